@@ -1,0 +1,54 @@
+from studio.models.accounts import Membership, Role, User
+from studio.models.authoring import (
+    Asset,
+    ChecklistItem,
+    Dependency,
+    DependencyGroup,
+    Episode,
+    GraderScript,
+    HiddenIntent,
+    Persona,
+    PersonaFile,
+    Skill,
+    SkillFile,
+    Task,
+    TaskState,
+    ToolBinding,
+)
+from studio.models.benchmarks import Benchmark, Category, Taxonomy
+from studio.models.history import Event, PersonaRevision, Revision
+from studio.models.importing import Import
+from studio.models.reviewing import Comment, Finding, Review, Waiver
+from studio.models.storage import Blob
+
+__all__ = [
+    "Asset",
+    "Benchmark",
+    "Blob",
+    "Category",
+    "ChecklistItem",
+    "Comment",
+    "Dependency",
+    "DependencyGroup",
+    "Episode",
+    "Event",
+    "Finding",
+    "GraderScript",
+    "HiddenIntent",
+    "Import",
+    "Membership",
+    "Persona",
+    "PersonaFile",
+    "PersonaRevision",
+    "Review",
+    "Revision",
+    "Role",
+    "Skill",
+    "SkillFile",
+    "Task",
+    "TaskState",
+    "Taxonomy",
+    "ToolBinding",
+    "User",
+    "Waiver",
+]

@@ -1,0 +1,39 @@
+"""People, and what they may do in which benchmark."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+
+
+class User(AbstractUser):
+    """Someone who signs in. ``display_name`` is what others see."""
+
+    display_name = models.CharField(max_length=120, blank=True)
+
+    def __str__(self) -> str:
+        return self.display_name or self.username
+
+
+class Role(models.TextChoices):
+    OWNER = "owner", "Owner"
+    AUTHOR = "author", "Author"
+    REVIEWER = "reviewer", "Reviewer"
+    AUDITOR = "auditor", "Auditor"
+    RELEASE_MANAGER = "release_manager", "Release manager"
+    VIEWER = "viewer", "Viewer"
+
+
+class Membership(models.Model):
+    """One role of one person in one benchmark; a person may have several."""
+
+    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=20, choices=Role.choices)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "user", "role"], name="membership_once"),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="membership_role_known"),
+        ]

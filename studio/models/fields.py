@@ -1,0 +1,27 @@
+"""Columns that PostgreSQL has and Django does not name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.db import models
+
+
+class OrderedJSONField(models.JSONField):
+    """JSON kept as written, key order and doubles of white space included.
+
+    Uses PostgreSQL's ``json`` type: ``jsonb`` sorts keys, and what was imported must come back in its
+    own order. There is no equality or containment on this type; query other columns.
+    """
+
+    def db_type(self, connection: Any) -> str:
+        return "json"
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        if value is None or hasattr(value, "as_sql"):
+            return value
+        return json.dumps(value, ensure_ascii=False, cls=self.encoder)
+
+    def get_placeholder(self, value: Any, compiler: Any, connection: Any) -> str:
+        return "%s::json"

@@ -1,0 +1,65 @@
+"""Every save kept, and what happened to whom. Rows here are written once."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from studio.models.fields import OrderedJSONField
+
+
+class Revision(models.Model):
+    """A task as it was saved: a frozen ``TaskSpec``. Reviews, pilots and releases name one of these.
+    A trigger in the database refuses updates."""
+
+    task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, related_name="revisions")
+    number = models.PositiveIntegerField()
+    spec = OrderedJSONField()
+    sha256 = models.CharField(max_length=64)
+    """Of the spec as stored; two revisions that say the same have the same."""
+    note = models.CharField(max_length=300, blank=True)
+    created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [models.UniqueConstraint(fields=["task", "number"], name="revision_number")]
+
+
+class PersonaRevision(models.Model):
+    """A persona as it was saved: a frozen ``PersonaSpec``, with the episode's order in ``episode``."""
+
+    persona = models.ForeignKey("studio.Persona", on_delete=models.CASCADE, related_name="revisions")
+    number = models.PositiveIntegerField()
+    spec = OrderedJSONField()
+    episode = OrderedJSONField(default=dict)
+    """``{"episode_id", "docker_image_id", "source", "order": [task_id, …]}``."""
+    sha256 = models.CharField(max_length=64)
+    note = models.CharField(max_length=300, blank=True)
+    created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [models.UniqueConstraint(fields=["persona", "number"], name="persona_revision_number")]
+
+
+class Event(models.Model):
+    """One line of history: who did what to which task, persona or benchmark. Append-only."""
+
+    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="events")
+    persona = models.ForeignKey("studio.Persona", on_delete=models.CASCADE, null=True, related_name="events")
+    task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, null=True, related_name="events")
+    actor = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    verb = models.CharField(max_length=40)
+    """``created``, ``edited``, ``imported``, ``submitted``, ``approved``, ``approved_elsewhere``, …"""
+    summary = models.TextField(blank=True)
+    """A sentence a person reads."""
+    data = models.JSONField(default=dict, blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+        indexes = [
+            models.Index(fields=["benchmark", "-at"], name="event_by_benchmark"),
+            models.Index(fields=["task", "-at"], name="event_by_task", condition=models.Q(task__isnull=False)),
+        ]

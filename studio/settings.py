@@ -1,0 +1,157 @@
+"""Settings, read from the environment; the embedded parts fill in what is not set (``studio.local``)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+import dj_database_url
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(os.environ.get("STUDIO_DATA_DIR") or BASE_DIR / "var").resolve()
+DEBUG = os.environ.get("STUDIO_DEBUG", "") == "1"
+
+
+def _secret_key() -> str:
+    """The configured key, or one made once and kept in the data folder."""
+    if key := os.environ.get("STUDIO_SECRET_KEY"):
+        return key
+    path = DATA_DIR / "secret-key"
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        key = secrets.token_urlsafe(48)
+        try:
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(key)
+        except FileExistsError:
+            return path.read_text()
+        return key
+
+
+SECRET_KEY = _secret_key()
+ALLOWED_HOSTS = os.environ.get("STUDIO_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1],testserver").split(",")
+CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("STUDIO_TRUSTED_ORIGINS", "").split(",") if origin]
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "template_partials",
+    "django_htmx",
+    "rest_framework",
+    "drf_spectacular",
+    "studio",
+    "annotations",
+    "evaluation",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "studio.middleware.ContentSecurityPolicyMiddleware",
+]
+
+ROOT_URLCONF = "studio.urls"
+WSGI_APPLICATION = "studio.wsgi.application"
+ASGI_APPLICATION = "studio.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "studio.context.frame",
+            ],
+        },
+    }
+]
+
+DATABASES = {
+    "default": dj_database_url.parse(
+        os.environ.get("DATABASE_URL", "postgres://studio@127.0.0.1:1/studio"),  # manage.py sets it when it is not
+        conn_max_age=60,
+        conn_health_checks=True,
+    )
+}
+DATABASES["default"]["ATOMIC_REQUESTS"] = False
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "studio.User"
+LOGIN_URL = "studio:login"
+LOGIN_REDIRECT_URL = "studio:home"
+LOGOUT_REDIRECT_URL = "studio:login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+if os.environ.get("STUDIO_HTTPS") == "1":
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+
+REST_FRAMEWORK = {
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
+    "PAGE_SIZE": 50,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "π-Bench Studio",
+    "DESCRIPTION": "Author, try, audit and release benchmarks of proactive assistant agents.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+
+EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+# Where the scripted model answers; empty: a process that needs it serves it to itself, on loopback.
+SCRIPTED_MODEL_URL = os.environ.get("SCRIPTED_MODEL_URL", "")
+
+# Limits on what people upload (bytes, counts). A zip is checked whole before anything is written.
+UPLOAD_MAX_BYTES = int(os.environ.get("STUDIO_UPLOAD_MAX_BYTES", 64 * 1024 * 1024))
+UPLOAD_MAX_FILE_BYTES = int(os.environ.get("STUDIO_UPLOAD_MAX_FILE_BYTES", 16 * 1024 * 1024))
+UPLOAD_MAX_UNPACKED_BYTES = int(os.environ.get("STUDIO_UPLOAD_MAX_UNPACKED_BYTES", 256 * 1024 * 1024))
+UPLOAD_MAX_FILES = int(os.environ.get("STUDIO_UPLOAD_MAX_FILES", 20_000))
+UPLOAD_MAX_RATIO = int(os.environ.get("STUDIO_UPLOAD_MAX_RATIO", 200))
+UPLOAD_MAX_DEPTH = int(os.environ.get("STUDIO_UPLOAD_MAX_DEPTH", 16))
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+DATA_UPLOAD_MAX_NUMBER_FILES = 5_000

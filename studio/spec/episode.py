@@ -1,0 +1,26 @@
+"""An episode: a persona's ordered tasks over one persistent workspace."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from studio.spec.base import JsonDict, Spec
+from studio.spec.persona import PersonaSpec
+from studio.spec.task import TaskSpec
+
+
+class EpisodeSpec(Spec):
+    """The persona and its tasks in run order."""
+
+    episode_id: str
+    persona: PersonaSpec
+    tasks: tuple[TaskSpec, ...] = ()
+    """In run order. The order is the author's; never sort it."""
+    unplaced: tuple[TaskSpec, ...] = ()
+    """Task folders that no entry of the episode names; kept, never run."""
+    docker_image_id: str = ""
+    source: JsonDict = Field(default_factory=dict)
+    """``episode.yaml`` as read."""
+
+    def task(self, task_id: str) -> TaskSpec | None:
+        return next((task for task in (*self.tasks, *self.unplaced) if task.task_id == task_id), None)
