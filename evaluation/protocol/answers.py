@@ -1,0 +1,110 @@
+"""Reading a judge's answer: tolerant of wrapping, strict about what it decides.
+
+A judge that answers for the wrong criteria is worse than one that does not answer, so counts and
+indexes must fit exactly. Whoever asked may ask again.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import Any
+
+from evaluation.protocol.participants import Decision, Style
+from evaluation.protocol.prompts import JudgePrompt
+
+MAX_QUOTE = 4_000
+"""Characters of a quote or reason that are kept; a longer one is cut, and no longer counts as verbatim."""
+
+_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+_STYLES: dict[str, Style] = {"clarify": "clarify", "options": "options"}
+
+
+class UnusableAnswer(ValueError):
+    """The judge's answer cannot be used. The text says why; ask again."""
+
+
+def parse_answer(prompt: JudgePrompt, answer: str) -> tuple[Decision, ...]:
+    """The decisions of ``answer``, in the order asked. Raises UnusableAnswer."""
+    entries = _entries(_document(answer))
+    if len(entries) != prompt.count:
+        raise UnusableAnswer(f"{prompt.count} decisions were asked for, {len(entries)} came.")
+    by_index: dict[int, Decision] = {}
+    for position, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict):
+            raise UnusableAnswer(f"Decision {position} is not an object.")
+        index = _index(entry.get("index"), position)
+        if index not in prompt.indexes:
+            raise UnusableAnswer(f"Decision {position} is about index {index}, which was not asked for.")
+        if index in by_index:
+            raise UnusableAnswer(f"Index {index} is decided twice.")
+        by_index[index] = _decision(prompt, entry, position)
+    return tuple(by_index[index] for index in prompt.indexes)
+
+
+def occurs(quote: str, evidence: str) -> bool:
+    """Whether ``quote`` is not empty and stands in ``evidence``, up to runs of white space.
+
+    A judge that copies from an escaped prompt may give the escaped characters back; both are its words.
+    """
+    wanted = _flat(quote)
+    if not wanted:
+        return False
+    text = _flat(evidence)
+    return wanted in text or _flat(html.unescape(quote)) in text
+
+
+def _document(answer: str) -> Any:
+    """The JSON in ``answer``: bare, in a code fence, or with words around it."""
+    candidates = [answer.strip(), *(match.strip() for match in _FENCE.findall(answer))]
+    for opening, closing in ("{}", "[]"):
+        start, end = answer.find(opening), answer.rfind(closing)
+        if 0 <= start < end:
+            candidates.append(answer[start : end + 1])
+    for candidate in candidates:
+        try:
+            document = json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(document, (dict, list)):
+            return document
+    raise UnusableAnswer("The answer is not JSON." if answer.strip() else "The answer is empty.")
+
+
+def _entries(document: Any) -> list[Any]:
+    entries = document.get("decisions") if isinstance(document, dict) else document
+    if not isinstance(entries, list):
+        raise UnusableAnswer('The answer has no list "decisions".')
+    return entries
+
+
+def _index(value: Any, position: int) -> int:
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 9:
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise UnusableAnswer(f"Decision {position} has no whole number as index.")
+
+
+def _decision(prompt: JudgePrompt, entry: dict[str, Any], position: int) -> Decision:
+    word = entry.get("decision")
+    said = word.strip().upper() if isinstance(word, str) else {True: "YES", False: "NO"}.get(word)  # type: ignore[arg-type]
+    if said not in ("YES", "NO"):
+        raise UnusableAnswer(f"Decision {position} is neither YES nor NO.")
+    yes = said == "YES"
+    quote, reason = _text(entry.get("quote")), _text(entry.get("reason"))
+    style: Style | None = None
+    if prompt.purpose == "follow_up" and yes:
+        style = _STYLES.get(_text(entry.get("style")).strip().lower())
+        if style is None:
+            raise UnusableAnswer(f'Decision {position} is YES without a style: "Clarify" or "Options".')
+    return Decision(yes, quote[:MAX_QUOTE], reason[:MAX_QUOTE], occurs(quote, prompt.evidence), style)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,163 @@
+"""The session: an agent, a simulated user, and what becomes of each hidden intent (PIBENCH.md, section 2).
+
+A session is a chain of ``Progress`` values. Each turn takes one and gives the next; whoever runs the
+session stores the turn in between and can go on from there in another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from evaluation.protocol.participants import Agent, AgentFailed, AgentReply, Decision, IntentJudge, OpenIntent
+
+Status = Literal["open", "completed", "inferred", "provided"]
+Ending = Literal["settled", "turn_limit", "failed"]
+
+TERMINAL: frozenset[Status] = frozenset({"completed", "inferred", "provided"})
+COVERED: frozenset[Status] = frozenset({"completed", "inferred"})
+"""What counts for Proc."""
+MAX_TURNS = 30
+
+
+@dataclass(frozen=True)
+class IntentState:
+    """Where one hidden intent stands. ``index`` is its 1-based position."""
+
+    index: int
+    content: str
+    status: Status = "open"
+    turn: int | None = None
+    """The turn that settled it; None: still open, or provided from the start."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A session between two turns."""
+
+    intents: tuple[IntentState, ...]
+    turns: int = 0
+    """Turns taken."""
+    message: str = ""
+    """What the agent is told next; empty once the session has ended."""
+    ending: Ending | None = None
+    reason: str = ""
+    """Why it failed, in a sentence."""
+
+    @property
+    def open(self) -> tuple[OpenIntent, ...]:
+        return tuple(OpenIntent(item.index, item.content) for item in self.intents if item.status == "open")
+
+
+@dataclass(frozen=True)
+class TurnTaken:
+    """One turn with everything that was decided in it."""
+
+    number: int
+    message: str
+    reply: AgentReply
+    satisfied: Mapping[int, Decision]
+    """Stage 1, by intent index; empty if nothing was open."""
+    asked_for: Mapping[int, Decision]
+    """Stage 2, likewise."""
+    settled: Mapping[int, Status]
+    """The intents this turn gave a terminal status."""
+
+
+def begin(message: str, intents: Sequence[str], provided: Sequence[bool] = ()) -> Progress:
+    """A session before its first turn. An intent provided from the start is settled and never counts as covered."""
+    given = [*provided, *([False] * (len(intents) - len(provided)))]
+    states = (
+        IntentState(index, content, "provided" if known else "open")
+        for index, (content, known) in enumerate(zip(intents, given, strict=True), start=1)
+    )
+    return Progress(tuple(states), message=message)
+
+
+def take_turn(
+    progress: Progress,
+    agent: Agent,
+    judge: IntentJudge,
+    read_files: Callable[[], Mapping[str, str]],
+    *,
+    max_turns: int = MAX_TURNS,
+) -> tuple[TurnTaken, Progress]:
+    """One turn, and how the session stands after it. Raises AgentFailed, and Outage, after which nothing has changed.
+
+    ``read_files`` gives the texts of the task's ``files_read`` as they are after the agent's reply.
+    """
+    if progress.ending is not None:
+        raise ValueError("The session has ended.")
+    reply = agent.reply(progress.message)
+    return settle(progress, reply, judge, read_files, max_turns=max_turns)
+
+
+def settle(
+    progress: Progress,
+    reply: AgentReply,
+    judge: IntentJudge,
+    read_files: Callable[[], Mapping[str, str]],
+    *,
+    max_turns: int = MAX_TURNS,
+) -> tuple[TurnTaken, Progress]:
+    """The user's side of a turn: judge the reply, settle intents, find the next message."""
+    number = progress.turns + 1
+    satisfied: dict[int, Decision] = {}
+    asked_for: dict[int, Decision] = {}
+    settled: dict[int, Status] = {}
+    answer: list[str] = []
+
+    if open_intents := progress.open:
+        satisfied = _by_index(open_intents, judge.satisfied(reply.text, read_files(), open_intents))
+        settled |= {index: "completed" for index, decision in satisfied.items() if decision.yes}
+        if still_open := [intent for intent in open_intents if intent.index not in settled]:
+            asked_for = _by_index(still_open, judge.asked_for(reply.text, still_open))
+            asked = [intent for intent in still_open if asked_for[intent.index].yes]
+            if asked:
+                settled |= {intent.index: "inferred" for intent in asked}
+            else:
+                asked = still_open[:1]
+                settled[asked[0].index] = "provided"
+            answer = [intent.content for intent in asked]
+
+    taken = TurnTaken(number, progress.message, reply, satisfied, asked_for, settled)
+    return taken, _after(progress, number, settled, "\n\n".join(answer), ended=not answer, max_turns=max_turns)
+
+
+def run_session(
+    progress: Progress,
+    agent: Agent,
+    judge: IntentJudge,
+    read_files: Callable[[], Mapping[str, str]],
+    store: Callable[[TurnTaken, Progress], None],
+    *,
+    max_turns: int = MAX_TURNS,
+) -> Progress:
+    """Take turns until the session has ended; ``store`` is called after each, before the next begins.
+
+    The agent's own failure ends the session as failed. An outage of ours passes through: the session
+    can go on later from the last turn stored.
+    """
+    while progress.ending is None:
+        try:
+            taken, progress = take_turn(progress, agent, judge, read_files, max_turns=max_turns)
+        except AgentFailed as failure:
+            return replace(progress, message="", ending="failed", reason=str(failure))
+        store(taken, progress)
+    return progress
+
+
+def _after(
+    progress: Progress, number: int, settled: Mapping[int, Status], answer: str, *, ended: bool, max_turns: int
+) -> Progress:
+    intents = tuple(
+        replace(item, status=settled[item.index], turn=number) if item.index in settled else item
+        for item in progress.intents
+    )
+    ending: Ending | None = "settled" if ended else "turn_limit" if number >= max_turns else None
+    return Progress(intents, number, "" if ending else answer, ending)
+
+
+def _by_index(intents: Sequence[OpenIntent], decisions: Sequence[Decision]) -> dict[int, Decision]:
+    return {intent.index: decision for intent, decision in zip(intents, decisions, strict=True)}
