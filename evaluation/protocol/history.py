@@ -1,0 +1,43 @@
+"""Which tool calls a grader sees of a turn: the release's choice (compat), or every call (strict)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from evaluation.protocol.participants import ToolRecord
+from evaluation.protocol.paths import parsed
+
+Way = Literal["compat", "strict"]
+WAYS: tuple[Way, ...] = ("compat", "strict")
+APP_PREFIX = "mcp_appworld_"
+
+
+def calls_shown(turns: Sequence[Sequence[ToolRecord]], way: Way) -> tuple[ToolRecord, ...]:
+    """The calls that graders see after the last of ``turns``.
+
+    strict: every call up to here. compat, as the release has it (PIBENCH.md, section 4, point 8): of the
+    last turn, the last call of each tool; where that turn has no call at all, all calls before it.
+    """
+    if not turns:
+        return ()
+    *before, latest = turns
+    earlier = tuple(call for turn in before for call in turn)
+    if way == "strict":
+        return (*earlier, *latest)
+    if not latest:
+        return earlier
+    last = {call.name: position for position, call in enumerate(latest)}
+    return tuple(call for position, call in enumerate(latest) if last[call.name] == position)
+
+
+def tools_history(calls: Sequence[ToolRecord]) -> list[dict[str, Any]]:
+    """Calls as a grader script receives them (``score(tools_history)``)."""
+    return [
+        {"tool_name": call.name, "call": dict(call.arguments), "result": parsed(call.result)} for call in calls
+    ]
+
+
+def same_tool(name: str, called: str) -> bool:
+    """Whether a task's tool ``name`` means the tool the agent ``called``: the prefix of simulated apps is optional."""
+    return name.strip().removeprefix(APP_PREFIX) == called.removeprefix(APP_PREFIX)

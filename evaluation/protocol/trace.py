@@ -1,0 +1,75 @@
+"""The session as the checklist judge sees it after a turn (PIBENCH.md, section 2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from evaluation.protocol.history import Way, same_tool
+from evaluation.protocol.participants import ToolRecord
+from evaluation.protocol.paths import MISSING, find, parsed
+from evaluation.protocol.prompts import escape
+from studio.spec.task import ToolEvidence
+
+MAX_FILE_CHARACTERS = 40_000
+CUT = "\n[cut here: the file is longer]"
+MISSING_FILE = "[this file does not exist]"
+BINARY_FILE = "[this file is not text]"
+MISSING_FIELD = "[missing]"
+
+
+def read_texts(paths: Sequence[str], read: Callable[[str], bytes | None]) -> dict[str, str]:
+    """The texts of ``files_read``, each cut at 40,000 characters; a missing one says so."""
+    return {path: _text(read(path)) for path in paths}
+
+
+def render_trace(
+    messages: Sequence[str],
+    reply: str,
+    calls: Sequence[ToolRecord],
+    tools: Sequence[ToolEvidence],
+    files: Mapping[str, str],
+    way: Way,
+) -> str:
+    """User messages so far, the last reply, the chosen fields of tool calls, and the files.
+
+    strict escapes every text; compat does not, as in the release, so that a reply can forge tags.
+    """
+    safe: Callable[[str], str] = escape if way == "strict" else str
+    parts = [f'<user turn="{number}">\n{safe(text)}\n</user>' for number, text in enumerate(messages, start=1)]
+    parts.append(f"<assistant>\n{safe(reply)}\n</assistant>")
+    parts += [
+        f'<tool name="{safe(call.name)}">\n{safe(json.dumps(fields, ensure_ascii=False, default=str))}\n</tool>'
+        for call in calls
+        if (fields := _fields(call, tools)) is not None
+    ]
+    parts += [f'<file path="{safe(path)}">\n{safe(text)}\n</file>' for path, text in files.items()]
+    return "\n".join(parts)
+
+
+def _fields(call: ToolRecord, tools: Sequence[ToolEvidence]) -> dict[str, Any] | None:
+    """The chosen fields of one call; None: the task shows nothing of this tool."""
+    chosen = [tool for tool in tools if same_tool(tool.tool, call.name)]
+    if not chosen:
+        return None
+    result = parsed(call.result)
+    return {
+        "call": {path: _shown(call.arguments, path) for tool in chosen for path in tool.call},
+        "result": {path: _shown(result, path) for tool in chosen for path in tool.result},
+    }
+
+
+def _shown(value: Any, path: str) -> Any:
+    found = find(value, path)
+    return MISSING_FIELD if found is MISSING else found
+
+
+def _text(content: bytes | None) -> str:
+    if content is None:
+        return MISSING_FILE
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return BINARY_FILE
+    return text if len(text) <= MAX_FILE_CHARACTERS else text[:MAX_FILE_CHARACTERS] + CUT
