@@ -18,6 +18,9 @@ class OrderedJSONField(models.JSONField):
     def db_type(self, connection: Any) -> str:
         return "json"
 
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        return value  # psycopg parses json by itself; Django only stops it from doing so for jsonb
+
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
         if value is None or hasattr(value, "as_sql"):
             return value
