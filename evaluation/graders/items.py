@@ -10,7 +10,8 @@ from typing import Literal
 from evaluation.graders.contract import criterion_of
 from studio.spec.task import Rule, TaskSpec
 
-Grader = Literal["rubric", "rule", "script"]
+Grader = Literal["rubric", "rule"]
+"""A key of a grader script is a rule too."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,9 @@ class Item:
     uid: str = ""
     rule: Rule | None = None
     key: str = ""
-    """Of a script; empty for a script whose keys could not be learnt."""
+    """Of a script."""
+    script: bool = False
+    """Decided by the task's grader script. Without a key, the script stands for itself: its keys could not be learnt."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,9 @@ def items_of(task: TaskSpec, keys: Sequence[str] | None = None) -> tuple[Item, .
     if task.grader_script:
         start = len(items) + 1
         if keys is None:
-            items.append(Item(start, "script", criterion_of(PurePosixPath(task.grader_script).name)))
+            items.append(Item(start, "rule", criterion_of(PurePosixPath(task.grader_script).name), script=True))
         else:
-            items += [Item(start + at, "script", criterion_of(key), key=key) for at, key in enumerate(keys)]
+            items += [Item(start + at, "rule", criterion_of(key), key=key, script=True) for at, key in enumerate(keys)]
     return tuple(items)
 
 

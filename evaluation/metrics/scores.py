@@ -1,0 +1,146 @@
+"""Proc and Comp, from sessions to a benchmark (PIBENCH.md, section 3; paper, section 3.5).
+
+Worked by hand, and kept as a test: persona P has tasks a, b, c; c depends on a and b; d stands alone.
+
+    a: setup, 2 intents, 1 covered        c: scored, 3 intents, 2 covered, weights 1 and 3, the 3 met
+    b: setup, 1 intent, 0 covered         d: scored, 2 intents, 2 covered, one item, not met
+
+    Proc(c) = (2 + 1 + 0) / (3 + 2 + 1) = 1/2     Comp(c) = 3/4     g(c) = |{c, a, b}| = 3
+    Proc(d) = 2/2 = 1                             Comp(d) = 0       g(d) = 1
+    Proc(P) = (1/2 · 3 + 1 · 1) / 4 = 5/8         Comp(P) = (3/4 · 3 + 0) / 4 = 9/16
+
+How sessions that did not finish enter, by way of scoring:
+
+    compat  a failed task, or one without a grade, is left out of the mean, and out of the pool of those that
+            depend on it, as the release does: the score can rise by failing. An outage likewise.
+    strict  a failed task scores 0 on both and covers nothing for its dependents. An outage of ours neither
+            helps nor hurts: the task, and the Proc of what pools it, are missing, and counted as such.
+
+Ungraded items (their grader is missing or broken) are outside the weight of Comp in both ways, and
+reported as a count beside the score: a benchmark's defect is neither the agent's success nor its failure.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evaluation.protocol.history import Way
+
+Outcome = Literal["finished", "failed", "missing"]
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """What one session gives to the scores."""
+
+    task_id: str
+    outcome: Outcome
+    """``failed`` by the agent; ``missing``: an outage of ours, cancelled, or not run yet."""
+    intents: int
+    covered: int
+    comp: Mapping[Way, float | None] = field(default_factory=dict)
+    """By way of scoring; None: nothing could be graded."""
+    setup: bool = False
+    depends_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Score:
+    """A weighted mean, and what it rests on."""
+
+    proc: float | None
+    comp: float | None
+    n: int
+    """Scored tasks there are."""
+    failed: int = 0
+    missing: int = 0
+    """Scored tasks whose Proc or Comp is not known."""
+
+
+def proc(result: TaskResult, results: Mapping[str, TaskResult], way: Way) -> float | None:
+    """Proc of a task, its intents pooled with those of its direct dependencies; None: not known, or left out."""
+    if result.outcome == "failed":
+        return 0.0 if way == "strict" else None
+    if result.outcome == "missing":
+        return None
+    covered, intents = result.covered, result.intents
+    for name in result.depends_on:
+        earlier = results.get(name)
+        if earlier is None or earlier.outcome == "missing":
+            if way == "strict":
+                return None
+            continue
+        if earlier.outcome == "failed":
+            if way == "strict":
+                intents += earlier.intents
+            continue
+        covered += earlier.covered
+        intents += earlier.intents
+    return covered / intents if intents else None
+
+
+def comp(result: TaskResult, way: Way) -> float | None:
+    """Comp of a task; None: not known, or left out."""
+    if result.outcome == "failed":
+        return 0.0 if way == "strict" else None
+    return result.comp.get(way) if result.outcome == "finished" else None
+
+
+def group_size(task_id: str, depends_on: Mapping[str, Sequence[str]]) -> int:
+    """g: the task and its transitive dependencies."""
+    seen, waiting = {task_id}, [task_id]
+    while waiting:
+        for name in depends_on.get(waiting.pop(), ()):
+            if name not in seen:
+                seen.add(name)
+                waiting.append(name)
+    return len(seen)
+
+
+def persona_score(results: Sequence[TaskResult], way: Way) -> Score:
+    """The mean over a persona's scored tasks, each weighted by the size of its dependency group."""
+    known = {result.task_id: result for result in results}
+    graph = {result.task_id: result.depends_on for result in results}
+    scored = [result for result in results if not result.setup]
+    weights = [group_size(result.task_id, graph) for result in scored]
+    procs = [proc(result, known, way) for result in scored]
+    comps = [comp(result, way) for result in scored]
+    failed = sum(result.outcome == "failed" for result in scored)
+    unknown = sum(
+        result.outcome != "failed" and (one is None or other is None)
+        for result, one, other in zip(scored, procs, comps, strict=True)
+    )
+    return Score(_weighted(procs, weights), _weighted(comps, weights), len(scored), failed, unknown)
+
+
+def benchmark_score(personas: Iterable[Score]) -> Score:
+    """The plain mean over personas."""
+    scores = list(personas)
+    return Score(
+        mean(score.proc for score in scores),
+        mean(score.comp for score in scores),
+        sum(score.n for score in scores),
+        sum(score.failed for score in scores),
+        sum(score.missing for score in scores),
+    )
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Of the values that are known; None: none is."""
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def spread(values: Iterable[float | None]) -> float | None:
+    """The sample standard deviation (n - 1) of the values that are known; None below two."""
+    known = [value for value in values if value is not None]
+    return statistics.stdev(known) if len(known) > 1 else None
+
+
+def _weighted(values: Sequence[float | None], weights: Sequence[int]) -> float | None:
+    pairs = [(value, weight) for value, weight in zip(values, weights, strict=True) if value is not None]
+    total = sum(weight for _, weight in pairs)
+    return sum(value * weight for value, weight in pairs) / total if total else None
