@@ -2,13 +2,26 @@
 import os
 import sys
 
+NEEDS_NO_DATABASE = {"help", "--help", "-h", "--version", "version", "collectstatic", "run"}
 
-def main() -> None:
+
+def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
+    from studio.local.paths import LocalError
+    from studio.local.services import ensure_broker, ensure_database
+
+    if len(sys.argv) > 1 and not NEEDS_NO_DATABASE.intersection(sys.argv[1:]):
+        try:
+            ensure_database()
+            ensure_broker()
+        except LocalError as error:
+            print(error, file=sys.stderr)
+            return 1
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,32 @@
+"""The studio's settings for tests: a database server of its own, which may forget, and no shared broker.
+
+pytest-django reads settings before any conftest.py, so what they need is brought up here. The first process of a run
+takes a free place for its test database; the workers of pytest-xdist inherit it through the environment.
+"""
+
+import fcntl
+import os
+
+from studio.local.paths import data_folder
+from studio.local.services import ensure_database
+
+if "STUDIO_TEST_PLACE" not in os.environ:
+    os.environ["STUDIO_DATA_DIR"] = str(data_folder() / "test")
+    data_folder().mkdir(parents=True, exist_ok=True)
+    for place in range(100):
+        descriptor = os.open(data_folder() / f"place-{place}", os.O_RDONLY | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # held until the run ends
+        except BlockingIOError:
+            os.close(descriptor)
+        else:
+            os.environ["STUDIO_TEST_PLACE"] = str(place)
+            break
+ensure_database(throwaway=True)
+os.environ["CELERY_BROKER_URL"] = "memory://"  # a task of a test must never reach the worker of a running studio
+
+from studio.settings import *  # noqa: E402, F403
+
+DATABASES["default"]["TEST"] = {"NAME": f"test_studio_{os.environ['STUDIO_TEST_PLACE']}"}  # noqa: F405
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+WHITENOISE_AUTOREFRESH = True
