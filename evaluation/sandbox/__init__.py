@@ -1,0 +1,12 @@
+"""The one place that runs code we did not write.
+
+No network, no files but the system's (read-only) and a small folder in memory, an empty environment,
+an unprivileged user, and limits on time, memory, output, files and processes. Where the machine
+cannot give that, nothing runs: ``SandboxUnavailable`` says why.
+"""
+
+from evaluation.sandbox.chain import SandboxUnavailable
+from evaluation.sandbox.limits import Limits, Outcome
+from evaluation.sandbox.run import run_python, why_unavailable
+
+__all__ = ["Limits", "Outcome", "SandboxUnavailable", "run_python", "why_unavailable"]

