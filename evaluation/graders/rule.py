@@ -81,7 +81,9 @@ def _called(rule: Rule, calls: Sequence[ToolRecord]) -> RuleResult:
         if (
             call.ok
             and same_tool(rule.tool, call.name)
-            and all(key in call.arguments and _same(call.arguments[key], value) for key, value in rule.arguments.items())
+            and all(
+                key in call.arguments and _same(call.arguments[key], value) for key, value in rule.arguments.items()
+            )
         ):
             return RuleResult(True, call.name, f"{call.name} was called as required.")
     return RuleResult(False, reason=f"{rule.tool} was not called as required.")

@@ -89,7 +89,7 @@ def _index(value: Any, position: int) -> int:
 
 def _decision(prompt: JudgePrompt, entry: dict[str, Any], position: int) -> Decision:
     word = entry.get("decision")
-    said = word.strip().upper() if isinstance(word, str) else {True: "YES", False: "NO"}.get(word)  # type: ignore[arg-type]
+    said = ("YES" if word else "NO") if isinstance(word, bool) else _text(word).strip().upper()
     if said not in ("YES", "NO"):
         raise UnusableAnswer(f"Decision {position} is neither YES nor NO.")
     yes = said == "YES"

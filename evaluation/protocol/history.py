@@ -33,9 +33,7 @@ def calls_shown(turns: Sequence[Sequence[ToolRecord]], way: Way) -> tuple[ToolRe
 
 def tools_history(calls: Sequence[ToolRecord]) -> list[dict[str, Any]]:
     """Calls as a grader script receives them (``score(tools_history)``)."""
-    return [
-        {"tool_name": call.name, "call": dict(call.arguments), "result": parsed(call.result)} for call in calls
-    ]
+    return [{"tool_name": call.name, "call": dict(call.arguments), "result": parsed(call.result)} for call in calls]
 
 
 def same_tool(name: str, called: str) -> bool:

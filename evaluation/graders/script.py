@@ -1,0 +1,113 @@
+"""Grader scripts (PIBENCH.md, section 1): ``score(tools_history) -> {key: 0 or 1}``, run in the sandbox."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from evaluation.sandbox import Limits, Outcome, run_python
+
+DRIVER = (Path(__file__).parent / "script_driver.py").read_bytes()
+CALL_SECONDS = 5.0
+"""Wall time of one call of ``score``."""
+LONGEST_SECONDS = 120.0
+
+ToolHistory = Sequence[Mapping[str, Any]]
+"""Items ``{"tool_name": ..., "call": {...}, "result": {...}}``."""
+
+_known_keys: dict[str, tuple[str, ...]] = {}
+_known_keys_lock = Lock()
+
+
+class GraderBroken(Exception):
+    """The script gives no keys, so nothing can be graded with it. The text says what happened."""
+
+
+@dataclass(frozen=True)
+class GraderTurn:
+    """What a script said of one turn."""
+
+    values: Mapping[str, int]
+    """0 or 1 for every key, in their order."""
+    problem: str = ""
+    """Why all values are 0, if the call failed."""
+
+
+def grader_keys(source: str) -> tuple[str, ...]:
+    """The keys of ``score([])``, in order. Raises GraderBroken, SandboxUnavailable. Remembered by content."""
+    digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+    with _known_keys_lock:
+        if digest in _known_keys:
+            return _known_keys[digest]
+    answers, outcome = _run(source, [[]])
+    keys = _keys_of(answers, outcome)
+    with _known_keys_lock:
+        if len(_known_keys) > 5000:
+            _known_keys.clear()
+        _known_keys[digest] = keys
+    return keys
+
+
+def run_grader(
+    source: str, histories: Sequence[ToolHistory], *, keys: Sequence[str] | None = None
+) -> tuple[tuple[str, ...], tuple[GraderTurn, ...]]:
+    """Grade every turn's history in one start of the sandbox; the keys, and one result a turn.
+
+    ``keys`` known from before spare the first call; otherwise ``score([])`` fixes them. A turn whose
+    call fails has every key 0; keys that are missing are 0, others are ignored. Raises GraderBroken,
+    SandboxUnavailable.
+    """
+    if keys is None:
+        answers, outcome = _run(source, [[], *histories])
+        fixed = _keys_of(answers, outcome)
+        answers = answers[1:]
+    else:
+        fixed = tuple(keys)
+        if not histories:
+            return fixed, ()
+        answers, outcome = _run(source, histories)
+    lost = f"the run was stopped before this turn: {outcome.explain(_limits(len(histories) + 1))}"
+    turns = [_turn(fixed, answers[i] if i < len(answers) else {"problem": lost}) for i in range(len(histories))]
+    return fixed, tuple(turns)
+
+
+def _limits(calls: int) -> Limits:
+    return Limits(seconds=min(LONGEST_SECONDS, 5 + CALL_SECONDS * calls), cpu_seconds=int(CALL_SECONDS) + 1)
+
+
+def _run(source: str, histories: Sequence[ToolHistory]) -> tuple[list[dict[str, Any]], Outcome]:
+    """One answer for each history the driver got to, each with ``values`` or ``problem``."""
+    wanted = json.dumps({"histories": list(histories), "seconds": CALL_SECONDS})
+    files = {"main.py": DRIVER, "grader.py": source.encode("utf-8", "surrogatepass")}
+    outcome = run_python(files, stdin=wanted.encode(), limits=_limits(len(histories)))
+    answers = []
+    for line in outcome.stdout.split(b"\n")[:-1][: len(histories)]:
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        answers.append(answer if isinstance(answer, dict) else {"problem": "its answer was not readable"})
+    return answers, outcome
+
+
+def _keys_of(answers: list[dict[str, Any]], outcome: Outcome) -> tuple[str, ...]:
+    if not answers:
+        raise GraderBroken(f"score([]) gave no answer. {outcome.explain(_limits(1))}")
+    if "problem" in answers[0]:
+        raise GraderBroken(f"score([]) failed: the script {answers[0]['problem']}.".replace("the script it ", "it "))
+    keys = tuple(str(key) for key, _ in answers[0]["values"])
+    if not keys:
+        raise GraderBroken("score([]) returned no keys.")
+    return keys
+
+
+def _turn(keys: Sequence[str], answer: Mapping[str, Any]) -> GraderTurn:
+    if "problem" in answer:
+        return GraderTurn(dict.fromkeys(keys, 0), str(answer["problem"]))
+    said = {str(key): int(value) for key, value in answer["values"]}
+    return GraderTurn({key: said.get(key, 0) for key in keys})

@@ -1,0 +1,182 @@
+"""Runs a grader script. Executed inside the sandbox; imports nothing but the standard library.
+
+Standard input holds ``{"histories": [...], "seconds": n}``; the script lies beside this file. For each
+history, in order, one line goes to standard output: ``{"values": [[key, 0 or 1], ...]}`` or
+``{"problem": "..."}``. Each call happens in a process of its own, whose prints go nowhere and which
+does not have our standard output: what the script says cannot be taken for what we say, and what it
+does to itself ends with the call.
+"""
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any
+
+SCRIPT = "grader.py"
+MAX_KEYS = 500
+MAX_KEY_LENGTH = 300
+MAX_ANSWER = 1 << 18
+
+
+def main() -> None:
+    wanted = json.loads(sys.stdin.buffer.read())
+    folder = os.path.dirname(sys.argv[0])
+    with open(os.path.join(folder, SCRIPT), "rb") as file:
+        source = file.read()
+    answers = os.dup(1)
+    os.set_inheritable(answers, False)
+    _shut_out_children()
+    for history in wanted["histories"]:
+        line = _call(source, history, float(wanted["seconds"]), answers)
+        os.write(answers, line + b"\n")
+
+
+def _shut_out_children() -> None:
+    """Keep the called script from opening our descriptors through /proc, where the system lets us."""
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+    except (ImportError, OSError, AttributeError):
+        pass
+
+
+def _call(source: bytes, history: Any, seconds: float, answers: int) -> bytes:
+    """Grade one history in a new process, and leave none of its processes behind."""
+    read, write = os.pipe()
+    pid = _fork()
+    if pid == 0:
+        os.close(read)
+        os.close(answers)
+        _answer(source, history, write)
+    os.close(write)
+    try:
+        answer, in_time = _read_line(read, time.monotonic() + seconds)
+    finally:
+        os.close(read)
+        _kill_all()
+        _, status = os.waitpid(pid, 0)
+    if answer.endswith(b"\n"):
+        return _checked(answer)
+    if not in_time:
+        return _problem(f"did not end within {seconds:g} s")
+    if len(answer) >= MAX_ANSWER:
+        return _problem("returned more than can be read")
+    if os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name
+        return _problem(f"its process was killed ({name}), as happens at a limit of CPU time or memory")
+    return _problem("ended its process without an answer")
+
+
+def _fork() -> int:
+    for _ in range(100):
+        try:
+            return os.fork()
+        except BlockingIOError:  # killed processes of the last call still count until they are reaped
+            time.sleep(0.01)
+    return os.fork()
+
+
+def _kill_all() -> None:
+    """Everything in the sandbox but ourselves and its first process."""
+    try:
+        os.kill(-1, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def _read_line(fd: int, deadline: float) -> tuple[bytes, bool]:
+    """What was written up to the first line end or limit, and whether that came before the deadline."""
+    found = b""
+    while not found.endswith(b"\n") and len(found) < MAX_ANSWER:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([fd], [], [], left)[0]:
+            return found, False
+        if not (data := os.read(fd, 65536)):
+            break
+        found += data
+    return found, True
+
+
+def _answer(source: bytes, history: Any, write: int) -> None:
+    """The life of the new process: run the script, write one line, end."""
+    dumps, send, leave = json.dumps, os.write, os._exit
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    try:
+        line = dumps({"values": _run(source, history)}).encode()
+    except BaseException as exc:  # the script may raise anything, SystemExit included
+        line = dumps({"problem": _describe(exc)}).encode()
+    send(write, line + b"\n")
+    leave(0)
+
+
+def _run(source: bytes, history: Any) -> list[tuple[str, int]]:
+    checked = _check_values
+    module = types.ModuleType("grader")
+    module.__file__ = SCRIPT
+    sys.modules["grader"] = module
+    exec(compile(source, SCRIPT, "exec"), module.__dict__)
+    score: Callable[[Any], Any] | None = module.__dict__.get("score")
+    if not callable(score):
+        raise Misfit("it defines no function score(tools_history)")
+    return checked(score(history))
+
+
+class Misfit(Exception):
+    """The script does not keep the contract."""
+
+
+def _check_values(result: Any) -> list[tuple[str, int]]:
+    if not isinstance(result, dict):
+        raise Misfit(f"score() returned {type(result).__name__} instead of a dict")
+    if len(result) > MAX_KEYS:
+        raise Misfit(f"score() returned {len(result)} keys; at most {MAX_KEYS} are read")
+    values = []
+    for key, value in result.items():
+        if type(key) is not str or not key.strip() or len(key) > MAX_KEY_LENGTH:
+            raise Misfit(f"a key of the result is not a text of 1 to {MAX_KEY_LENGTH} characters")
+        if type(value) not in (int, bool) or value not in (0, 1):
+            raise Misfit(f"the value of {key[:80]!r} is {type(value).__name__} {str(value)[:40]!r} instead of 0 or 1")
+        values.append((key, int(value)))
+    return values
+
+
+def _describe(exc: BaseException) -> str:
+    if isinstance(exc, Misfit):
+        return str(exc)
+    try:
+        line = next((f.lineno for f in reversed(traceback.extract_tb(exc.__traceback__)) if f.filename == SCRIPT), None)
+        if isinstance(exc, SyntaxError):
+            line = exc.lineno
+        where = f" in line {line}" if line else ""
+        words = str(exc)[:300]
+        return f"raised {type(exc).__name__}{where}" + (f": {words}" if words else "")
+    except BaseException:
+        return "raised an exception that cannot be described"
+
+
+def _checked(answer: bytes) -> bytes:
+    """The line, if it is one of ours; the process that wrote it was the script's own."""
+    try:
+        said = json.loads(answer)
+        if isinstance(said, dict) and set(said) == {"problem"}:
+            return _problem(str(said["problem"]))
+        return json.dumps({"values": _check_values(dict(map(tuple, said["values"])))}).encode()
+    except (ValueError, TypeError, KeyError, RecursionError, Misfit):
+        return _problem("wrote something else in place of its result")
+
+
+def _problem(words: str) -> bytes:
+    return json.dumps({"problem": words[:500]}).encode()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.protocol.participants import AgentFailed, AgentReply, Decision, OpenIntent, Outage
+from evaluation.protocol.session import Progress, TurnTaken, begin, run_session
+
+YES, NO = Decision(True, style="clarify"), Decision(False)
+
+
+class Speaker:
+    """An agent that answers with the number of its turn, and remembers what it was told."""
+
+    def __init__(self, fails_at: int = 0) -> None:
+        self.heard: list[str] = []
+        self.fails_at = fails_at
+
+    def reply(self, message: str) -> AgentReply:
+        self.heard.append(message)
+        if len(self.heard) == self.fails_at:
+            raise AgentFailed("It gave up.")
+        return AgentReply(str(len(self.heard)))
+
+
+class Plan:
+    """A judge that says YES where its plan has (turn, index)."""
+
+    def __init__(
+        self, satisfied: set[tuple[int, int]] = frozenset(), asked: set[tuple[int, int]] = frozenset()
+    ) -> None:
+        self.plans = {"satisfied": satisfied, "asked": asked}
+        self.questions: list[tuple[str, str, list[int]]] = []
+
+    def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> list[Decision]:
+        return self._say("satisfied", reply, intents)
+
+    def asked_for(self, reply: str, intents: Sequence[OpenIntent]) -> list[Decision]:
+        return self._say("asked", reply, intents)
+
+    def _say(self, stage: str, reply: str, intents: Sequence[OpenIntent]) -> list[Decision]:
+        self.questions.append((stage, reply, [intent.index for intent in intents]))
+        return [YES if (int(reply), intent.index) in self.plans[stage] else NO for intent in intents]
+
+
+def play(progress: Progress, agent: Speaker, judge: Plan, max_turns: int = 30) -> tuple[Progress, list[TurnTaken]]:
+    turns: list[TurnTaken] = []
+    end = run_session(progress, agent, judge, dict, lambda taken, _: turns.append(taken), max_turns=max_turns)
+    return end, turns
+
+
+def statuses(progress: Progress) -> list[tuple[str, int | None]]:
+    return [(item.status, item.turn) for item in progress.intents]
+
+
+def test_a_silent_agent_is_given_each_intent_in_order_and_answers_the_last_one_too():
+    agent, judge = Speaker(), Plan()
+
+    end, turns = play(begin("hello", ["one", "two"]), agent, judge)
+
+    assert agent.heard == ["hello", "one", "two"]
+    assert statuses(end) == [("provided", 1), ("provided", 2)]
+    assert (end.ending, end.turns, turns[-1].satisfied) == ("settled", 3, {})
+
+
+def test_satisfaction_comes_before_follow_up_and_ends_the_session_at_once():
+    agent, judge = Speaker(), Plan(satisfied={(1, 1), (1, 2)}, asked={(1, 1)})
+
+    end, _ = play(begin("hello", ["one", "two"]), agent, judge)
+
+    assert statuses(end) == [("completed", 1), ("completed", 1)]
+    assert (end.turns, [question[0] for question in judge.questions]) == (1, ["satisfied"])
+
+
+def test_every_intent_asked_for_is_answered_in_one_message_and_none_is_given_besides():
+    agent, judge = Speaker(), Plan(satisfied={(1, 2)}, asked={(1, 1), (1, 3)})
+
+    end, _ = play(begin("hello", ["one", "two", "three", "four"]), agent, judge)
+
+    assert agent.heard == ["hello", "one\n\nthree", "four"]
+    assert statuses(end) == [("inferred", 1), ("completed", 1), ("inferred", 1), ("provided", 2)]
+    assert judge.questions[1] == ("asked", "1", [1, 3, 4])
+
+
+def test_an_intent_provided_from_the_start_is_never_judged():
+    agent, judge = Speaker(), Plan(satisfied={(1, 1)})
+
+    end, _ = play(begin("hello", ["known"], [True]), agent, judge)
+
+    assert statuses(end) == [("provided", None)]
+    assert (end.turns, judge.questions) == (1, [])
+
+
+def test_the_agents_failure_ends_the_session_and_keeps_what_was_settled():
+    end, turns = play(begin("hello", ["one", "two"]), Speaker(fails_at=2), Plan())
+
+    assert (end.ending, end.reason, end.turns, len(turns)) == ("failed", "It gave up.", 1, 1)
+    assert statuses(end) == [("provided", 1), ("open", None)]
+
+
+def test_an_outage_passes_through_and_the_session_goes_on_from_the_last_stored_turn():
+    class Flaky(Plan):
+        def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> list[Decision]:
+            if reply == "2":
+                raise Outage("The endpoint is down.")
+            return super().satisfied(reply, files, intents)
+
+    stored: list[Progress] = []
+    with pytest.raises(Outage):
+        run_session(begin("hello", ["one", "two"]), Speaker(), Flaky(), dict, lambda _, after: stored.append(after))
+    agent = Speaker()
+    end, _ = play(stored[-1], agent, Plan())
+
+    assert agent.heard == ["one", "two"]
+    assert statuses(end) == [("provided", 1), ("provided", 2)]
+
+
+def test_the_cap_ends_a_session_with_intents_open():
+    end, _ = play(begin("hello", [str(n) for n in range(5)]), Speaker(), Plan(), max_turns=2)
+
+    assert (end.ending, end.turns, [item.status for item in end.intents].count("open")) == ("turn_limit", 2, 3)
+
+
+pairs = st.sets(st.tuples(st.integers(1, 7), st.integers(1, 6)), max_size=20)
+
+
+@settings(max_examples=60, deadline=None)
+@given(provided=st.lists(st.booleans(), max_size=6), satisfied=pairs, asked=pairs)
+def test_statuses_partition_the_intents_and_sessions_end_within_intents_plus_one_turns(
+    provided: list[bool], satisfied: set[tuple[int, int]], asked: set[tuple[int, int]]
+):
+    contents = [f"intent {n}" for n in range(len(provided))]
+
+    end, turns = play(begin("hello", contents, provided), Speaker(), Plan(satisfied, asked))
+
+    settled = [index for turn in turns for index in turn.settled]
+    assert end.ending == "settled"
+    assert end.turns == len(turns) <= len(contents) + 1
+    assert sorted(settled) == [index for index, given in enumerate(provided, start=1) if not given]
+    assert all(item.status in {"completed", "inferred", "provided"} for item in end.intents)
+    assert all(item.status == "provided" for item, given in zip(end.intents, provided, strict=True) if given)
