@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -13,6 +15,15 @@ class Spec(BaseModel):
     """A frozen value. Unknown fields are a programming error, not data: data goes to ``source``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def to_json(self) -> JsonDict:
+        """What a frozen row stores; ``model_validate`` reads it back."""
+        return self.model_dump(mode="json")
+
+    def fingerprint(self) -> str:
+        """sha256 of the whole value, key order inside mappings included: equal if and only if nothing differs."""
+        text = json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 class FileRef(Spec):

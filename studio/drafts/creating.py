@@ -1,0 +1,60 @@
+"""New personas and tasks."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from studio.drafts.findings import refresh_findings
+from studio.drafts.loading import load_episodes
+from studio.drafts.refusing import DraftRefused, refuse_unstorable
+from studio.drafts.saving import save_personas, save_tasks
+from studio.models import Benchmark, Episode, Persona, Task, User
+from studio.spec.persona import PersonaSpec
+from studio.spec.task import TaskSpec
+
+
+@transaction.atomic
+def create_persona(benchmark: Benchmark, spec: PersonaSpec, *, by: User | None, note: str = "") -> Persona:
+    """A persona with an empty episode. Raises DraftRefused if the benchmark has one of this id."""
+    refuse_unstorable(spec)
+    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    if benchmark.personas.filter(user_id=spec.user_id).exists():
+        raise DraftRefused(
+            "user_id",
+            f"There is a persona “{spec.user_id}” already: choose another id.",
+        )
+    last = benchmark.personas.order_by("-position").values_list("position", flat=True).first()
+    row = Persona.objects.create(benchmark=benchmark, user_id=spec.user_id, position=(last or 0) + 1)
+    Episode.objects.create(persona=row, episode_id=f"ep_{spec.user_id}"[:200])
+    old = load_episodes([row])[row.pk]
+    save_personas(
+        [(row, old, old.model_copy(update={"persona": spec}))],
+        by=by,
+        note=note,
+        verb="created",
+    )
+    return row
+
+
+@transaction.atomic
+def create_task(persona: Persona, spec: TaskSpec, *, by: User | None, note: str = "") -> Task:
+    """A task at the end of the persona's episode. Raises DraftRefused if the episode has one of this id."""
+    refuse_unstorable(spec)
+    persona = Persona.objects.select_for_update().get(pk=persona.pk)
+    old = load_episodes([persona])[persona.pk]
+    if old.task(spec.task_id) is not None:
+        raise DraftRefused(
+            "task_id",
+            f"The episode has a task “{spec.task_id}” already: choose another id.",
+        )
+    row = Task.objects.create(episode=persona.episode, task_id=spec.task_id, position=len(old.tasks) + 1)
+    save_tasks([(row, spec)], by=by, note=note, verb="created")
+    new = load_episodes([persona])[persona.pk]
+    save_personas(
+        [(persona, old, new)],
+        by=by,
+        note=f"Added the task “{spec.task_id}”."[:300],
+        verb="edited",
+    )
+    refresh_findings([persona])
+    return row

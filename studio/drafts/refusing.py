@@ -1,0 +1,102 @@
+"""What cannot be stored, said before the database says it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from studio.spec.persona import PersonaSpec
+from studio.spec.task import TaskSpec
+
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+ID_LENGTH = 200
+PATH_LENGTH = 500
+
+
+class DraftRefused(ValueError):
+    """A draft that cannot be saved as it is. ``field`` and ``item`` say where, the text what to do."""
+
+    def __init__(self, field: str, message: str, item: int | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+        self.item = item
+
+
+def refuse_unstorable(spec: TaskSpec | PersonaSpec) -> None:
+    """Raise DraftRefused for text that PostgreSQL cannot hold and for values out of their range."""
+    for name, value in spec.model_dump().items():
+        for text in _texts(value):
+            if found := UNSTORABLE.search(text):
+                raise DraftRefused(
+                    name,
+                    f"This contains the character U+{ord(found[0]):04X}: remove it.",
+                )
+    if isinstance(spec, TaskSpec):
+        _refuse_task(spec)
+    else:
+        _refuse_long("user_id", spec.user_id, ID_LENGTH)
+        _refuse_long("name", spec.name, ID_LENGTH)
+        if not spec.user_id.strip():
+            raise DraftRefused("user_id", "Give the persona an id: it names its folder.")
+        for position, tool in enumerate(spec.tools, 1):
+            _refuse_long("tools", tool, ID_LENGTH, position)
+
+
+def _refuse_task(spec: TaskSpec) -> None:
+    if not spec.task_id.strip():
+        raise DraftRefused("task_id", "Give the task an id: it names its folder.")
+    for name in ("task_id", "user_id", "environment_id", "task_type", "group"):
+        _refuse_long(name, getattr(spec, name), ID_LENGTH)
+    _refuse_long("category", spec.category, 20)
+    _refuse_long("grader_script", spec.grader_script, PATH_LENGTH)
+    for position, item in enumerate(spec.checklist, 1):
+        if not 0 < item.weight < float("inf"):
+            raise DraftRefused("checklist", "A weight is a number greater than 0.", position)
+    for name in ("intents", "checklist"):
+        uids = [item.uid for item in getattr(spec, name)]
+        if len(set(uids)) < len(uids):
+            raise DraftRefused(
+                name,
+                "Two items have the same inner id: load the page again and save once more.",
+            )
+    _refuse_dependencies(spec)
+
+
+def _refuse_dependencies(spec: TaskSpec) -> None:
+    seen = set()
+    for position, dependency in enumerate(spec.depends_on, 1):
+        if dependency.task_id == spec.task_id:
+            raise DraftRefused(
+                "depends_on",
+                "A task cannot depend on itself: remove this dependency.",
+                position,
+            )
+        if dependency.task_id in seen:
+            raise DraftRefused(
+                "depends_on",
+                "This task is named twice: remove one of the two.",
+                position,
+            )
+        seen.add(dependency.task_id)
+
+
+def _refuse_long(field: str, text: str, most: int, item: int | None = None) -> None:
+    if len(text) > most:
+        raise DraftRefused(
+            field,
+            f"This has {len(text)} characters, and at most {most} can be kept: shorten it.",
+            item,
+        )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(key)
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)

@@ -1,0 +1,53 @@
+"""Child rows brought in line with what a spec says: as few writes as the difference needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from django.db.models import Model
+
+M = TypeVar("M", bound=Model)
+BATCH = 200
+
+
+def sync(
+    existing: Iterable[M],
+    wanted: Sequence[M],
+    *,
+    key: Callable[[M], Any],
+    fields: Sequence[str],
+) -> dict[Any, M]:
+    """Create, change and delete rows of one model until they are ``wanted``; return the stored rows by ``key``.
+
+    A row whose key stays keeps its primary key. ``fields`` are the attributes a wanted row sets.
+    """
+    rows = {key(row): row for row in existing}
+    kept: dict[Any, M] = {}
+    new, changed = [], []
+    for row in wanted:
+        old = rows.pop(key(row), None)
+        if old is None:
+            new.append(row)
+            continue
+        kept[key(row)] = old
+        if any(_text(getattr(old, name)) != _text(getattr(row, name)) for name in fields):
+            for name in fields:
+                setattr(old, name, getattr(row, name))
+            changed.append(old)
+    if not (rows or new or changed):
+        return kept
+    manager = type(next(iter([*rows.values(), *new, *changed])))._default_manager
+    if rows:
+        manager.filter(pk__in=[row.pk for row in rows.values()]).delete()
+    if changed:
+        manager.bulk_update(changed, fields, batch_size=BATCH)
+    for row in manager.bulk_create(new, batch_size=BATCH * 5):
+        kept[key(row)] = row
+    return kept
+
+
+def _text(value: Any) -> str:
+    """To compare with: the order of keys and the kind of numbers count, as they do in what is stored."""
+    return json.dumps(value, ensure_ascii=False, default=str)

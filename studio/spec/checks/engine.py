@@ -1,0 +1,57 @@
+"""All rules over an episode. The same function serves form, import, API, command and release gate."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+
+from studio.spec.checks import rules
+from studio.spec.checks.rule import RULES, Rule, Scene
+from studio.spec.episode import EpisodeSpec
+from studio.spec.findings import Finding
+from studio.spec.task import TaskSpec
+
+PLAN = {"tasks": 20, "groups": 6}
+"""The paper's episode: twenty tasks, six dependency groups."""
+
+for module in pkgutil.iter_modules(rules.__path__):
+    importlib.import_module(f"{rules.__name__}.{module.name}")
+
+_SEVERITIES = ("error", "warning", "hint")
+
+
+def find_problems(
+    episode: EpisodeSpec,
+    task_id: str | None = None,
+    *,
+    texts: Mapping[str, str] | None = None,
+    plan: Mapping[str, int] | None = None,
+) -> list[Finding]:
+    """What the rules say of every task, or of the one named: in the episode's order, errors first in each task.
+
+    ``texts`` are contents of text files by sha256, for rules that read assets and graders.
+    """
+    scene = Scene(episode=episode, texts=texts or {}, plan={**PLAN, **(plan or {})})
+    findings = []
+    for task in (*episode.tasks, *episode.unplaced):
+        if task_id is None or task.task_id == task_id:
+            own = [finding for each in RULES.values() for finding in _apply(each, task, scene)]
+            findings += sorted(own, key=lambda finding: _SEVERITIES.index(finding.severity))
+    return findings
+
+
+def _apply(each: Rule, task: TaskSpec, scene: Scene) -> Iterator[Finding]:
+    for flaw in each.check(task, scene):
+        yield Finding(
+            rule=each.name,
+            severity=flaw.severity or each.severity,
+            message=flaw.message,
+            mend=flaw.mend,
+            persona=scene.episode.persona.user_id,
+            task=task.task_id,
+            field=flaw.field,
+            item=flaw.item,
+            words=flaw.words,
+            other=flaw.other,
+        )

@@ -1,0 +1,78 @@
+"""What a rule is: a named function that looks at a task inside its episode and yields flaws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from studio.spec.episode import EpisodeSpec
+from studio.spec.findings import Severity
+from studio.spec.task import TaskSpec
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """One defect, as a rule reports it; the engine adds rule, persona and task."""
+
+    field: str
+    message: str
+    mend: str
+    item: int | None = None
+    """1-based."""
+    words: str = ""
+    """Verbatim from the field."""
+    other: str = ""
+    """Another task that is concerned."""
+    severity: Severity | None = None
+    """Where it differs from the rule's own."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a rule may look at besides the task."""
+
+    episode: EpisodeSpec
+    texts: Mapping[str, str]
+    """Contents of text files, by sha256; files that are not here could not be read as text or were not asked for."""
+    plan: Mapping[str, int]
+    """What an episode should hold: ``tasks``, ``groups``."""
+
+    def earlier(self, task: TaskSpec) -> tuple[TaskSpec, ...]:
+        """The tasks that run before ``task``; none if it is not placed."""
+        tasks = self.episode.tasks
+        return next(
+            (tasks[:place] for place, other in enumerate(tasks) if other.task_id == task.task_id),
+            (),
+        )
+
+
+Check = Callable[[TaskSpec, Scene], Iterable[Flaw]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A check with its stable name and how much its findings weigh."""
+
+    name: str
+    severity: Severity
+    check: Check
+
+    @property
+    def about(self) -> str:
+        """What it looks for, from its docstring."""
+        return (self.check.__doc__ or "").strip()
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(name: str, severity: Severity) -> Callable[[Check], Check]:
+    """Register a check under a name that waivers and reports may rely on."""
+
+    def register(check: Check) -> Check:
+        if name in RULES:
+            raise ValueError(f"two rules are called {name!r}")
+        RULES[name] = Rule(name, severity, check)
+        return check
+
+    return register
