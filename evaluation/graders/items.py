@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from evaluation.graders.contract import criterion_of
 from studio.spec.task import Rule, TaskSpec
 
 Grader = Literal["rubric", "rule"]
@@ -52,9 +51,9 @@ def items_of(task: TaskSpec, keys: Sequence[str] | None = None) -> tuple[Item, .
     if task.grader_script:
         start = len(items) + 1
         if keys is None:
-            items.append(Item(start, "rule", criterion_of(PurePosixPath(task.grader_script).name), script=True))
+            items.append(Item(start, "rule", f"[tools] {PurePosixPath(task.grader_script).name}", script=True))
         else:
-            items += [Item(start + at, "rule", criterion_of(key), key=key, script=True) for at, key in enumerate(keys)]
+            items += [Item(start + at, "rule", f"[tools] {key}", key=key, script=True) for at, key in enumerate(keys)]
     return tuple(items)
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.graders.contract import BrokenGrader, keys_of, values_of
 from evaluation.graders.items import Graded, items_of, over_turns
 from evaluation.graders.rule import BrokenRule, Material, check_rule
 from evaluation.protocol.participants import ToolRecord
@@ -46,31 +45,6 @@ def test_a_script_without_known_keys_stands_for_itself():
 )
 def test_an_item_is_met_if_any_turn_met_it_and_never_not_met_for_want_of_a_grader(values: list, graded: Graded):
     assert over_turns(values) == graded
-
-
-def test_the_answer_to_an_empty_history_fixes_the_keys():
-    assert keys_of({"b": 0, "a": False}) == ("b", "a")
-
-
-@pytest.mark.parametrize("answer", [None, {}, [], {1: 0}, {"": 0}, {str(n): 0 for n in range(1001)}])
-def test_a_script_that_names_no_keys_is_broken(answer: object):
-    with pytest.raises(BrokenGrader):
-        keys_of(answer)
-
-
-@pytest.mark.parametrize(
-    ("answer", "values"),
-    [
-        ({"a": 1, "b": True, "unknown": 1}, (True, True)),
-        ({"b": 1}, (False, True)),
-        ({"a": 1, "b": 2}, (False, False)),
-        ({"a": 1, "b": "yes"}, (False, False)),
-        (None, (False, False)),
-        ([1, 1], (False, False)),
-    ],
-)
-def test_unknown_keys_are_ignored_missing_ones_are_zero_and_anything_else_makes_all_zero(answer: object, values: tuple):
-    assert values_of(("a", "b"), answer) == values
 
 
 CALLS = [
