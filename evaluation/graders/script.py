@@ -15,7 +15,6 @@ from evaluation.sandbox import Limits, Outcome, run_python
 DRIVER = (Path(__file__).parent / "script_driver.py").read_bytes()
 CALL_SECONDS = 5.0
 """Wall time of one call of ``score``."""
-LONGEST_SECONDS = 120.0
 
 ToolHistory = Sequence[Mapping[str, Any]]
 """Items ``{"tool_name": ..., "call": {...}, "result": {...}}``."""
@@ -38,13 +37,22 @@ class GraderTurn:
     """Why all values are 0, if the call failed."""
 
 
+@dataclass(frozen=True)
+class GraderRun:
+    """What a script said of a session."""
+
+    keys: tuple[str, ...]
+    turns: tuple[GraderTurn, ...]
+    """One for each history, in their order."""
+
+
 def grader_keys(source: str) -> tuple[str, ...]:
     """The keys of ``score([])``, in order. Raises GraderBroken, SandboxUnavailable. Remembered by content."""
     digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
     with _known_keys_lock:
         if digest in _known_keys:
             return _known_keys[digest]
-    answers, outcome = _run(source, [[]])
+    answers, outcome = _run(source, [[]], None)
     keys = _keys_of(answers, outcome)
     with _known_keys_lock:
         if len(_known_keys) > 5000:
@@ -53,36 +61,37 @@ def grader_keys(source: str) -> tuple[str, ...]:
     return keys
 
 
-def run_grader(
-    source: str, histories: Sequence[ToolHistory], *, keys: Sequence[str] | None = None
-) -> tuple[tuple[str, ...], tuple[GraderTurn, ...]]:
-    """Grade every turn's history in one start of the sandbox; the keys, and one result a turn.
+def run_grader(source: str, histories: Sequence[ToolHistory], *, keys: Sequence[str] | None = None) -> GraderRun:
+    """Grade every turn's history, in one start of the sandbox unless a call brings that down.
 
-    ``keys`` known from before spare the first call; otherwise ``score([])`` fixes them. A turn whose
-    call fails has every key 0; keys that are missing are 0, others are ignored. Raises GraderBroken,
+    ``keys`` known from before spare the call that fixes them, ``score([])``. A turn whose call fails
+    has every key 0; keys that are missing are 0, others are ignored. Raises GraderBroken,
     SandboxUnavailable.
     """
-    if keys is None:
-        answers, outcome = _run(source, [[], *histories])
-        fixed = _keys_of(answers, outcome)
-        answers = answers[1:]
-    else:
-        fixed = tuple(keys)
-        if not histories:
-            return fixed, ()
-        answers, outcome = _run(source, histories)
-    lost = f"the run was stopped before this turn: {outcome.explain(_limits(len(histories) + 1))}"
-    turns = [_turn(fixed, answers[i] if i < len(answers) else {"problem": lost}) for i in range(len(histories))]
-    return fixed, tuple(turns)
+    fixed = tuple(keys) if keys is not None else None
+    turns: list[GraderTurn] = []
+    while fixed is None or len(turns) < len(histories):
+        waiting = histories[len(turns) :]
+        answers, outcome = _run(source, waiting if fixed is not None else [[], *waiting], fixed)
+        if fixed is None:
+            fixed = _keys_of(answers, outcome)
+            del answers[0]
+        turns += [_turn(fixed, answer) for answer in answers]
+        if len(answers) < len(waiting):
+            stopped = f"the run was stopped in this turn. {outcome.explain(_limits(len(waiting)))}"
+            turns.append(_turn(fixed, {"problem": stopped}))
+    return GraderRun(fixed, tuple(turns))
 
 
 def _limits(calls: int) -> Limits:
-    return Limits(seconds=min(LONGEST_SECONDS, 5 + CALL_SECONDS * calls), cpu_seconds=int(CALL_SECONDS) + 1)
+    return Limits(seconds=5 + CALL_SECONDS * calls, cpu_seconds=int(CALL_SECONDS) + 1)
 
 
-def _run(source: str, histories: Sequence[ToolHistory]) -> tuple[list[dict[str, Any]], Outcome]:
+def _run(
+    source: str, histories: Sequence[ToolHistory], keys: Sequence[str] | None
+) -> tuple[list[dict[str, Any]], Outcome]:
     """One answer for each history the driver got to, each with ``values`` or ``problem``."""
-    wanted = json.dumps({"histories": list(histories), "seconds": CALL_SECONDS})
+    wanted = json.dumps({"histories": list(histories), "keys": keys, "seconds": CALL_SECONDS})
     files = {"main.py": DRIVER, "grader.py": source.encode("utf-8", "surrogatepass")}
     outcome = run_python(files, stdin=wanted.encode(), limits=_limits(len(histories)))
     answers = []
@@ -99,7 +108,7 @@ def _keys_of(answers: list[dict[str, Any]], outcome: Outcome) -> tuple[str, ...]
     if not answers:
         raise GraderBroken(f"score([]) gave no answer. {outcome.explain(_limits(1))}")
     if "problem" in answers[0]:
-        raise GraderBroken(f"score([]) failed: the script {answers[0]['problem']}.".replace("the script it ", "it "))
+        raise GraderBroken(f"score([]) gave no keys: {answers[0]['problem']}.")
     keys = tuple(str(key) for key, _ in answers[0]["values"])
     if not keys:
         raise GraderBroken("score([]) returned no keys.")

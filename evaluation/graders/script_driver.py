@@ -1,6 +1,7 @@
 """Runs a grader script. Executed inside the sandbox; imports nothing but the standard library.
 
-Standard input holds ``{"histories": [...], "seconds": n}``; the script lies beside this file. For each
+Standard input holds ``{"histories": [...], "keys": [...] or null, "seconds": n}``; the script lies
+beside this file. Without ``keys``, the first history's answer fixes them; other keys are left out. For each
 history, in order, one line goes to standard output: ``{"values": [[key, 0 or 1], ...]}`` or
 ``{"problem": "..."}``. Each call happens in a process of its own, whose prints go nowhere and which
 does not have our standard output: what the script says cannot be taken for what we say, and what it
@@ -25,6 +26,8 @@ MAX_ANSWER = 1 << 18
 
 
 def main() -> None:
+    if os.uname().nodename != "sandbox" or os.getppid() != 1:
+        sys.exit("The grader driver ends every process it can reach: it runs inside the sandbox only.")
     wanted = json.loads(sys.stdin.buffer.read())
     folder = os.path.dirname(sys.argv[0])
     with open(os.path.join(folder, SCRIPT), "rb") as file:
@@ -32,9 +35,12 @@ def main() -> None:
     answers = os.dup(1)
     os.set_inheritable(answers, False)
     _shut_out_children()
+    keys = wanted["keys"]
     for history in wanted["histories"]:
-        line = _call(source, history, float(wanted["seconds"]), answers)
-        os.write(answers, line + b"\n")
+        answer = _call(source, history, keys, float(wanted["seconds"]), answers)
+        os.write(answers, json.dumps(answer).encode() + b"\n")
+        if keys is None:
+            keys = [key for key, _ in answer.get("values", ())]
 
 
 def _shut_out_children() -> None:
@@ -47,14 +53,14 @@ def _shut_out_children() -> None:
         pass
 
 
-def _call(source: bytes, history: Any, seconds: float, answers: int) -> bytes:
+def _call(source: bytes, history: Any, keys: list[str] | None, seconds: float, answers: int) -> dict[str, Any]:
     """Grade one history in a new process, and leave none of its processes behind."""
     read, write = os.pipe()
     pid = _fork()
     if pid == 0:
         os.close(read)
         os.close(answers)
-        _answer(source, history, write)
+        _answer(source, history, keys, write)
     os.close(write)
     try:
         answer, in_time = _read_line(read, time.monotonic() + seconds)
@@ -63,15 +69,15 @@ def _call(source: bytes, history: Any, seconds: float, answers: int) -> bytes:
         _kill_all()
         _, status = os.waitpid(pid, 0)
     if answer.endswith(b"\n"):
-        return _checked(answer)
+        return _checked(answer, keys)
     if not in_time:
-        return _problem(f"did not end within {seconds:g} s")
+        return _problem(f"the script did not end within {seconds:g} s")
     if len(answer) >= MAX_ANSWER:
-        return _problem("returned more than can be read")
+        return _problem("the script returned more than can be read")
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
-        return _problem(f"its process was killed ({name}), as happens at a limit of CPU time or memory")
-    return _problem("ended its process without an answer")
+        return _problem(f"the process of the script was killed ({name}), as happens at a limit of CPU time or memory")
+    return _problem("the script ended its process without an answer")
 
 
 def _fork() -> int:
@@ -104,47 +110,51 @@ def _read_line(fd: int, deadline: float) -> tuple[bytes, bool]:
     return found, True
 
 
-def _answer(source: bytes, history: Any, write: int) -> None:
+def _answer(source: bytes, history: Any, keys: list[str] | None, write: int) -> None:
     """The life of the new process: run the script, write one line, end."""
     dumps, send, leave = json.dumps, os.write, os._exit
     null = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(null, fd)
     try:
-        line = dumps({"values": _run(source, history)}).encode()
-    except BaseException as exc:  # the script may raise anything, SystemExit included
+        line = dumps({"values": _run(source, history, keys)}).encode()
+    except BaseException as exc:  # noqa: BLE001 - the script may raise anything, SystemExit included
         line = dumps({"problem": _describe(exc)}).encode()
     send(write, line + b"\n")
     leave(0)
 
 
-def _run(source: bytes, history: Any) -> list[tuple[str, int]]:
+def _run(source: bytes, history: Any, keys: list[str] | None) -> list[tuple[str, int]]:
     checked = _check_values
     module = types.ModuleType("grader")
     module.__file__ = SCRIPT
     sys.modules["grader"] = module
-    exec(compile(source, SCRIPT, "exec"), module.__dict__)
+    exec(compile(source, SCRIPT, "exec"), module.__dict__)  # noqa: S102 - what the sandbox is for
     score: Callable[[Any], Any] | None = module.__dict__.get("score")
     if not callable(score):
-        raise Misfit("it defines no function score(tools_history)")
-    return checked(score(history))
+        raise Misfit("the script defines no function score(tools_history)")
+    return checked(score(history), keys)
 
 
 class Misfit(Exception):
     """The script does not keep the contract."""
 
 
-def _check_values(result: Any) -> list[tuple[str, int]]:
+def _check_values(result: Any, keys: list[str] | None) -> list[tuple[str, int]]:
     if not isinstance(result, dict):
-        raise Misfit(f"score() returned {type(result).__name__} instead of a dict")
+        raise Misfit(f"the script returned {type(result).__name__} from score() instead of a dict")
     if len(result) > MAX_KEYS:
-        raise Misfit(f"score() returned {len(result)} keys; at most {MAX_KEYS} are read")
+        raise Misfit(f"the script returned {len(result)} keys; at most {MAX_KEYS} are read")
     values = []
     for key, value in result.items():
+        if keys is not None and key not in keys:
+            continue
         if type(key) is not str or not key.strip() or len(key) > MAX_KEY_LENGTH:
-            raise Misfit(f"a key of the result is not a text of 1 to {MAX_KEY_LENGTH} characters")
+            raise Misfit(f"the script returned a key that is not a text of 1 to {MAX_KEY_LENGTH} characters")
         if type(value) not in (int, bool) or value not in (0, 1):
-            raise Misfit(f"the value of {key[:80]!r} is {type(value).__name__} {str(value)[:40]!r} instead of 0 or 1")
+            raise Misfit(
+                f"the script returned {str(value)[:40]!r} ({type(value).__name__}) for {key[:80]!r}, not 0 or 1"
+            )
         values.append((key, int(value)))
     return values
 
@@ -158,24 +168,24 @@ def _describe(exc: BaseException) -> str:
             line = exc.lineno
         where = f" in line {line}" if line else ""
         words = str(exc)[:300]
-        return f"raised {type(exc).__name__}{where}" + (f": {words}" if words else "")
-    except BaseException:
-        return "raised an exception that cannot be described"
+        return f"the script raised {type(exc).__name__}{where}" + (f": {words}" if words else "")
+    except BaseException:  # noqa: BLE001 - its text is the script's code too
+        return "the script raised an exception that cannot be described"
 
 
-def _checked(answer: bytes) -> bytes:
-    """The line, if it is one of ours; the process that wrote it was the script's own."""
+def _checked(answer: bytes, keys: list[str] | None) -> dict[str, Any]:
+    """The answer, if it is one of ours; the process that wrote it was the script's own."""
     try:
         said = json.loads(answer)
         if isinstance(said, dict) and set(said) == {"problem"}:
             return _problem(str(said["problem"]))
-        return json.dumps({"values": _check_values(dict(map(tuple, said["values"])))}).encode()
+        return {"values": _check_values(dict(map(tuple, said["values"])), keys)}
     except (ValueError, TypeError, KeyError, RecursionError, Misfit):
-        return _problem("wrote something else in place of its result")
+        return _problem("the script wrote something else in place of its result")
 
 
-def _problem(words: str) -> bytes:
-    return json.dumps({"problem": words[:500]}).encode()
+def _problem(words: str) -> dict[str, Any]:
+    return {"problem": words[:500]}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,260 @@
+"""What confined code can and cannot do. Each program here is one that somebody could upload."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evaluation.sandbox import Limits, Outcome, SandboxUnavailable, chain, run, run_python, why_unavailable
+from evaluation.sandbox.interpreter import describe_interpreter
+from evaluation.sandbox.seccomp import build_filter
+
+MIB = 1024 * 1024
+SHORT = Limits(seconds=1.5)
+
+
+@pytest.fixture(autouse=True)
+def sandbox() -> None:
+    if words := why_unavailable():
+        pytest.skip(words)
+
+
+def last_line(outcome: Outcome) -> str:
+    return outcome.stderr.decode().strip().splitlines()[-1]
+
+
+def test_a_program_reads_its_input_and_arguments_and_its_output_comes_back():
+    program = "import sys; print(sys.argv[1:], sys.stdin.read()); print('aside', file=sys.stderr)"
+
+    outcome = run_python(program, args=("one", "two"), stdin="grüße".encode())
+
+    assert (outcome.stdout.decode(), outcome.stderr) == ("['one', 'two'] grüße\n", b"aside\n")
+    assert (outcome.exit, outcome.reason) == (0, "ok")
+
+
+def test_a_program_of_several_files_finds_them_beside_itself():
+    files = {"main.py": b"import sys; print(open(sys.argv[0].replace('main.py', 'data')).read())", "data": b"here"}
+
+    assert run_python(files).stdout == b"here\n"
+
+
+@pytest.mark.parametrize("name", ["../main.py", "a/b", "", ".hidden"])
+def test_a_file_name_that_is_a_path_is_refused(name):
+    with pytest.raises(ValueError, match="not a plain file name"):
+        run_python({"main.py": b"", name: b""})
+
+
+def test_environment_descriptors_and_files_of_the_studio_do_not_reach_the_program(monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "postgres://secret@db/studio")
+    program = """
+import os, sys
+from pathlib import Path
+print(sorted(os.environ), os.listdir("/proc/self/fd"), os.getuid(), sorted(os.listdir("/")), os.listdir("/ws"))
+print([p for p in sys.argv[1:] if Path(p).exists()])
+"""
+    outside = (str(Path(__file__)), "/etc/passwd", "/etc/shadow", "/root", "/home", "/var", "/run/postgresql", "/sys")
+
+    lines = run_python(program, args=outside).stdout.decode().splitlines()
+
+    names = "['HOME', 'LANG', 'PATH', 'PWD', 'TMPDIR'] ['0', '1', '2', '3'] 1000 "  # 3 is the listing itself
+    assert lines[0].startswith(names)
+    assert lines[1] == "[]"
+
+
+@pytest.mark.parametrize("module", ["studio", "django", "psycopg", "evaluation"])
+def test_only_the_standard_library_can_be_imported(module):
+    assert last_line(run_python(f"import {module}")) == f"ModuleNotFoundError: No module named '{module}'"
+
+
+@pytest.mark.parametrize("path", ["/x", "/usr/x", "/dev/x", "/dev/shm/x", "/run/x", "/run/program/main.py", "/etc/x"])
+def test_nothing_but_its_folder_can_be_written(path):
+    outcome = run_python(f"open('/ws/x', 'w').write('fine'); open('/tmp/y', 'w'); open({path!r}, 'w')")
+
+    assert "OSError: [Errno 30] Read-only file system" in last_line(outcome) or "denied" in last_line(outcome)
+
+
+def test_its_folder_is_bounded_in_one_file_and_in_sum():
+    limits = Limits(folder=MIB)
+
+    one = run_python("open('/ws/x', 'wb').write(bytes(2 * 1024 * 1024))", limits=limits)
+    many = run_python("for i in range(20): open(f'/ws/{i}', 'wb').write(bytes(100_000))", limits=limits)
+
+    assert "File too large" in last_line(one)
+    assert "No space left" in last_line(many)
+
+
+def test_a_second_run_does_not_see_what_the_first_one_wrote():
+    run_python("open('/ws/x', 'w').write('left behind')")
+
+    assert run_python("import os; print(os.listdir('/ws'))").stdout == b"[]\n"
+
+
+@pytest.mark.parametrize("address", ["('127.0.0.1', 5432)", "('1.1.1.1', 53)"])
+def test_there_is_no_network(address):
+    outcome = run_python(f"import socket; socket.create_connection({address}, timeout=1)")
+
+    assert "refused" in last_line(outcome) or "unreachable" in last_line(outcome)
+
+
+@pytest.mark.parametrize("program", ["while True: pass", "import os, time; os.close(1); os.close(2); time.sleep(60)"])
+def test_a_program_that_does_not_end_is_stopped(program):
+    outcome = run_python(program, limits=SHORT)
+
+    assert (outcome.exit, outcome.reason) == (None, "timeout")
+    assert outcome.seconds < 5
+    assert outcome.explain(SHORT) == "It was stopped: it ran longer than 1.5 s."
+
+
+def test_a_program_that_uses_up_its_cpu_time_is_killed():
+    outcome = run_python("while True: pass", limits=Limits(seconds=20, cpu_seconds=1))
+
+    assert outcome.reason == "killed"
+    assert "CPU" in outcome.explain(SHORT)
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_program_that_prints_without_end_is_stopped_and_what_fits_is_kept(stream):
+    limits = Limits(output=100_000)
+
+    outcome = run_python(f"import sys\nwhile True: sys.{stream}.write('x' * 65536)", limits=limits)
+
+    assert outcome.reason == "output"
+    assert getattr(outcome, stream) == b"x" * 100_000
+
+
+def test_a_program_that_takes_too_much_memory_is_told_so():
+    outcome = run_python("x = bytearray(10 ** 9)")
+
+    assert (outcome.reason, outcome.explain(Limits())) == (
+        "memory",
+        "It was stopped: it used more than 512 MiB of memory.",
+    )
+
+
+def test_many_processes_may_not_take_together_what_one_may_not():
+    program = """
+import os, time
+for _ in range(10):
+    if not os.fork():
+        held = b"x" * (40 << 20)
+        time.sleep(30)
+time.sleep(30)
+"""
+    outcome = run_python(program, limits=Limits(memory=160 * MIB))
+
+    assert outcome.reason == "memory"
+    assert outcome.seconds < 5
+
+
+def test_a_fork_bomb_reaches_its_limit_and_leaves_the_next_run_alone():
+    bomb = "import os, time\nwhile True:\n    try: os.fork()\n    except OSError: time.sleep(.1)"
+
+    assert run_python(bomb, limits=SHORT).reason == "timeout"
+    assert run_python("import os; print(os.fork() >= 0)").reason == "ok"
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["import os; os.memfd_create('x')", "import os; os.execv('/usr/bin/unshare', ['unshare', '-U', 'true'])"],
+)
+def test_kernel_doors_that_limits_do_not_watch_are_shut(program):
+    assert "not permitted" in last_line(run_python(program))
+
+
+def test_how_a_program_ended_is_reported_as_a_shell_would():
+    assert (run_python("raise SystemExit(3)").exit, run_python("raise SystemExit(3)").reason) == (3, "crash")
+    assert run_python("import os; os.kill(os.getpid(), 9)").reason == "killed"
+    assert run_python("1 / 0").explain(SHORT) == "It ended with status 1: ZeroDivisionError: division by zero"
+
+
+def test_nothing_is_left_running_and_no_descriptor_open():
+    open_before = set(os.listdir("/proc/self/fd"))
+    program = "import os, time\nif not os.fork():\n    os.setsid()\n    time.sleep(300)"
+
+    started = time.monotonic()
+    outcome = run_python(program, limits=SHORT)
+
+    assert time.monotonic() - started < 5
+    assert outcome.reason in ("ok", "timeout")
+    assert set(os.listdir("/proc/self/fd")) <= open_before
+
+
+def test_bubblewrap_may_lie_where_only_root_can_look(tmp_path, monkeypatch):
+    if os.geteuid() != 0:
+        pytest.skip("only root drops to another user")
+    binary, libraries = chain.find_bubblewrap()
+    if libraries is None:
+        pytest.skip("the system's bubblewrap is in use")
+    shutil.copy(binary, tmp_path / "bwrap")
+    shutil.copytree(libraries, tmp_path / "libs")
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr(chain, "find_bubblewrap", lambda: (tmp_path / "bwrap", tmp_path / "libs"))
+
+    assert run_python("print(1)").stdout == b"1\n"
+
+
+def test_the_studios_own_python_serves_where_the_system_has_none(tmp_path, monkeypatch):
+    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    if not Path(sys.base_prefix, "bin", name).exists():
+        pytest.skip("this Python has no usual folder")
+    monkeypatch.setattr("tempfile.tempdir", None)
+
+    outcome = run_python(
+        "import json, sys; print(sys.version)", interpreter=describe_interpreter(sys.base_prefix, name)
+    )
+
+    assert outcome.stdout.decode().strip() == sys.version.replace("\n", "")
+
+
+def test_a_machine_without_bubblewrap_says_what_to_install(monkeypatch):
+    chain.find_bubblewrap.cache_clear()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda *args, **kwargs: None)
+
+    with pytest.raises(SandboxUnavailable, match="Install the locked dependencies again, or .* bubblewrap"):
+        chain.find_bubblewrap()
+
+    chain.find_bubblewrap.cache_clear()
+
+
+def test_a_machine_that_forbids_namespaces_is_told_how_to_allow_them():
+    bwrap, libraries = chain.find_bubblewrap()
+    confine = [bwrap, "--unshare-user", "--ro-bind", "/", "/"]
+    env = {"LD_LIBRARY_PATH": str(libraries)} if libraries else {}
+
+    refused = subprocess.run(
+        [*confine, "--disable-userns", "--", *confine, "--", "true"],
+        env=env,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    words = run._explain_setup(refused.stderr.strip(), refused.returncode)
+
+    assert refused.returncode != 0
+    assert words.startswith("This machine forbids user namespaces, so no foreign code is run (bwrap: ")
+    assert "sysctl kernel.unprivileged_userns_clone=1" in words
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_filter_of_system_calls_is_whole_instructions_and_every_jump_lands(machine):
+    program = build_filter(machine)
+
+    assert program is not None
+    count = len(program) // 8
+    assert len(program) == count * 8
+    for index in range(count):
+        code, on_true, on_false = (
+            int.from_bytes(program[index * 8 : index * 8 + 2], "little"),
+            *program[index * 8 + 2 : index * 8 + 4],
+        )
+        assert code in (0x20, 0x15, 0x35, 0x06)
+        assert index + 1 + max(on_true, on_false) < count or code == 0x06
+
+
+def test_an_unknown_machine_has_no_filter():
+    assert build_filter("pdp11") is None
