@@ -58,9 +58,40 @@ def use(name: str, *, throwaway: bool = False) -> str:
     return server.url
 
 
-def users_locks() -> list[int]:
-    """The descriptors that keep the servers up, for a child process that shall keep them up, too."""
-    return list(_held.values())
+def names_in_use() -> list[str]:
+    """The servers this process keeps up."""
+    return [home.name for home in _held]
+
+
+def lives(name: str) -> bool:
+    """Whether the server has a keeper."""
+    return _keeper_lives(data_folder() / name)
+
+
+def leave() -> None:
+    """Use no server any more, and wait a moment for those that nobody else uses to stop."""
+    names = names_in_use()
+    while _held:
+        os.close(_held.popitem()[1])
+    until = time.monotonic() + 5
+    while any(lives(name) and not _others_use(name) for name in names) and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+def _others_use(name: str) -> bool:
+    """Whether somebody holds the users' lock; the keeper, which holds it alone while it stops, does not count."""
+    descriptor = _open(data_folder() / name / "users")
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _open(path: Path) -> int:

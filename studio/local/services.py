@@ -7,16 +7,21 @@ import os
 from studio.local import keeper
 
 
-def ensure_database(*, throwaway: bool = False) -> None:
-    """Set DATABASE_URL to the embedded PostgreSQL, up as long as this process lives, unless another is named."""
-    _ensure("DATABASE_URL", "postgres", throwaway=throwaway)
+def ensure_database(*, throwaway: bool = False) -> bool:
+    """Set DATABASE_URL to the embedded PostgreSQL, up as long as this process lives, unless another is named.
+
+    True if it is the embedded one. Throwaway: faster, and lost in a power failure; for tests.
+    """
+    return _ensure("DATABASE_URL", "postgres", throwaway=throwaway)
 
 
-def ensure_broker() -> None:
+def ensure_broker() -> bool:
     """Set CELERY_BROKER_URL to the embedded Valkey, up as long as this process lives, unless another is named."""
-    _ensure("CELERY_BROKER_URL", "valkey", throwaway=False)
+    return _ensure("CELERY_BROKER_URL", "valkey", throwaway=False)
 
 
-def _ensure(variable: str, name: str, *, throwaway: bool) -> None:
-    if not os.environ.get(variable):
-        os.environ[variable] = keeper.use(name, throwaway=throwaway)
+def _ensure(variable: str, name: str, *, throwaway: bool) -> bool:
+    if os.environ.get(variable):
+        return False
+    os.environ[variable] = keeper.use(name, throwaway=throwaway)
+    return True

@@ -1,0 +1,33 @@
+# π-Bench Studio. `make run` starts everything; `make help` lists the rest.
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check screenshots clean
+
+# The first of these that is Python 3.11 or newer. PYTHON=... names another.
+PYTHON ?= $(shell for python in python3.11 /usr/bin/python3.11 python3 python3.12 python3.13; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+BIN := $(CURDIR)/.venv/bin
+
+help:
+	@echo "make run     start the studio: database, broker, web server, worker (PORT=8000 HOST=127.0.0.1)"
+	@echo "make test    the checks and all tests (ARGS='tests/local -x' for some of them)"
+	@echo "make check   linter, types, import contracts, migrations, API schema"
+	@echo "make setup   only install what running and testing need"
+	@echo "make screenshots   make the pictures in docs/ again"
+
+setup:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is not here: apt-get install python3 python3-venv" >&2; exit 1; }
+	@$(PYTHON) -I studio/local/bootstrap.py
+
+run: setup
+	@exec $(BIN)/python manage.py run --stop-with-parent $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
+
+test: check
+	@$(BIN)/python -m studio.local.browser
+	@$(BIN)/python -m pytest -n auto $(ARGS)
+
+check: setup
+	@$(BIN)/python -m studio.local.check
+
+screenshots: setup
+	@$(BIN)/python -m studio.local.browser
+	@$(BIN)/python manage.py screenshots

@@ -1,0 +1,111 @@
+"""`make setup`: a virtual environment with the locked dependencies. Run by the system's Python; standard library only.
+
+The second time it does nothing, quickly. Two at once wait for each other.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = CHECKOUT / ".venv"
+PYTHON = ENVIRONMENT / "bin" / "python"
+LOCK = CHECKOUT / "requirements-dev.lock"
+DONE = ENVIRONMENT / "installed"  # the fingerprint of what is installed, written last
+
+
+def main() -> int:
+    with open(__file__, "rb") as own:
+        fcntl.flock(own, fcntl.LOCK_EX)
+        wanted = hashlib.sha256(LOCK.read_bytes()).hexdigest() + f" {sys.version_info.major}.{sys.version_info.minor}\n"
+        if DONE.exists() and DONE.read_text() == wanted and works(PYTHON):
+            return 0
+        print("Setting up the virtual environment; the first time takes a minute.", flush=True)
+        if not works(PYTHON) and not make_environment():
+            return 1
+        if not install():
+            print(f"The dependencies could not be installed from {LOCK.name}; see above.", file=sys.stderr)
+            return 1
+        DONE.write_text(wanted)
+    return 0
+
+
+def works(python: Path) -> bool:
+    return python.exists() and quiet([str(python), "-c", "import sys, pip; sys.exit(sys.version_info < (3, 11))"])
+
+
+def make_environment() -> bool:
+    if sys.version_info < (3, 11):
+        print("π-Bench Studio needs Python 3.11 or newer.", file=sys.stderr)
+        return False
+    if not quiet([sys.executable, "-c", "import ensurepip"]) and not install_ensurepip():
+        package = f"python3.{sys.version_info.minor}-venv"
+        print(
+            f"This Python cannot make virtual environments: run `apt-get install {package}` as root, then try again.",
+            file=sys.stderr,
+        )
+        return False
+    try:
+        venv.create(ENVIRONMENT, clear=ENVIRONMENT.exists(), with_pip=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"Making {ENVIRONMENT} failed: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def install_ensurepip() -> bool:
+    """On Debian, where root can do so unasked."""
+    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    if not shutil.which("apt-get") or (root and not (shutil.which("sudo") and quiet([*root, "true"]))):
+        return False
+    print("Installing Debian's python3-venv.", flush=True)
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run([*root, "apt-get", "update", "-qq"], env=environment, check=False)
+    return not subprocess.run(
+        [*root, "apt-get", "install", "-y", "-qq", "--no-install-recommends", "python3-venv"],
+        env=environment,
+        check=False,
+    ).returncode
+
+
+def install() -> bool:
+    """Through uv, which takes seconds; where it is not to be had or fails, through pip, which takes minutes."""
+    pip = [str(PYTHON), "-m", "pip"]
+    if run([*pip, "install", "--quiet", "--disable-pip-version-check", "uv"]):
+        uv = [str(PYTHON), "-m", "uv", "--quiet", "pip", "install", "--python", str(PYTHON), "--require-hashes"]
+        if run([*uv, "-r", str(LOCK)], env=uv_environment()):
+            return True
+        print("uv did not manage; trying pip.", flush=True)
+    return run([*pip, "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(LOCK)])
+
+
+def uv_environment() -> dict[str, str]:
+    """uv does not read pip's configuration; whoever configured a mirror for pip means it for us, too."""
+    environment = dict(os.environ)
+    for option, variable in [("index-url", "UV_DEFAULT_INDEX"), ("cert", "SSL_CERT_FILE")]:
+        asked = subprocess.run(
+            [str(PYTHON), "-m", "pip", "config", "get", f"global.{option}"], capture_output=True, text=True, check=False
+        )
+        value = os.environ.get(f"PIP_{option.replace('-', '_').upper()}") or asked.stdout.strip()
+        if value:
+            environment.setdefault(variable, value)
+    return environment
+
+
+def run(argv: list[str], env: dict[str, str] | None = None) -> bool:
+    return not subprocess.run(argv, env=env, check=False).returncode
+
+
+def quiet(argv: list[str]) -> bool:
+    return not subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""`manage.py run`: the whole studio on this machine, until Ctrl-C."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core.management import call_command, get_commands
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connections
+
+from studio.local import keeper, stack
+from studio.local.paths import LocalError, data_folder
+from studio.local.supervisor import Supervisor
+
+
+class Command(BaseCommand):
+    help = "Start the studio: tables, sample benchmark, scripted model, worker and web server under one supervisor."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
+        parser.add_argument("--port", type=int, default=8000, help="the first port to try (default: %(default)s)")
+        parser.add_argument("--no-sample", action="store_true", help="without the sample benchmark and demo accounts")
+        parser.add_argument("--stop-with-parent", action="store_true", help="stop when the process that started this ends")
+
+    def handle(self, *args: Any, host: str, port: int, no_sample: bool, stop_with_parent: bool, **options: Any) -> None:
+        supervisor = Supervisor(stack.environment(), self.say)
+        supervisor.stop_on_signals()
+        if stop_with_parent:
+            stack.stop_with_parent()
+        try:
+            claim = stack.claim()
+        except stack.AlreadyRunning as running:
+            self.tell_what_runs(running.studio)
+            return
+        try:
+            self.run(supervisor, host, port, sample=not no_sample)
+        except LocalError as error:
+            raise CommandError(str(error)) from None
+        finally:
+            supervisor.stop()
+            keeper.leave()
+            stack.note_file().unlink(missing_ok=True)
+            self.say("Stopped. All data is kept.")
+            del claim
+
+    def run(self, supervisor: Supervisor, host: str, port: int, *, sample: bool) -> None:
+        listener = stack.listen(host, port)
+        bound = listener.getsockname()[1]
+        address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{bound}/"
+        if bound != port:
+            self.say(f"Port {port} is taken; the studio takes {bound}.")
+        self.prepare(sample=sample)
+        if supervisor.stopping:
+            return
+        model_port = stack.free_port()
+        supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=f"http://127.0.0.1:{model_port}/v1")
+        supervisor.start(stack.scripted_model(model_port))
+        supervisor.start(stack.worker())
+        supervisor.start(stack.beat())
+        supervisor.start(stack.web(listener))
+        listener.close()
+        supervisor.wait_until(stack.answers(address), "The web server")
+        supervisor.wait_until(stack.accepts(model_port), "The scripted model")
+        if supervisor.stopping:
+            return
+        stack.write_note(
+            address=address,
+            data=str(data_folder()),
+            processes={part.name: part.process.pid for part in supervisor.parts if part.process},
+        )
+        self.say(f"\nπ-Bench Studio is at {address}")
+        if sample:
+            self.tell_accounts()
+        self.say(f"Data and logs are in {data_folder()}. Ctrl-C stops everything and keeps the data.\n")
+        supervisor.watch(stack.keep_servers())
+
+    def prepare(self, *, sample: bool) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        if sample and "load_sample" in get_commands():
+            call_command("load_sample", stdout=self.stdout)
+        connections.close_all()
+
+    def tell_accounts(self) -> None:
+        pass
+
+    def tell_what_runs(self, studio: dict[str, object]) -> None:
+        if not studio:
+            self.say(f"A studio on {data_folder()} is just starting; its address follows there.")
+            return
+        self.say(f"A studio on {data_folder()} runs already, at {studio['address']}")
+        for name, pid in dict(studio["processes"]).items():  # type: ignore[call-overload]
+            self.say(f"  {name}: process {pid}, log {keeper.log_file(name)}")
+        self.say("Another studio beside it needs a folder of its own: STUDIO_DATA_DIR=... make run")
+
+    def say(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
+        sys.stdout.flush()
