@@ -22,11 +22,13 @@ if "STUDIO_TEST_PLACE" not in os.environ:
         else:
             os.environ["STUDIO_TEST_PLACE"] = str(place)
             break
+    else:
+        raise RuntimeError(f"A hundred test runs hold places in {data_folder()}.")
 ensure_database(throwaway=True)
 os.environ["CELERY_BROKER_URL"] = "memory://"  # a task of a test must never reach the worker of a running studio
 
 from studio.settings import *  # noqa: E402, F403
 
-DATABASES["default"]["TEST"] = {"NAME": f"test_studio_{os.environ['STUDIO_TEST_PLACE']}"}  # noqa: F405
+DATABASES["default"]["TEST"] = {"NAME": f"test_studio_{os.environ['STUDIO_TEST_PLACE']}"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_AUTOREFRESH = True

@@ -42,9 +42,6 @@ def works(python: Path) -> bool:
 
 
 def make_environment() -> bool:
-    if sys.version_info < (3, 11):
-        print("π-Bench Studio needs Python 3.11 or newer.", file=sys.stderr)
-        return False
     if not quiet([sys.executable, "-c", "import ensurepip"]) and not install_ensurepip():
         package = f"python3.{sys.version_info.minor}-venv"
         print(

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, Protocol
 from urllib.parse import quote
@@ -21,11 +22,7 @@ class Server(Protocol):
     """A server the keeper can own. Its address depends on the data folder alone, so it survives restarts."""
 
     name: ClassVar[str]
-    variable: ClassVar[str]
-    """The environment variable that carries the address, and with which a person names another server."""
     stop_signals: ClassVar[tuple[signal.Signals, ...]]
-
-    def __init__(self, data: Path) -> None: ...
 
     @property
     def url(self) -> str: ...
@@ -41,9 +38,8 @@ class Server(Protocol):
 
 
 class Postgres:
-    name = "postgres"
-    variable = "DATABASE_URL"
-    stop_signals = (signal.SIGINT, signal.SIGQUIT)  # first "fast", then "immediate" shutdown
+    name: ClassVar[str] = "postgres"
+    stop_signals: ClassVar = (signal.SIGINT, signal.SIGQUIT)  # first "fast", then "immediate" shutdown
 
     def __init__(self, data: Path) -> None:
         self.home = data / self.name
@@ -139,9 +135,8 @@ class Postgres:
 
 
 class Valkey:
-    name = "valkey"
-    variable = "CELERY_BROKER_URL"
-    stop_signals = (signal.SIGTERM, signal.SIGKILL)
+    name: ClassVar[str] = "valkey"
+    stop_signals: ClassVar = (signal.SIGTERM, signal.SIGKILL)
 
     def __init__(self, data: Path) -> None:
         self.home = data / self.name
@@ -185,7 +180,7 @@ class Valkey:
             client.close()
 
 
-SERVERS: dict[str, type[Postgres] | type[Valkey]] = {Postgres.name: Postgres, Valkey.name: Valkey}
+SERVERS: dict[str, Callable[[Path], Server]] = {Postgres.name: Postgres, Valkey.name: Valkey}
 
 
 def _package_folder(package: str) -> Path:

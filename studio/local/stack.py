@@ -17,7 +17,7 @@ from pathlib import Path
 
 from studio.local import keeper
 from studio.local.paths import LocalError, data_folder
-from studio.local.supervisor import Part, Supervisor
+from studio.local.supervisor import Part
 
 PORTS_TO_TRY = 100
 WEB_PROCESSES, WEB_THREADS = 2, 16
@@ -158,4 +158,3 @@ def keep_servers() -> Callable[[], None]:
 
 def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONUNBUFFERED": "1", "STUDIO_DATA_DIR": str(data_folder()), **more}
-

@@ -10,10 +10,14 @@ from pathlib import Path
 from studio.local.paths import CHECKOUT, data_folder
 
 APPS = ("studio", "annotations", "evaluation")
-TABLES_COME_LATER = frozenset(
-    "migrate makemigrations showmigrations sqlmigrate squashmigrations optimizemigration check diffsettings dbshell "
-    "flush spectacular scripted_model run".split()
-)
+TABLES_COME_LATER = {"migrate", "makemigrations", "showmigrations", "sqlmigrate", "squashmigrations", "check"} | {
+    "diffsettings",
+    "dbshell",
+    "flush",
+    "spectacular",
+    "scripted_model",
+    "run",
+}
 
 
 def migrate_if_needed(command: str) -> None:

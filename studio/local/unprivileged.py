@@ -40,6 +40,7 @@ def command_as(user: int, argv: Sequence[str], *, touches: Iterable[Path], death
         prefix += [f"--reuid={user}", f"--regid={pwd.getpwuid(user).pw_gid}", "--clear-groups"]
         if closed := [path for path in touches if not _reachable(path, user)]:
             name = _capability_for(closed[0], user)
+            prefix += ["--securebits=+no_setuid_fixup"]  # else access(2) would not count the capability
             prefix += [f"--inh-caps=-all,+{name}", f"--ambient-caps=-all,+{name}", f"--bounding-set=-all,+{name}"]
         else:
             prefix += ["--inh-caps=-all", "--bounding-set=-all"]

@@ -22,7 +22,9 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
         parser.add_argument("--port", type=int, default=8000, help="the first port to try (default: %(default)s)")
         parser.add_argument("--no-sample", action="store_true", help="without the sample benchmark and demo accounts")
-        parser.add_argument("--stop-with-parent", action="store_true", help="stop when the process that started this ends")
+        parser.add_argument(
+            "--stop-with-parent", action="store_true", help="stop when the process that started this ends"
+        )
 
     def handle(self, *args: Any, host: str, port: int, no_sample: bool, stop_with_parent: bool, **options: Any) -> None:
         supervisor = Supervisor(stack.environment(), self.say)

@@ -1,0 +1,41 @@
+"""`make check`: everything that can be told without running the studio, two things at a time, all problems at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from studio.local.paths import CHECKOUT
+
+BIN = Path(sys.executable).parent
+CHECKS = {
+    "types": [str(BIN / "mypy")],
+    "linter": [str(BIN / "ruff"), "check", "--quiet"],
+    "format": [str(BIN / "ruff"), "format", "--check", "--quiet"],
+    "imports": [str(BIN / "lint-imports"), "--no-logo"],
+    "migrations": [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"],
+    "schema": [sys.executable, "manage.py", "spectacular", "--validate", "--fail-on-warn", "--file", "/dev/null"],
+}
+
+
+def main() -> int:
+    with ThreadPoolExecutor(2) as pool:
+        results = dict(zip(CHECKS, pool.map(_run, CHECKS.values()), strict=True))
+    for name, (done, seconds) in results.items():
+        print(f"check {name}: {'FAILED' if done.returncode else 'ok'} ({seconds:.0f} s)")
+        if done.returncode:
+            print(done.stdout)
+    return int(any(done.returncode for done, _ in results.values()))
+
+
+def _run(argv: list[str]) -> tuple[subprocess.CompletedProcess[str], float]:
+    began = time.monotonic()
+    done = subprocess.run(argv, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return done, time.monotonic() - began
+
+
+if __name__ == "__main__":
+    sys.exit(main())
