@@ -1,0 +1,109 @@
+"""Exactly what an auditor sees of one decision.
+
+``Shown`` is built from the question and its evidence alone: no parameter here could carry what the
+judge decided, why, or what it pointed to. Names of models are struck out of the evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Kind = Literal["satisfaction", "follow_up", "checklist"]
+Role = Literal["user", "assistant", "tool", "file"]
+
+STRUCK = "▮▮▮"
+SHORTEST_NAME = 4
+"""Shorter names (``o1``) are ordinary words too often to be struck out."""
+
+QUESTIONS: dict[Kind, str] = {
+    "satisfaction": "Does this reply, or a file shown with it, meet this need?",
+    "follow_up": "Does this reply ask for this, or propose a concrete step towards it?",
+    "checklist": "Is this satisfied by what the session shows?",
+}
+GUIDES: dict[Kind, str] = {
+    "satisfaction": (
+        "Yes only if it is met explicitly and specifically. Half met, hinted at or promised for later is No. "
+        "The judge saw this reply and these files, nothing earlier."
+    ),
+    "follow_up": (
+        "Yes only for a question or a concrete proposal that aims at exactly this. “Anything else?” is No. "
+        "The judge saw this reply, nothing earlier and no files."
+    ),
+    "checklist": (
+        "Yes only where the record shows it clearly; if you would have to guess, No. "
+        "The judge saw the user's messages, the last reply, and the tool fields and files chosen for this task."
+    ),
+}
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Part(_Frozen):
+    """One piece of evidence."""
+
+    role: Role
+    label: str
+    """``turn 2``, a tool's name, a path."""
+    text: str
+
+
+class Shown(_Frozen):
+    """The question and its evidence."""
+
+    kind: Kind
+    question: str
+    subject: str
+    """What the question is about: the need or the criterion, in its author's words."""
+    parts: tuple[Part, ...]
+    context: tuple[str, ...] = ()
+    """What the judge was told besides, which is not evidence: the task's other hidden needs."""
+
+
+class Sealed(_Frozen):
+    """What the judge decided. Opened after the judgment."""
+
+    decision: bool
+    quote: str = ""
+    reason: str = ""
+    judge: str = ""
+
+
+def show(
+    kind: Kind, subject: str, parts: Sequence[Part], *, context: Sequence[str] = (), names: Iterable[str] = ()
+) -> Shown:
+    """What an auditor sees. ``names`` of models are struck out wherever they stand."""
+    strike = striker(names)
+    return Shown(
+        kind=kind,
+        question=QUESTIONS[kind],
+        subject=strike(subject),
+        parts=tuple(Part(role=part.role, label=strike(part.label), text=strike(part.text)) for part in parts),
+        context=tuple(map(strike, context)),
+    )
+
+
+def striker(names: Iterable[str]) -> Callable[[str], str]:
+    """A function that strikes names out of a text, in any case, where they stand as words."""
+    known = sorted({name.strip() for name in names if len(name.strip()) >= SHORTEST_NAME}, key=len, reverse=True)
+    if not known:
+        return str
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, known))})(?!\w)", re.IGNORECASE)
+    return lambda text: pattern.sub(STRUCK, text)
+
+
+def find_passage(shown: Shown, passage: str) -> int | None:
+    """The part in which a passage stands, runs of white space aside; None: in none."""
+    wanted = flat(passage)
+    if not wanted:
+        return None
+    return next((number for number, part in enumerate(shown.parts) if wanted in flat(part.text)), None)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())

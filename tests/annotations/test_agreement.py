@@ -1,0 +1,94 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotations.agreement import cohen_kappa, disagreement, fleiss_kappa, krippendorff_alpha
+
+FLEISS_1971 = """
+0 0 0 0 14
+0 2 6 4 2
+0 0 3 5 6
+0 3 9 2 0
+2 2 8 1 1
+7 7 0 0 0
+3 2 6 3 0
+2 5 3 2 2
+6 5 2 1 0
+0 2 2 3 7
+"""
+KRIPPENDORFF_2011 = """
+1 2 3 3 2 1 4 1 2 . . .
+1 2 3 3 2 2 4 1 2 5 . 3
+. 3 3 3 2 3 4 2 2 5 1 .
+1 2 3 3 2 4 4 1 2 5 1 .
+"""
+
+units = st.lists(st.lists(st.sampled_from(["yes", "no", "unsure"]), max_size=5), max_size=12)
+
+
+def by_packet(table: str) -> list[list[str]]:
+    rows = [line.split() for line in table.split("\n") if line]
+    return [[answer for answer in column if answer != "."] for column in zip(*rows, strict=True)]
+
+
+def test_cohens_kappa_of_fifty_grant_proposals():
+    first = ["yes"] * 25 + ["no"] * 25
+    second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
+
+    assert cohen_kappa(first, second) == pytest.approx(0.4)
+
+
+def test_fleiss_kappa_of_fourteen_raters_and_ten_subjects():
+    rows = [[int(count) for count in line.split()] for line in FLEISS_1971.split("\n") if line]
+    answers = [[label for label, count in enumerate(row) for _ in range(count)] for row in rows]
+
+    assert fleiss_kappa(answers) == pytest.approx(0.210, abs=5e-4)
+
+
+def test_krippendorffs_alpha_of_four_observers_with_gaps():
+    assert krippendorff_alpha(by_packet(KRIPPENDORFF_2011)) == pytest.approx(0.743, abs=5e-4)
+
+
+def test_krippendorffs_alpha_of_two_observers_of_ten_articles():
+    assert krippendorff_alpha(by_packet("0 1 0 0 0 0 0 0 1 0\n1 1 1 0 0 1 0 0 0 0")) == pytest.approx(0.095, abs=5e-4)
+
+
+def test_disagreement_counts_pairs_of_answers_to_the_same_packet():
+    assert disagreement([["yes", "no"], ["yes", "yes", "no"], ["no"]]) == 3 / 4
+
+
+def test_where_nothing_can_be_compared_there_is_no_number():
+    assert (disagreement([["yes"]]), cohen_kappa([], []), fleiss_kappa([["yes"]])) == (None, None, None)
+    assert (krippendorff_alpha([]), krippendorff_alpha([["yes"], ["no"]])) == (None, None)
+
+
+def test_where_everyone_always_says_the_same_agreement_beyond_chance_is_undefined():
+    always = [["yes", "yes"]] * 5
+
+    assert disagreement(always) == 0
+    assert (cohen_kappa(["yes"] * 5, ["yes"] * 5), fleiss_kappa(always), krippendorff_alpha(always)) == (None,) * 3
+
+
+def test_people_who_answered_different_packets_cannot_be_compared():
+    with pytest.raises(ValueError, match="same packets"):
+        cohen_kappa(["yes"], [])
+    with pytest.raises(ValueError, match="same number of answers"):
+        fleiss_kappa([["yes", "no"], ["yes"]])
+
+
+@given(units)
+def test_order_of_packets_and_of_people_does_not_matter(answers):
+    turned = [list(reversed(unit)) for unit in reversed(answers)]
+
+    assert krippendorff_alpha(turned) == pytest.approx(krippendorff_alpha(answers))
+    assert disagreement(turned) == pytest.approx(disagreement(answers))
+
+
+@given(st.lists(st.tuples(*[st.sampled_from(["yes", "no"])] * 2), min_size=1, max_size=20))
+def test_no_number_is_above_full_agreement(pairs):
+    first, second = zip(*pairs, strict=True)
+    found = [cohen_kappa(first, second), fleiss_kappa(pairs), krippendorff_alpha(pairs)]
+
+    assert all(value is None or value <= 1 + 1e-9 for value in found)
+    if first == second:
+        assert all(value is None or value == pytest.approx(1) for value in found)

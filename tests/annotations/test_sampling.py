@@ -1,0 +1,62 @@
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotations.sampling import Candidate, allocate, draw
+
+populations = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=120).map(
+    lambda strata: [Candidate(f"verdict:{number}", stratum) for number, stratum in enumerate(strata)]
+)
+
+
+def test_strata_get_their_share_and_a_rare_one_still_gets_one():
+    assert allocate({"common": 90, "some": 9, "rare": 1}, 10) == {"common": 8, "some": 1, "rare": 1}
+
+
+def test_a_sample_larger_than_everything_is_everything():
+    assert allocate({"a": 2, "b": 1}, 10) == {"a": 2, "b": 1}
+
+
+def test_more_strata_than_places_leaves_the_smallest_out():
+    assert allocate({"a": 5, "b": 4, "c": 3}, 2) == {"a": 1, "b": 1, "c": 0}
+
+
+def test_an_empty_sample_is_refused():
+    with pytest.raises(ValueError, match="at least one"):
+        draw([], 0, seed=1)
+
+
+def test_two_candidates_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="same key"):
+        draw([Candidate("x", "a"), Candidate("x", "a")], 2, seed=1)
+
+
+def test_another_seed_draws_another_sample():
+    candidates = [Candidate(str(number), "a") for number in range(100)]
+
+    assert draw(candidates, 10, seed=1) != draw(candidates, 10, seed=2)
+
+
+@settings(max_examples=60)
+@given(populations, st.integers(1, 60), st.integers(0, 5), st.randoms(use_true_random=False))
+def test_the_same_seed_draws_the_same_whatever_the_order(candidates, size, seed, random):
+    shuffled = list(candidates)
+    random.shuffle(shuffled)
+
+    assert draw(candidates, size, seed) == draw(shuffled, size, seed)
+
+
+@settings(max_examples=60)
+@given(populations, st.integers(1, 150), st.integers(0, 5))
+def test_a_sample_is_of_the_wanted_size_without_doubles_and_its_weights_add_up(candidates, size, seed):
+    drawn = draw(candidates, size, seed)
+    population = Counter(candidate.stratum for candidate in candidates)
+
+    assert len(drawn) == len({one.key for one in drawn}) == min(size, len(candidates))
+    assert {(one.key, one.stratum) for one in drawn} <= {(one.key, one.stratum) for one in candidates}
+    for stratum in {one.stratum for one in drawn}:
+        assert sum(one.weight for one in drawn if one.stratum == stratum) == pytest.approx(population[stratum])
+    if size >= len(population):
+        assert {one.stratum for one in drawn} == set(population)
