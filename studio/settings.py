@@ -140,6 +140,15 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 
+# A session belongs to the worker that took it up for so long after its last sign of life (seconds); what our own
+# failures stopped is tried again so many times, after a pause that doubles from this one (seconds).
+SESSION_LEASE_SECONDS = float(os.environ.get("STUDIO_SESSION_LEASE_SECONDS", 60))
+SESSION_ATTEMPTS = int(os.environ.get("STUDIO_SESSION_ATTEMPTS", 5))
+SESSION_RETRY_SECONDS = float(os.environ.get("STUDIO_SESSION_RETRY_SECONDS", 10))
+# Who plays the user and who judges where a pilot does not say; names of model endpoints.
+DEFAULT_USER_MODEL = os.environ.get("STUDIO_USER_MODEL", "")
+DEFAULT_JUDGE = os.environ.get("STUDIO_JUDGE", "")
+
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 # Where the scripted model answers; empty: a process that needs it serves it to itself, on loopback.

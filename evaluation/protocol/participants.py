@@ -98,8 +98,13 @@ class IntentJudge(Protocol):
 class ChecklistJudge(Protocol):
     """Judges rubric criteria against the rendered trace."""
 
-    def judge(self, intents: Sequence[str], trace: str, criteria: Sequence[str]) -> Sequence[Decision]:
-        """One decision for each criterion, in their order. Raises Outage."""
+    def judge(
+        self, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]], *, escaped: bool
+    ) -> Sequence[Decision]:
+        """One decision for each criterion, in their order; each comes with its index in the task.
+
+        ``escaped`` says whether the trace's texts are (strict) or not (compat). Raises Outage.
+        """
         ...
 
 

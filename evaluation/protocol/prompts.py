@@ -15,6 +15,9 @@ from evaluation.protocol.participants import OpenIntent
 
 Purpose = Literal["satisfaction", "follow_up", "checklist"]
 
+PROMPTS_VERSION = 1
+"""Goes up with every change of words below: results of different versions are not comparable."""
+
 SATISFACTION_SYSTEM = """\
 You are the satisfaction judge of a simulated user. The user has requirements that were never said aloud.
 Decide for each open requirement whether the assistant's latest reply, or a file shown with it, already meets it.

@@ -1,0 +1,55 @@
+"""Sending sessions to the workers. The queue only carries ids; the rows say what is to be done."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from evaluation.claims import ENQUEUE_AGAIN, State, claimable
+from evaluation.models import Run, Session
+from studio.celery import app
+
+logger = logging.getLogger(__name__)
+RUN_SESSION = "evaluation.tasks.run_session"
+
+
+def enqueue_due(runs: Iterable[Run] | None = None) -> int:
+    """Send what can go on now, once the transaction is stored; returns how many.
+
+    Without ``runs`` this is the sweep: it finds what a dead worker held and what the broker lost.
+    Sending twice does no harm, since a session is claimed once; it is held down by ``retry_at``.
+    """
+    now = timezone.now()
+    due = claimable()
+    if runs is None:
+        due = due.filter(Q(retry_at=None) | Q(retry_at__lte=now))
+    else:
+        due = due.filter(run__in=list(runs))
+    ids = list(due.values_list("pk", flat=True))
+    Session.objects.filter(pk__in=ids).exclude(state__in=[State.ERROR, State.RUNNING]).update(
+        retry_at=now + ENQUEUE_AGAIN
+    )
+    if ids:
+        transaction.on_commit(lambda: _send(ids), robust=True)
+    return len(ids)
+
+
+def workers_answer(timeout: float = 1.0) -> bool:
+    """Whether at least one worker listens to the queue."""
+    try:
+        return bool(app.control.ping(timeout=timeout))
+    except Exception:
+        return False
+
+
+def _send(ids: list[int]) -> None:
+    try:
+        with app.connection_for_write(connect_timeout=2) as broker:
+            for pk in ids:
+                app.send_task(RUN_SESSION, args=[pk], connection=broker, retry=False, ignore_result=True)
+    except Exception:  # the sweep sends them again; a command that waits runs them itself
+        logger.warning("The queue cannot be reached; %d sessions wait.", len(ids), exc_info=True)

@@ -1,0 +1,53 @@
+"""What workers do. A task passes an id; the rules are in ``sessions`` and ``pilots``.
+
+Nothing but workers has to run: each of them also looks now and then for sessions that a dead worker
+held, whose pause after an outage is over, or whose message the broker lost. That several do so does
+no harm, because a session is claimed once.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready, worker_shutting_down
+from django.conf import settings
+from django.db import close_old_connections, connection
+
+from evaluation.pilots import sweep
+from evaluation.sessions import work_on
+
+logger = logging.getLogger(__name__)
+_stop = threading.Event()
+
+
+@shared_task(name="evaluation.tasks.run_session")
+def run_session(session_id: int) -> None:
+    work_on(session_id)
+
+
+@worker_ready.connect
+def start_sweeping(**_: Any) -> None:
+    _stop.clear()
+    threading.Thread(target=_sweep_on, name="session-sweeper", daemon=True).start()
+
+
+@worker_shutting_down.connect
+def stop_sweeping(**_: Any) -> None:
+    _stop.set()
+
+
+def _sweep_on() -> None:
+    while True:
+        try:
+            close_old_connections()
+            if sent := sweep():
+                logger.info("Sent %d sessions that nobody worked on.", sent)
+        except Exception:  # the database may be back next time
+            logger.exception("Waiting sessions could not be looked for.")
+            connection.close()
+        if _stop.wait(min(settings.SESSION_LEASE_SECONDS / 2, 15)):
+            connection.close()
+            return

@@ -1,0 +1,42 @@
+"""What a session's model calls used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import F, Sum
+
+from evaluation.models import ModelCall, Session
+
+PART = {
+    "agent": "agent",
+    "satisfaction": "user",
+    "follow_up": "user",
+    "checklist_strict": "judge",
+    "checklist_compat": "judge",
+}
+
+
+@dataclass(frozen=True)
+class Usage:
+    tokens: dict[str, int]
+    """By part: ``agent``, ``user`` and ``judge`` are what was paid; ``judge_compat`` and ``judge_strict`` are what
+    each way of scoring rests on. Where both asked the very same, it was paid once."""
+    cost: Decimal
+
+
+def usage_of(session: Session) -> Usage:
+    tokens = dict.fromkeys(("agent", "user", "judge", "judge_compat", "judge_strict"), 0)
+    cost = Decimal(0)
+    used = Sum(F("prompt_tokens") + F("completion_tokens"))
+    rows = session.model_calls.order_by().values("purpose").annotate(used=used, paid=Sum("cost"))
+    for row in rows:
+        tokens[PART[row["purpose"]]] += row["used"]
+        cost += row["paid"]
+    for way in ("compat", "strict"):
+        calls = ModelCall.objects.filter(
+            pk__in=session.verdicts.filter(scoring=way, model_call__isnull=False).values("model_call")
+        )
+        tokens[f"judge_{way}"] = calls.aggregate(used=used)["used"] or 0
+    return Usage(tokens, cost)
