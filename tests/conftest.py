@@ -7,6 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from studio.local.browser import find_chromium
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if find_chromium() is None:
+        skip = pytest.mark.skip(reason="chromium is missing: as root, `apt-get install chromium` brings it")
+        for item in items:
+            if item.get_closest_marker("browser"):
+                item.add_marker(skip)
+
 
 @pytest.fixture(scope="session")
 def pibench_data() -> Path:

@@ -39,7 +39,7 @@ class Server(Protocol):
 
 class Postgres:
     name: ClassVar[str] = "postgres"
-    stop_signals: ClassVar = (signal.SIGINT, signal.SIGQUIT)  # first "fast", then "immediate" shutdown
+    stop_signals: ClassVar[tuple[signal.Signals, ...]] = (signal.SIGINT, signal.SIGQUIT)  # first "fast", then "immediate" shutdown
 
     def __init__(self, data: Path) -> None:
         self.home = data / self.name
@@ -136,7 +136,7 @@ class Postgres:
 
 class Valkey:
     name: ClassVar[str] = "valkey"
-    stop_signals: ClassVar = (signal.SIGTERM, signal.SIGKILL)
+    stop_signals: ClassVar[tuple[signal.Signals, ...]] = (signal.SIGTERM, signal.SIGKILL)
 
     def __init__(self, data: Path) -> None:
         self.home = data / self.name

@@ -1,0 +1,133 @@
+"""The embedded servers: shared, private, stopped when nobody uses them, and back with all data."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.local.processes import finish, processes_of, start, wait_until, wait_until_all_ended
+
+# Uses the servers, says when the database started, and holds on until its input ends.
+USER = """
+import os, sys, psycopg, redis
+from studio.local.services import ensure_broker, ensure_database
+ensure_database(); ensure_broker()
+connection = psycopg.connect(os.environ["DATABASE_URL"], autocommit=True)
+print(connection.execute("select pg_postmaster_start_time()").fetchone()[0], flush=True)
+sys.stdin.read()
+"""
+
+
+def sql(statement: str) -> list[str]:
+    """Arguments for Python: run a statement on the embedded database and print its first value."""
+    return [
+        "-c",
+        "import os, psycopg; from studio.local.services import ensure_database; ensure_database();"
+        f"done = psycopg.connect(os.environ['DATABASE_URL'], autocommit=True).execute({statement!r});"
+        "print(done.fetchone()[0] if done.description else '')",
+    ]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    # A long name with a space: its path is too long for a socket, and must be quoted in addresses.
+    folder = tmp_path / ("a studio's data " + "x" * 60)
+    yield folder
+    wait_until_all_ended(folder)
+
+
+def test_processes_started_at_once_share_one_server_that_ends_after_the_last_of_them(data: Path):
+    users = [start(["-c", USER], data) for _ in range(3)]
+
+    started = {user.stdout.readline() for user in users if user.stdout}
+    for user in users[:2]:
+        user.communicate(timeout=20)
+    alive = [command for command in processes_of(data).values() if "/postgres " in command]
+    users[2].kill()  # as by kill -9
+    users[2].wait()
+    wait_until_all_ended(data)
+
+    assert len(started) == 1
+    assert alive
+
+
+def test_data_are_kept_and_a_crashed_server_comes_back(data: Path):
+    finish(sql("create table kept as select 42 as value"), data)
+    user = start(["-c", USER], data)
+    assert user.stdout
+    before = user.stdout.readline()
+
+    postmaster = next(pid for pid, command in processes_of(data).items() if "/bin/postgres -D" in command)
+    os.kill(postmaster, signal.SIGKILL)
+    wait_until(lambda: postmaster not in processes_of(data), "the crash", seconds=10)
+    wait_until(lambda: any("/bin/postgres -D" in command for command in processes_of(data).values()), "it", seconds=20)
+    value = finish(sql("select value from kept"), data)
+    after = finish(sql("select pg_postmaster_start_time()"), data)
+    user.communicate(timeout=20)
+
+    assert value == "42\n"
+    assert after != before
+
+
+def test_the_server_ends_with_a_killed_keeper_and_the_next_user_starts_it_again(data: Path):
+    user = start(["-c", USER], data)
+    assert user.stdout
+    before = user.stdout.readline()
+    for pid, command in processes_of(data).items():
+        if "studio.local.keeper" in command:
+            os.kill(pid, signal.SIGKILL)
+
+    after = finish(sql("select pg_postmaster_start_time()"), data)
+    user.communicate(timeout=20)
+
+    assert after != before
+
+
+def test_the_database_role_of_the_studio_is_no_superuser_and_the_server_is_not_root(data: Path):
+    user = start(["-c", USER], data)
+    assert user.stdout
+    user.stdout.readline()
+
+    owners = {
+        Path(f"/proc/{pid}").stat().st_uid
+        for pid, command in processes_of(data).items()
+        if "/bin/postgres" in command or "valkey-server" in command
+    }
+    superuser = finish(sql("select rolsuper from pg_roles where rolname = current_user"), data)
+    listens = finish(sql("select setting from pg_settings where name = 'listen_addresses'"), data)
+    user.communicate(timeout=20)
+
+    assert owners
+    assert 0 not in owners
+    assert superuser == "False\n"
+    assert listens == "\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as somebody else")
+def test_root_may_keep_data_where_others_cannot_pass(tmp_path: Path):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    data = closed / "data"
+
+    answer = finish(sql("select 1"), data)
+    mode = closed.stat().st_mode & 0o777
+    wait_until_all_ended(data)
+
+    assert answer == "1\n"
+    assert mode == 0o700
+
+
+def test_a_data_folder_of_somebody_else_is_refused_with_a_clear_word(data: Path):
+    (data / "postgres").mkdir(parents=True)
+    (data / "postgres" / "data").symlink_to("/")
+
+    process = start(sql("select 1"), data)
+    output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert f"{data}/postgres/data belongs to user id" in output
+    assert "set STUDIO_DATA_DIR" in output
