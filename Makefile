@@ -21,9 +21,11 @@ setup:
 run: setup
 	@exec $(BIN)/python manage.py run --stop-with-parent $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
 
-test: check
+# Checks and tests always both run; the tests' summary comes last.
+test: setup
 	@$(BIN)/python -m studio.local.browser
-	@$(BIN)/python -m pytest -n auto $(ARGS)
+	@$(BIN)/python -m studio.local.check; checks=$$?; \
+	$(BIN)/python -m pytest -n auto $(ARGS) && exit $$checks
 
 check: setup
 	@$(BIN)/python -m studio.local.check

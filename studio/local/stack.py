@@ -110,10 +110,6 @@ def worker() -> Part:
     return Part("worker", [*argv, "--loglevel", "INFO", "--without-gossip", "--without-mingle"])
 
 
-def beat() -> Part:
-    return Part("beat", [*_celery(), "beat", "--schedule", str(data_folder() / "beat-schedule"), "--pidfile="])
-
-
 def scripted_model(port: int) -> Part:
     return Part("scripted-model", [sys.executable, "manage.py", "scripted_model", "--port", str(port)])
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.core.management import call_command, get_commands
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import connections
+from django.db import OperationalError, connections
 
+from studio.celery import app as celery
 from studio.local import keeper, stack
 from studio.local.paths import LocalError, data_folder
 from studio.local.supervisor import Supervisor
@@ -60,7 +61,6 @@ class Command(BaseCommand):
         supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=f"http://127.0.0.1:{model_port}/v1")
         supervisor.start(stack.scripted_model(model_port))
         supervisor.start(stack.worker())
-        supervisor.start(stack.beat())
         supervisor.start(stack.web(listener))
         listener.close()
         supervisor.wait_until(stack.answers(address), "The web server")
@@ -79,10 +79,25 @@ class Command(BaseCommand):
         supervisor.watch(stack.keep_servers())
 
     def prepare(self, *, sample: bool) -> None:
+        self.require_servers()
+        (data_folder() / "static").mkdir(exist_ok=True)
         call_command("migrate", verbosity=0, interactive=False)
         if sample and "load_sample" in get_commands():
             call_command("load_sample", stdout=self.stdout)
         connections.close_all()
+
+    def require_servers(self) -> None:
+        """Raises LocalError when a database or broker somebody named is not there."""
+        try:
+            connections["default"].ensure_connection()
+        except OperationalError as error:
+            where = connections["default"].settings_dict
+            raise LocalError(f"The database at {where['HOST']}:{where['PORT']} does not answer: {error}") from None
+        try:
+            with celery.connection_for_write(connect_timeout=5) as broker:
+                broker.ensure_connection(max_retries=2, interval_start=0.2, timeout=10)
+        except celery.connection_for_write().recoverable_connection_errors as error:
+            raise LocalError(f"The broker named by CELERY_BROKER_URL does not answer: {error}") from None
 
     def tell_accounts(self) -> None:
         pass

@@ -1,0 +1,121 @@
+"""`manage.py run`: everything under one supervisor, whatever happens to it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.local.processes import finish, processes_of, start, wait_until, wait_until_all_ended
+
+pytestmark = pytest.mark.timeout(180)
+
+
+class Studio:
+    """A studio being started, and what it has said so far."""
+
+    def __init__(self, data: Path, *arguments: str, **environment: str) -> None:
+        self.data = data
+        self.said = ""
+        self.process: subprocess.Popen[str] = start(
+            ["manage.py", "run", "--no-sample", *arguments], data, **environment
+        )
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.said += line
+
+    def wait_until_up(self) -> str:
+        """The address it says it is at."""
+        wait_until(
+            lambda: "π-Bench Studio is at" in self.said or self.process.poll() is not None, "the start", seconds=90
+        )
+        found = re.search(r"π-Bench Studio is at (\S+)", self.said)
+        assert found, self.said
+        return found[1]
+
+    def wait_until_down(self) -> int:
+        status = self.process.wait(timeout=30)
+        self.reader.join(timeout=10)
+        return status
+
+
+def page(address: str) -> int:
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        return int(answer.status)
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        yield other.getsockname()[1]
+
+
+def pid_of(data: Path, words: str) -> int:
+    return min(pid for pid, command in processes_of(data).items() if words in command)
+
+
+def test_the_whole_life_of_a_studio(tmp_path: Path, taken_port: int):
+    # It starts, on the next port where the wanted one is taken, and says so.
+    first = Studio(tmp_path, "--port", str(taken_port))
+    address = first.wait_until_up()
+    assert f"Port {taken_port} is taken" in first.said
+    assert page(address) == 200
+
+    # A second start tells what runs where; a command shares its database.
+    told = finish(["manage.py", "run"], tmp_path)
+    assert f"runs already, at {address}" in told
+    assert re.search(r"web: process \d+", told)
+    make = "from studio.models import User; User.objects.create_user('kept@example.org', password='x')"
+    finish(["manage.py", "shell", "-v", "0", "-c", make], tmp_path)
+
+    # A part that dies is started again.
+    worker = pid_of(tmp_path, "celery --app studio.celery --quiet worker")
+    os.kill(worker, signal.SIGKILL)
+    wait_until(lambda: "worker was started again" in first.said, "the new worker", seconds=20)
+    assert page(address) == 200
+
+    # Ctrl-C ends everything, cleanly.
+    first.process.send_signal(signal.SIGINT)
+    assert first.wait_until_down() == 0
+    assert "Stopped. All data is kept." in first.said
+    wait_until_all_ended(tmp_path, seconds=5)
+
+    # It starts again with all data; kill -9 of the supervisor ends everything, too.
+    second = Studio(tmp_path, "--port", str(taken_port))
+    address = second.wait_until_up()
+    count = "from studio.models import User; print(User.objects.count())"
+    assert finish(["manage.py", "shell", "-v", "0", "-c", count], tmp_path).strip() == "1"
+    second.process.kill()
+    second.wait_until_down()
+    wait_until_all_ended(tmp_path, seconds=10)
+
+    # And after that it starts once more.
+    third = Studio(tmp_path, "--port", str(taken_port))
+    assert page(third.wait_until_up()) == 200
+    third.process.send_signal(signal.SIGTERM)
+    assert third.wait_until_down() == 0
+    wait_until_all_ended(tmp_path, seconds=5)
+
+
+def test_a_studio_that_cannot_run_says_why_and_leaves_nothing(tmp_path: Path):
+    studio = Studio(tmp_path, DATABASE_URL="postgres://studio@127.0.0.1:1/nowhere")
+
+    status = studio.wait_until_down()
+
+    assert status == 1
+    assert "The database at 127.0.0.1:1 does not answer" in studio.said
+    wait_until_all_ended(tmp_path, seconds=5)
