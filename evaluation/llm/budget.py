@@ -1,0 +1,42 @@
+"""How much may be spent. One budget may stand before several doors, and is shared between threads."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from evaluation.llm.failures import BudgetSpent
+from evaluation.protocol.participants import Tokens
+
+
+@dataclass
+class Budget:
+    """Limits on calls, tokens and cost; 0 is no limit.
+
+    Checked before a call is sent, so the last call may go over. Calls replayed from the record count
+    too: a session taken up again stops where it would have stopped.
+    """
+
+    max_calls: int = 0
+    max_tokens: int = 0
+    max_cost: Decimal = Decimal(0)
+    calls: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
+    cost: Decimal = Decimal(0)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def check(self) -> None:
+        """Raises BudgetSpent."""
+        if self.max_calls and self.calls >= self.max_calls:
+            raise BudgetSpent(f"The limit of {self.max_calls} model calls is reached.")
+        if self.max_tokens and self.tokens.total >= self.max_tokens:
+            raise BudgetSpent(f"The limit of {self.max_tokens} tokens is reached.")
+        if self.max_cost and self.cost >= self.max_cost:
+            raise BudgetSpent(f"The cost limit of {self.max_cost} is reached.")
+
+    def spend(self, tokens: Tokens, cost: Decimal) -> None:
+        with self._lock:
+            self.calls += 1
+            self.tokens += tokens
+            self.cost += cost

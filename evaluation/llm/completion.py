@@ -1,0 +1,93 @@
+"""An endpoint's answer, read once and strictly enough that nobody after has to look again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from evaluation.llm.failures import UnreadableAnswer
+from evaluation.protocol.participants import Tokens
+
+
+@dataclass(frozen=True)
+class AskedCall:
+    """A tool call as the model wrote it: ``arguments`` may be anything."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Completion:
+    text: str
+    tool_calls: tuple[AskedCall, ...]
+    finish_reason: str
+    tokens: Tokens
+    cost: Decimal
+    request_hash: str
+    replayed: bool
+    """It came from the record, and nothing was sent."""
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """What goes back into the conversation."""
+        message: dict[str, Any] = {"role": "assistant", "content": self.text}
+        if self.tool_calls:
+            message["tool_calls"] = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call in self.tool_calls
+            ]
+        return message
+
+
+def read_completion(
+    body: Any,
+) -> tuple[str, tuple[AskedCall, ...], str, Tokens]:
+    """Text, tool calls, finish reason and tokens of a chat completion. Raises UnreadableAnswer."""
+    if not isinstance(body, Mapping):
+        raise UnreadableAnswer("The answer is not a JSON object.")
+    choices = body.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise UnreadableAnswer("The answer has no choices.")
+    choice = choices[0]
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    if not isinstance(message, Mapping):
+        raise UnreadableAnswer("The answer's first choice has no message.")
+    calls = message.get("tool_calls") or ()
+    if not isinstance(calls, (list, tuple)):
+        raise UnreadableAnswer("The answer's tool calls are not a list.")
+    asked = tuple(_asked(call, position) for position, call in enumerate(calls))
+    return _content(message.get("content")), asked, _text(choice.get("finish_reason")), _tokens(body.get("usage"))
+
+
+def _asked(call: Any, position: int) -> AskedCall:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping):
+        raise UnreadableAnswer(f"Tool call {position + 1} of the answer names no function.")
+    return AskedCall(
+        _text(call.get("id")) or f"call_{position}", _text(function.get("name")), _text(function.get("arguments"))
+    )
+
+
+def _content(content: Any) -> str:
+    """Some endpoints give a list of parts."""
+    if isinstance(content, list):
+        return "".join(_text(part.get("text")) for part in content if isinstance(part, Mapping))
+    return _text(content)
+
+
+def _tokens(usage: Any) -> Tokens:
+    if not isinstance(usage, Mapping):
+        return Tokens()
+    return Tokens(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else 0
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,94 @@
+"""An endpoint as data: where it is, which model, what it costs, and which variable holds its key."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from evaluation.llm.failures import KeyMissing
+from evaluation.protocol.participants import Tokens
+
+if TYPE_CHECKING:
+    from evaluation.models import ModelEndpoint
+
+KEY_ENV = re.compile(r"[A-Z][A-Z0-9_]*API_KEY")
+SCRIPTED = "scripted:"
+"""Base URL of the scripted model, wherever it happens to listen."""
+OURS = frozenset({"model", "messages", "tools", "response_format", "n", "stream"})
+"""What a request holds that no endpoint's parameters may set."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """In ``currency`` per million tokens."""
+
+    input: Decimal = Decimal(0)
+    output: Decimal = Decimal(0)
+    currency: str = "USD"
+
+    def of(self, tokens: Tokens) -> Decimal:
+        cost = (self.input * tokens.prompt + self.output * tokens.completion) / 1_000_000
+        return cost.quantize(Decimal("0.000001"))
+
+
+@dataclass(frozen=True)
+class Limits:
+    timeout_seconds: float = 120
+    """Of one request, from sending it to the last byte of its answer."""
+    max_concurrency: int = 32
+    """Requests under way at once from this process."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A model behind an OpenAI-compatible address. Raises ValueError for what cannot be one."""
+
+    name: str
+    base_url: str
+    model: str
+    key_env: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    prices: Prices = Prices()
+    limits: Limits = Limits()
+    scripted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.key_env and not KEY_ENV.fullmatch(self.key_env):
+            raise ValueError(f"The key's variable must be in capitals and end in API_KEY, not {self.key_env!r}.")
+        if self.base_url != SCRIPTED and not self.base_url.startswith(("http://", "https://")):
+            raise ValueError(f"The address of {self.name} must begin with https://, http:// or be {SCRIPTED!r}.")
+        if taken := OURS & self.params.keys():
+            raise ValueError(f"The parameters of {self.name} may not set {', '.join(sorted(taken))}.")
+
+    @classmethod
+    def of(cls, row: ModelEndpoint) -> Endpoint:
+        return cls(
+            name=row.name,
+            base_url=row.base_url,
+            model=row.model,
+            key_env=row.key_env,
+            params=dict(row.params),
+            prices=Prices(Decimal(row.input_price), Decimal(row.output_price)),
+            limits=Limits(row.timeout_seconds, row.max_concurrency),
+            scripted=row.scripted or row.base_url == SCRIPTED,
+        )
+
+    def address(self) -> str:
+        """Where to send requests now."""
+        if self.base_url != SCRIPTED:
+            return self.base_url
+        from evaluation.scripted.server import address
+
+        return address()
+
+    def key(self) -> str:
+        """The key from the environment; empty if the endpoint needs none. Raises KeyMissing."""
+        if not self.key_env:
+            return ""
+        if key := os.environ.get(self.key_env, "").strip():
+            return key
+        raise KeyMissing(f"{self.name} needs its key in the environment variable {self.key_env}, which is not set.")

@@ -1,0 +1,76 @@
+"""What can go wrong at an endpoint. All of it is ours: an agent is never blamed for it.
+
+The texts go into rows, pages and logs: they never hold a key, and quote little of what an endpoint said.
+"""
+
+from __future__ import annotations
+
+from evaluation.protocol.participants import Outage
+
+
+class EndpointFailed(Outage):
+    """A call gave no usable answer."""
+
+    again = False
+    """Whether the same request may succeed a moment later."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        """Seconds the endpoint asked to wait."""
+
+
+class RateLimited(EndpointFailed):
+    again = True
+
+
+class QuotaSpent(EndpointFailed):
+    """The account at the endpoint has nothing left: waiting does not help."""
+
+
+class ServerFailed(EndpointFailed):
+    again = True
+
+
+class TimedOut(EndpointFailed):
+    again = True
+
+
+class Unreachable(EndpointFailed):
+    again = True
+
+
+class CutOff(EndpointFailed):
+    """The connection ended before the answer did."""
+
+    again = True
+
+
+class UnreadableAnswer(EndpointFailed):
+    """Not JSON, too large, or without a choice."""
+
+    again = True
+
+
+class RequestRefused(EndpointFailed):
+    """The endpoint understood the request and will not have it."""
+
+
+class ContextTooLong(RequestRefused):
+    """More than the model can read. An agent that let its conversation grow so long may be asked about it."""
+
+
+class KeyMissing(EndpointFailed):
+    """The environment variable that should hold the key is not set."""
+
+
+class KeyRefused(EndpointFailed):
+    pass
+
+
+class BudgetSpent(Outage):
+    """A limit on calls, tokens or cost is reached; nothing was sent."""
+
+
+class UnusableJson(Outage):
+    """The model was asked often enough, and never gave an answer that could be used."""

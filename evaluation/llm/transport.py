@@ -1,0 +1,163 @@
+"""One request over the wire, through the openai client: its answer as JSON, or what went wrong by kind."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import httpx2
+import openai
+
+from evaluation.llm.endpoint import Endpoint
+from evaluation.llm.failures import (
+    ContextTooLong,
+    CutOff,
+    EndpointFailed,
+    KeyRefused,
+    QuotaSpent,
+    RateLimited,
+    RequestRefused,
+    ServerFailed,
+    TimedOut,
+    Unreachable,
+    UnreadableAnswer,
+)
+from evaluation.llm.retrying import retry_after
+
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+MAX_QUOTED = 300
+"""Characters of an endpoint's own words that go into a failure's text."""
+
+_clients: dict[tuple[int, str, str], openai.OpenAI] = {}
+_slots: dict[tuple[str, str, int], threading.BoundedSemaphore] = {}
+_lock = threading.Lock()
+
+
+def send(endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parsed answer. Raises EndpointFailed; its text holds no key and its context no request."""
+    key = endpoint.key()
+    client = _client(endpoint.address(), key)
+    failure: EndpointFailed
+    with _slot(endpoint):
+        try:
+            return _post(client, endpoint, body)
+        except EndpointFailed as failed:
+            failure = failed
+        except openai.APITimeoutError:
+            failure = _timed_out(endpoint)
+        except httpx2.TimeoutException:
+            failure = _timed_out(endpoint)
+        except openai.APIConnectionError as error:
+            failure = _no_connection(endpoint, error)
+        except httpx2.HTTPError:
+            failure = CutOff(f"{endpoint.name} broke off in the middle of its answer.")
+        except openai.APIStatusError as error:
+            failure = _by_status(endpoint, error, key)
+        except (openai.OpenAIError, httpx2.InvalidURL) as error:
+            failure = RequestRefused(f"{endpoint.name} could not be asked: {type(error).__name__}.")
+    raise failure  # outside of the handlers: their exceptions carry the request with its key
+
+
+def _post(client: openai.OpenAI, endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    seconds = endpoint.limits.timeout_seconds
+    deadline = time.monotonic() + seconds
+    # messages in extra_body: given as an argument, the client walks them type by type, half of its time
+    with client.chat.completions.with_streaming_response.create(
+        model=endpoint.model, messages=[], extra_body=dict(body), timeout=seconds
+    ) as response:
+        content = bytearray()
+        for chunk in response.iter_bytes():
+            content += chunk
+            if len(content) > MAX_ANSWER_BYTES:
+                raise UnreadableAnswer(f"{endpoint.name} answered with more than {MAX_ANSWER_BYTES // 2**20} MB.")
+            if time.monotonic() > deadline:
+                raise _timed_out(endpoint)
+    try:
+        answer = json.loads(content)
+    except (ValueError, RecursionError):
+        raise UnreadableAnswer(f"{endpoint.name} answered with something that is not JSON.") from None
+    if not isinstance(answer, dict):
+        raise UnreadableAnswer(f"{endpoint.name} answered with JSON that is not an object.")
+    return answer
+
+
+def _client(address: str, key: str) -> openai.OpenAI:
+    """One client, and so one pool of connections, for an address and key in this process."""
+    identity = (os.getpid(), address, key)
+    with _lock:
+        client = _clients.get(identity)
+        if client is None:
+            client = _clients[identity] = openai.OpenAI(
+                base_url=address,
+                api_key=key or "none",
+                organization="",
+                project="",
+                max_retries=0,
+                default_headers=None if key else {"Authorization": openai.Omit()},
+                http_client=openai.DefaultHttpxClient(
+                    limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30),
+                    trust_env=not address.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")),
+                ),
+            )
+        return client
+
+
+def _slot(endpoint: Endpoint) -> threading.BoundedSemaphore:
+    limit = max(1, endpoint.limits.max_concurrency)
+    identity = (endpoint.base_url, endpoint.model, limit)
+    with _lock:
+        return _slots.setdefault(identity, threading.BoundedSemaphore(limit))
+
+
+def _timed_out(endpoint: Endpoint) -> TimedOut:
+    return TimedOut(f"{endpoint.name} did not answer within {endpoint.limits.timeout_seconds:g} seconds.")
+
+
+def _no_connection(endpoint: Endpoint, error: openai.APIConnectionError) -> EndpointFailed:
+    if isinstance(error.__cause__, (httpx2.ConnectError, httpx2.UnsupportedProtocol)):
+        return Unreachable(f"{endpoint.name} cannot be reached at {_bare(endpoint.base_url)}.")
+    return CutOff(f"{endpoint.name} closed the connection without an answer.")
+
+
+def _by_status(endpoint: Endpoint, error: openai.APIStatusError, key: str) -> EndpointFailed:
+    status = error.status_code
+    said = _said(error.body, key)
+    code = str(error.code or "")
+    if status == 429 and code == "insufficient_quota":
+        return QuotaSpent(f"The account at {endpoint.name} has no quota left.")
+    if status == 429:
+        return RateLimited(
+            f"{endpoint.name} limits the rate of requests.", retry_after=retry_after(error.response.headers)
+        )
+    if status in (401, 403):
+        variable = f" in {endpoint.key_env}" if endpoint.key_env else ""
+        return KeyRefused(f"{endpoint.name} refused the key{variable} (status {status}).")
+    if status in (408, 409, 425) or status >= 500:
+        wait = retry_after(error.response.headers)
+        return ServerFailed(f"{endpoint.name} failed with status {status}{said}", retry_after=wait)
+    if code == "context_length_exceeded" or re.search(r"context.{0,20}(length|window)|maximum context", said, re.I):
+        return ContextTooLong(f"The conversation is longer than {endpoint.model} can read{said}")
+    return RequestRefused(f"{endpoint.name} refused the request with status {status}{said}")
+
+
+def _said(body: object, key: str) -> str:
+    """The endpoint's own message, short and without anything that looks like a key."""
+    message = body.get("message") if isinstance(body, Mapping) else None
+    if not isinstance(message, str) or not message.strip():
+        return "."
+    flat = " ".join(message.split())
+    if key:
+        flat = flat.replace(key, "[key]")
+    flat = re.sub(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", "[key]", flat)
+    return f": {flat[:MAX_QUOTED]}"
+
+
+def _bare(url: str) -> str:
+    """The address without a user or a query."""
+    parsed = httpx2.URL(url)
+    return f"{parsed.scheme}://{parsed.host}{f':{parsed.port}' if parsed.port else ''}{parsed.path}"
