@@ -28,6 +28,8 @@ class AuditCampaign(models.Model):
     seed = models.PositiveIntegerField(default=0)
     overlap = models.PositiveSmallIntegerField(default=1)
     """How many people judge each packet."""
+    auditors = models.ManyToManyField("studio.User", blank=True, related_name="audits")
+    """Who is asked; nobody named: every auditor of the benchmark."""
     scripted = models.BooleanField(default=False)
     """The decisions are a scripted model's: practice, never evidence."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")

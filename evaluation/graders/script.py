@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from evaluation.sandbox import Limits, Outcome, run_python
 
@@ -37,8 +37,7 @@ class GraderTurn:
     """Why all values are 0, if the call failed."""
 
 
-@dataclass(frozen=True)
-class GraderRun:
+class GraderRun(NamedTuple):
     """What a script said of a session."""
 
     keys: tuple[str, ...]

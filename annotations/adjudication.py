@@ -1,0 +1,50 @@
+"""Where auditors differ, someone else has the last word."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from annotations.consensus import agreed, update_consensus
+from annotations.models import Adjudication, AuditCampaign, Packet
+from annotations.queries import Answers, answers_of, may_adjudicate
+from studio.models import User
+
+
+class AdjudicationRefused(Exception):
+    """The last word cannot be given so. ``field`` says which entry is wrong, if one is."""
+
+    def __init__(self, words: str, field: str = "") -> None:
+        super().__init__(words)
+        self.field = field
+
+
+def undecided_packets(campaign: AuditCampaign, answers: Answers | None = None) -> list[int]:
+    """Packets that enough people judged without agreeing, and nobody has adjudicated, in their order."""
+    answers = answers_of([campaign.pk]) if answers is None else answers
+    rows = campaign.packets.filter(adjudications__isnull=True).order_by("position").values_list("pk", flat=True)
+    return [
+        pk
+        for pk in rows
+        if len(answers.get(pk, {})) >= campaign.overlap and agreed(answers.get(pk, {}).values()) is None
+    ]
+
+
+@transaction.atomic
+def adjudicate(packet: Packet, *, by: User, decision: bool, reason: str) -> Adjudication:
+    """Give the last word on a packet whose auditors differ. Raises AdjudicationRefused.
+
+    By somebody who has not judged it; a later word of theirs or of another replaces an earlier one.
+    """
+    packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=packet.pk)
+    answers = answers_of([packet.campaign_id]).get(packet.pk, {})
+    if not may_adjudicate(by, packet):
+        raise AdjudicationRefused("Someone who has not judged this decision gives the last word on it.")
+    if len(answers) < packet.campaign.overlap:
+        raise AdjudicationRefused("Not everybody who is asked has judged this decision yet.")
+    if agreed(answers.values()) is not None:
+        raise AdjudicationRefused("The auditors agree on this decision; there is nothing to adjudicate.")
+    if not reason.strip():
+        raise AdjudicationRefused("Say why in a sentence: it is what the auditors will read.", "reason")
+    row = Adjudication.objects.create(packet=packet, by=by, decision=decision, reason=reason.strip())
+    update_consensus(packet)
+    return row

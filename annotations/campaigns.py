@@ -1,0 +1,117 @@
+"""Opening and closing audits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotations.models import AuditCampaign, Packet
+from annotations.packets import Sealed, Shown
+from studio.models import Benchmark, Event, Membership, Role, User
+
+
+class CampaignRefused(Exception):
+    """The campaign cannot be as asked for. ``field`` says which entry; the text says why and what to do."""
+
+    def __init__(self, field: str, words: str) -> None:
+        super().__init__(words)
+        self.field = field
+
+
+@dataclass(frozen=True)
+class FrozenDecision:
+    """A decision of the sample, as it goes into a packet."""
+
+    source: str
+    """Opaque here; unique within the campaign."""
+    stratum: str
+    weight: float
+    shown: Shown
+    sealed: Sealed
+
+
+@transaction.atomic
+def open_campaign(
+    benchmark: Benchmark,
+    decisions: Sequence[FrozenDecision],
+    *,
+    name: str,
+    source: str,
+    seed: int,
+    overlap: int,
+    scripted: bool,
+    by: User | None,
+    auditors: Collection[User] = (),
+) -> AuditCampaign:
+    """Freeze the decisions, in their order, for people to judge. Raises CampaignRefused."""
+    if not name.strip():
+        raise CampaignRefused("name", "Give the audit a name, so that people find it again.")
+    if not decisions:
+        raise CampaignRefused("size", "There is no decision of a judge to audit yet. Let a pilot finish first.")
+    check_auditors(benchmark, overlap, auditors)
+    campaign = AuditCampaign.objects.create(
+        benchmark=benchmark,
+        name=name.strip(),
+        source=source,
+        seed=seed,
+        overlap=overlap,
+        scripted=scripted,
+        created_by=by,
+    )
+    campaign.auditors.set(auditors)
+    Packet.objects.bulk_create(
+        Packet(
+            campaign=campaign,
+            position=position,
+            kind=decision.shown.kind,
+            stratum=decision.stratum[:100],
+            sampling_weight=decision.weight,
+            shown=decision.shown.model_dump(mode="json"),
+            sealed=decision.sealed.model_dump(mode="json"),
+            source=decision.source,
+        )
+        for position, decision in enumerate(decisions, start=1)
+    )
+    Event.objects.create(
+        benchmark=benchmark,
+        actor=by,
+        verb="audit_opened",
+        summary=f"Opened the audit “{campaign.name}” of {len(decisions)} decisions",
+        data={"campaign": campaign.pk, "source": source, "seed": seed},
+    )
+    return campaign
+
+
+def check_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User]) -> None:
+    """Raise CampaignRefused unless enough people can judge each packet. Nobody named: all auditors."""
+    if overlap < 1:
+        raise CampaignRefused("overlap", "At least one person judges each decision.")
+    known = set(Membership.objects.filter(benchmark=benchmark, role=Role.AUDITOR).values_list("user_id", flat=True))
+    if strangers := [str(user) for user in auditors if user.pk not in known]:
+        raise CampaignRefused("auditors", f"{', '.join(strangers)} cannot audit here. Give them the role first.")
+    asked = len({user.pk for user in auditors}) or len(known)
+    if asked < overlap:
+        people = "person is" if asked == 1 else "people are"
+        raise CampaignRefused(
+            "overlap", f"{overlap} people are to judge each decision, but only {asked} {people} asked. Add auditors."
+        )
+
+
+@transaction.atomic
+def close_campaign(campaign: AuditCampaign, *, by: User) -> None:
+    """End the judging. What was judged stays and counts. Closing twice is closing once."""
+    row = AuditCampaign.objects.select_for_update().get(pk=campaign.pk)
+    if row.state == AuditCampaign.State.CLOSED:
+        return
+    row.state, row.closed_at = AuditCampaign.State.CLOSED, timezone.now()
+    row.save(update_fields=["state", "closed_at"])
+    Event.objects.create(
+        benchmark_id=row.benchmark_id,
+        actor=by,
+        verb="audit_closed",
+        summary=f"Closed the audit “{row.name}”",
+        data={"campaign": row.pk},
+    )
