@@ -137,7 +137,7 @@ def settle_pilot(pilot_id: int) -> None:
         pilot = Pilot.objects.select_for_update().get(pk=pilot_id)
         if pilot.state not in (Pilot.State.WAITING, Pilot.State.RUNNING):
             return
-        rows = Session.objects.filter(run__pilot=pilot).order_by("run", "position")
+        rows = Session.objects.filter(run__pilot=pilot).order_by("run_id", "position")
         state = _state_of(rows.only("run", "position", "state", "ended_at", "graded_compat_at", "retry_at"))
         if state == Pilot.State.RUNNING:
             return
@@ -224,7 +224,7 @@ def _choose(
 
 def _newest(tasks: Sequence[Task]) -> dict[int, Revision]:
     """The newest revision of each task, in one query."""
-    rows = Revision.objects.filter(task__in=tasks).order_by("task", "-number").distinct("task")
+    rows = Revision.objects.filter(task__in=tasks).order_by("task_id", "-number").distinct("task_id")
     newest = {row.task_id: row for row in rows}
     for task in tasks:
         if task.pk not in newest:

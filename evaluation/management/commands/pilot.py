@@ -1,0 +1,132 @@
+"""Start a pilot, and wait for its outcome if asked to."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evaluation.models import ModelEndpoint, Pilot
+from evaluation.pilots import MAX_RUNS, PilotRefused, start_pilot
+from evaluation.results import pilot_report
+from evaluation.waiting import wait_for
+from studio.models import Benchmark
+
+
+class Command(BaseCommand):
+    help = (
+        "Run a model over tasks of a benchmark. Exit status 0: started, or with --wait finished (a session the agent "
+        "failed is a result); 1: stopped by our own failures, or cancelled; 2: called wrongly."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, metavar="SLUG")
+        parser.add_argument("--persona", default="", metavar="P", help="only this persona, by its user id")
+        parser.add_argument(
+            "--tasks",
+            nargs="+",
+            default=[],
+            metavar="TASK",
+            help="only these tasks, by id, also separated by commas; what they depend on runs too",
+        )
+        parser.add_argument("--agent", required=True, metavar="NAME", help="a model endpoint, or a scripted model")
+        parser.add_argument(
+            "--user-model",
+            default="",
+            metavar="NAME",
+            help="plays the user; default: scripted-user for a scripted agent, else STUDIO_USER_MODEL",
+        )
+        parser.add_argument(
+            "--judge",
+            default="",
+            metavar="NAME",
+            help="judges the checklist; default: scripted-judge for a scripted agent, else STUDIO_JUDGE",
+        )
+        parser.add_argument("--runs", type=int, default=1, metavar="K", help=f"runs of each persona, 1 to {MAX_RUNS}")
+        parser.add_argument("--wait", action="store_true", help="return when the pilot has ended")
+        parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        pilot = self._start(options)
+        if options["wait"]:
+            tell = self.stderr.write if options["verbosity"] > 0 and not options["json"] else lambda text: None
+            pilot = wait_for(pilot, tell=tell)
+        report = pilot_report(pilot)
+        if options["json"]:
+            self.stdout.write(json.dumps(report, ensure_ascii=False, indent=2))
+        else:
+            self._tell(report)
+        if options["wait"] and report["state"] != Pilot.State.FINISHED:
+            sys.exit(1)
+
+    def _start(self, options: dict[str, Any]) -> Pilot:
+        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
+        if benchmark is None:
+            raise _wrong(f"There is no benchmark “{options['benchmark']}”.", Benchmark.objects.values_list("slug", flat=True))
+        agent = _endpoint(options["agent"], "--agent")
+        user_model = _endpoint(options["user_model"] or _default(agent, "user"), "--user-model")
+        judge = _endpoint(options["judge"] or _default(agent, "judge"), "--judge")
+        tasks = [name for text in options["tasks"] for name in text.split(",") if name]
+        try:
+            return start_pilot(
+                benchmark,
+                by=None,
+                agent=agent,
+                user_model=user_model,
+                judge=judge,
+                persona=options["persona"],
+                tasks=tasks,
+                runs=options["runs"],
+            )
+        except PilotRefused as refused:
+            raise CommandError(refused.message, returncode=2) from refused
+
+    def _tell(self, report: dict[str, Any]) -> None:
+        scripted = " · scripted, no evidence" if report["scripted"] else ""
+        self.stdout.write(f"Pilot {report['number']} of {report['benchmark']}: {report['state']}{scripted}")
+        for session in report["sessions"]:
+            line = f"  {session['persona']} · {session['task']} · run {session['run']}: {session['state']}"
+            if session["turns"]:
+                line += f", {session['turns']} turns"
+            if not session["setup"]:
+                comp = session["comp"]
+                line += (
+                    f", Proc {_percent(session['proc'])}, Comp {_percent(comp['compat'])} compat"
+                    f" / {_percent(comp['strict'])} strict"
+                )
+            if session["ungraded"]:
+                line += f", {session['ungraded']} ungraded"
+            self.stdout.write(line + (f" ({session['reason']})" if session["reason"] else ""))
+        for way in ("compat", "strict"):
+            score = report["scores"][way]
+            self.stdout.write(
+                f"{way}: Proc {_percent(score['proc'])}, Comp {_percent(score['comp'])}"
+                f" (n = {score['n']}, failed {score['failed']}, missing {score['missing']})"
+            )
+
+
+def _endpoint(name: str, option: str) -> ModelEndpoint:
+    names = ModelEndpoint.objects.values_list("name", flat=True)
+    if not name:
+        raise _wrong(f"Say who it is with {option}: the agent does not judge itself.", names)
+    endpoint = ModelEndpoint.objects.filter(name=name).first()
+    if endpoint is None:
+        raise _wrong(f"{option}: there is no model “{name}”.", names)
+    return endpoint
+
+
+def _default(agent: ModelEndpoint, part: str) -> str:
+    if agent.scripted:
+        return f"scripted-{part}"
+    return str(settings.DEFAULT_USER_MODEL if part == "user" else settings.DEFAULT_JUDGE)
+
+
+def _wrong(message: str, known: Any) -> CommandError:
+    return CommandError(f"{message} There are: {', '.join(known) or 'none'}.", returncode=2)
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"

@@ -1,0 +1,71 @@
+"""Small benchmarks to run pilots on."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import uuid
+from collections.abc import Sequence
+
+from evaluation.models import ModelEndpoint, Pilot
+from evaluation.pilots import start_pilot
+from studio.drafts import create_persona, create_task
+from studio.models import Benchmark, Blob
+from studio.spec.base import FileRef
+from studio.spec.persona import PersonaSpec
+from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Rule, TaskSpec
+
+_numbers = itertools.count(1)
+
+
+def file(path: str, text: str) -> FileRef:
+    """A stored file."""
+    content = text.encode()
+    Blob.objects.keep([content])
+    return FileRef(path=path, sha256=hashlib.sha256(content).hexdigest(), size=len(content))
+
+
+def intents(*contents: str, provided: Sequence[int] = ()) -> tuple[HiddenIntent, ...]:
+    return tuple(
+        HiddenIntent(
+            uid=str(uuid.uuid4()), content=text, initial_status="provided" if index in provided else "not_provided"
+        )
+        for index, text in enumerate(contents, start=1)
+    )
+
+
+def rubric(criterion: str, weight: float = 1.0) -> ChecklistItem:
+    return ChecklistItem(uid=str(uuid.uuid4()), criterion=criterion, weight=weight)
+
+
+def rule(criterion: str, rule: Rule) -> ChecklistItem:
+    return ChecklistItem(uid=str(uuid.uuid4()), criterion=criterion, grader="rule", rule=rule)
+
+
+def task(name: str, *needs: str, **fields: object) -> TaskSpec:
+    values: dict[str, object] = {
+        "initial_request": f"Please write the note {name}.",
+        "intents": intents(f"The note {name} must mention the harbour fee.", f"The note {name} ends with a signature."),
+        "depends_on": tuple(Dependency(task_id=need) for need in needs),
+    }
+    return TaskSpec(task_id=name, **(values | fields))  # type: ignore[arg-type]
+
+
+def benchmark_of(*tasks: TaskSpec, persona: PersonaSpec | None = None, into: Benchmark | None = None) -> Benchmark:
+    number = next(_numbers)
+    into = into or Benchmark.objects.create(slug=f"bench-{number}-{uuid.uuid4().hex[:6]}", name="Bench")
+    row = create_persona(into, persona or PersonaSpec(user_id=f"clerk_{number}"), by=None)
+    for spec in tasks:
+        create_task(row, spec, by=None)
+    return into
+
+
+def endpoint(name: str, **fields: object) -> ModelEndpoint:
+    values: dict[str, object] = {"base_url": "scripted:", "model": name, "scripted": True}
+    return ModelEndpoint.objects.get_or_create(name=name, defaults=values | fields)[0]
+
+
+def pilot_of(benchmark: Benchmark, agent: str = "scripted-helpful", **options: object) -> Pilot:
+    parts = {"agent": agent, "user_model": "scripted-user", "judge": "scripted-judge"}
+    chosen = {part: options.pop(part, None) or endpoint(name) for part, name in parts.items()}
+    return start_pilot(benchmark, by=None, **chosen, **options)  # type: ignore[arg-type]
