@@ -55,6 +55,11 @@ def use(name: str, *, throwaway: bool = False) -> str:
             _start_keeper(name, home, start, throwaway=throwaway)
     finally:
         os.close(start)
+    until = time.monotonic() + START_SECONDS  # the keeper may just be starting it again after a crash
+    while not server.answers():
+        if time.monotonic() > until:
+            raise LocalError(f"The embedded {name} does not answer; see {log_file(name)}.")
+        time.sleep(0.05)
     return server.url
 
 
