@@ -39,3 +39,8 @@ class PersonaSpec(Spec):
     profile_source: JsonDict = Field(default_factory=dict)
     tools_source: Any = None
     """``tools.yaml`` as read: a mapping or a bare list; None: there was none."""
+
+    def script(self, path: str) -> FileRef | None:
+        """The grader that a task's ``tools_evaluation_path`` names, if it lies in this persona's folder."""
+        below = path.strip().removeprefix("./").removeprefix(f"data/{self.user_id}/")
+        return next((file for file in self.scripts if file.path == below), None)

@@ -27,3 +27,8 @@ top-level key, only where it says something other than the default::
 
 ``position`` may be left out where every item is listed in order.
 """
+
+from studio.spec.pibench.reader import Reading, read_personas
+from studio.spec.pibench.writer import write_persona
+
+__all__ = ["Reading", "read_personas", "write_persona"]

@@ -1,0 +1,98 @@
+"""YAML values as JSON, without loss.
+
+Text, numbers, booleans, null, lists and mappings with text keys are themselves. What JSON cannot say
+stands as a mapping with the key ``$yaml``: dates and times, inf and nan, bytes, sets, and mappings
+that have other keys than text (or the key ``$yaml`` itself).
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+TAG = "$yaml"
+Encoded = Any
+"""JSON-able: dict, list, str, int, float, bool or None."""
+
+
+def encode_scalar(value: Any) -> Encoded:
+    """A constructed YAML scalar as JSON."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {TAG: "float", "value": repr(value)}
+    if isinstance(value, datetime.datetime):
+        return {TAG: "datetime", "value": value.isoformat()}
+    if isinstance(value, datetime.date):
+        return {TAG: "date", "value": value.isoformat()}
+    if isinstance(value, bytes):
+        return {TAG: "binary", "value": base64.b64encode(value).decode()}
+    return value
+
+
+def encode_mapping(pairs: list[tuple[Encoded, Encoded]]) -> Encoded:
+    """Keys and values, both encoded already, in their order."""
+    if all(isinstance(key, str) and key != TAG for key, _ in pairs):
+        return dict(pairs)
+    return {TAG: "map", "items": [[key, value] for key, value in pairs]}
+
+
+def encode_set(keys: list[Encoded]) -> Encoded:
+    return {TAG: "set", "items": keys}
+
+
+def decode(value: Encoded, make_set: Callable[[Iterable[Any]], Any] = set) -> Any:
+    """The Python value that reading the YAML gives."""
+    if isinstance(value, list):
+        return [decode(item, make_set) for item in value]
+    if not isinstance(value, dict):
+        return value
+    match value.get(TAG):
+        case None:
+            return {key: decode(item, make_set) for key, item in value.items()}
+        case "map":
+            return {decode(key): decode(item, make_set) for key, item in value["items"]}
+        case "set":
+            return make_set(decode(key) for key in value["items"])
+        case "float":
+            return float(value["value"])
+        case "datetime":
+            return datetime.datetime.fromisoformat(value["value"])
+        case "date":
+            return datetime.date.fromisoformat(value["value"])
+        case "binary":
+            return base64.b64decode(value["value"])
+        case other:
+            raise ValueError(f"unknown encoding {other!r}")
+
+
+def pairs_of(value: Encoded) -> list[tuple[Encoded, Encoded]] | None:
+    """Keys and values of an encoded mapping; None: it is something else."""
+    if not isinstance(value, dict):
+        return None
+    if TAG not in value:
+        return list(value.items())
+    if value[TAG] == "map":
+        return [(key, item) for key, item in value["items"]]
+    return None
+
+
+def put(mapping: Encoded, key: str, value: Encoded) -> Encoded:
+    """The mapping with ``key`` set: in its old place, or at the end."""
+    pairs = pairs_of(mapping) or []
+    if any(name == key for name, _ in pairs):
+        pairs = [(name, value if name == key else old) for name, old in pairs]
+    else:
+        pairs.append((key, value))
+    return encode_mapping(pairs)
+
+
+def drop(mapping: Encoded, key: str) -> Encoded:
+    """The mapping without ``key``."""
+    return encode_mapping([(name, value) for name, value in pairs_of(mapping) or [] if name != key])
+
+
+def get(mapping: Encoded, key: str) -> Encoded | None:
+    """The value at a text key; None where there is none."""
+    return next((value for name, value in pairs_of(mapping) or [] if name == key), None)
