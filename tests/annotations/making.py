@@ -1,0 +1,60 @@
+"""Benchmarks, people and audits to test with."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from annotations.campaigns import FrozenDecision, open_campaign
+from annotations.models import AuditCampaign
+from annotations.packets import Part, Sealed, show
+from studio.models import Benchmark, Membership, User
+
+numbers = count(1)
+
+
+def make_benchmark() -> Benchmark:
+    number = next(numbers)
+    return Benchmark.objects.create(slug=f"audited-{number}", name=f"Audited {number}")
+
+
+def make_person(benchmark: Benchmark | None = None, *roles: str, name: str = "") -> User:
+    user = User.objects.create_user(name or f"person-{next(numbers)}", password="a long password")
+    Membership.objects.bulk_create(Membership(benchmark=benchmark, user=user, role=role) for role in roles)
+    return user
+
+
+def make_decision(
+    number: int, *, judge: bool = True, kind: str = "checklist", text: str = "Send the papers by five tomorrow."
+) -> FrozenDecision:
+    return FrozenDecision(
+        source=f"verdict:{number}",
+        stratum=f"{kind}/{judge}/ana",
+        weight=2.5,
+        shown=show(
+            kind,  # type: ignore[arg-type]
+            f"The message asks for paper number {number}.",
+            [
+                Part(role="user", label="turn 1", text="Please ask for what is missing."),
+                Part(role="assistant", label="turn 1", text=text),
+            ],
+        ),
+        sealed=Sealed(decision=judge, quote="sealed quote", reason="sealed reason", judge="sealed-judge-model"),
+    )
+
+
+def make_campaign(
+    benchmark: Benchmark | None = None, *, size: int = 3, overlap: int = 1, auditors: int = 1, **changes: object
+) -> tuple[AuditCampaign, list[User]]:
+    """An open audit, and the people asked in it."""
+    benchmark = benchmark or make_benchmark()
+    people = [make_person(benchmark, "auditor") for _ in range(auditors)]
+    asked = {
+        "name": "spring audit",
+        "source": "pilot:1",
+        "seed": 7,
+        "overlap": overlap,
+        "scripted": False,
+        "by": None,
+    } | changes
+    decisions = [make_decision(number, judge=number % 2 == 1) for number in range(1, size + 1)]
+    return open_campaign(benchmark, decisions, **asked), people  # type: ignore[arg-type]

@@ -1,0 +1,65 @@
+import pytest
+
+from annotations.campaigns import CampaignRefused, close_campaign, open_campaign
+from annotations.models import AuditCampaign
+from tests.annotations.making import make_benchmark, make_campaign, make_decision, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+def test_opening_freezes_the_decisions_in_their_order_and_seals_what_the_judge_said():
+    campaign, _ = make_campaign(size=2)
+
+    assert [(p.position, p.source, p.kind, p.sampling_weight) for p in campaign.packets.all()] == [
+        (1, "verdict:1", "checklist", 2.5),
+        (2, "verdict:2", "checklist", 2.5),
+    ]
+    assert [p.sealed["decision"] for p in campaign.packets.all()] == [True, False]
+    assert "sealed" not in str([p.shown for p in campaign.packets.all()])
+    assert [(event.verb, event.data["campaign"]) for event in campaign.benchmark.events.all()] == [
+        ("audit_opened", campaign.pk)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"name": " "}, "name", "Give the audit a name"),
+        ({"overlap": 0}, "overlap", "At least one person"),
+        ({"overlap": 3}, "overlap", "3 people are to judge each decision, but only 2 people are asked"),
+    ],
+)
+def test_a_campaign_that_cannot_work_is_refused_beside_the_entry_that_is_wrong(changes, field, words):
+    with pytest.raises(CampaignRefused, match=words) as refused:
+        make_campaign(auditors=2, **changes)
+
+    assert refused.value.field == field
+    assert not AuditCampaign.objects.exists()
+
+
+def test_without_decisions_there_is_nothing_to_audit():
+    with pytest.raises(CampaignRefused, match="Let a pilot finish first"):
+        make_campaign(size=0)
+
+
+def test_someone_without_the_role_cannot_be_asked():
+    benchmark = make_benchmark()
+    make_person(benchmark, "auditor")
+    viewer = make_person(benchmark, "viewer", name="vera")
+
+    with pytest.raises(CampaignRefused, match="vera cannot audit here"):
+        open_campaign(
+            benchmark, [make_decision(1)], name="x", source="", seed=1, overlap=1, scripted=False, by=None,
+            auditors=[viewer],
+        )  # fmt: skip
+
+
+def test_closing_twice_is_closing_once():
+    campaign, (person,) = make_campaign()
+
+    close_campaign(campaign, by=person)
+    close_campaign(campaign, by=person)
+
+    campaign.refresh_from_db()
+    assert (campaign.state, campaign.closed_at is not None) == ("closed", True)
+    assert campaign.benchmark.events.filter(verb="audit_closed").count() == 1

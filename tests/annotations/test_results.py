@@ -1,0 +1,60 @@
+import pytest
+
+from annotations.campaigns import open_campaign
+from annotations.judging import record_judgment
+from annotations.results import summarise
+from tests.annotations.making import make_benchmark, make_campaign, make_decision, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+def answer(campaign, person, *answers):
+    for packet, said in zip(campaign.packets.all(), answers, strict=False):
+        record_judgment(packet, auditor=person, answer=said, number=1)
+
+
+def test_disagreement_is_counted_over_settled_decisions_and_by_kind():
+    benchmark = make_benchmark()
+    ana = make_person(benchmark, "auditor")
+    kinds = [
+        ("checklist", True),
+        ("checklist", False),
+        ("checklist", True),
+        ("satisfaction", True),
+        ("follow_up", False),
+    ]
+    decisions = [make_decision(n, judge=judge, kind=kind) for n, (kind, judge) in enumerate(kinds)]
+    campaign = open_campaign(benchmark, decisions, name="x", source="", seed=1, overlap=1, scripted=False, by=None)
+
+    answer(campaign, ana, "no", "yes", "unsure", "yes")
+
+    found = summarise([campaign])
+    counts = {line.label: (line.rate.count, line.rate.n, line.too_strict, line.too_lenient) for line in found.lines}
+    assert counts == {
+        "Comp · checklist": (2, 2, 1, 1),
+        "Proc · hidden intents": (0, 1, 0, 0),
+        "Intent satisfied": (0, 1, 0, 0),
+        "Intent asked for": (0, 0, 0, 0),
+    }
+    assert (found.total.rate.count, found.total.rate.n, found.packets) == (2, 3, 5)
+    assert (found.undecided, found.waiting) == (1, 1)
+
+
+def test_agreement_between_auditors_counts_what_several_judged():
+    campaign, (ana, ben) = make_campaign(size=4, overlap=2, auditors=2)
+
+    answer(campaign, ana, "yes", "yes", "no", "no")
+    answer(campaign, ben, "yes", "no", "no")
+
+    found = summarise([campaign])
+    assert (found.pairs_from, found.between_auditors) == (3, 1 / 3)
+    assert found.alpha == pytest.approx(4 / 9)
+
+
+def test_summing_up_takes_as_many_queries_for_one_audit_as_for_three(django_assert_num_queries):
+    campaigns = [make_campaign(size=2)[0] for _ in range(3)]
+
+    with django_assert_num_queries(3):
+        summarise(campaigns[:1])
+    with django_assert_num_queries(3):
+        summarise(campaigns)
