@@ -42,14 +42,14 @@ def render_trace(
     parts += [
         f'<tool name="{safe(call.name)}">\n{safe(json.dumps(fields, ensure_ascii=False, default=str))}\n</tool>'
         for call in calls
-        if (fields := _fields(call, tools)) is not None
+        if (fields := shown_fields(call, tools)) is not None
     ]
     parts += [f'<file path="{safe(path)}">\n{safe(text)}\n</file>' for path, text in files.items()]
     return "\n".join(parts)
 
 
-def _fields(call: ToolRecord, tools: Sequence[ToolEvidence]) -> dict[str, Any] | None:
-    """The chosen fields of one call; None: the task shows nothing of this tool."""
+def shown_fields(call: ToolRecord, tools: Sequence[ToolEvidence]) -> dict[str, Any] | None:
+    """The fields of one call that a task shows its judges; None: it shows nothing of this tool."""
     chosen = [tool for tool in tools if same_tool(tool.tool, call.name)]
     if not chosen:
         return None
