@@ -224,7 +224,7 @@ def save_personas(
             number=row.version,
             spec=new.persona.to_json(),
             episode=_header(new),
-            sha256=new.model_copy(update={"tasks": (), "unplaced": ()}).fingerprint(),
+            sha256=new.model_copy(update={"tasks": (), "unplaced": ()}).content_hash(),
             note=note[:300],
             created_by=by,
         )
@@ -324,7 +324,7 @@ def _freeze(pairs: Iterable[tuple[Task, TaskSpec]], *, by: User | None, note: st
             task=row,
             number=row.version,
             spec=spec.to_json(),
-            sha256=spec.fingerprint(),
+            sha256=spec.content_hash(),
             note=note[:300],
             created_by=by,
         )

@@ -20,7 +20,7 @@ class Spec(BaseModel):
         """What a frozen row stores; ``model_validate`` reads it back."""
         return self.model_dump(mode="json")
 
-    def fingerprint(self) -> str:
+    def content_hash(self) -> str:
         """sha256 of the whole value, key order inside mappings included: equal if and only if nothing differs."""
         text = json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

@@ -65,7 +65,7 @@ def _dependencies(
     if kept and tasks[folder].is_setup:
         entry.node.error(
             report,
-            f"“{folder}” depends on earlier tasks and has neither criteria nor a grader script: nothing would score them.",
+            f"“{folder}” depends on earlier tasks and has neither criteria nor a grader script: nothing scores it.",
             "Give it a checklist or a grader script, or remove its dependencies.",
         )
     return tuple(kept)

@@ -102,11 +102,12 @@ def free(parent: Node, key: str, report: Report) -> Encoded:
 
 def warn_unknown(node: Node, known: Iterable[str], report: Report, *, where: str = "") -> None:
     known = set(known)
-    for key in node.keys():
+    for key in node.key_nodes():
         if not isinstance(key.value, str) or key.value not in known:
+            place = f" in {where}" if where else ""
             key.warn(
                 report,
-                f"The key “{key.value}”{f' in {where}' if where else ''} is not one of the format; it is kept and not used.",
+                f"The key “{key.value}”{place} is not one of the format; it is kept and not used.",
                 "Nothing, if it is meant so; otherwise correct its spelling.",
             )
 

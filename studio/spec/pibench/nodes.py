@@ -32,7 +32,7 @@ class Node:
     def get(self, key: str) -> Node | None:
         return next((value for name, value in self.pairs if name.value == key), None)
 
-    def keys(self) -> list[Node]:
+    def key_nodes(self) -> list[Node]:
         return [name for name, _ in self.pairs]
 
     @property

@@ -225,8 +225,7 @@ class _PersonaReader:
             prefix = f"tasks/{task_id}/"
             assets = self._take(
                 lambda path, prefix=prefix: (
-                    path.startswith(prefix)  # type: ignore[misc]
-                    and path.removeprefix(prefix).split("/")[0] not in KEPT_OUT
+                    path.startswith(prefix) and path.removeprefix(prefix).split("/")[0] not in KEPT_OUT
                 ),
                 below=prefix,
             )
@@ -239,7 +238,7 @@ class _PersonaReader:
             Skill(
                 name=name,
                 files=self._take(
-                    lambda path, name=name: path.startswith(f"skills/{name}/"),  # type: ignore[misc]
+                    lambda path, name=name: path.startswith(f"skills/{name}/"),
                     below=f"skills/{name}/",
                 ),
             )

@@ -154,11 +154,7 @@ def put_block(raw: Encoded, facts: Mapping[str, Any], known: Sequence[str]) -> E
 def names_uids(source: Encoded) -> bool:
     """Whether a document's block names ids: then the writer goes on naming them."""
     block = get(source, KEY)
-    return any(
-        get(entry, "uid") is not None
-        for key in ("intents", "checklist")
-        for entry in (get(block, key) if isinstance(get(block, key), list) else [])
-    )
+    return any(get(entry, "uid") is not None for key in ("intents", "checklist") for entry in (get(block, key) or []))
 
 
 def _said(facts: Mapping[str, Any]) -> dict[str, Any]:

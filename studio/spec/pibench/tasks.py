@@ -139,8 +139,8 @@ def _initial_request(root: Node, intent: Node, report: Report) -> str:
 
 def _intents(root: Node, intent: Node, report: Report, persona: str, task_id: str) -> tuple[HiddenIntent, ...]:
     fields.warn_unknown(intent, ("initial_input", "hidden_intent", "detailed_intent"), report, where="intent")
-    if any(key.value == "detailed_intent" for key in intent.keys()):
-        next(key for key in intent.keys() if key.value == "detailed_intent").error(
+    if any(key.value == "detailed_intent" for key in intent.key_nodes()):
+        next(key for key in intent.key_nodes() if key.value == "detailed_intent").error(
             report, "“detailed_intent” is not allowed in v2.", "Split it into the entries of “hidden_intent”."
         )
     node = intent.get("hidden_intent")
@@ -186,7 +186,7 @@ def _status(item: Node, name: str, report: Report) -> str:
 
 def _objectives(root: Node, report: Report) -> Node:
     objectives = fields.mapping(root, "objectives", report)
-    for key in objectives.keys():
+    for key in objectives.key_nodes():
         if key.value not in OBJECTIVES:
             mend = "Remove it; the keys are checklist, files_read, tools and tools_evaluation_path."
             if key.value == "tools_checklist":
@@ -267,7 +267,7 @@ def _tool_evidence(objectives: Node, report: Report) -> tuple[ToolEvidence, ...]
         if item.kind != "mapping":
             item.error(report, f"{name} is not a mapping.", "Write it as “- <tool>: {call: […], result: […]}”.")
             continue
-        named = [key for key in item.keys() if key.value not in ("call", "result")]
+        named = [key for key in item.key_nodes() if key.value not in ("call", "result")]
         if len(named) != 1:
             item.error(
                 report, f"{name} names {len(named)} tools and must name one.", "Give each tool an entry of its own."

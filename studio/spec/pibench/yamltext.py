@@ -203,7 +203,7 @@ class _Builder:
         self.aliases += 1
         if self.aliases > MAX_ALIASES:
             self._refuse(event, f"There are more than {MAX_ALIASES:,} references.", "Write the parts out.")
-        node = self.anchors.get(event.anchor, ...)  # type: ignore[arg-type]
+        node = self.anchors.get(event.anchor, ...)
         if isinstance(node, Node):
             return node
         if node is None:
