@@ -45,9 +45,7 @@ def claimable() -> QuerySet[Session]:
     others = Session.objects.filter(run=OuterRef("run"), ended_at=None).exclude(state=State.CANCELLED)
     free = Q(lease_until=None) | Q(lease_until__lt=now)
     may_go_on = (
-        Q(state=State.WAITING)
-        | Q(state=State.RUNNING, lease_until__lt=now)
-        | Q(state=State.ERROR, retry_at__lte=now)
+        Q(state=State.WAITING) | Q(state=State.RUNNING, lease_until__lt=now) | Q(state=State.ERROR, retry_at__lte=now)
     )
     talks = Q(~Exists(others.filter(position__lt=OuterRef("position"))))
     grades = Q(~Exists(others), state=State.FINISHED, graded_compat_at=None) & free

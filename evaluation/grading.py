@@ -8,7 +8,7 @@ Both can be interrupted anywhere: verdicts are stored turn by turn, and only wha
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Protocol
@@ -19,7 +19,7 @@ from evaluation.claims import hold
 from evaluation.graders.items import Graded, Item, completeness, items_of, over_turns
 from evaluation.graders.rule import FINAL_ONLY, BrokenRule, Material, check_rule
 from evaluation.graders.script import GraderBroken, grader_keys, run_grader
-from evaluation.models import ModelCall, Session, Turn, Verdict
+from evaluation.models import Session, Turn, Verdict
 from evaluation.protocol.history import Way, calls_shown, tools_history
 from evaluation.protocol.participants import Decision, Outage, ToolRecord
 from evaluation.protocol.trace import read_texts, render_trace
@@ -35,7 +35,9 @@ class AskJudge(Protocol):
 
     def __call__(
         self, turn: int, way: Way, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
-    ) -> tuple[Sequence[Decision], ModelCall]: ...
+    ) -> tuple[Sequence[Decision], int]:
+        """The decisions, and the row of the ModelCall that gave them."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -182,9 +184,7 @@ def _grade_turn(
     _store(session, rows, verdicts)
 
 
-def verdict_of(
-    session: Session, item: Item, way: Way, turn: int, decision: Decision, call: ModelCall | None
-) -> Verdict:
+def verdict_of(session: Session, item: Item, way: Way, turn: int, decision: Decision, call: int | None) -> Verdict:
     return Verdict(
         session=session,
         kind=Verdict.Kind.CHECKLIST,
@@ -198,7 +198,7 @@ def verdict_of(
         quote=decision.quote,
         reason=decision.reason,
         supported=decision.supported,
-        model_call=call,
+        model_call_id=call,
     )
 
 

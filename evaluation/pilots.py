@@ -204,9 +204,7 @@ def _choose(
     found: set[str] = set()
     chosen: list[tuple[Persona, list[tuple[Task, Revision]]]] = []
     for row in personas:
-        placed = list(
-            Task.objects.filter(episode__persona=row, position__isnull=False).order_by("position")
-        )
+        placed = list(Task.objects.filter(episode__persona=row, position__isnull=False).order_by("position"))
         frozen = _newest(placed)
         specs = {task.task_id: TaskSpec.model_validate(frozen[task.pk].spec) for task in placed}
         mine = [name for name in wanted if name in specs]
@@ -269,6 +267,4 @@ def _frozen(endpoint: ModelEndpoint) -> dict[str, Any]:
 
 
 def _tell(pilot: Pilot, by: User | None, verb: str, summary: str) -> None:
-    Event.objects.create(
-        benchmark=pilot.benchmark, actor=by, verb=verb, summary=summary, data={"pilot": pilot.pk}
-    )
+    Event.objects.create(benchmark=pilot.benchmark, actor=by, verb=verb, summary=summary, data={"pilot": pilot.pk})

@@ -185,9 +185,7 @@ def _scores(pilot: Pilot, sessions: Sequence[Session], results: Mapping[int, Tas
         "personas": personas,
         "runs": len(numbers),
         "ungraded": sum(session.ungraded for session in sessions),
-        "judge_tokens": {
-            way: sum(session.tokens.get(f"judge_{way}", 0) for session in sessions) for way in WAYS
-        },
+        "judge_tokens": {way: sum(session.tokens.get(f"judge_{way}", 0) for session in sessions) for way in WAYS},
         "tokens": {
             part: sum(session.tokens.get(part, 0) for session in sessions) for part in ("agent", "user", "judge")
         },

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import tempfile
 import time
-from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from evaluation.casting import agent_of
 from evaluation.claims import LostClaim, State, claim, held, hold, kept_alive, let_go
 from evaluation.grading import grade_session
 from evaluation.judges import ModelChecklistJudge, ModelIntentJudge
@@ -24,7 +24,9 @@ from evaluation.protocol.participants import Agent, AgentReply, Outage, ToolReco
 from evaluation.protocol.session import COVERED, IntentState, Progress, TurnTaken, begin, run_session
 from evaluation.protocol.trace import read_texts
 from evaluation.queueing import enqueue_due
+from evaluation.recording import SessionRecord
 from evaluation.snapshots import Manifest, MissingContent, folder_reader, rebuild, staged, take_snapshot
+from evaluation.storable import storable
 from evaluation.usage import usage_of
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
@@ -55,16 +57,17 @@ def work_on(session_id: int) -> bool:
 def _go_on(session: Session) -> None:
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
+    record = SessionRecord(session)
     if session.ended_at is None:
-        if not _converse(session, task, persona):
+        if not _converse(session, task, persona, record):
             return
         enqueue_due([session.run])
-    changes = _grade(session, task, persona)
+    changes = _grade(session, task, persona, record)
     usage = usage_of(session)
     let_go(session, state=State.FINISHED, tokens=usage.tokens, cost=usage.cost, attempts=0, **changes)
 
 
-def _converse(session: Session, task: TaskSpec, persona: PersonaSpec) -> bool:
+def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: SessionRecord) -> bool:
     """Hold the conversation from the last stored turn on. False: the agent failed, and the session is over."""
     progress = progress_of(session, task)
     if progress.turns == 0 and session.turn_count == 0:
@@ -74,8 +77,8 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec) -> bool:
         manifest = workspace_before(session, task, persona)
         rebuild(manifest, folder)
         stage = _Stage(session, folder, manifest)
-        agent = _StoringAgent(stage, agent_of(session, task, persona, folder))
-        judge = ModelIntentJudge(session, lambda: agent.number)
+        agent = _StoringAgent(stage, agent_of(session, task, persona, folder, record), progress.turns)
+        judge = ModelIntentJudge(session, record, lambda: agent.number)
         read = folder_reader(folder)
 
         def store(taken: TurnTaken, after: Progress) -> None:
@@ -108,10 +111,10 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec) -> bool:
     return True
 
 
-def _grade(session: Session, task: TaskSpec, persona: PersonaSpec) -> dict[str, Any]:
+def _grade(session: Session, task: TaskSpec, persona: PersonaSpec, record: SessionRecord) -> dict[str, Any]:
     """Grade strictly, and compat too if the whole run's conversations are over; what changes in the row."""
     changes: dict[str, Any] = {}
-    ask = ModelChecklistJudge(session)
+    ask = ModelChecklistJudge(session, record)
     strict = grade_session(session, task, persona, "strict", ask)
     changes |= {"comp_strict": strict.comp, "ungraded": strict.ungraded, "graded_strict_at": timezone.now()}
     if not Session.objects.filter(run=session.run_id, ended_at=None).exists():
@@ -156,7 +159,9 @@ def workspace_before(session: Session, task: TaskSpec, persona: PersonaSpec) -> 
         position__gt=last.session.position if last else 0,
         position__lt=session.position,
     ).select_related("revision")
-    for earlier in skipped.order_by("position"):  # failed before their first turn was over; their files stay all the same
+    for earlier in skipped.order_by(
+        "position"
+    ):  # failed before their first turn was over; their files stay all the same
         manifest = staged(manifest, persona, TaskSpec.model_validate(earlier.revision.spec))
     return staged(manifest, persona, task)
 
@@ -195,7 +200,11 @@ class _StoringAgent:
             storable(reply.text),
             tuple(
                 ToolRecord(
-                    storable(call.name)[:200], storable(dict(call.arguments)), storable(call.result), call.ok, call.seconds
+                    storable(call.name)[:200],
+                    storable(dict(call.arguments)),
+                    storable(call.result),
+                    call.ok,
+                    call.seconds,
                 )
                 for call in reply.tool_calls
             ),
@@ -203,17 +212,6 @@ class _StoringAgent:
             storable(dict(reply.state)),
             storable(reply.note),
         )
-
-
-def storable(value: Any) -> Any:
-    """The same value as PostgreSQL can hold it: without NUL and half surrogates."""
-    if isinstance(value, str):
-        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, Mapping):
-        return {storable(str(key)): storable(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [storable(item) for item in value]
-    return value
 
 
 def _store_given(session: Session, task: TaskSpec) -> None:
@@ -274,9 +272,7 @@ def _store_turn(
     session.turn_count = taken.number
 
 
-def _intent_verdicts(
-    session: Session, judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken
-) -> list[Verdict]:
+def _intent_verdicts(session: Session, judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken) -> list[Verdict]:
     stages = ((Verdict.Kind.SATISFACTION, taken.satisfied), (Verdict.Kind.FOLLOW_UP, taken.asked_for))
     return [
         Verdict(
@@ -292,7 +288,7 @@ def _intent_verdicts(
             reason=decision.reason,
             supported=decision.supported,
             style=decision.style or "",
-            model_call=judge.calls.get(kind),
+            model_call_id=judge.calls.get(kind),
         )
         for kind, decisions in stages
         for index, decision in decisions.items()

@@ -65,7 +65,9 @@ class Command(BaseCommand):
     def _start(self, options: dict[str, Any]) -> Pilot:
         benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
         if benchmark is None:
-            raise _wrong(f"There is no benchmark “{options['benchmark']}”.", Benchmark.objects.values_list("slug", flat=True))
+            raise _wrong(
+                f"There is no benchmark “{options['benchmark']}”.", Benchmark.objects.values_list("slug", flat=True)
+            )
         agent = _endpoint(options["agent"], "--agent")
         user_model = _endpoint(options["user_model"] or _default(agent, "user"), "--user-model")
         judge = _endpoint(options["judge"] or _default(agent, "judge"), "--judge")
