@@ -80,7 +80,9 @@ def _post(client: openai.OpenAI, endpoint: Endpoint, body: Mapping[str, Any]) ->
     try:
         answer = json.loads(content)
     except (ValueError, RecursionError):
-        raise UnreadableAnswer(f"{endpoint.name} answered with something that is not JSON.") from None
+        answer = None
+    if answer is None:
+        raise UnreadableAnswer(f"{endpoint.name} answered with something that is not JSON.")
     if not isinstance(answer, dict):
         raise UnreadableAnswer(f"{endpoint.name} answered with JSON that is not an object.")
     return answer
@@ -98,7 +100,6 @@ def _client(address: str, key: str) -> openai.OpenAI:
                 organization="",
                 project="",
                 max_retries=0,
-                default_headers=None if key else {"Authorization": openai.Omit()},
                 http_client=openai.DefaultHttpxClient(
                     limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30),
                     trust_env=not address.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")),

@@ -1,0 +1,52 @@
+"""`manage.py scripted_model`: the scripted model on a port of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evaluation.scripted.scenario import BadScenario, Scenario, load_scenario
+from evaluation.scripted.server import ScriptedServer
+
+
+class Command(BaseCommand):
+    help = (
+        "Serve the scripted model over the OpenAI API until Ctrl-C. It is deterministic, and no evidence of anything."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
+        parser.add_argument("--port", type=int, default=0, help="0 takes a free one (default: %(default)s)")
+        parser.add_argument("--scenario", type=Path, help="a JSON file that says what to answer exactly")
+        parser.add_argument(
+            "--latency-ms", type=float, default=0, help="how long each answer takes (default: %(default)s)"
+        )
+
+    def handle(
+        self, *args: Any, host: str, port: int, scenario: Path | None, latency_ms: float, **options: Any
+    ) -> None:
+        try:
+            told = load_scenario(scenario) if scenario else Scenario()
+            asyncio.run(self.serve(ScriptedServer(told, host=host, port=port, latency=latency_ms / 1000)))
+        except BadScenario as bad:
+            raise CommandError(str(bad), returncode=2) from None
+        except OSError as error:
+            raise CommandError(f"The scripted model cannot listen on {host}:{port}: {error.strerror}.") from None
+
+    async def serve(self, server: ScriptedServer) -> None:
+        serving = asyncio.ensure_future(server.serve(lambda: self.say(server)))
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, serving.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await serving
+
+    def say(self, server: ScriptedServer) -> None:
+        self.stdout.write(f"The scripted model answers at {server.url}")
+        self.stdout.flush()

@@ -1,0 +1,161 @@
+"""From a request to an answer: who is asked, what for, and what a scenario or mischief makes of it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.scripted.conversation import Conversation, read_conversation, text_of
+from evaluation.scripted.judging import Question, decide, question_in
+from evaluation.scripted.mischief import ByName, spoil_decisions, spoil_text
+from evaluation.scripted.scenario import Rule, Scenario, Scene
+from evaluation.scripted.temperaments import TEMPERAMENTS, Said
+
+MODELS = ("scripted-helpful", "scripted-passive", "scripted-asks", "scripted-silent", "scripted-user", "scripted-judge")
+
+
+class UnknownModel(LookupError):
+    pass
+
+
+@dataclass(frozen=True)
+class Answer:
+    role: str
+    """Who answered: a temperament, ``judge`` or ``user``."""
+    said: Said
+    do: str = ""
+    """The misbehaviour due."""
+    retry_after: float = 1.0
+    seconds: float = 3600.0
+    raw_arguments: bool = False
+    """Tool calls get arguments that are not JSON."""
+
+
+def answer(request: Mapping[str, Any], scenario: Scenario, mischief: ByName) -> Answer:
+    """Raises UnknownModel."""
+    full = str(request.get("model", ""))
+    model = full.split("+", 1)[0]
+    if model not in MODELS:
+        raise UnknownModel(full)
+    messages = [message for message in _list(request.get("messages")) if isinstance(message, Mapping)]
+    everything = "\n".join(text_of(message) for message in messages)
+    talk = read_conversation(messages, _list(request.get("tools")))
+    role = model.removeprefix("scripted-")
+    question = None if role in TEMPERAMENTS else question_in(_asked(messages))
+    rule = scenario.rule_for(_scene(model, question, talk, everything))
+    do = rule.do if rule and rule.do else mischief.next(full)
+    said = _said(role, question, talk, rule, do, request)
+    return Answer(
+        role=role,
+        said=said,
+        do=do,
+        retry_after=rule.retry_after if rule else 1.0,
+        seconds=rule.seconds if rule else 3600.0,
+        raw_arguments=do == "bad-arguments",
+    )
+
+
+def completion_of(answer: Answer, request: Mapping[str, Any], size: int) -> dict[str, Any]:
+    """The body of a chat completion. ``size`` is that of the request, in bytes: tokens are a quarter of it."""
+    identity = f"{zlib.crc32(json.dumps(request, sort_keys=True).encode()):08x}"
+    message: dict[str, Any] = {"role": "assistant", "content": answer.said.text}
+    if answer.said.tool_calls:
+        message["tool_calls"] = [
+            {
+                "id": f"call_{identity}_{place}",
+                "type": "function",
+                "function": {"name": name, "arguments": "{not json" if answer.raw_arguments else json.dumps(arguments)},
+            }
+            for place, (name, arguments) in enumerate(answer.said.tool_calls)
+        ]
+    prompt, completion = size // 4, max(1, len(json.dumps(message)) // 4)
+    return {
+        "id": f"chatcmpl-{identity}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": str(request.get("model")),
+        "choices": [
+            {
+                "index": 0,
+                "message": message,
+                "finish_reason": "tool_calls" if answer.said.tool_calls else "stop",
+            }
+        ],
+        "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
+    }
+
+
+def _said(
+    role: str, question: Question | None, talk: Conversation, rule: Rule | None, do: str, request: Mapping[str, Any]
+) -> Said:
+    if question is not None:
+        if rule and rule.reply is not None:
+            return Said(rule.reply)
+        decisions = _told(question, rule) if rule and rule.decisions is not None else decide(question)
+        return Said(spoil_text(do, json.dumps({"decisions": spoil_decisions(do, decisions)}, ensure_ascii=False)))
+    if rule and (rule.reply is not None or rule.tool_calls):
+        said = Said(rule.reply or "", [(name, arguments) for name, arguments in rule.tool_calls])
+    elif role in TEMPERAMENTS:
+        said = TEMPERAMENTS[role](talk)
+    else:
+        said = Said(_plain(role, request))
+    if do == "unknown-tool" and not said.tool_calls:
+        return Said(tool_calls=[("no_such_tool", {})])
+    if do in ("endless", "bad-arguments") and not said.tool_calls:
+        return Said(tool_calls=[("list_dir", {"path": "."})])
+    return Said(spoil_text(do, said.text), said.tool_calls)
+
+
+def _told(question: Question, rule: Rule) -> list[dict[str, Any]]:
+    """The decisions a scenario gives; quote and reason are its own, or empty."""
+    assert rule.decisions is not None
+    decisions = []
+    for index, _ in question.asked:
+        given = rule.decisions.get(str(index), rule.otherwise)
+        entry = dict(given) if isinstance(given, Mapping) else {"decision": given}
+        said = {"index": index, "decision": "NO", "quote": "", "reason": "The scenario says so."}
+        if question.purpose == "follow_up":
+            said["style"] = "Clarify" if entry.get("decision") == "YES" else ""
+        decisions.append(said | entry)
+    return decisions
+
+
+def _scene(model: str, question: Question | None, talk: Conversation, everything: str) -> Scene:
+    turn = talk.turn
+    if question is not None and question.purpose == "checklist":
+        turn = everything.count("<user turn=")
+    first = talk.said[0] if talk.said else ""
+    return Scene(model, question.purpose if question else "agent", first, everything, turn, talk.step + 1)
+
+
+def _asked(messages: Sequence[Mapping[str, Any]]) -> str:
+    """The message with the judge's question: the first of the user's; later ones only complain."""
+    return next((text_of(message) for message in messages if message.get("role") == "user"), "")
+
+
+def _plain(role: str, request: Mapping[str, Any]) -> str:
+    """What judge and user say when they are asked for something else."""
+    wanted = request.get("response_format")
+    schema = wanted.get("json_schema", {}).get("schema") if isinstance(wanted, Mapping) else None
+    if isinstance(wanted, Mapping):
+        return json.dumps(example(schema or {"type": "object"}))
+    return "Thank you. Please go on." if role == "user" else "NO"
+
+
+def example(schema: Mapping[str, Any], depth: int = 0) -> Any:
+    """A small value that fits a simple JSON schema."""
+    if schema.get("enum"):
+        return schema["enum"][-1]
+    kind = schema.get("type", "string")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object" and depth < 8:
+        return {name: example(part, depth + 1) for name, part in (schema.get("properties") or {}).items()}
+    plain: dict[str, Any] = {"array": [], "integer": 0, "number": 0, "boolean": False, "null": None, "object": {}}
+    return plain.get(kind, "")
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,95 @@
+"""What a request shows of a conversation: whose turn it is, which tools there are, what they gave."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+_MEMORY = re.compile(r"<memory>\n?(.*?)\n?</memory>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Done:
+    """A tool call that has been answered."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    result: str
+
+
+@dataclass(frozen=True)
+class Conversation:
+    system: str
+    said: tuple[str, ...]
+    """The user's messages."""
+    done: tuple[Done, ...]
+    """All answered tool calls, oldest first."""
+    step: int
+    """Model calls since the user's last message."""
+    calls_this_turn: int = 0
+    """Of ``done``, how many came since the user's last message."""
+    tools: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def turn(self) -> int:
+        """1 for the first."""
+        return len(self.said)
+
+    @property
+    def memory(self) -> str:
+        """The memory file as last seen."""
+        match = _MEMORY.search(self.system)
+        text = match[1] if match else ""
+        for call in self.done:
+            if call.arguments.get("path") == "MEMORY.md" and call.name == "write_file":
+                text = str(call.arguments.get("content", ""))
+        return text
+
+    def last(self, name: str) -> Done | None:
+        return next((call for call in reversed(self.done) if call.name == name), None)
+
+
+def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversation:
+    """Tolerates anything: what cannot be read is left out."""
+    system: list[str] = []
+    said: list[str] = []
+    done: list[Done] = []
+    asked: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    step = before = 0
+    for message in messages:
+        if not isinstance(message, Mapping):
+            continue
+        role, text = message.get("role"), text_of(message)
+        if role in ("system", "developer"):
+            system.append(text)
+        elif role == "user":
+            said.append(text)
+            step = 0
+            before = len(done)
+        elif role == "assistant":
+            step += 1
+            for call in message.get("tool_calls") or ():
+                function = call.get("function", {})
+                asked[str(call.get("id"))] = (str(function.get("name")), _arguments(function.get("arguments")))
+        elif role == "tool" and (found := asked.get(str(message.get("tool_call_id")))):
+            done.append(Done(*found, text))
+    names = frozenset(str(tool.get("function", {}).get("name")) for tool in tools if isinstance(tool, Mapping))
+    return Conversation("\n".join(system), tuple(said), tuple(done), step, len(done) - before, names)
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def _arguments(text: Any) -> Mapping[str, Any]:
+    try:
+        arguments = json.loads(text)
+    except (TypeError, ValueError):
+        return {}
+    return arguments if isinstance(arguments, dict) else {}

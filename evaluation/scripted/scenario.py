@@ -1,0 +1,156 @@
+"""Scenarios: what the scripted model says exactly, where it is told.
+
+A scenario is a JSON file with a list of rules. For each request the first rule that fits and is not
+used up answers; where none fits, the model behaves by itself.
+
+    {"rules": [
+      {"when": {"model": "scripted-helpful", "request": "quarterly report", "turn": 1, "step": 1},
+       "tool_calls": [{"name": "read_file", "arguments": {"path": "sales.csv"}}]},
+      {"when": {"model": "scripted-helpful", "request": "quarterly report", "turn": 1, "step": 2},
+       "reply": "Here is the report."},
+      {"when": {"purpose": "satisfaction", "contains": "Here is the report"},
+       "decisions": {"1": "NO", "2": {"decision": "YES", "quote": "the report", "reason": "It is there."}}},
+      {"when": {"purpose": "checklist", "turn": 2}, "decisions": {}, "otherwise": "YES"},
+      {"when": {"model": "scripted-judge"}, "do": "429", "retry_after": 2, "times": 1}
+    ]}
+
+``when`` (all that are given must fit; text is compared without regard to case)
+    model     the model's name
+    purpose   agent, satisfaction, follow_up or checklist
+    request   a text in the conversation's first user message
+    contains  a text anywhere in the messages
+    turn      of an agent: the user's messages so far; of a checklist: the turns in the record
+    step      model calls since the user last spoke, this one included
+
+What happens: ``reply`` and ``tool_calls``; or ``decisions`` (by index; a missing one is ``otherwise``,
+which is NO unless given); or ``do``, a misbehaviour of ``mischief`` (with ``retry_after`` or ``seconds``);
+``do`` may come with one of the others, for what spoils an answer. ``times`` is how often a rule may
+answer; without it, always.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evaluation.scripted.mischief import MISCHIEF
+
+_WHEN = frozenset({"model", "purpose", "request", "contains", "turn", "step"})
+_THEN = frozenset({"reply", "tool_calls", "decisions", "otherwise", "do", "retry_after", "seconds", "times", "when"})
+
+
+class BadScenario(ValueError):
+    """The scenario cannot be used. The text says where and why."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What of a request rules look at."""
+
+    model: str
+    purpose: str
+    request: str
+    everything: str
+    turn: int
+    step: int
+
+
+@dataclass
+class Rule:
+    when: Mapping[str, Any] = field(default_factory=dict)
+    reply: str | None = None
+    tool_calls: tuple[tuple[str, Any], ...] = ()
+    decisions: Mapping[str, Any] | None = None
+    otherwise: str = "NO"
+    do: str = ""
+    retry_after: float = 1.0
+    seconds: float = 3600.0
+    left: int | None = None
+    """How often it may still answer; None: always."""
+
+    def fits(self, scene: Scene) -> bool:
+        return self.left != 0 and all(
+            wanted.lower() in getattr(scene, "everything" if name == "contains" else "request").lower()
+            if name in ("contains", "request")
+            else wanted == getattr(scene, name)
+            for name, wanted in self.when.items()
+        )
+
+
+class Scenario:
+    """Rules in their order, and how often each has answered. Safe to ask from several threads."""
+
+    def __init__(self, rules: list[Rule] | None = None) -> None:
+        self._rules = rules or []
+        self._lock = threading.Lock()
+
+    def rule_for(self, scene: Scene) -> Rule | None:
+        with self._lock:
+            for rule in self._rules:
+                if rule.fits(scene):
+                    if rule.left is not None:
+                        rule.left -= 1
+                    return rule
+        return None
+
+
+def load_scenario(path: Path) -> Scenario:
+    """Raises BadScenario."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadScenario(f"{path} cannot be read: {error}") from error
+    return read_scenario(document)
+
+
+def read_scenario(document: Any) -> Scenario:
+    """Raises BadScenario."""
+    rules = document.get("rules") if isinstance(document, Mapping) else None
+    if not isinstance(rules, list):
+        raise BadScenario('A scenario is an object with a list "rules".')
+    return Scenario([_rule(rule, f"Rule {number}") for number, rule in enumerate(rules, start=1)])
+
+
+def _rule(given: Any, place: str) -> Rule:
+    if not isinstance(given, Mapping):
+        raise BadScenario(f"{place} is not an object.")
+    when = given.get("when", {})
+    _known(given, _THEN, place)
+    if not isinstance(when, Mapping):
+        raise BadScenario(f'{place}: "when" is not an object.')
+    _known(when, _WHEN, f'{place}, "when"')
+    for name, value in when.items():
+        if not isinstance(value, int if name in ("turn", "step") else str):
+            raise BadScenario(f'{place}: "{name}" has the wrong type.')
+    do = given.get("do", "")
+    if do and do not in MISCHIEF:
+        raise BadScenario(f"{place}: there is no misbehaviour {do!r}; there are {', '.join(sorted(MISCHIEF))}.")
+    decisions = given.get("decisions")
+    if decisions is not None and not isinstance(decisions, Mapping):
+        raise BadScenario(f'{place}: "decisions" is not an object by index.')
+    if not do and decisions is None and "reply" not in given and "tool_calls" not in given:
+        raise BadScenario(f'{place} says nothing: give it "reply", "tool_calls", "decisions" or "do".')
+    try:
+        calls = tuple((str(call["name"]), call.get("arguments", {})) for call in given.get("tool_calls", ()))
+    except (TypeError, KeyError, AttributeError):
+        raise BadScenario(f'{place}: each of "tool_calls" has a "name" and "arguments".') from None
+    return Rule(
+        when=dict(when),
+        reply=given.get("reply"),
+        tool_calls=calls,
+        decisions=decisions,
+        otherwise=given.get("otherwise", "NO"),
+        do=do,
+        retry_after=float(given.get("retry_after", 1)),
+        seconds=float(given.get("seconds", 3600)),
+        left=given.get("times"),
+    )
+
+
+def _known(given: Mapping[str, Any], names: frozenset[str], place: str) -> None:
+    if unknown := sorted(set(given) - names):
+        raise BadScenario(f"{place} has unknown keys: {', '.join(map(str, unknown))}.")

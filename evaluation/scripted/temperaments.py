@@ -1,0 +1,221 @@
+"""How the scripted agents behave. Each looks at the conversation and gives its next message.
+
+helpful  reads what is there, writes a deliverable, keeps preferences, and covers what can be guessed
+asks     looks around and asks targeted questions before it works
+passive  does the literal request, in one sentence
+silent   says almost nothing
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from evaluation.scripted.conversation import Conversation
+from evaluation.scripted.words import sentences, stems, words
+
+MEMORY = "MEMORY.md"
+MAX_READ = 4
+"""Files read before work begins."""
+
+GUESSES = (
+    ("summary", "A short summary stands first, with the conclusion and a clear recommendation."),
+    ("facts", "Key facts are listed with dates, names, amounts and their source."),
+    ("figures", "Figures are compared in a table, with growth, percentages and totals."),
+    ("risks", "Risks, key challenges and gaps in the evidence are named, each with a way to mitigate it."),
+    ("options", "Alternative options are compared by cost, benefit and effort."),
+    ("steps", "Next steps follow with an owner, a deadline and a priority."),
+    ("audience", "Language and tone suit the audience: professional, concise, in plain words."),
+    ("format", "The format uses headings, numbered sections and bullet points, with a title and a date."),
+    ("check", "A final check covers consistency, compliance, privacy and open questions."),
+)
+"""What most requests leave unsaid and many want."""
+
+_NAMED_FILE = re.compile(r"[\w./-]+\.(?:md|txt|csv|json|ya?ml|html|tsv|xml|py)\b", re.IGNORECASE)
+_MAKES = re.compile(
+    r"\b(draft|write|prepare|create|generate|make|plan|compile|design|summari[sz]e|organi[sz]e)\b", re.I
+)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A model's message: words, or tools to call."""
+
+    text: str = ""
+    tool_calls: Sequence[tuple[str, dict[str, Any]]] = field(default_factory=tuple)
+
+
+Temperament = Callable[[Conversation], Said]
+
+
+def silent(talk: Conversation) -> Said:
+    return Said("Done.")
+
+
+def passive(talk: Conversation) -> Said:
+    return Said(f"I have done it as you asked: {_topic(talk.said[0] if talk.said else '', 4)}.")
+
+
+def helpful(talk: Conversation) -> Said:
+    if not talk.said:
+        return Said("How can I help?")
+    if calls := _look(talk):
+        return Said(tool_calls=calls)
+    if calls := _work(talk):
+        return Said(tool_calls=calls)
+    return Said(_account(talk))
+
+
+def asks(talk: Conversation) -> Said:
+    if not talk.said:
+        return Said("What would you like me to do?")
+    if calls := _look(talk):
+        return Said(tool_calls=calls)
+    if talk.turn > 1 and (calls := _work(talk)):
+        return Said(tool_calls=calls)
+    return Said(_questions(talk))
+
+
+TEMPERAMENTS: dict[str, Temperament] = {"helpful": helpful, "asks": asks, "passive": passive, "silent": silent}
+
+
+def _look(talk: Conversation) -> list[tuple[str, dict[str, Any]]]:
+    """In the first turn: list the workspace, then read what is named, or what there is."""
+    if talk.turn > 1:
+        return []
+    if talk.step == 0 and "list_dir" in talk.tools:
+        return [("list_dir", {"path": "."})]
+    listing = talk.last("list_dir")
+    if talk.step == 1 and listing and "read_file" in talk.tools:
+        there = [line.strip() for line in listing.result.splitlines() if _NAMED_FILE.fullmatch(line.strip())]
+        named = [name for name in there if PurePosixPath(name).name in talk.said[0]]
+        chosen = named or [name for name in there if name != MEMORY and stems(name) & stems(talk.said[0])]
+        return [("read_file", {"path": name}) for name in chosen[:MAX_READ]]
+    return []
+
+
+def _work(talk: Conversation) -> list[tuple[str, dict[str, Any]]]:
+    """Once a turn: write the deliverable, and keep what the user added."""
+    wrote = any(call.name == "write_file" for call in _since(talk))
+    if "write_file" not in talk.tools or wrote:
+        return []
+    calls: list[tuple[str, dict[str, Any]]] = []
+    if _MAKES.search(talk.said[0]):
+        calls.append(("write_file", {"path": _file_name(talk.said[0]), "content": _deliverable(talk)}))
+    if talk.turn > 1:
+        kept = "\n".join(dict.fromkeys((*talk.memory.splitlines(), *(f"- {_flat(text)}" for text in talk.said[1:]))))
+        calls.append(("write_file", {"path": MEMORY, "content": kept.strip() + "\n"}))
+    return calls
+
+
+def _since(talk: Conversation) -> Sequence[Any]:
+    """Tool calls of this turn: those made since the user last spoke."""
+    return talk.done[len(talk.done) - talk.calls_this_turn :]
+
+
+def _account(talk: Conversation) -> str:
+    """The reply: what was done, what it rests on, what was guessed."""
+    topic = _topic(talk.said[0], 6)
+    parts = [f"I have worked on this: {topic}."]
+    written = [
+        path for call in talk.done if call.name == "write_file" and (path := call.arguments.get("path")) != MEMORY
+    ]
+    if written:
+        parts.append(f"The result is in {written[-1]}.")
+    if talk.turn > 1:
+        parts.append(f"I have taken this in: {_flat(talk.said[-1])}")
+    if kept := [line[2:] for line in talk.memory.splitlines() if line.startswith("- ") and _near(line, talk.said[0])]:
+        parts.append("As you told me before:\n" + "\n".join(f"- {line}" for line in kept[:6]))
+    if facts := _facts(talk):
+        parts.append("From the files:\n" + "\n".join(f"- {fact}" for fact in facts))
+    if talk.turn == 1:
+        parts.append("I have also seen to this:\n" + "\n".join(f"- {text}" for _, text in _guesses(talk.said[0])))
+    return "\n\n".join(parts)
+
+
+def _deliverable(talk: Conversation) -> str:
+    lines = [f"# {_topic(talk.said[0], 6).capitalize()}", "", "## Request", ""]
+    lines += [_flat(sentence) for sentence in sentences(talk.said[0])[:12]]
+    if len(talk.said) > 1:
+        lines += ["", "## What was added", "", *(f"- {_flat(text)}" for text in talk.said[1:])]
+    if facts := _facts(talk):
+        lines += ["", "## From the files", "", *(f"- {fact}" for fact in facts)]
+    lines += ["", "## Also covered", "", *(f"- {text}" for _, text in _guesses(talk.said[0]))]
+    return "\n".join(lines) + "\n"
+
+
+def _questions(talk: Conversation) -> str:
+    """Two questions a turn that name content, in an order that depends on the request."""
+    topic = _terms(talk.said[0], 8)
+    subject = " and ".join(topic[:2]) or "this"
+    pool = [
+        f"Which format and structure should {subject} have: headings, a table, or numbered sections?",
+        f"Who is the audience, and which tone and language should {subject} use?",
+        f"Should I start with a summary and the conclusion, or with the background of {subject}?",
+        f"Which facts, figures, dates and sources about {subject} should I cite as evidence?",
+        f"Should I list risks, challenges and ways to mitigate them for {subject}?",
+        f"What deadline, priority and next steps apply to {subject}, and who is the owner?",
+        f"Which cost, budget or price limits apply to {subject}?",
+        f"Should I save {subject} as a file, send it by email, or add it to a list or calendar?",
+        f"Should I compare {' and '.join(topic[2:4]) or 'alternatives'} with other options before I recommend one?",
+        f"Do you have preferences about {' or '.join(topic[4:7]) or 'style'} that I should follow from now on?",
+    ]
+    start = sum(map(ord, talk.said[0])) + 2 * (talk.turn - 1)
+    asked = [pool[(start + step) % len(pool)] for step in range(2)]
+    known = f"Thank you, noted: {_flat(talk.said[-1])}\n\n" if talk.turn > 1 else ""
+    return known + "Before I go on:\n" + "\n".join(f"{number}. {text}" for number, text in enumerate(asked, start=1))
+
+
+def _guesses(request: str) -> Sequence[tuple[str, str]]:
+    """Four of GUESSES, those nearest to the request first; which of the others depends on the request."""
+    near = stems(request)
+    ranked = sorted(
+        range(len(GUESSES)),
+        key=lambda place: (-len(near & stems(GUESSES[place][1])), (place * 5 + len(request)) % len(GUESSES)),
+    )
+    return [GUESSES[place] for place in ranked[:4]]
+
+
+def _facts(talk: Conversation) -> list[str]:
+    """A few sentences of the files read, those nearest to the request."""
+    wanted = stems(talk.said[0])
+    found = [
+        _flat(sentence)
+        for call in talk.done
+        if call.name == "read_file"
+        for sentence in sentences(call.result)
+        if len(sentence) > 20
+    ]
+    return sorted(dict.fromkeys(found), key=lambda sentence: -len(wanted & stems(sentence)))[:6]
+
+
+def _near(line: str, request: str) -> bool:
+    """Whether a kept preference concerns this request; a general one says so by its words."""
+    return bool(re.search(r"\b(always|any|every|all|never|from now on|whenever|each)\b", line, re.I)) or (
+        len(stems(line) & stems(request)) >= 2
+    )
+
+
+def _terms(text: str, count: int) -> list[str]:
+    """The words that occur most, longer ones first among equals."""
+    seen: dict[str, int] = {}
+    for word in words(text):
+        if len(word) > 3 and not word[0].isdigit():
+            seen[word] = seen.get(word, 0) + 1
+    return sorted(seen, key=lambda word: (-seen[word], -len(word), word))[:count]
+
+
+def _topic(text: str, count: int) -> str:
+    return ", ".join(_terms(text, count)) or "your request"
+
+
+def _file_name(request: str) -> str:
+    name = "_".join(re.sub(r"[^a-z0-9]", "", term) for term in _terms(request, 2)).strip("_")
+    return f"{name or 'result'}.md"
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
