@@ -85,14 +85,13 @@ def install() -> bool:
 
 def uv_environment() -> dict[str, str]:
     """uv does not read pip's configuration; whoever configured a mirror for pip means it for us, too."""
+    listed = subprocess.run([str(PYTHON), "-m", "pip", "config", "list"], capture_output=True, text=True, check=False)
+    configured = dict(line.split("=", 1) for line in listed.stdout.splitlines() if "=" in line)
     environment = dict(os.environ)
     for option, variable in [("index-url", "UV_DEFAULT_INDEX"), ("cert", "SSL_CERT_FILE")]:
-        asked = subprocess.run(
-            [str(PYTHON), "-m", "pip", "config", "get", f"global.{option}"], capture_output=True, text=True, check=False
-        )
-        value = os.environ.get(f"PIP_{option.replace('-', '_').upper()}") or asked.stdout.strip()
-        if value:
-            environment.setdefault(variable, value)
+        for key in (f":env:.{option}", f"global.{option}"):
+            if key in configured:
+                environment.setdefault(variable, configured[key].strip("'"))
     return environment
 
 

@@ -39,7 +39,10 @@ class Server(Protocol):
 
 class Postgres:
     name: ClassVar[str] = "postgres"
-    stop_signals: ClassVar[tuple[signal.Signals, ...]] = (signal.SIGINT, signal.SIGQUIT)  # first "fast", then "immediate" shutdown
+    stop_signals: ClassVar[tuple[signal.Signals, ...]] = (
+        signal.SIGINT,
+        signal.SIGQUIT,
+    )  # first "fast", then "immediate" shutdown
 
     def __init__(self, data: Path) -> None:
         self.home = data / self.name
