@@ -236,7 +236,7 @@ def save_personas(
             persona=row,
             actor=by,
             verb="created" if row.version == 1 and verb == "edited" else verb,
-            summary=note or ("Created." if row.version == 1 else _persona_summary(fields)),
+            summary=_summary(row.version, fields, verb=verb, note=note),
             data={"fields": fields, "version": row.version},
         )
         for row, _, fields in changed
@@ -350,20 +350,20 @@ def _tell(
     events: list[Any] = []
     for row, _ in pairs:
         persona, benchmark = personas[row.episode_id]
-        first = row.version == 1
         events.append(
             Event(
                 benchmark_id=benchmark,
                 persona_id=persona,
                 task=row,
                 actor=by,
-                verb="created" if first and verb == "edited" else verb,
-                summary=note or ("Created." if first else summary(changes[row.pk])),
+                verb="created" if row.version == 1 and verb == "edited" else verb,
+                summary=_summary(row.version, changes[row.pk], verb=verb, note=note),
                 data={"fields": list(changes[row.pk]), "version": row.version},
             )
         )
     Event.objects.bulk_create(events, batch_size=BATCH * 2)
 
 
-def _persona_summary(fields: Sequence[str]) -> str:
-    return summary(fields).replace("episode", "the episode")
+def _summary(version: int, fields: Sequence[str], *, verb: str, note: str) -> str:
+    first = "Imported." if verb == "imported" else "Created."
+    return " ".join(filter(None, [note, first if version == 1 else summary(fields)]))

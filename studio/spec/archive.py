@@ -86,7 +86,7 @@ def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
                 found.append(
                     Problem(
                         file=_shown(path),
-                        message=f"The folder “{_shown(folder)}” differs from “{_shown(other)}” only in how it is written.",
+                        message=f"The folder differs from “{_shown(other)}” only in how it is written.",
                         mend="Rename or remove one of the two: on many systems they are one folder.",
                     )
                 )

@@ -39,6 +39,7 @@ WORDS = {
     "long_term_goals": "the long-term goals",
     "scripts": "the grader scripts",
     "files": "other files",
+    "episode": "the episode",
     "profile_source": "keys that only the imported profile has",
     "tools_source": "how the tools file is written",
 }

@@ -79,7 +79,7 @@ def test_what_is_saved_is_what_is_loaded(persona: Persona, author: User) -> None
     loaded = load_task(row)
     by_path = spec.model_copy(update={"assets": (spec.assets[1], spec.assets[0])})
     assert loaded == by_path
-    assert loaded.content_hash() == by_path.fingerprint()
+    assert loaded.content_hash() == by_path.content_hash()
     assert TaskSpec.model_validate(row.revisions.get().spec) == loaded
 
 
@@ -192,7 +192,7 @@ def test_a_persona_is_saved_with_its_files_and_tools(persona: Persona, author: U
     persona.refresh_from_db()
     loaded = load_episode(persona).persona
     assert loaded == spec
-    assert loaded.content_hash() == spec.fingerprint()
+    assert loaded.content_hash() == spec.content_hash()
     assert persona.version == 2
 
 
