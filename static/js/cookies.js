@@ -1,0 +1,5 @@
+// What the server must know to draw the page right the first time: theme and rail.
+export function remember(name, value) {
+  const age = value ? 60 * 60 * 24 * 365 : 0;
+  document.cookie = `${name}=${value}; path=/; max-age=${age}; samesite=lax`;
+}

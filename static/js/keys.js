@@ -1,0 +1,89 @@
+// Keys: `?` lists this page's keys, `g` and a letter changes the room, Esc steps back.
+// An element with data-key="e" (or "Enter", "j", …) is pressed, or focused if it is a field, by that key;
+// data-key-label, or its text, says in the list what it does.
+const TYPING = "input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea, select, [contenteditable]";
+let going = false;
+let timer;
+
+const visible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
+
+function press(element) {
+  if (element.matches(TYPING)) element.focus();
+  else element.click();
+}
+
+function list() {
+  const dialog = document.querySelector("#keys");
+  if (!dialog || dialog.open) return;
+  const own = dialog.querySelector("[data-own-keys]");
+  own.replaceChildren();
+  const seen = new Set();
+  for (const element of document.querySelectorAll("[data-key]")) {
+    const key = element.dataset.key;
+    if (seen.has(key) || !visible(element)) continue;
+    seen.add(key);
+    const name = document.createElement("kbd");
+    name.textContent = key;
+    const says = document.createElement("span");
+    says.textContent = element.dataset.keyLabel ?? element.title ?? element.textContent.trim();
+    own.append(name, says);
+  }
+  dialog.querySelector("[data-own-title]").hidden = !seen.size;
+  dialog.showModal();
+}
+
+function back() {
+  const dialog = document.querySelector("dialog[open]");
+  if (dialog) return dialog.close();
+  const menu = [...document.querySelectorAll("details.menu[open]")].pop();
+  if (menu) {
+    menu.open = false;
+    return menu.querySelector("summary").focus();
+  }
+  const links = document.querySelectorAll("[data-back], .crumbs a");
+  const link = document.querySelector("[data-back]") ?? links[links.length - 1];
+  if (link) link.click();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const typing = event.target.closest?.(TYPING);
+  if (event.key === "Escape") {
+    if (document.querySelector("dialog[open]")) return; // the browser closes it
+    event.preventDefault();
+    if (typing) return typing.blur();
+    return back();
+  }
+  if (typing || document.querySelector("dialog[open]")) return;
+  if (going) {
+    going = false;
+    clearTimeout(timer);
+    const room = document.querySelector(`[data-room-key="${CSS.escape(event.key)}"]`);
+    if (room) {
+      event.preventDefault();
+      room.click();
+    }
+    return;
+  }
+  if (event.key === "g") {
+    going = true;
+    timer = setTimeout(() => (going = false), 1500);
+    return;
+  }
+  if (event.key === "?") {
+    event.preventDefault();
+    return list();
+  }
+  const target = [...document.querySelectorAll(`[data-key="${CSS.escape(event.key)}"]`)].find(visible);
+  if (target) {
+    event.preventDefault();
+    press(target);
+  }
+});
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-keys-open]")) list();
+  const closer = event.target.closest("[data-close]");
+  if (closer) closer.closest("dialog, .message")?.[closer.closest("dialog") ? "close" : "remove"]();
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+});

@@ -1,0 +1,41 @@
+"""How every status looks: a colour, a shape and a word, so that none of the three has to carry it alone."""
+
+STATUSES: dict[str, tuple[str, str, str]] = {
+    # of a task
+    "draft": ("", "◌", "draft"),
+    "in_review": ("warn", "◔", "in review"),
+    "changes_requested": ("bad", "↺", "changes requested"),
+    "approved": ("good", "◉", "approved"),
+    "approved_elsewhere": ("good", "◉", "approved elsewhere"),
+    "released": ("info", "■", "released"),
+    "retired": ("", "□", "retired"),
+    # of an intent in a session
+    "completed": ("good", "●", "completed"),
+    "inferred": ("info", "◐", "inferred"),
+    "provided": ("warn", "○", "provided"),
+    "open": ("", "◌", "open"),
+    # of a checklist item
+    "met": ("good", "✓", "met"),
+    "not_met": ("", "–", "not met"),
+    "unsupported": ("warn", "?", "unsupported"),
+    "ungraded": ("bad", "✕", "not graded"),
+    # of a session, a run, a pilot
+    "waiting": ("", "◌", "waiting"),
+    "running": ("info", "▷", "running"),
+    "finished": ("good", "●", "finished"),
+    "failed": ("bad", "✕", "failed"),
+    "stopped": ("", "□", "stopped"),
+    # of a finding
+    "error": ("bad", "✕", "error"),
+    "warning": ("warn", "▲", "warning"),
+    "hint": ("info", "i", "hint"),
+    "clean": ("good", "✓", "nothing found"),
+    # of an import
+    "created": ("good", "+", "new"),
+    "updated": ("info", "~", "changed"),
+    "unchanged": ("", "=", "unchanged"),
+    "previewed": ("warn", "◔", "waiting for your yes"),
+    "done": ("good", "●", "imported"),
+    "refused": ("bad", "✕", "refused"),
+    "dropped": ("", "□", "dropped"),
+}

@@ -1,0 +1,139 @@
+"""The parts every page is made of: status chips, icons, fields, times, marked words. `/styleguide/` shows them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import Any
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from studio.statuses import STATUSES
+
+register = template.Library()
+
+
+@register.simple_tag
+def status(key: str | None, text: str = "", css: str = "") -> SafeString:
+    """A status as colour and shape and word. ``key`` is one of ``studio.statuses``; ``text`` replaces the word."""
+    colour, shape, word = STATUSES.get(str(key), ("", "·", str(key or "none").replace("_", " ")))
+    return format_html(
+        '<span class="chip {} {}"><span class="shape" aria-hidden="true">{}</span>{}</span>',
+        colour,
+        css,
+        shape,
+        text or word,
+    )
+
+
+@register.simple_tag
+def severity(key: str) -> SafeString:
+    return status(key)
+
+
+@register.simple_tag
+def icon(name: str, label: str = "") -> SafeString:
+    """A drawing of ``static/icons.svg``; with a label it speaks, without it is decoration."""
+    if label:
+        return format_html(
+            '<svg class="icon" role="img" aria-label="{0}"><title>{0}</title><use href="{1}#{2}"/></svg>',
+            label,
+            static("icons.svg"),
+            name,
+        )
+    return format_html('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>', static("icons.svg"), name)
+
+
+@register.simple_tag
+def crumb(text: Any, url: str = "") -> SafeString:
+    """One step of the top line; the last has no address."""
+    if url:
+        return format_html('<li><a href="{}">{}</a></li>', url, text)
+    return format_html('<li><span aria-current="page">{}</span></li>', text)
+
+
+@register.simple_tag
+def ago(moment: dt.datetime | None) -> SafeString:
+    """How long ago, with the exact moment on hover."""
+    if moment is None:
+        return format_html('<span class="quiet">never</span>')
+    local = timezone.localtime(moment)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        moment.isoformat(),
+        date_format(local, "j F Y, H:i:s") + " " + (local.tzname() or ""),
+        _ago_words(moment),
+    )
+
+
+def _ago_words(moment: dt.datetime) -> str:
+    seconds = int((timezone.now() - moment).total_seconds())
+    if seconds < 45:
+        return "just now"
+    for unit, size, most in (("min", 60, 60), ("h", 3600, 24), ("d", 86400, 14)):
+        if seconds < size * most:
+            return f"{max(1, round(seconds / size))} {unit} ago"
+    return date_format(timezone.localtime(moment), "j M Y")
+
+
+@register.inclusion_tag("studio/components/field.html")
+def field(bound: Any) -> dict[str, Any]:
+    """A form field with its label, help and errors beside it."""
+    return {"field": bound, "multiple": getattr(bound.field.widget, "allow_multiple_selected", False)}
+
+
+@register.simple_block_tag
+def empty(content: str, title: str) -> SafeString:
+    """An empty place: what belongs here, an example, the first step."""
+    return format_html('<div class="empty"><h2>{}</h2>{}</div>', title, mark_safe(content))  # noqa: S308 - rendered template text
+
+
+@register.simple_tag
+def marked(text: str, findings: Any) -> SafeString:
+    """``text`` with the words its findings are about underlined where they stand."""
+    spans: list[tuple[int, int, str, str]] = []
+    for finding in findings or ():
+        start = text.find(finding.words) if finding.words else -1
+        if start >= 0:
+            spans.append((start, start + len(finding.words), finding.severity, finding.message))
+    parts, place = [], 0
+    for start, end, level, message in sorted(spans):
+        if start < place:
+            continue
+        parts.append(conditional_escape(text[place:start]))
+        parts.append(format_html('<mark class="{}" title="{}">{}</mark>', level, message, text[start:end]))
+        place = end
+    parts.append(conditional_escape(text[place:]))
+    return mark_safe("".join(parts))  # noqa: S308 - every part is escaped
+
+
+@register.filter
+def words(key: Any) -> str:
+    """``changes_requested`` → ``changes requested``."""
+    return str(key).replace("_", " ")
+
+
+@register.filter
+def pretty_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+@register.filter
+def get(mapping: Any, key: Any) -> Any:
+    """``mapping|get:key`` where the key is a variable."""
+    return mapping.get(key) if mapping else None
+
+
+@register.filter
+def filesize(size: int | None) -> str:
+    value = float(size or 0)
+    for unit in ("bytes", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"

@@ -1,0 +1,44 @@
+"""Signing in and out, and what a person sets for themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import views
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+
+from studio.forms.accounts import AccountForm, LoginForm, PasswordForm
+
+
+class LoginView(views.LoginView):
+    template_name = "studio/login.html"
+    authentication_form = LoginForm
+    redirect_authenticated_user = True
+
+
+class LogoutView(views.LogoutView):
+    next_page = reverse_lazy("studio:login")
+
+
+class PasswordChangeView(views.PasswordChangeView):
+    template_name = "studio/password.html"
+    form_class = PasswordForm
+    success_url = reverse_lazy("studio:settings")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        messages.success(self.request, "Your password is changed. Other browsers are signed out.")
+        return super().form_valid(form)
+
+
+@login_required
+def settings_page(request: HttpRequest) -> HttpResponse:
+    form = AccountForm(request.POST or None, instance=request.user)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, "Saved.")
+        return redirect("studio:settings")
+    return render(request, "studio/settings.html", {"form": form})

@@ -1,0 +1,67 @@
+"""Every component in every state: what the pages are made of, and what the tests photograph."""
+
+from __future__ import annotations
+
+import datetime as dt
+from types import SimpleNamespace
+
+from django import forms
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from studio.spec.findings import Finding
+from studio.statuses import STATUSES
+
+
+class Example(forms.Form):
+    title = forms.CharField(help_text="A line that says what the session is about.")
+    request_text = forms.CharField(label="What the user writes", widget=forms.Textarea, required=False)
+    trigger = forms.ChoiceField(choices=[("user_message", "User message"), ("feed", "Feed")])
+    weight = forms.FloatField(min_value=0)
+    persistent = forms.BooleanField(label="Holds in later sessions too", required=False)
+
+
+def styleguide(request: HttpRequest) -> HttpResponse:
+    wrong = Example({"title": "", "weight": "much"})
+    wrong.is_valid()
+    text = "Put the open points into one note. If there is a thread already, keep this in that thread."
+    findings = [
+        Finding(
+            rule="said",
+            severity="error",
+            message="Intent 4 is already in the request",
+            mend="Drop the intent, or leave these words out of the request.",
+            words="keep this in that thread",
+        ),
+        Finding(
+            rule="two",
+            severity="warning",
+            message="Item 2 asks two things",
+            mend="Split it, so that a judge can say yes to one.",
+            words="open points",
+        ),
+        Finding(rule="unused", severity="hint", message="Nothing scores intent 4", mend="Add an item."),
+    ]
+    now = timezone.now()
+    return render(
+        request,
+        "studio/styleguide.html",
+        {
+            "statuses": STATUSES,
+            "form": Example(),
+            "wrong": wrong,
+            "text": text,
+            "findings": findings,
+            "page": Paginator(range(120), 25).page(2),
+            "moments": [now, now - dt.timedelta(minutes=7), now - dt.timedelta(hours=5), now - dt.timedelta(days=40)],
+            "events": [
+                SimpleNamespace(at=now, actor="Ana", verb="edited", summary="Changed the title and the checklist."),
+                SimpleNamespace(at=now - dt.timedelta(hours=3), actor="Wei", verb="approved", summary="Version 3."),
+                SimpleNamespace(at=now - dt.timedelta(days=2), actor=None, verb="imported", summary="Created."),
+            ],
+            "icons": "home benchmarks pilots results audits releases settings rail theme person user_message webhook "
+            "heartbeat feed file_drop up down close plus".split(),
+        },
+    )
