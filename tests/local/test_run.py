@@ -19,6 +19,16 @@ from tests.local.processes import finish, processes_of, start, wait_until, wait_
 pytestmark = pytest.mark.timeout(180)
 
 
+# Holds the embedded servers of a folder up, and says where they are.
+HOLDER = """
+import os, sys
+from studio.local.services import ensure_broker, ensure_database
+ensure_database(); ensure_broker()
+print(os.environ["DATABASE_URL"], os.environ["CELERY_BROKER_URL"], sep="\\n", flush=True)
+sys.stdin.read()
+"""
+
+
 class Studio:
     """A studio being started, and what it has said so far."""
 
@@ -119,3 +129,23 @@ def test_a_studio_that_cannot_run_says_why_and_leaves_nothing(tmp_path: Path):
     assert status == 1
     assert "The database at 127.0.0.1:1 does not answer" in studio.said
     wait_until_all_ended(tmp_path, seconds=5)
+
+
+def test_a_named_database_and_broker_replace_the_embedded_ones(tmp_path: Path):
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    holder = start(["-c", HOLDER], theirs)
+    assert holder.stdout
+    database, broker = holder.stdout.readline().strip(), holder.stdout.readline().strip()
+
+    studio = Studio(ours, "--port", "0", DATABASE_URL=database, CELERY_BROKER_URL=broker)
+    answer = page(studio.wait_until_up())
+    commands = " ".join(processes_of(ours).values())
+    studio.process.send_signal(signal.SIGINT)
+    status = studio.wait_until_down()
+    holder.communicate(timeout=20)
+
+    assert (answer, status) == (200, 0)
+    assert "postgres" not in commands
+    assert "valkey" not in commands
+    assert not (ours / "postgres").exists()
+    wait_until_all_ended(theirs)

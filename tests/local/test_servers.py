@@ -24,12 +24,14 @@ sys.stdin.read()
 
 def sql(statement: str) -> list[str]:
     """Arguments for Python: run a statement on the embedded database and print its first value."""
-    return [
-        "-c",
-        "import os, psycopg; from studio.local.services import ensure_database; ensure_database();"
-        f"done = psycopg.connect(os.environ['DATABASE_URL'], autocommit=True).execute({statement!r});"
-        "print(done.fetchone()[0] if done.description else '')",
-    ]
+    code = f"""
+import os, psycopg
+from studio.local.services import ensure_database
+ensure_database()
+done = psycopg.connect(os.environ["DATABASE_URL"], autocommit=True).execute({statement!r})
+print(done.fetchone()[0] if done.description else "")
+"""
+    return ["-c", code]
 
 
 @pytest.fixture

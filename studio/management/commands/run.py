@@ -52,7 +52,7 @@ class Command(BaseCommand):
         listener = stack.listen(host, port)
         bound = listener.getsockname()[1]
         address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{bound}/"
-        if bound != port:
+        if port and bound != port:
             self.say(f"Port {port} is taken; the studio takes {bound}.")
         self.prepare(sample=sample)
         if supervisor.stopping:
