@@ -27,7 +27,7 @@ from evaluation.models import Pilot, Session
 
 logger = logging.getLogger(__name__)
 State = Session.State
-ENQUEUE_AGAIN = timedelta(minutes=10)
+ENQUEUE_AGAIN = timedelta(minutes=2)
 """A message to the queue that nobody acted on is sent again after this."""
 
 

@@ -147,8 +147,12 @@ def settle_pilot(pilot_id: int) -> None:
         _score(pilot)
 
 
-def sweep() -> int:
-    """Find what no worker works on though it could, and send it. Called now and then; returns how many were sent."""
+def sweep(*, sent_before: bool = False) -> int:
+    """Find what no worker works on though it could, and send it. Called now and then; returns how many were sent.
+
+    ``sent_before`` True sends also what was sent a short while ago: for a worker that starts, perhaps with a
+    broker that has forgotten everything.
+    """
     deadly = Session.objects.filter(
         state=State.RUNNING, lease_until__lt=timezone.now(), attempts__gte=settings.SESSION_ATTEMPTS
     )
@@ -162,7 +166,7 @@ def sweep() -> int:
     )
     for pilot_id in pilots:
         settle_pilot(pilot_id)
-    return enqueue_due()
+    return enqueue_due(sent_before=sent_before)
 
 
 def _state_of(sessions: Sequence[Session]) -> str:

@@ -17,18 +17,18 @@ logger = logging.getLogger(__name__)
 RUN_SESSION = "evaluation.tasks.run_session"
 
 
-def enqueue_due(runs: Iterable[Run] | None = None) -> int:
+def enqueue_due(runs: Iterable[Run] | None = None, *, sent_before: bool = True) -> int:
     """Send what can go on now, once the transaction is stored; returns how many.
 
-    Without ``runs`` this is the sweep: it finds what a dead worker held and what the broker lost.
-    Sending twice does no harm, since a session is claimed once; it is held down by ``retry_at``.
+    ``runs`` None is all of them. ``sent_before`` False leaves out what was sent a short while ago. Sending
+    twice does no harm, since a session is claimed once.
     """
     now = timezone.now()
     due = claimable()
-    if runs is None:
-        due = due.filter(Q(retry_at=None) | Q(retry_at__lte=now))
-    else:
+    if runs is not None:
         due = due.filter(run__in=list(runs))
+    if not sent_before:
+        due = due.filter(Q(retry_at=None) | Q(retry_at__lte=now))
     ids = list(due.values_list("pk", flat=True))
     Session.objects.filter(pk__in=ids).exclude(state__in=[State.ERROR, State.RUNNING]).update(
         retry_at=now + ENQUEUE_AGAIN

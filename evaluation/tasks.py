@@ -40,11 +40,13 @@ def stop_sweeping(**_: Any) -> None:
 
 
 def _sweep_on() -> None:
+    started = True
     while True:
         try:
             close_old_connections()
-            if sent := sweep():
+            if sent := sweep(sent_before=started):
                 logger.info("Sent %d sessions that nobody worked on.", sent)
+            started = False
         except Exception:  # the database may be back next time
             logger.exception("Waiting sessions could not be looked for.")
             connection.close()
