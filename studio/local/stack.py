@@ -131,15 +131,6 @@ def answers(url: str) -> Callable[[], bool]:
     return ask
 
 
-def accepts(port: int) -> Callable[[], bool]:
-    def ask() -> bool:
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            return probe.connect_ex(("127.0.0.1", port)) == 0
-
-    return ask
-
-
 def keep_servers() -> Callable[[], None]:
     """A function that brings back an embedded server whose keeper was killed; call it now and then."""
     names = keeper.names_in_use()

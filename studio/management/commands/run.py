@@ -58,13 +58,14 @@ class Command(BaseCommand):
         if supervisor.stopping:
             return
         model_port = stack.free_port()
-        supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=f"http://127.0.0.1:{model_port}/v1")
+        scripted = f"http://127.0.0.1:{model_port}/v1"
+        supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=scripted)
         supervisor.start(stack.scripted_model(model_port))
         supervisor.start(stack.worker())
         supervisor.start(stack.web(listener))
         listener.close()
         supervisor.wait_until(stack.answers(address), "The web server")
-        supervisor.wait_until(stack.accepts(model_port), "The scripted model")
+        supervisor.wait_until(stack.answers(f"{scripted}/models"), "The scripted model")
         if supervisor.stopping:
             return
         stack.write_note(
