@@ -34,6 +34,7 @@ from studio.spec.changes import changed_fields
 from studio.spec.episode import EpisodeSpec
 from studio.spec.graph import dependency_groups
 from studio.spec.matching import keep_uids
+from studio.spec.pack import MANIFEST, DamagedPack, UnsupportedPack, check_pack
 from studio.spec.pibench import Reading, read_personas
 from studio.spec.problems import Problem
 from studio.spec.task import TaskSpec
@@ -50,7 +51,7 @@ class ImportReport:
     updated: list[dict[str, Any]] = field(default_factory=list)
     """``{"persona", "task", "changed": [field, …]}``; ``task`` is null for the persona itself."""
     unchanged: list[dict[str, Any]] = field(default_factory=list)
-    totals: dict[str, int] = field(default_factory=dict)
+    totals: dict[str, int] = field(default_factory=lambda: _totals([], {}))
     """What the files hold, whether new here or not."""
     warnings: list[Problem] = field(default_factory=list)
     errors: list[Problem] = field(default_factory=list)
@@ -92,7 +93,7 @@ def import_path(
         found = read_folder(path, upload_limits())
         if found.errors:
             return _refused(found.errors)
-        return _import(benchmark, read_personas(found.files), by=by, published=published, dry_run=dry_run)
+        return _import(benchmark, _read(found.files), by=by, published=published, dry_run=dry_run)
     if path.stat().st_size > settings.UPLOAD_MAX_BYTES:
         message = f"The file has {path.stat().st_size:,} bytes; at most {settings.UPLOAD_MAX_BYTES:,} are taken."
         return _refused([Problem(file=path.name, message=message, mend="Import the personas one by one.")])
@@ -112,7 +113,7 @@ def import_archive(
     unpacked = unpack(data, upload_limits())
     if unpacked.errors:
         return _refused(unpacked.errors)
-    reading = read_personas(unpacked.files, name=name)
+    reading = _read(unpacked.files, name)
     return _import(benchmark, reading, by=by, published=published, dry_run=dry_run)
 
 
@@ -133,16 +134,33 @@ def import_files(
     """
     if problems := check_names(files, upload_limits()):
         return _refused(problems)
-    reading = read_personas(files, name=name)
+    reading = _read(files, name)
     return _import(benchmark, reading, by=by, published=published, dry_run=dry_run)
 
 
+def _read(files: Mapping[str, bytes], name: str = "") -> Reading:
+    """What the files hold. A release pack must be whole: each of its files as its manifest says."""
+    if MANIFEST in files:
+        try:
+            check_pack(files)
+        except (UnsupportedPack, DamagedPack) as problem:
+            mend = "Fetch the pack again from where it was released."
+            return Reading(errors=[Problem(file=MANIFEST, message=str(problem), mend=mend)])
+    return read_personas(files, name=name)
+
+
+def find_reading_errors(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
+    """Why these files could not be imported anywhere; nothing, if they can. Stores nothing."""
+    problems = check_names(files, upload_limits()) or read_personas(files).errors
+    return [problem.to_json() for problem in problems]
+
+
 def _refused(errors: Sequence[Problem]) -> ImportReport:
-    return ImportReport(errors=list(errors), totals=_totals([], {}))
+    return ImportReport(errors=list(errors))
 
 
 def _import(benchmark: Benchmark, reading: Reading, *, by: User | None, published: bool, dry_run: bool) -> ImportReport:
-    report = ImportReport(warnings=reading.warnings, errors=reading.errors, totals=_totals([], {}))
+    report = ImportReport(warnings=reading.warnings, errors=reading.errors)
     if reading.errors:
         return report
     keys = _grader_keys(reading, report)
@@ -423,6 +441,3 @@ def _unless_native(new: TaskSpec, old: TaskSpec) -> TaskSpec:
     )
     before = old.model_copy(update={"user_id": new.user_id}) if not old.user_id else old
     return old if not changed_fields(plain, before) else new
-
-
-__all__ = ["ImportReport", "import_archive", "import_files", "import_path", "upload_limits"]

@@ -1,0 +1,51 @@
+"""`manage.py check_tasks`: what the authoring checks say."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from studio.drafts import check_personas
+from studio.management.report import FOUND_PROBLEMS, ReportCommand
+
+KEYS = ("persona", "task", "rule", "severity", "field", "item", "words", "message", "mend")
+
+
+class Command(ReportCommand):
+    help = (
+        "Check the drafts of a benchmark. Exit status 0: nothing but hints; 1: errors or warnings; 2: called wrongly."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--persona", default="", metavar="P", help="only this persona, by its user id")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        as_json, empty = options["json"], {"findings": []}
+        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=empty)
+        personas = list(benchmark.personas.select_related("benchmark").order_by("position", "user_id"))
+        if options["persona"]:
+            known = ", ".join(persona.user_id for persona in personas) or "none yet"
+            personas = [persona for persona in personas if persona.user_id == options["persona"]]
+            if not personas:
+                self.called_wrongly(
+                    f"There is no persona “{options['persona']}” in “{benchmark.slug}”.",
+                    f"Those there are: {known}.",
+                    as_json=as_json,
+                    document=empty,
+                )
+        findings = check_personas(personas)
+        if as_json:
+            self.give({"findings": [{key: getattr(finding, key) for key in KEYS} for finding in findings]})
+        else:
+            for finding in findings:
+                item = f" {finding.item}" if finding.item else ""
+                self.stdout.write(
+                    f"{finding.severity:8} {finding.persona} · {finding.task} · {finding.field}{item}: "
+                    f"{finding.message} {finding.mend} [{finding.rule}]"
+                )
+            self.stdout.write(f"{len(findings)} finding(s).")
+        if any(finding.severity != "hint" for finding in findings):
+            sys.exit(FOUND_PROBLEMS)

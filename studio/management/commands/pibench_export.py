@@ -1,0 +1,47 @@
+"""`manage.py pibench_export`: a benchmark as folders of π-Bench v2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from studio.exporting import benchmark_files
+from studio.folders import NotEmpty, write_folder
+from studio.management.report import ReportCommand
+
+
+class Command(ReportCommand):
+    help = (
+        "Write a benchmark's drafts in the format of π-Bench v2 to DIR/data/<persona>/. "
+        "Exit status 0: done; 2: called wrongly."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="made if it is missing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        as_json = options["json"]
+        out: Path = options["out"]
+        empty: dict[str, Any] = {"benchmark": options["benchmark"], "out": str(out), "personas": [], "files": 0}
+        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=empty)
+        files = benchmark_files(benchmark)
+        try:
+            write_folder(files, out)
+        except NotEmpty as problem:
+            mend = "Choose another folder, or remove it: old files must not mix with new ones."
+            self.called_wrongly(f"{problem}.", mend, as_json=as_json, document=empty)
+        except OSError as problem:
+            self.called_wrongly(
+                f"{out} cannot be written: {problem.strerror}.",
+                "Choose another folder.",
+                as_json=as_json,
+                document=empty,
+            )
+        personas = sorted({path.split("/")[1] for path in files})
+        if as_json:
+            self.give({**empty, "personas": personas, "files": len(files)})
+        else:
+            self.stdout.write(f"{len(personas)} persona(s), {len(files)} files, in {out / 'data'}")

@@ -1,0 +1,103 @@
+"""`manage.py pibench_import`: π-Bench personas from a folder or a zip."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.db import transaction
+
+from studio.importing import ImportReport, import_path
+from studio.management.report import FOUND_PROBLEMS, ReportCommand, default_person
+from studio.models import Benchmark, Membership, Role, Taxonomy, User
+
+
+class Command(ReportCommand):
+    help = (
+        "Import personas in the format of π-Bench v2: one persona's folder, a data/ folder of several, or a zip of "
+        "either. All or nothing; importing the same again changes nothing. Exit status 0: done; 1: the files have "
+        "errors and nothing was stored; 2: called wrongly."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("path", metavar="PATH", type=Path, help="a folder or a zip")
+        super().add_arguments(parser)
+        parser.add_argument("--published", action="store_true", help="take the tasks as approved elsewhere")
+        parser.add_argument("--dry-run", action="store_true", help="tell what would happen and store nothing")
+        parser.add_argument("--by", default="", metavar="USERNAME", help="who imports (default: the first superuser)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        as_json, empty = options["json"], ImportReport().to_json()
+        by = self._person(options["by"], as_json=as_json, document=empty)
+        path: Path = options["path"]
+        if not path.exists():
+            self.called_wrongly(
+                f"There is nothing at {path}.", "Name a folder or a zip.", as_json=as_json, document=empty
+            )
+        slug = options["benchmark"]
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", slug):
+            self.called_wrongly(
+                f"“{slug}” cannot be a benchmark's short name.",
+                "Use letters, digits, - and _, at most 80.",
+                as_json=as_json,
+                document=empty,
+            )
+        with transaction.atomic():
+            benchmark, made = self._benchmark(slug, by)
+            report = import_path(benchmark, path, by=by, published=options["published"], dry_run=options["dry_run"])
+            if report.errors or options["dry_run"]:
+                transaction.set_rollback(True)
+        if as_json:
+            self.give(report.to_json())
+        else:
+            self._tell(report, slug, made=made, by=by, dry_run=options["dry_run"])
+        if report.errors:
+            sys.exit(FOUND_PROBLEMS)
+
+    def _person(self, username: str, *, as_json: bool, document: dict[str, Any]) -> User | None:
+        if not username:
+            return default_person()
+        person = User.objects.filter(username=username).first()
+        if person is None:
+            self.called_wrongly(
+                f"There is no user “{username}”.", "Name an account of the studio.", as_json=as_json, document=document
+            )
+        return person
+
+    def _benchmark(self, slug: str, by: User | None) -> tuple[Benchmark, bool]:
+        benchmark, made = Benchmark.objects.get_or_create(
+            slug=slug,
+            defaults={"name": slug, "created_by": by, "taxonomy": Taxonomy.objects.filter(slug="pi-bench").first()},
+        )
+        if made and by is not None:
+            Membership.objects.create(benchmark=benchmark, user=by, role=Role.OWNER)
+        return benchmark, made
+
+    def _tell(self, report: ImportReport, slug: str, *, made: bool, by: User | None, dry_run: bool) -> None:
+        write = self.stdout.write
+        for warning in report.warnings:
+            write(f"warning  {_place(warning.file, warning.line, warning.column)}{warning.message} {warning.mend}")
+        for problem in report.errors:
+            place = _place(problem.file, problem.line, problem.column)
+            write(self.style.ERROR(f"error    {place}{problem.message} {problem.mend}"))
+        if report.errors:
+            write(f"{len(report.errors)} error(s); nothing was stored.")
+            return
+        if made:
+            owner = f", owned by {by.username}" if by else ", which nobody belongs to yet"
+            write(f"The benchmark “{slug}” {'would be' if dry_run else 'was'} created{owner}.")
+        for entry in report.updated:
+            write(f"updated  {entry['task'] or entry['persona']}: {', '.join(entry['changed'])}")
+        write(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in report.totals.items()))
+        write(
+            f"{len(report.created)} created, {len(report.updated)} updated, {len(report.unchanged)} unchanged"
+            + ("; nothing was stored: this was a dry run." if dry_run else ".")
+        )
+
+
+def _place(file: str, line: int | None, column: int | None) -> str:
+    where = ":".join(str(part) for part in (file, line, column) if part not in ("", None))
+    return f"{where}: " if where else ""

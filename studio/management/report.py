@@ -1,0 +1,55 @@
+"""What the commands share that other programs build on: one JSON document, and what an exit status means."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, NoReturn
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from studio.models import Benchmark, Membership, Role, User
+
+FOUND_PROBLEMS = 1
+CALLED_WRONGLY = 2
+
+
+class ReportCommand(BaseCommand):
+    """A command that reports: text for people, with ``--json`` one document on standard output, errors included."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--benchmark", required=True, metavar="SLUG", help="the benchmark's short name")
+        parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+
+    def give(self, document: dict[str, Any]) -> None:
+        self.stdout.write(json.dumps(document, ensure_ascii=False, indent=1))
+
+    def called_wrongly(self, message: str, mend: str, *, as_json: bool, document: dict[str, Any]) -> NoReturn:
+        """End with status 2. ``document`` is the command's own, empty; it gets the error."""
+        if as_json:
+            self.give({**document, "errors": [error(message, mend)]})
+        self.stderr.write(self.style.ERROR(f"{message} {mend}"))
+        sys.exit(CALLED_WRONGLY)
+
+    def find_benchmark(self, slug: str, *, as_json: bool, document: dict[str, Any]) -> Benchmark:
+        found = Benchmark.objects.filter(slug=slug).first()
+        if found is None:
+            known = ", ".join(Benchmark.objects.values_list("slug", flat=True)) or "none yet"
+            self.called_wrongly(
+                f"There is no benchmark “{slug}”.", f"Those there are: {known}.", as_json=as_json, document=document
+            )
+        return found
+
+
+def error(message: str, mend: str) -> dict[str, Any]:
+    """An error of the call itself, in the shape of an import's."""
+    return {"file": "", "line": None, "column": None, "message": message, "mend": mend}
+
+
+def default_person() -> User | None:
+    """Who acts on the command line if nobody is named: the first superuser, or whoever first owned a benchmark."""
+    superuser = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if superuser is not None:
+        return superuser
+    first = Membership.objects.filter(role=Role.OWNER, user__is_active=True).select_related("user").order_by("pk")
+    return membership.user if (membership := first.first()) else None
