@@ -9,8 +9,8 @@ from django.db import transaction
 from annotations.consensus import update_consensus
 from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.packets import Shown, find_passage, flat
-from annotations.queries import is_auditor, pending_packets
-from studio.models import User
+from annotations.queries import RESULTS_READ, has_read_results, is_auditor, pending_packets
+from studio.models import Event, User
 
 ANSWERS = (Judgment.Answer.YES, Judgment.Answer.NO, Judgment.Answer.UNSURE)
 LONGEST_COMMENT = 5_000
@@ -68,6 +68,8 @@ def record_judgment(
         raise JudgmentRefused("This audit has been closed meanwhile; your answer was not kept.")
     if not is_auditor(auditor, packet.campaign):
         raise JudgmentRefused("You are not asked in this audit.")
+    if has_read_results(auditor, packet.campaign):
+        raise JudgmentRefused("You have seen the results of this audit, so you are not asked any more.")
     if number != last + 1 or (last and given[last].answer != Judgment.Answer.UNDONE):
         raise JudgmentRefused(
             "You have answered this one already, in another window perhaps. Take it back to change it."
@@ -112,6 +114,8 @@ def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
     """
     if campaign.state != AuditCampaign.State.OPEN:
         raise JudgmentRefused("This audit is closed; its answers stay as they are.")
+    if has_read_results(auditor, campaign):
+        raise JudgmentRefused("You have seen the results of this audit, so your answers stay as they are.")
     last = (
         Judgment.objects.filter(packet__campaign=campaign, auditor=auditor)
         .order_by("packet_id", "-number")
@@ -128,3 +132,23 @@ def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
         Judgment.objects.create(packet=packet, auditor=auditor, number=newest.number + 1, answer=Judgment.Answer.UNDONE)
     update_consensus(packet)
     return packet
+
+
+@transaction.atomic
+def read_results(campaign: AuditCampaign, auditor: User) -> None:
+    """From now on the auditor sees what the judge and colleagues said, and judges no more here.
+
+    Refused while something is left for them. Reading twice is reading once.
+    """
+    AuditCampaign.objects.select_for_update().get(pk=campaign.pk)
+    if has_read_results(auditor, campaign):
+        return
+    if pending_packets(campaign, auditor):
+        raise JudgmentRefused("Judge what is left first: the results would sway you.")
+    Event.objects.create(
+        benchmark_id=campaign.benchmark_id,
+        actor=auditor,
+        verb=RESULTS_READ,
+        summary=f"Finished judging the audit “{campaign.name}” and opened its results",
+        data={"campaign": campaign.pk},
+    )

@@ -52,9 +52,7 @@ class Packet(models.Model):
 
     campaign = models.ForeignKey(AuditCampaign, on_delete=models.CASCADE, related_name="packets")
     position = models.PositiveIntegerField()
-    kind = models.CharField(
-        max_length=20, choices=[(k, k) for k in ("satisfaction", "follow_up", "checklist")]
-    )
+    kind = models.CharField(max_length=20, choices=[(k, k) for k in ("satisfaction", "follow_up", "checklist")])
     stratum = models.CharField(max_length=100, blank=True)
     sampling_weight = models.FloatField(default=1.0)
     """Decisions of the population this one stands for."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
-from annotations.models import AuditCampaign, Judgment, Packet
-from studio.models import Benchmark, Membership, Role, User
+from annotations.models import Adjudication, AuditCampaign, Judgment, Packet
+from studio.models import Benchmark, Event, Membership, Role, User
 
 OPENERS = (Role.OWNER, Role.RELEASE_MANAGER)
 ADJUDICATORS = (Role.AUDITOR, Role.OWNER, Role.RELEASE_MANAGER)
+
+RESULTS_READ = "audit_results_read"
+"""An auditor who has seen the results is asked no more, and takes nothing back: what they said stays blind."""
 
 Answers = dict[int, dict[int, str]]
 """Packet → auditor → answer; those taken back are left out."""
@@ -36,10 +40,11 @@ def benchmarks_to_audit(user: User) -> QuerySet[Benchmark]:
 
 def is_auditor(user: User, campaign: AuditCampaign) -> bool:
     """Asked in this campaign: an auditor of the benchmark, and named if anybody is."""
-    if Role.AUDITOR not in roles_of(user, campaign.benchmark_id):
-        return False
-    named = set(campaign.auditors.values_list("pk", flat=True))
-    return not named or user.pk in named
+    return campaign.pk in _asked([campaign], user)
+
+
+def has_read_results(user: User, campaign: AuditCampaign) -> bool:
+    return campaign.pk in _read([campaign], user)
 
 
 def may_open(user: User, benchmark_id: int) -> bool:
@@ -68,23 +73,92 @@ def answers_of(campaign_ids: Collection[int]) -> Answers:
     return dict(found)
 
 
-def pending_packets(campaign: AuditCampaign, user: User, answers: Answers | None = None) -> list[int]:
-    """Packets the person is still to judge, in an order of their own (so that people do not meet), drawn once."""
-    if campaign.state != AuditCampaign.State.OPEN or not is_auditor(user, campaign):
-        return []
-    answers = answers_of([campaign.pk]) if answers is None else answers
-    settled = set(campaign.packets.filter(adjudications__isnull=False).values_list("pk", flat=True))
-    waiting = [
-        pk
-        for pk in campaign.packets.values_list("pk", flat=True)
-        if pk not in settled and user.pk not in answers.get(pk, {}) and len(answers.get(pk, {})) < campaign.overlap
-    ]
-    return sorted(waiting, key=lambda pk: _place(campaign.seed, user.pk, pk))
+@dataclass(frozen=True)
+class Share:
+    """How far a campaign is, and one person's part in it."""
+
+    packets: int
+    settled: int
+    """Enough people have judged, or somebody adjudicated."""
+    done: int
+    """Judged by this person."""
+    pending: tuple[int, ...]
+    """Packets this person is still asked, in an order of their own (so that people do not meet), drawn once."""
+
+
+def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Share]:
+    """By campaign, in a constant number of queries. A person who is not asked has nothing pending."""
+    ids = [campaign.pk for campaign in campaigns]
+    answers = answers_of(ids)
+    packets: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    rows = Packet.objects.filter(campaign__in=ids).annotate(
+        adjudicated=Exists(Adjudication.objects.filter(packet=OuterRef("pk")))
+    )
+    for pk, campaign, adjudicated in rows.values_list("pk", "campaign_id", "adjudicated"):
+        packets[campaign].append((pk, adjudicated))
+    asked = _asked(campaigns, user) - _read(campaigns, user)
+    return {
+        campaign.pk: _share(
+            campaign,
+            user,
+            packets[campaign.pk],
+            answers,
+            asked=campaign.pk in asked,
+        )
+        for campaign in campaigns
+    }
+
+
+def _share(
+    campaign: AuditCampaign, user: User, packets: Sequence[tuple[int, bool]], answers: Answers, *, asked: bool
+) -> Share:
+    asked = asked and campaign.state == AuditCampaign.State.OPEN
+    enough = {pk for pk, adjudicated in packets if adjudicated or len(answers.get(pk, {})) >= campaign.overlap}
+    mine = {pk for pk, _ in packets if user.pk in answers.get(pk, {})}
+    waiting = [pk for pk, _ in packets if asked and pk not in enough and pk not in mine]
+    return Share(
+        packets=len(packets),
+        settled=len(enough),
+        done=len(mine),
+        pending=tuple(sorted(waiting, key=lambda pk: _place(campaign.seed, user.pk, pk))),
+    )
+
+
+def pending_packets(campaign: AuditCampaign, user: User) -> tuple[int, ...]:
+    """Packets the person is still asked, in their own order."""
+    return shares_of([campaign], user)[campaign.pk].pending
 
 
 def sees_results(user: User, campaign: AuditCampaign) -> bool:
-    """An auditor sees what the judge and colleagues said only when nothing is left to judge."""
-    return not pending_packets(campaign, user)
+    """What the judge and colleagues said is for those who are not asked (any more)."""
+    closed = campaign.state == AuditCampaign.State.CLOSED
+    return closed or not is_auditor(user, campaign) or has_read_results(user, campaign)
+
+
+def _asked(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
+    benchmarks = {campaign.benchmark_id for campaign in campaigns}
+    audited = set(
+        Membership.objects.filter(user=user.pk, role=Role.AUDITOR, benchmark__in=benchmarks).values_list(
+            "benchmark_id", flat=True
+        )
+    )
+    named: dict[int, set[int]] = defaultdict(set)
+    for campaign_id, person in AuditCampaign.auditors.through.objects.filter(
+        auditcampaign__in=[campaign.pk for campaign in campaigns]
+    ).values_list("auditcampaign_id", "user_id"):
+        named[campaign_id].add(person)
+    return {
+        campaign.pk
+        for campaign in campaigns
+        if campaign.benchmark_id in audited and user.pk in (named[campaign.pk] or {user.pk})
+    }
+
+
+def _read(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
+    rows = Event.objects.filter(
+        actor=user.pk, verb=RESULTS_READ, benchmark__in={campaign.benchmark_id for campaign in campaigns}
+    )
+    return {data.get("campaign") for data in rows.values_list("data", flat=True)}
 
 
 def _place(*numbers: int) -> str:

@@ -1,0 +1,38 @@
+"""What auditors send."""
+
+from __future__ import annotations
+
+from django import forms
+
+from annotations.judging import LONGEST_COMMENT
+
+
+class JudgmentForm(forms.Form):
+    """One answer. ``number`` makes sending it twice harmless."""
+
+    answer = forms.ChoiceField(
+        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
+        error_messages={"required": "Answer yes, no or unsure.", "invalid_choice": "Answer yes, no or unsure."},
+    )
+    number = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
+    evidence = forms.CharField(required=False, strip=False, widget=forms.Textarea)
+    """Passages, a line each."""
+    comment = forms.CharField(required=False, max_length=LONGEST_COMMENT, widget=forms.Textarea)
+    milliseconds = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
+
+    def passages(self) -> list[str]:
+        return [line for line in self.cleaned_data["evidence"].splitlines() if line.strip()]
+
+
+class AdjudicationForm(forms.Form):
+    """The last word."""
+
+    decision = forms.ChoiceField(
+        choices=[("yes", "Yes"), ("no", "No")],
+        error_messages={"required": "Decide yes or no.", "invalid_choice": "Decide yes or no."},
+    )
+    reason = forms.CharField(
+        max_length=LONGEST_COMMENT,
+        widget=forms.Textarea,
+        error_messages={"required": "Say why in a sentence: it is what the auditors will read."},
+    )

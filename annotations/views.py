@@ -1,0 +1,217 @@
+"""The audit's pages. Nothing of a packet's sealed side is rendered before the judgment."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotations import listing
+from annotations.adjudication import AdjudicationRefused, adjudicate
+from annotations.campaigns import close_campaign
+from annotations.forms import AdjudicationForm, JudgmentForm
+from annotations.judging import JudgmentRefused, next_number, read_results, record_judgment, undo_last
+from annotations.models import AuditCampaign, Packet
+from annotations.packets import GUIDES, Shown
+from annotations.queries import (
+    benchmarks_to_audit,
+    is_auditor,
+    may_adjudicate,
+    may_open,
+    pending_packets,
+    sees_results,
+    shares_of,
+    visible_campaigns,
+)
+from annotations.results import summarise
+from studio.models import User
+
+
+class SignedIn(HttpRequest):
+    """What ``login_required`` leaves."""
+
+    user: User
+
+
+@login_required
+@require_GET
+def campaigns(request: SignedIn) -> HttpResponse:
+    rows = list(visible_campaigns(request.user))
+    shares = shares_of(rows, request.user)
+    return render(
+        request,
+        "annotations/campaigns.html",
+        {
+            "campaigns": [(row, shares[row.pk]) for row in rows],
+            "may_open": benchmarks_to_audit(request.user).exists(),
+        },
+    )
+
+
+@login_required
+@require_GET
+def campaign(request: SignedIn, pk: int) -> HttpResponse:
+    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    share = shares_of([row], request.user)[row.pk]
+    context = {
+        "campaign": row,
+        "share": share,
+        "percent": 100 * share.settled // share.packets if share.packets else 0,
+        "may_close": row.state == AuditCampaign.State.OPEN and may_open(request.user, row.benchmark_id),
+    }
+    if sees_results(request.user, row):
+        context |= {
+            "summary": (summary := summarise([row])),
+            "chart": listing.chart(summary),
+            "undecided": listing.undecided(row, request.user),
+            "disagreements": listing.disagreements(row),
+        }
+    return render(request, "annotations/campaign.html", context)
+
+
+@login_required
+@require_POST
+def close(request: SignedIn, pk: int) -> HttpResponse:
+    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    if not may_open(request.user, row.benchmark_id):
+        raise Http404
+    close_campaign(row, by=request.user)
+    return redirect(row)
+
+
+@login_required
+@require_POST
+def results(request: SignedIn, pk: int) -> HttpResponse:
+    row = _audited(request, pk)
+    try:
+        read_results(row, request.user)
+    except JudgmentRefused as exc:
+        messages.warning(request, str(exc))
+    return redirect(row)
+
+
+@login_required
+@require_GET
+def judge_next(request: SignedIn, pk: int) -> HttpResponse:
+    """To the next question, or to where an auditor sees that nothing is left."""
+    row = _audited(request, pk)
+    waiting = pending_packets(row, request.user)
+    if not waiting:
+        return redirect(row)
+    return redirect("annotations:packet", row.pk, row.packets.get(pk=waiting[0]).position)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def judge(request: SignedIn, pk: int, position: int) -> HttpResponse:
+    row = _audited(request, pk)
+    packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
+    form = JudgmentForm(request.POST or None, initial={"number": next_number(packet, request.user)})
+    refused = None
+    if request.method == "POST" and form.is_valid():
+        said = form.cleaned_data
+        try:
+            record_judgment(
+                packet,
+                auditor=request.user,
+                answer=said["answer"],
+                number=said["number"],
+                evidence=form.passages(),
+                comment=said["comment"],
+                milliseconds=said["milliseconds"],
+            )
+        except JudgmentRefused as exc:
+            form.add_error(exc.field or None, str(exc))
+            refused = exc
+        else:
+            return redirect("annotations:judge", row.pk)
+    if not form.is_bound and _judged(packet, request):
+        return redirect("annotations:judge", row.pk)
+    return _question(request, row, packet, form, status=409 if refused and not refused.field else 200)
+
+
+@login_required
+@require_POST
+def undo(request: SignedIn, pk: int) -> HttpResponse:
+    row = _audited(request, pk)
+    try:
+        packet = undo_last(row, request.user)
+    except JudgmentRefused as exc:
+        messages.warning(request, str(exc))
+        return redirect("annotations:judge", row.pk)
+    messages.success(request, "Your last answer is taken back. Here is its question again.")
+    return redirect("annotations:packet", row.pk, packet.position)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def adjudication(request: SignedIn, pk: int, position: int) -> HttpResponse:
+    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
+    if not sees_results(request.user, row) and packet.pk in pending_packets(row, request.user):
+        raise Http404
+    if not may_adjudicate(request.user, packet):
+        raise Http404
+    form = AdjudicationForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        said = form.cleaned_data
+        try:
+            adjudicate(packet, by=request.user, decision=said["decision"] == "yes", reason=said["reason"])
+        except AdjudicationRefused as exc:
+            form.add_error(exc.field or None, str(exc))
+        else:
+            return redirect(row)
+    shown = Shown.model_validate(packet.shown)
+    return render(
+        request,
+        "annotations/adjudicate.html",
+        {
+            "campaign": row,
+            "packet": packet,
+            "shown": shown,
+            "guide": GUIDES[shown.kind],
+            "judgments": listing.standing_judgments(packet),
+            "form": form,
+        },
+    )
+
+
+def _audited(request: SignedIn, pk: int) -> AuditCampaign:
+    """A campaign in which this person is asked; else 404."""
+    row = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    if not is_auditor(request.user, row):
+        raise Http404
+    return row
+
+
+def _judged(packet: Packet, request: SignedIn) -> bool:
+    """Nothing to ask here any more: answered, adjudicated or closed."""
+    last = packet.judgments.filter(auditor=request.user.pk).order_by("-number").first()
+    answered = last is not None and last.answer != "undone"
+    return answered or packet.campaign.state != "open" or packet.adjudications.exists()
+
+
+def _question(
+    request: SignedIn, row: AuditCampaign, packet: Packet, form: JudgmentForm, *, status: int
+) -> HttpResponse:
+    share = shares_of([row], request.user)[row.pk]
+    shown = Shown.model_validate(packet.shown)
+    total = share.done + len(share.pending)
+    return render(
+        request,
+        "annotations/judge.html",
+        {
+            "campaign": row,
+            "packet": packet,
+            "shown": shown,
+            "guide": GUIDES[shown.kind],
+            "form": form,
+            "place": min(share.done + 1, total),
+            "total": total,
+            "done": share.done,
+            "minutes": listing.minutes_left(row, request.user, len(share.pending)),
+        },
+        status=status,
+    )
