@@ -1,0 +1,147 @@
+"""Who may do what: roles in a benchmark decide, and nothing else. Pages, API and commands ask here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404
+
+from studio.models import Benchmark, Event, Membership, Persona, Role, Task, User
+
+Somebody = User | AnonymousUser
+
+EVERYONE = frozenset(Role.values)
+ALLOWED: dict[str, frozenset[str]] = {
+    "view": EVERYONE,
+    "comment": frozenset({Role.OWNER, Role.AUTHOR, Role.REVIEWER, Role.RELEASE_MANAGER}),
+    "edit": frozenset({Role.OWNER, Role.AUTHOR}),
+    "review": frozenset({Role.OWNER, Role.REVIEWER}),
+    "pilot": frozenset({Role.OWNER, Role.AUTHOR, Role.REVIEWER, Role.RELEASE_MANAGER}),
+    "audit": frozenset({Role.AUDITOR}),
+    "plan_audit": frozenset({Role.OWNER, Role.RELEASE_MANAGER}),
+    "release": frozenset({Role.OWNER, Role.RELEASE_MANAGER}),
+    "manage": frozenset({Role.OWNER}),
+}
+"""Roles that allow an action. ``view`` is what membership itself gives."""
+
+WORDS = {
+    "view": "see this",
+    "comment": "comment on tasks",
+    "edit": "edit personas and tasks",
+    "review": "review tasks",
+    "pilot": "start pilots",
+    "audit": "judge in audits",
+    "plan_audit": "plan and adjudicate audits",
+    "release": "cut releases",
+    "manage": "change the benchmark and its members",
+}
+
+
+class MembersRefused(ValueError):
+    """A change of members that cannot be made; the text says why."""
+
+
+def benchmarks_for(user: Somebody) -> QuerySet[Benchmark]:
+    """The benchmarks this person is a member of, each once."""
+    if not user.is_authenticated:
+        return Benchmark.objects.none()
+    return Benchmark.objects.filter(pk__in=Membership.objects.filter(user=user).values("benchmark"))
+
+
+def find_benchmark(user: Somebody, slug: str) -> Benchmark:
+    """The benchmark, or Http404 also where it exists and is someone else's."""
+    return _found(benchmarks_for(user).filter(slug=slug))
+
+
+def find_persona(user: Somebody, slug: str, user_id: str) -> Persona:
+    return _found(
+        Persona.objects.filter(benchmark__in=benchmarks_for(user), benchmark__slug=slug, user_id=user_id)
+        .select_related("benchmark")
+    )  # fmt: skip
+
+
+def find_task(user: Somebody, slug: str, user_id: str, pk: int) -> Task:
+    return _found(
+        Task.objects.filter(
+            episode__persona__benchmark__in=benchmarks_for(user),
+            episode__persona__benchmark__slug=slug,
+            episode__persona__user_id=user_id,
+            pk=pk,
+        ).select_related("episode__persona__benchmark", "group")
+    )
+
+
+def roles_in(user: Somebody, benchmark: Benchmark) -> frozenset[str]:
+    if not user.is_authenticated:
+        return frozenset()
+    return frozenset(Membership.objects.filter(user=user, benchmark=benchmark).values_list("role", flat=True))
+
+
+def actions_in(user: Somebody, benchmark: Benchmark) -> frozenset[str]:
+    """Everything this person may do here, by name: what pages offer."""
+    roles = roles_in(user, benchmark)
+    return frozenset(action for action, allowed in ALLOWED.items() if roles & allowed)
+
+
+def may(user: Somebody, benchmark: Benchmark, action: str) -> bool:
+    return bool(roles_in(user, benchmark) & ALLOWED[action])
+
+
+def require(user: Somebody, benchmark: Benchmark, action: str) -> None:
+    """Raise Http404 for who is no member, PermissionDenied with a sentence for who lacks the role."""
+    roles = roles_in(user, benchmark)
+    if not roles:
+        raise Http404
+    if not roles & ALLOWED[action]:
+        needed = " or ".join(str(Role(role).label).lower() for role in Role.values if role in ALLOWED[action])
+        raise PermissionDenied(
+            f"To {WORDS[action]} in “{benchmark}” you need to be {needed}. An owner can add the role."
+        )
+
+
+@transaction.atomic
+def create_benchmark(*, name: str, slug: str, by: User, description: str = "", **fields: Any) -> Benchmark:
+    """A benchmark whose first owner is who creates it."""
+    benchmark = Benchmark.objects.create(name=name, slug=slug, description=description, created_by=by, **fields)
+    Membership.objects.create(benchmark=benchmark, user=by, role=Role.OWNER)
+    Event.objects.create(benchmark=benchmark, actor=by, verb="created", summary="Created the benchmark.")
+    return benchmark
+
+
+@transaction.atomic
+def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: User) -> None:
+    """Give ``user`` exactly these roles; none takes the person out. Raises MembersRefused for the last owner."""
+    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    wanted = set(roles)
+    if unknown := wanted - EVERYONE:
+        raise MembersRefused(f"There is no role “{sorted(unknown)[0]}”.")
+    had = set(benchmark.memberships.filter(user=user).values_list("role", flat=True))
+    if wanted == had:
+        return
+    others = benchmark.memberships.filter(role=Role.OWNER).exclude(user=user)
+    if Role.OWNER in had and Role.OWNER not in wanted and not others.exists():
+        raise MembersRefused(f"{user} is the only owner. Make someone else an owner first.")
+    benchmark.memberships.filter(user=user).exclude(role__in=wanted).delete()
+    Membership.objects.bulk_create(
+        [Membership(benchmark=benchmark, user=user, role=role) for role in sorted(wanted - had)]
+    )
+    labels = ", ".join(str(Role(role).label).lower() for role in Role.values if role in wanted)
+    Event.objects.create(
+        benchmark=benchmark,
+        actor=by,
+        verb="members_changed",
+        summary=f"{user}: {labels}." if labels else f"{user} is no member any more.",
+        data={"user": user.username, "roles": sorted(wanted)},
+    )
+
+
+def _found(rows: QuerySet[Any]) -> Any:
+    row = rows.first()
+    if row is None:
+        raise Http404
+    return row

@@ -1,0 +1,119 @@
+"""Reading what was kept: the versions of a task or persona and what differs between two of them, to the word."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from studio.spec.base import Spec
+from studio.spec.changes import WORDS, changed_fields
+
+Piece = tuple[str, str]
+"""``("same" | "gone" | "new", text)``."""
+
+TOKENS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What one field, or one row of a list, was and is."""
+
+    label: str
+    pieces: tuple[Piece, ...]
+    kind: str = "changed"
+    """``changed``, ``added``, ``removed`` or ``moved``."""
+
+
+@dataclass(frozen=True)
+class FieldChange:
+    field: str
+    label: str
+    differences: list[Difference] = field(default_factory=list)
+
+
+def compare(old: Spec, new: Spec) -> list[FieldChange]:
+    """Field by field, in the spec's order; nothing where nothing differs."""
+    before, after = old.to_json(), new.to_json()
+    return [
+        FieldChange(name, _label(name), list(_differences(before[name], after[name])))
+        for name in changed_fields(old, new)
+    ]
+
+
+def word_pieces(old: str, new: str) -> tuple[Piece, ...]:
+    """The way from one text to the other in words, neighbours of a kind joined."""
+    a, b = TOKENS.findall(old), TOKENS.findall(new)
+    pieces: list[Piece] = []
+    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag == "equal":
+            pieces.append(("same", "".join(a[a1:a2])))
+            continue
+        if a1 < a2:
+            pieces.append(("gone", "".join(a[a1:a2])))
+        if b1 < b2:
+            pieces.append(("new", "".join(b[b1:b2])))
+    return tuple(pieces)
+
+
+def _differences(old: Any, new: Any) -> Iterator[Difference]:
+    if _rows(old) and _rows(new) and (old or new):
+        yield from _row_differences(old, new)
+    else:
+        yield Difference("", word_pieces(_text(old), _text(new)))
+
+
+def _rows(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
+
+
+def _row_differences(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
+    """Rows are the same row by their uid, path, task or tool; else by place."""
+    before = {_identity(row, place): (place, row) for place, row in enumerate(old, 1)}
+    after = {_identity(row, place): (place, row) for place, row in enumerate(new, 1)}
+    for key, (place, row) in before.items():
+        if key not in after:
+            yield Difference(str(place), (("gone", _row_text(row)),), "removed")
+    stayed = [key for key in before if key in after]
+    order = {key: index for index, key in enumerate(key for key in after if key in before)}
+    for key, (place, row) in after.items():
+        if key not in before:
+            yield Difference(str(place), (("new", _row_text(row)),), "added")
+            continue
+        was, earlier = before[key]
+        moved = stayed.index(key) != order[key]
+        texts = _row_text(earlier), _row_text(row)
+        if texts[0] != texts[1]:
+            yield Difference(f"{was} → {place}" if moved else str(place), word_pieces(*texts))
+        elif moved:
+            yield Difference(f"{was} → {place}", (("same", texts[1]),), "moved")
+
+
+def _identity(row: Mapping[str, Any], place: int) -> str:
+    return next((str(row[name]) for name in ("uid", "path", "task_id", "tool", "name") if row.get(name)), f"#{place}")
+
+
+def _row_text(row: Mapping[str, Any]) -> str:
+    """The row's own words first, then what else it says, without what is empty or only the studio's."""
+    parts = [str(row[name]) for name in ("content", "criterion", "path", "task_id", "tool") if row.get(name)]
+    for name, value in row.items():
+        if name in ("uid", "source", "content", "criterion", "path", "task_id", "tool") or value in ("", None, [], {}):
+            continue
+        parts.append(f"{name.replace('_', ' ')}: {_text(value)}")
+    return "\n".join(parts)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return "\n".join(value)
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _label(name: str) -> str:
+    words = WORDS.get(name, name.replace("_", " ")).removeprefix("the ")
+    return words[:1].upper() + words[1:]
