@@ -21,12 +21,13 @@ SATISFIED = 0.55
 """Share of a hidden intent's words from which on the reply meets it."""
 MET = 0.6
 """Likewise for a criterion and the record."""
-ASKED = 0.3
-"""Share of an intent's words that a single question must name."""
+ASKED = 0.25
+"""Share of an intent's words that a single question must name, unless it names two."""
 MAX_QUOTE = 300
 
 _INDEXED = re.compile(r'<(requirement|criterion) index="(\d+)">(.*?)</\1>', re.DOTALL)
 _CHOICE = re.compile(r"\b(or|either|option|shall i|should i|would you like me|i propose|i suggest)\b", re.IGNORECASE)
+_USER = re.compile(r'<user turn="\d+">.*?</user>', re.DOTALL)  # what the user said is no evidence of what was done
 _TAG_LINE = re.compile(r"^</?[a-z_]+[^<>\n]*>$", re.MULTILINE)
 
 
@@ -44,7 +45,7 @@ def question_in(text: str) -> Question | None:
     if "<criteria>" in text and "<trace>" in text:
         start = text.rfind("<criteria>")
         trace = text[text.find("<trace>") + 7 : text.rfind("</trace>", 0, start)]
-        return Question("checklist", _indexed(text[start:]), _TAG_LINE.sub("", trace))
+        return Question("checklist", _indexed(text[start:]), _TAG_LINE.sub("", _USER.sub("", trace)))
     if "<open_requirements>" in text:
         start = text.rfind("<open_requirements>")
         material = _TAG_LINE.sub("", text[:start])
@@ -86,7 +87,7 @@ def _asked_for(index: int, text: str, questions: list[str]) -> dict[str, Any]:
     wanted = stems(text)
     piece = best_sentence(wanted, questions)
     shared = wanted & stems(piece)
-    yes = bool(piece) and len(shared) >= min(2, len(wanted)) and share(wanted, shared) >= ASKED
+    yes = len(shared) >= 2 or share(wanted, shared) >= ASKED
     return {
         "index": index,
         "decision": "YES" if yes else "NO",

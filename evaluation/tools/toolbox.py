@@ -1,0 +1,125 @@
+"""A set of tools as a model sees it, and the one way to call them: whatever the model wrote, it gets an answer."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from evaluation.protocol.participants import ToolRecord
+from evaluation.tools.workspace import Workspace
+
+MAX_RESULT = 20_000
+"""Characters of a result that the agent reads."""
+MAX_ARGUMENTS = 4_000_000
+"""Characters of a call's arguments."""
+
+
+class ToolProblem(Exception):
+    """The tool cannot do what it was asked. The text is for the model: what is wrong, and what to do instead."""
+
+
+class Arguments(BaseModel):
+    """What a tool takes. Numbers given as text are taken; unknown names are told back."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class Tool:
+    name: str
+    description: str
+    takes: type[Arguments]
+    run: Callable[[Any], str]
+    """Takes an instance of ``takes``. Raises ToolProblem."""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """As function calling wants it."""
+        parameters = _untitled(self.takes.model_json_schema())
+        parameters.pop("description", None)
+        return {
+            "type": "function",
+            "function": {"name": self.name, "description": self.description, "parameters": parameters},
+        }
+
+
+class Toolbox:
+    """Tools by name."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self.schemas = [tool.schema for tool in self._tools.values()]
+
+    def call(self, name: str, arguments: str) -> ToolRecord:
+        """Do what the model wrote. A call that makes no sense is told back, never raised."""
+        began = time.monotonic()
+        given: Mapping[str, Any] = {}
+        ok = False
+        try:
+            given = _parsed(arguments)
+            result, ok = self._run(name, given), True
+        except ToolProblem as problem:
+            result = f"Error: {problem}"
+        return ToolRecord(name, given, cut(result), ok, time.monotonic() - began)
+
+    def _run(self, name: str, given: Mapping[str, Any]) -> str:
+        tool = self._tools.get(name)
+        if tool is None:
+            raise ToolProblem(f"There is no tool {name[:100]!r}. There are: {', '.join(self._tools)}.")
+        try:
+            arguments = tool.takes.model_validate(given)
+        except ValidationError as error:
+            raise ToolProblem(_told(name, error)) from None
+        return tool.run(arguments)
+
+
+def toolbox_for(workspace: Workspace, names: Iterable[str]) -> Toolbox:
+    """The workspace tools, which every agent has, and those a persona binds by name as far as they are built."""
+    from evaluation.tools.apps import bound
+    from evaluation.tools.files import workspace_tools
+
+    return Toolbox([*workspace_tools(workspace), *bound(names)])
+
+
+def cut(text: str, limit: int = MAX_RESULT) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n[cut here: {len(text) - limit} more characters]"
+
+
+def _parsed(arguments: str) -> Mapping[str, Any]:
+    """Arguments as written by a model; none at all is an empty object."""
+    if len(arguments) > MAX_ARGUMENTS:
+        raise ToolProblem(f"The arguments are longer than {MAX_ARGUMENTS} characters.")
+    if not arguments.strip():
+        return {}
+    try:
+        given = json.loads(arguments)
+    except (ValueError, RecursionError) as error:
+        raise ToolProblem(f"The arguments are not JSON ({error}). Write one JSON object.") from None
+    if not isinstance(given, dict):
+        raise ToolProblem("The arguments are not a JSON object.")
+    return given
+
+
+def _told(name: str, error: ValidationError) -> str:
+    problems = "; ".join(
+        f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}" for problem in error.errors()[:5]
+    )
+    return f"{name} cannot be called like this: {problems}."
+
+
+def _untitled(schema: Any) -> Any:
+    """A schema without the titles pydantic adds, which tell a model nothing."""
+    if isinstance(schema, dict):
+        return {
+            key: {name: _untitled(part) for name, part in value.items()} if key == "properties" else _untitled(value)
+            for key, value in schema.items()
+            if key != "title"
+        }
+    return [_untitled(item) for item in schema] if isinstance(schema, list) else schema

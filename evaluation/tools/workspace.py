@@ -1,0 +1,188 @@
+"""A folder that nothing leads out of: every path is walked name by name, and no link is followed.
+
+Names and contents come from a model. Each folder on the way is opened relative to the one above, so a
+link cannot be slipped in between looking and opening.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_DEPTH = 32
+MAX_NAME_BYTES = 255
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class WorkspaceProblem(Exception):
+    """A path or a content the workspace does not take. The text is for whoever asked for it."""
+
+
+@dataclass(frozen=True)
+class WorkspaceLimits:
+    file_bytes: int = 8 * 1024 * 1024
+    total_bytes: int = 120 * 1024 * 1024
+    files: int = 4_900
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something in the workspace; links and odd files are not shown."""
+
+    path: str
+    folder: bool
+    size: int = 0
+
+
+class Workspace:
+    """Files below ``root``, by relative path. For one user at a time."""
+
+    def __init__(self, root: Path, limits: WorkspaceLimits | None = None) -> None:
+        self.root = root
+        self.limits = limits or WorkspaceLimits()
+        self._used: tuple[int, int] | None = None
+
+    def read(self, path: str) -> bytes:
+        """The content of a file. Raises WorkspaceProblem."""
+        parts = self._parts(path)
+        with self._parent(parts, path) as folder, self._file(folder, parts, path, os.O_RDONLY) as file:
+            size = os.fstat(file).st_size
+            if size > self.limits.file_bytes:
+                raise WorkspaceProblem(f"{path} is too large to read ({size} bytes).")
+            with os.fdopen(os.dup(file), "rb") as stream:
+                return stream.read(self.limits.file_bytes + 1)
+
+    def write(self, path: str, content: bytes) -> None:
+        """Make or replace a file, with the folders it needs. Raises WorkspaceProblem."""
+        parts = self._parts(path)
+        if not parts:
+            raise WorkspaceProblem("Name a file, not the workspace itself.")
+        if len(content) > self.limits.file_bytes:
+            raise WorkspaceProblem(f"A file may hold at most {self.limits.file_bytes // 2**20} MB.")
+        files, total = self._count()
+        with self._parent(parts, path, make=True) as folder:
+            old = self._size(folder, parts[-1])
+            files, total = files + (old is None), total + len(content) - (old or 0)
+            if files > self.limits.files:
+                raise WorkspaceProblem(f"The workspace may hold at most {self.limits.files} files.")
+            if total > self.limits.total_bytes:
+                raise WorkspaceProblem(f"The workspace may hold at most {self.limits.total_bytes // 2**20} MB.")
+            with self._file(folder, parts, path, os.O_RDWR | os.O_CREAT) as file:
+                os.ftruncate(file, 0)
+                with os.fdopen(os.dup(file), "wb") as stream:
+                    stream.write(content)
+        self._used = files, total
+
+    def is_folder(self, path: str) -> bool:
+        """Raises WorkspaceProblem for a path that cannot be one."""
+        parts = self._parts(path)
+        try:
+            with self._parent((*parts, "."), path):
+                return True
+        except WorkspaceProblem:
+            return False
+
+    def entries(self, path: str = ".", *, deep: bool = False) -> Iterator[Entry]:
+        """What a folder holds, by name, folders' contents right behind them if ``deep``. Raises WorkspaceProblem."""
+        parts = self._parts(path)
+        with self._parent((*parts, "."), path) as folder:
+            yield from self._list(folder, "/".join(parts), deep, len(parts))
+
+    def _list(self, folder: int, prefix: str, deep: bool, depth: int) -> Iterator[Entry]:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+        for entry in entries:
+            path = f"{prefix}/{entry.name}" if prefix else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                yield Entry(path, folder=True)
+                if deep and depth < MAX_DEPTH:
+                    try:
+                        inner = os.open(entry.name, _FOLDER, dir_fd=folder)
+                    except OSError:
+                        continue
+                    try:
+                        yield from self._list(inner, path, deep, depth + 1)
+                    finally:
+                        os.close(inner)
+            elif entry.is_file(follow_symlinks=False):
+                yield Entry(path, folder=False, size=entry.stat(follow_symlinks=False).st_size)
+
+    def _parts(self, path: str) -> tuple[str, ...]:
+        """The names of a relative path. ``.`` is the workspace."""
+        if path.startswith(("/", "~")):
+            raise WorkspaceProblem(f"Paths are relative to the workspace: leave out the beginning of {path[:200]!r}.")
+        parts = tuple(part for part in path.split("/") if part not in ("", "."))
+        if ".." in parts:
+            raise WorkspaceProblem(f"{path[:200]!r} leads out of the workspace.")
+        if len(parts) > MAX_DEPTH:
+            raise WorkspaceProblem(f"Folders go at most {MAX_DEPTH} deep.")
+        for part in parts:
+            if any(ord(character) < 32 or 0xD800 <= ord(character) <= 0xDFFF for character in part):
+                raise WorkspaceProblem("A name holds characters that no file name may have.")
+            if len(part.encode()) > MAX_NAME_BYTES:
+                raise WorkspaceProblem(f"A name may have at most {MAX_NAME_BYTES} bytes.")
+        return parts
+
+    @contextmanager
+    def _parent(self, parts: tuple[str, ...], path: str, *, make: bool = False) -> Iterator[int]:
+        """The open folder that holds the last of ``parts``."""
+        folder = os.open(self.root, _FOLDER)
+        try:
+            for part in parts[:-1]:
+                folder = self._step(folder, part, path, make)
+            yield folder
+        finally:
+            os.close(folder)
+
+    def _step(self, folder: int, part: str, path: str, make: bool) -> int:
+        """Open a folder within ``folder``, which is closed if that works."""
+        try:
+            inner = os.open(part, _FOLDER, dir_fd=folder)
+        except FileNotFoundError:
+            if not make:
+                raise WorkspaceProblem(f"{path} does not exist.") from None
+            os.mkdir(part, 0o755, dir_fd=folder)
+            inner = os.open(part, _FOLDER, dir_fd=folder)
+        except OSError:
+            raise WorkspaceProblem(f"{part} in {path} is not a folder.") from None
+        os.close(folder)
+        return inner
+
+    @contextmanager
+    def _file(self, folder: int, parts: tuple[str, ...], path: str, flags: int) -> Iterator[int]:
+        """A regular file, opened without following a link or waiting for a pipe."""
+        if not parts:
+            raise WorkspaceProblem("The workspace itself is a folder.")
+        try:
+            file = os.open(parts[-1], flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644, dir_fd=folder)
+        except FileNotFoundError:
+            raise WorkspaceProblem(f"{path} does not exist.") from None
+        except IsADirectoryError:
+            raise WorkspaceProblem(f"{path} is a folder.") from None
+        except OSError:
+            raise WorkspaceProblem(f"{path} is not a plain file.") from None
+        try:
+            mode = os.fstat(file).st_mode
+            if not stat.S_ISREG(mode):
+                raise WorkspaceProblem(f"{path} is a folder." if stat.S_ISDIR(mode) else f"{path} is not a plain file.")
+            yield file
+        finally:
+            os.close(file)
+
+    def _size(self, folder: int, name: str) -> int | None:
+        try:
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except OSError:
+            return None
+        return found.st_size if stat.S_ISREG(found.st_mode) else 0
+
+    def _count(self) -> tuple[int, int]:
+        """Files and bytes there are; counted once, then kept."""
+        if self._used is None:
+            sizes = [entry.size for entry in self.entries(deep=True) if not entry.folder]
+            self._used = len(sizes), sum(sizes)
+        return self._used
