@@ -1,0 +1,73 @@
+"""Model endpoints: who may be asked, and whether asking works. Keys stay in the environment."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+
+from evaluation.llm import Budget, Door, Endpoint, EndpointFailed, Patience
+from evaluation.models import ModelEndpoint
+from evaluation.protocol.participants import Outage
+
+QUESTION = "Answer with the one word: ready."
+TRIAL_TOKENS = 64
+KINDS = {
+    "KeyMissing": "no key",
+    "KeyRefused": "key refused",
+    "Unreachable": "cannot be reached",
+    "TimedOut": "too slow",
+    "CutOff": "cut off",
+    "RateLimited": "too many requests",
+    "QuotaSpent": "quota spent",
+    "ServerFailed": "failing",
+    "UnreadableAnswer": "unreadable answer",
+    "RequestRefused": "request refused",
+    "ContextTooLong": "request refused",
+}
+"""A failure's class in two words."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of one small question."""
+
+    works: bool
+    milliseconds: int
+    answer: str = ""
+    kind: str = ""
+    """Of a failure, in words: ``key refused``."""
+    message: str = ""
+    """Of a failure: what happened, without a key in it."""
+
+
+def try_endpoint(row: ModelEndpoint) -> Trial:
+    """Ask one tiny question, once, and say how it went. Nothing is stored; it may cost a few tokens."""
+    began = time.monotonic()
+    try:
+        door = Door(Endpoint.of(row), budget=Budget(), patience=Patience(attempts=1))
+        completion = door.complete([{"role": "user", "content": QUESTION}], max_tokens=TRIAL_TOKENS)
+    except (Outage, ValueError) as failure:
+        kind = KINDS.get(type(failure).__name__, "failed" if isinstance(failure, EndpointFailed) else "not usable")
+        return Trial(False, _since(began), kind=kind, message=str(failure))
+    return Trial(True, _since(began), answer=completion.text.strip()[:300])
+
+
+def key_is_set(row: ModelEndpoint) -> bool | None:
+    """Whether this process has the endpoint's key now; None: it needs none. Never the key."""
+    if not row.key_env:
+        return None
+    return bool(os.environ.get(row.key_env, "").strip())
+
+
+def problem_of(row: ModelEndpoint) -> str:
+    """Why an endpoint cannot be one; empty: it can."""
+    try:
+        Endpoint.of(row)
+    except ValueError as problem:
+        return str(problem)
+    return ""
+
+
+def _since(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)

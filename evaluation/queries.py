@@ -1,0 +1,154 @@
+"""What people may see and do of pilots, sessions, releases and model endpoints. Membership decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from django.db.models import Avg, Count, F, Prefetch, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+
+from evaluation.models import ModelEndpoint, Pilot, Release, Run, Session, SessionIntent, Snapshot, Turn, Verdict
+from studio.models import Benchmark, Membership, Persona, Role, Task, TaskState, User
+
+STARTERS = (Role.OWNER, Role.AUTHOR)
+RELEASERS = (Role.OWNER, Role.RELEASE_MANAGER)
+State = Session.State
+
+
+def visible_benchmarks(user: User, *roles: str) -> QuerySet[Benchmark]:
+    """The benchmarks a person belongs to, with any role or one of ``roles``."""
+    mine = Membership.objects.filter(user=user.pk)
+    if roles:
+        mine = mine.filter(role__in=roles)
+    return Benchmark.objects.filter(pk__in=mine.values("benchmark"))
+
+
+def may(user: User, benchmark_id: int, roles: Sequence[str]) -> bool:
+    return Membership.objects.filter(user=user.pk, benchmark=benchmark_id, role__in=roles).exists()
+
+
+def visible_pilots(user: User) -> QuerySet[Pilot]:
+    return Pilot.objects.filter(benchmark__in=visible_benchmarks(user)).select_related(
+        "benchmark", "agent", "user_model", "judge", "created_by"
+    )
+
+
+def startable_pilots(user: User) -> QuerySet[Pilot]:
+    """Those the person may cancel and take up again."""
+    return Pilot.objects.filter(benchmark__in=visible_benchmarks(user, *STARTERS))
+
+
+def with_counts(pilots: QuerySet[Pilot]) -> QuerySet[Pilot]:
+    """Each with ``total`` sessions, and how many are ``over``, failed by the agent, and stopped by our own failures."""
+    of = "runs__sessions"
+    return pilots.annotate(
+        total=Count(of),
+        over=Count(of, filter=Q(runs__sessions__state__in=[State.FINISHED, State.FAILED, State.CANCELLED])),
+        failed=Count(of, filter=Q(runs__sessions__state=State.FAILED)),
+        stopped=Count(of, filter=Q(runs__sessions__state=State.ERROR)),
+    )
+
+
+def sessions_of(pilot: Pilot) -> QuerySet[Session]:
+    """A pilot's sessions as the matrix shows them, without the frozen tasks' weight."""
+    return (
+        Session.objects.filter(run__pilot=pilot)
+        .annotate(
+            task_id=KeyTextTransform("task_id", "revision__spec"),
+            task_title=KeyTextTransform("title", "revision__spec"),
+            run_number=F("run__number"),
+            persona_id=F("run__persona_revision__persona"),
+            persona_name=F("run__persona_revision__persona__name"),
+            persona_user=F("run__persona_revision__persona__user_id"),
+        )
+        .order_by("run__persona_revision__persona__position", "persona_id", "position", "run_number")
+    )
+
+
+def visible_sessions(user: User) -> QuerySet[Session]:
+    return Session.objects.filter(run__pilot__benchmark__in=visible_benchmarks(user)).select_related(
+        "revision__task",
+        "run__persona_revision__persona",
+        "run__pilot__benchmark",
+        "run__pilot__agent",
+        "run__pilot__user_model",
+        "run__pilot__judge",
+    )
+
+
+def turns_of(session: Session) -> list[Turn]:
+    """With workspaces and tool calls; two queries, however many turns."""
+    return list(session.turns.select_related("snapshot").prefetch_related("tool_calls").order_by("number"))
+
+
+def verdicts_of(session: Session) -> list[Verdict]:
+    return list(session.verdicts.order_by("turn", "kind", "index"))
+
+
+def intents_of(session: Session) -> dict[int, SessionIntent]:
+    return {row.index: row for row in session.intents.all()}
+
+
+def neighbours(session: Session) -> tuple[Session | None, Session | None]:
+    """The sessions before and after in the same run."""
+    rows = {
+        row.position: row
+        for row in Session.objects.filter(
+            run=session.run_id, position__in=[session.position - 1, session.position + 1]
+        ).only("pk", "position")
+    }
+    return rows.get(session.position - 1), rows.get(session.position + 1)
+
+
+def snapshot_before(session: Session) -> Snapshot | None:
+    """The workspace at the end of the last earlier session of the run that took a turn."""
+    last = (
+        Turn.objects.filter(session__run=session.run_id, session__position__lt=session.position)
+        .select_related("snapshot")
+        .order_by("-session__position", "-number")
+        .first()
+    )
+    return last.snapshot if last else None
+
+
+def runnable_personas(benchmark: Benchmark) -> list[Persona]:
+    """Personas with a non-empty episode, each with ``placed``: its tasks in order."""
+    tasks = Task.objects.filter(position__isnull=False).exclude(state=TaskState.RETIRED).order_by("position")
+    personas = benchmark.personas.select_related("episode").prefetch_related(
+        Prefetch("episode__tasks", queryset=tasks, to_attr="placed")
+    )
+    return [persona for persona in personas if hasattr(persona, "episode") and persona.episode.placed]
+
+
+def usual_costs() -> dict[int, tuple[Decimal, int]]:
+    """What a session has cost so far by the agent's endpoint: the mean in US dollars, and over how many sessions."""
+    rows = (
+        Session.objects.filter(state=State.FINISHED, run__pilot__scripted=False)
+        .order_by()
+        .values("run__pilot__agent")
+        .annotate(mean=Avg("cost"), n=Count("pk"))
+    )
+    return {row["run__pilot__agent"]: (row["mean"], row["n"]) for row in rows}
+
+
+def endpoints() -> QuerySet[ModelEndpoint]:
+    """Real models first."""
+    return ModelEndpoint.objects.order_by("scripted", "name")
+
+
+def visible_releases(user: User) -> QuerySet[Release]:
+    return (
+        Release.objects.filter(benchmark__in=visible_benchmarks(user))
+        .select_related("benchmark", "created_by")
+        .annotate(task_count=Count("tasks"))
+        .order_by("-created_at")
+    )
+
+
+def releasable_benchmarks(user: User) -> QuerySet[Benchmark]:
+    return visible_benchmarks(user, *RELEASERS)
+
+
+def runs_of(pilot: Pilot) -> QuerySet[Run]:
+    return pilot.runs.select_related("persona_revision__persona")
