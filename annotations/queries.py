@@ -129,6 +129,18 @@ def pending_packets(campaign: AuditCampaign, user: User) -> tuple[int, ...]:
     return shares_of([campaign], user)[campaign.pk].pending
 
 
+def pending_sources(user: User, source: str = "") -> set[str]:
+    """Opaque names of the decisions a person is still asked to judge, in open audits of ``source`` or of anything.
+
+    Whoever shows those decisions elsewhere hides them from this person until they have judged.
+    """
+    campaigns = visible_campaigns(user).filter(state=AuditCampaign.State.OPEN)
+    if source:
+        campaigns = campaigns.filter(source=source)
+    pending = {pk for share in shares_of(list(campaigns), user).values() for pk in share.pending}
+    return set(Packet.objects.filter(pk__in=pending).values_list("source", flat=True))
+
+
 def sees_results(user: User, campaign: AuditCampaign) -> bool:
     """What the judge and colleagues said is for those who are not asked (any more)."""
     closed = campaign.state == AuditCampaign.State.CLOSED
