@@ -12,7 +12,8 @@ from django.db import transaction
 
 from studio.importing import ImportReport, import_path
 from studio.management.report import FOUND_PROBLEMS, ReportCommand, default_person
-from studio.models import Benchmark, Membership, Role, Taxonomy, User
+from studio.models import Benchmark, Membership, Role, User
+from studio.taxonomies import ensure_taxonomy
 
 
 class Command(ReportCommand):
@@ -70,7 +71,7 @@ class Command(ReportCommand):
     def _benchmark(self, slug: str, by: User | None) -> tuple[Benchmark, bool]:
         benchmark, made = Benchmark.objects.get_or_create(
             slug=slug,
-            defaults={"name": slug, "created_by": by, "taxonomy": Taxonomy.objects.filter(slug="pi-bench").first()},
+            defaults={"name": slug, "created_by": by, "taxonomy": ensure_taxonomy()},
         )
         if made and by is not None:
             Membership.objects.create(benchmark=benchmark, user=by, role=Role.OWNER)

@@ -29,7 +29,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, host: str, port: int, no_sample: bool, stop_with_parent: bool, **options: Any) -> None:
         supervisor = Supervisor(stack.environment(), self.say)
-        supervisor.stop_on_signals()
         if stop_with_parent:
             stack.stop_with_parent()
         try:
@@ -37,6 +36,9 @@ class Command(BaseCommand):
         except stack.AlreadyRunning as running:
             self.tell_what_runs(running.studio)
             return
+        except LocalError as error:
+            raise CommandError(str(error)) from None
+        supervisor.stop_on_signals()
         try:
             self.run(supervisor, host, port, sample=not no_sample)
         except LocalError as error:
@@ -54,6 +56,7 @@ class Command(BaseCommand):
         address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{bound}/"
         if port and bound != port:
             self.say(f"Port {port} is taken; the studio takes {bound}.")
+        self.say(f"Starting the studio on {data_folder()} …")
         self.prepare(sample=sample)
         if supervisor.stopping:
             return
@@ -105,7 +108,7 @@ class Command(BaseCommand):
 
     def tell_what_runs(self, studio: dict[str, object]) -> None:
         if not studio:
-            self.say(f"A studio on {data_folder()} is just starting; its address follows there.")
+            self.say(f"A studio on {data_folder()} has been starting for long; look at the logs there.")
             return
         self.say(f"A studio on {data_folder()} runs already, at {studio['address']}")
         for name, pid in dict(studio["processes"]).items():  # type: ignore[call-overload]

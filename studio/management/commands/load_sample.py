@@ -1,0 +1,26 @@
+"""`manage.py load_sample`: the sample benchmark and the accounts to look at it with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from studio.models import User
+from studio.samples import ACCOUNTS, NAME, SampleDamaged, load_sample
+
+
+class Command(BaseCommand):
+    help = "Make the sample benchmark and the demo accounts where they are missing; what people changed stays."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            made = load_sample()
+        except SampleDamaged as problem:
+            raise CommandError(str(problem)) from None
+        self.stdout.write(f"{NAME}: {'made' if made else 'there already'}. Accounts to sign in with:")
+        people = {user.username: user for user in User.objects.filter(username__in=[a.username for a in ACCOUNTS])}
+        for account in ACCOUNTS:
+            same = people[account.username].check_password(account.password)
+            password = account.password if same else "(its own password)"
+            self.stdout.write(f"  {account.username:9} {password:19} {account.role.label}")
