@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Protocol
 
 from django.db import transaction
@@ -100,9 +99,7 @@ def load_script(task: TaskSpec, persona: PersonaSpec) -> Script:
     """The grader script a task names, by its path below the persona's folder. Raises Outage without a sandbox."""
     if not task.grader_script:
         return Script()
-    named = PurePosixPath(task.grader_script.strip())
-    below = PurePosixPath(*named.parts[2:]) if named.parts[:1] == ("data",) and len(named.parts) > 2 else named
-    found = next((file for file in persona.scripts if PurePosixPath(file.path) == below), None)
+    found = persona.script(task.grader_script)
     content = Blob.objects.read([found.sha256]).get(found.sha256) if found else None
     if content is None:
         return Script(problem=f"The grader script {task.grader_script} does not exist.")

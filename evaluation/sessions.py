@@ -77,7 +77,8 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Se
         manifest = workspace_before(session, task, persona)
         rebuild(manifest, folder)
         stage = _Stage(session, folder, manifest)
-        agent = _StoringAgent(stage, agent_of(session, task, persona, folder, record), progress.turns)
+        agent = _StoringAgent(stage, progress.turns)
+        agent.inner = agent_of(session, task, persona, folder, record, lambda: agent.number)
         judge = ModelIntentJudge(session, record, lambda: agent.number)
         read = folder_reader(folder)
 
@@ -183,10 +184,12 @@ class _Stage:
 class _StoringAgent:
     """An agent whose workspace is stored as soon as it has replied, and whose words can be."""
 
-    def __init__(self, stage: _Stage, inner: Agent, number: int = 0) -> None:
+    inner: Agent
+
+    def __init__(self, stage: _Stage, number: int) -> None:
         self.stage = stage
-        self.inner = inner
         self.number = number
+        """Of the turn under way, or the last."""
         self.snapshot: Snapshot | None = None
         self.seconds = 0.0
 

@@ -108,7 +108,8 @@ def test_sessions_of_a_run_go_in_order_and_compat_waits_for_the_last(stub: StubM
 
 
 def test_an_agent_that_fails_is_counted_in_strict_and_left_out_in_compat(stub: StubModel):
-    stub.agent = lambda body: "Done." if "fine" in str(body) else ""
+    too_long = (400, '{"error": {"message": "maximum context length", "code": "context_length_exceeded"}}')
+    stub.agent = lambda body: "Done." if "fine" in body["messages"][1]["content"] else too_long
     pilot = work_through(
         start(
             stub,
