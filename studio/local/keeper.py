@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 from typing import BinaryIO
 
-from studio.local.paths import CHECKOUT, LocalError, data_folder
+from studio.local.paths import CHECKOUT, LocalError, data_folder, require_data_folder
 from studio.local.servers import SERVERS, Server
 
 START_SECONDS = 120.0  # a first start makes the database cluster, a start after a crash replays its log
@@ -40,7 +40,7 @@ def use(name: str, *, throwaway: bool = False) -> str:
 
     Safe to call from many processes at once, and again in the same process. Raises LocalError if it cannot start.
     """
-    data = data_folder()
+    data = require_data_folder()
     server = SERVERS[name](data)
     home = data / name
     home.mkdir(parents=True, exist_ok=True)

@@ -21,6 +21,23 @@ def data_folder() -> Path:
     return Path(os.environ.get("STUDIO_DATA_DIR") or CHECKOUT / "var").resolve()
 
 
+def require_data_folder() -> Path:
+    """The data folder, made if need be. Raises LocalError when we may not write to it."""
+    folder = data_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LocalError(
+            f"The data folder {folder} cannot be made: {error.strerror}. Set STUDIO_DATA_DIR to another one."
+        ) from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise LocalError(
+            f"User id {os.geteuid()} may not write to the data folder {folder}, which belongs to user id "
+            f"{folder.stat().st_uid}. Run as that user, or set STUDIO_DATA_DIR to another folder."
+        )
+    return folder
+
+
 def socket_folder(data: Path) -> Path:
     """A private folder for sockets: always the same for a data folder, and short enough for a socket's path."""
     inside = data / "run"

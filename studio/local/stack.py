@@ -10,16 +10,18 @@ import os
 import signal
 import socket
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
 from studio.local import keeper
-from studio.local.paths import LocalError, data_folder
+from studio.local.paths import LocalError, data_folder, require_data_folder
 from studio.local.supervisor import Part
 
 PORTS_TO_TRY = 100
+LONGEST_START_SECONDS = 120.0
 WEB_PROCESSES, WEB_THREADS = 2, 16
 WORKER_THREADS = 32
 PR_SET_PDEATHSIG = 1
@@ -34,15 +36,23 @@ class AlreadyRunning(Exception):
 
 
 def claim() -> int:
-    """Be the one studio on this data folder, as long as this process lives. Raises AlreadyRunning."""
-    data_folder().mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(data_folder() / "running.lock", os.O_RDONLY | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise AlreadyRunning(_read_note()) from None
-    note_file().unlink(missing_ok=True)
-    return descriptor
+    """Be the one studio on this data folder, as long as this process lives.
+
+    Raises AlreadyRunning when another one is up; one that is just starting is waited for.
+    """
+    descriptor = os.open(require_data_folder() / "running.lock", os.O_RDONLY | os.O_CREAT, 0o644)
+    until = time.monotonic() + LONGEST_START_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            note = _read_note()
+            if note or time.monotonic() > until:
+                raise AlreadyRunning(note) from None
+            time.sleep(0.1)
+        else:
+            note_file().unlink(missing_ok=True)
+            return descriptor
 
 
 def note_file() -> Path:

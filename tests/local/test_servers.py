@@ -133,3 +133,11 @@ def test_a_data_folder_of_somebody_else_is_refused_with_a_clear_word(data: Path)
     assert process.returncode == 1
     assert f"{data}/postgres/data belongs to user id" in output
     assert "set STUDIO_DATA_DIR" in output
+
+
+def test_a_data_folder_that_cannot_be_made_is_named():
+    process = start(sql("select 1"), Path("/proc/nowhere"))
+    output, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert "The data folder /proc/nowhere cannot be made" in output
