@@ -92,7 +92,7 @@ def test_the_whole_life_of_a_studio(tmp_path: Path, taken_port: int):
     assert twin.returncode == 0
     assert f"runs already, at {address}" in told
     assert re.search(r"web: process \d+", told)
-    make = "from studio.models import User; User.objects.create_user('kept@example.org', password='x')"
+    make = "from studio.models import User; User.objects.create_user('kept', password='x')"
     finish(["manage.py", "shell", "-v", "0", "-c", make], tmp_path)
 
     # A part that dies is started again.
@@ -109,7 +109,7 @@ def test_the_whole_life_of_a_studio(tmp_path: Path, taken_port: int):
     # It starts again, with all data; Ctrl-C ends everything, cleanly.
     second = Studio(tmp_path, "--port", str(taken_port))
     address = second.wait_until_up()
-    count = "from studio.models import User; print(User.objects.filter(email='kept@example.org').count())"
+    count = "from studio.models import User; print(User.objects.filter(username='kept').count())"
     assert finish(["manage.py", "shell", "-v", "0", "-c", count], tmp_path).strip() == "1"
     second.process.send_signal(signal.SIGINT)
     assert second.wait_until_down() == 0
