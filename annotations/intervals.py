@@ -17,11 +17,19 @@ class Rate:
     high: float | None
 
     @property
+    def share(self) -> str:
+        """``2.7 %``."""
+        return "–" if self.value is None else f"{100 * self.value:.1f} %"
+
+    @property
+    def interval(self) -> str:
+        """``0.9–7.5 %``."""
+        return "–" if self.low is None or self.high is None else f"{100 * self.low:.1f}–{100 * self.high:.1f} %"
+
+    @property
     def percent(self) -> str:
-        """For people: ``2.7 % (0.9–7.5 %, n = 113)``."""
-        if self.value is None or self.low is None or self.high is None:
-            return "– (n = 0)"
-        return f"{100 * self.value:.1f} % ({100 * self.low:.1f}–{100 * self.high:.1f} %, n = {self.n})"
+        """All of it: ``2.7 % (0.9–7.5 %, n = 113)``."""
+        return f"{self.share} ({self.interval}, n = {self.n})" if self.n else "– (n = 0)"
 
 
 def wilson(count: int, n: int, z: float = 1.959964) -> Rate:

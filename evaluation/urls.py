@@ -1,4 +1,6 @@
 from django.urls import URLPattern, URLResolver
 
+from evaluation import audit_views
+
 app_name = "evaluation"
-urlpatterns: list[URLPattern | URLResolver] = []
+urlpatterns: list[URLPattern | URLResolver] = [*audit_views.urlpatterns]

@@ -44,7 +44,7 @@ def test_with_overlap_everybody_judges_until_enough_have():
     judge_all(campaign, ana)
     judge_all(campaign, ben)
 
-    assert pending_packets(campaign, cem) == []
+    assert pending_packets(campaign, cem) == ()
 
 
 def test_the_order_is_each_auditors_own_and_stays():

@@ -1,0 +1,201 @@
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotations.judging import record_judgment
+from annotations.models import Judgment
+from tests.annotations.making import make_benchmark, make_campaign, make_person
+
+pytestmark = pytest.mark.django_db
+
+SEALED = ("sealed quote", "sealed reason", "sealed-judge-model")
+
+
+def signed_in(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def answer_all(campaign, person, *answers):
+    for packet, said in zip(campaign.packets.all(), answers, strict=False):
+        record_judgment(packet, auditor=person, answer=said, number=1)
+
+
+def page(client, url, status=200):
+    response = client.get(url)
+    assert response.status_code == status
+    return response.content.decode()
+
+
+def test_someone_elses_audit_is_not_found_and_who_is_not_signed_in_is_asked_to():
+    campaign, _ = make_campaign()
+    stranger = signed_in(make_person(make_benchmark(), "owner"))
+    here = f"/audits/{campaign.pk}/"
+
+    for url in (here, f"{here}judge/", f"{here}judge/1/", f"{here}adjudicate/1/"):
+        assert stranger.get(url).status_code == 404
+    for url in (f"{here}close/", f"{here}undo/", f"{here}results/"):
+        assert stranger.post(url).status_code == 404
+    assert Client().get(here).status_code == 302
+    assert campaign.name not in page(stranger, "/audits/")
+
+
+def test_an_auditor_is_led_from_question_to_question_and_to_the_results():
+    campaign, (ana,) = make_campaign(size=2)
+    client = signed_in(ana)
+    assert "2 decisions to judge" in page(client, campaign.get_absolute_url())
+
+    for number in (1, 2):
+        asked = client.get(f"/audits/{campaign.pk}/judge/", follow=True)
+        assert f"<b>{number}</b> of 2" in asked.content.decode()
+        sent = {"answer": "yes", "number": "1", "evidence": "by five tomorrow", "comment": "", "milliseconds": "900"}
+        client.post(asked.request["PATH_INFO"], sent)
+
+    assert [row.evidence for row in Judgment.objects.all()] == [["by five tomorrow"]] * 2
+    last = client.get(f"/audits/{campaign.pk}/judge/", follow=True).content.decode()
+    assert "You have judged everything that is yours" in last
+    assert "50.0 %" not in last
+    shown = client.post(f"/audits/{campaign.pk}/results/", follow=True).content.decode()
+    assert "50.0 %" in shown
+    assert "9.5–90.5 %" in shown
+
+
+def test_no_page_shows_an_auditor_what_is_sealed_before_everything_is_judged():
+    campaign, (ana, ben) = make_campaign(size=3, auditors=2, overlap=2)
+    answer_all(campaign, ben, "no", "no", "no")
+    answer_all(campaign, ana, "yes", "yes")
+    client = signed_in(ana)
+
+    pages = [page(client, url) for url in ("/audits/", campaign.get_absolute_url(), f"/audits/{campaign.pk}/judge/3/")]
+    client.post(f"/audits/{campaign.pk}/results/")
+    pages.append(page(client, campaign.get_absolute_url()))
+
+    assert not [word for text in pages for word in SEALED if word in text]
+    assert all("Where people hold the opposite" not in text for text in pages)
+    assert page(client, f"/audits/{campaign.pk}/adjudicate/3/", 404)
+
+
+def test_a_refused_answer_stays_on_the_page_with_what_was_typed():
+    campaign, (ana,) = make_campaign()
+    sent = {"answer": "yes", "number": "1", "evidence": "nobody said this", "comment": "typed <b>words</b>"}
+
+    text = signed_in(ana).post(f"/audits/{campaign.pk}/judge/1/", sent).content.decode()
+
+    assert "does not stand in what is shown" in text
+    assert "typed &lt;b&gt;words&lt;/b&gt;" in text
+    assert not Judgment.objects.exists()
+
+
+def test_an_answer_sent_twice_leads_on_and_a_changed_one_is_explained():
+    campaign, (ana,) = make_campaign()
+    client, url = signed_in(ana), f"/audits/{campaign.pk}/judge/1/"
+
+    assert client.post(url, {"answer": "yes", "number": "1"}).status_code == 302
+    assert client.post(url, {"answer": "yes", "number": "1"}).status_code == 302
+    changed = client.post(url, {"answer": "no", "number": "1"})
+
+    assert changed.status_code == 409
+    assert "answered this one already" in changed.content.decode()
+    assert Judgment.objects.count() == 1
+
+
+def test_taking_back_shows_the_question_again():
+    campaign, (ana,) = make_campaign(size=1)
+    client = signed_in(ana)
+    client.post(f"/audits/{campaign.pk}/judge/1/", {"answer": "yes", "number": "1"})
+
+    text = client.post(f"/audits/{campaign.pk}/undo/", follow=True).content.decode()
+
+    assert "Here is its question again" in text
+    assert re.search(r'name="number" value="3"', text)
+    nothing = client.post(f"/audits/{campaign.pk}/undo/", follow=True).content.decode()
+    assert "There is no answer of yours to take back" in nothing
+
+
+def test_who_opened_the_results_judges_and_takes_back_no_more():
+    campaign, (ana,) = make_campaign(size=1)
+    client = signed_in(ana)
+    client.post(f"/audits/{campaign.pk}/judge/1/", {"answer": "yes", "number": "1"})
+    client.post(f"/audits/{campaign.pk}/results/")
+
+    text = client.post(f"/audits/{campaign.pk}/undo/", follow=True).content.decode()
+
+    assert "your answers stay as they are" in text
+    assert "Taken back" not in text
+    assert Judgment.objects.count() == 1
+
+
+def test_a_member_sees_results_and_only_owners_and_release_managers_close():
+    campaign, (ana,) = make_campaign(size=2)
+    answer_all(campaign, ana, "no", "no")
+    viewer = signed_in(make_person(campaign.benchmark, "viewer"))
+    manager = signed_in(make_person(campaign.benchmark, "release_manager"))
+
+    text = page(viewer, campaign.get_absolute_url())
+    assert "sealed reason" in text
+    assert "Close the audit" not in text
+    assert viewer.post(f"/audits/{campaign.pk}/close/").status_code == 404
+    assert page(viewer, f"/audits/{campaign.pk}/judge/", 404)
+
+    assert "Close the audit" in page(manager, campaign.get_absolute_url())
+    manager.post(f"/audits/{campaign.pk}/close/")
+    campaign.refresh_from_db()
+    assert campaign.state == "closed"
+
+
+def test_an_owner_adjudicates_without_seeing_what_the_judge_held():
+    campaign, (ana, ben) = make_campaign(size=1, overlap=2, auditors=2)
+    answer_all(campaign, ana, "yes")
+    answer_all(campaign, ben, "no")
+    client, url = signed_in(make_person(campaign.benchmark, "owner")), f"/audits/{campaign.pk}/adjudicate/1/"
+    assert url in page(client, campaign.get_absolute_url())
+
+    text = page(client, url)
+    assert not [word for word in (*SEALED, ana.username, ben.username) if word in text]
+    assert "Say why in a sentence" in client.post(url, {"decision": "yes", "reason": ""}).content.decode()
+    assert client.post(url, {"decision": "no", "reason": "Not said."}).status_code == 302
+
+    assert "Not said." in page(client, campaign.get_absolute_url())
+
+
+def test_what_an_agent_wrote_is_escaped():
+    campaign, (ana,) = make_campaign(size=1)
+    shown = campaign.packets.get().shown
+    campaign.packets.all().delete()
+    shown["parts"][1]["text"] = "<script>alert(1)</script>"
+    campaign.packets.create(position=1, kind="checklist", shown=shown, sealed={"decision": True}, source="x")
+
+    text = page(signed_in(ana), f"/audits/{campaign.pk}/judge/1/")
+
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+
+
+def test_an_empty_list_teaches():
+    assert "No audit yet" in page(signed_in(make_person(make_benchmark(), "owner")), "/audits/")
+
+
+@pytest.mark.parametrize("role", ["auditor", "viewer"])
+def test_lists_take_as_many_queries_for_one_row_as_for_many(role):
+    def count(audits: int, size: int) -> tuple[int, int]:
+        benchmark = make_benchmark()
+        client = signed_in(make_person(benchmark, role))
+        made = [make_campaign(benchmark, size=size, overlap=2, auditors=2) for _ in range(audits)]
+        for campaign, people in made:
+            campaign.auditors.set(people)
+            for person in people:
+                answer_all(campaign, person, *(["no"] * size))
+        found = []
+        for url in ("/audits/", made[0][0].get_absolute_url()):
+            with CaptureQueriesContext(
+                connection,
+            ) as queries:
+                page(client, url)
+            found.append(len(queries))
+        return found[0], found[1]
+
+    assert count(1, 1) == count(3, 6)
