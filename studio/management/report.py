@@ -17,6 +17,8 @@ CALLED_WRONGLY = 2
 class ReportCommand(BaseCommand):
     """A command that reports: text for people, with ``--json`` one document on standard output, errors included."""
 
+    requires_system_checks = []
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, metavar="SLUG", help="the benchmark's short name")
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")

@@ -12,6 +12,7 @@ from studio.samples import ACCOUNTS, NAME, SampleDamaged, load_sample
 
 class Command(BaseCommand):
     help = "Make the sample benchmark and the demo accounts where they are missing; what people changed stays."
+    requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

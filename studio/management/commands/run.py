@@ -13,6 +13,7 @@ from studio.celery import app as celery
 from studio.local import keeper, stack
 from studio.local.paths import LocalError, data_folder
 from studio.local.supervisor import Supervisor
+from studio.samples import ACCOUNTS
 
 
 class Command(BaseCommand):
@@ -78,7 +79,7 @@ class Command(BaseCommand):
         )
         self.say(f"\nπ-Bench Studio is at {address}")
         if sample:
-            self.tell_accounts()
+            self.tell_accounts(host)
         self.say(f"Data and logs are in {data_folder()}. Ctrl-C stops everything and keeps the data.\n")
         supervisor.watch(stack.keep_servers())
 
@@ -103,8 +104,12 @@ class Command(BaseCommand):
         except celery.connection_for_write().recoverable_connection_errors as error:
             raise LocalError(f"The broker named by CELERY_BROKER_URL does not answer: {error}") from None
 
-    def tell_accounts(self) -> None:
-        pass
+    def tell_accounts(self, host: str) -> None:
+        self.say("Demo accounts, name / password:")
+        for account in ACCOUNTS:
+            self.say(f"  {account.username + ' / ' + account.password:<26} {account.role.label}")
+        if not host.startswith("127.") and host not in ("localhost", "::1"):
+            self.say("Others can reach this address, and these passwords are no secret: --no-sample starts without.")
 
     def tell_what_runs(self, studio: dict[str, object]) -> None:
         if not studio:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from studio.spec.episode import EpisodeSpec
@@ -76,3 +76,13 @@ def rule(name: str, severity: Severity) -> Callable[[Check], Check]:
         return check
 
     return register
+
+
+def written(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
+    """Every text an author wrote: field, 1-based item, text."""
+    for field in ("title", "description", "initial_request", "reference_workflow"):
+        yield field, None, getattr(task, field)
+    for position, intent in enumerate(task.intents, 1):
+        yield "intents", position, intent.content
+    for position, item in enumerate(task.checklist, 1):
+        yield "checklist", position, item.criterion

@@ -1,0 +1,11 @@
+from collections.abc import Iterator
+
+from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.task import TaskSpec
+
+
+@rule("unplaced", "warning")
+def unplaced(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A task outside the episode never runs."""
+    if not any(other.task_id == task.task_id for other in scene.episode.tasks):
+        yield Flaw("task_id", "The task is not in the episode and never runs.", "Place it, or retire it.")
