@@ -14,8 +14,8 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
-from evaluation.queueing import workers_answer
 from evaluation.models import ModelCall, Pilot, Session, Turn
+from evaluation.queueing import workers_answer
 from studio.celery import app
 from studio.local import keeper
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task

@@ -1,29 +1,30 @@
-"""Start a pilot, and wait for its outcome if asked to."""
+"""`manage.py pilot`: a model run over tasks, and its outcome if one waits for it."""
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots import MAX_RUNS, PilotRefused, start_pilot
 from evaluation.results import pilot_report
 from evaluation.waiting import wait_for
-from studio.models import Benchmark
+from studio.management.report import FOUND_PROBLEMS, ReportCommand, default_person
+
+EMPTY: dict[str, Any] = {"pilot": None, "state": None, "sessions": [], "scores": {}}
 
 
-class Command(BaseCommand):
+class Command(ReportCommand):
     help = (
         "Run a model over tasks of a benchmark. Exit status 0: started, or with --wait finished (a session the agent "
         "failed is a result); 1: stopped by our own failures, or cancelled; 2: called wrongly."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--benchmark", required=True, metavar="SLUG")
+        super().add_arguments(parser)
         parser.add_argument("--persona", default="", metavar="P", help="only this persona, by its user id")
         parser.add_argument(
             "--tasks",
@@ -47,7 +48,6 @@ class Command(BaseCommand):
         )
         parser.add_argument("--runs", type=int, default=1, metavar="K", help=f"runs of each persona, 1 to {MAX_RUNS}")
         parser.add_argument("--wait", action="store_true", help="return when the pilot has ended")
-        parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
         pilot = self._start(options)
@@ -56,35 +56,39 @@ class Command(BaseCommand):
             pilot = wait_for(pilot, tell=tell)
         report = pilot_report(pilot)
         if options["json"]:
-            self.stdout.write(json.dumps(report, ensure_ascii=False, indent=2))
+            self.give(report)
         else:
             self._tell(report)
         if options["wait"] and report["state"] != Pilot.State.FINISHED:
-            sys.exit(1)
+            sys.exit(FOUND_PROBLEMS)
 
     def _start(self, options: dict[str, Any]) -> Pilot:
-        benchmark = Benchmark.objects.filter(slug=options["benchmark"]).first()
-        if benchmark is None:
-            raise _wrong(
-                f"There is no benchmark “{options['benchmark']}”.", Benchmark.objects.values_list("slug", flat=True)
-            )
-        agent = _endpoint(options["agent"], "--agent")
-        user_model = _endpoint(options["user_model"] or _default(agent, "user"), "--user-model")
-        judge = _endpoint(options["judge"] or _default(agent, "judge"), "--judge")
-        tasks = [name for text in options["tasks"] for name in text.split(",") if name]
+        as_json = options["json"]
+        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=EMPTY)
+        agent = self._endpoint("--agent", options["agent"], as_json)
+        user_model = self._endpoint("--user-model", options["user_model"] or _default(agent, "user"), as_json)
+        judge = self._endpoint("--judge", options["judge"] or _default(agent, "judge"), as_json)
         try:
             return start_pilot(
                 benchmark,
-                by=None,
+                by=default_person(),
                 agent=agent,
                 user_model=user_model,
                 judge=judge,
                 persona=options["persona"],
-                tasks=tasks,
+                tasks=[name for text in options["tasks"] for name in text.split(",") if name],
                 runs=options["runs"],
             )
         except PilotRefused as refused:
-            raise CommandError(refused.message, returncode=2) from refused
+            self.called_wrongly(refused.message, "Nothing was started.", as_json=as_json, document=EMPTY)
+
+    def _endpoint(self, option: str, name: str, as_json: bool) -> ModelEndpoint:
+        endpoint = ModelEndpoint.objects.filter(name=name).first()
+        if endpoint is None:
+            said = f"{option}: there is no model “{name}”." if name else f"Say who it is with {option}."
+            known = ", ".join(ModelEndpoint.objects.values_list("name", flat=True)) or "none yet"
+            self.called_wrongly(said, f"Those there are: {known}.", as_json=as_json, document=EMPTY)
+        return endpoint
 
     def _tell(self, report: dict[str, Any]) -> None:
         scripted = " · scripted, no evidence" if report["scripted"] else ""
@@ -110,24 +114,10 @@ class Command(BaseCommand):
             )
 
 
-def _endpoint(name: str, option: str) -> ModelEndpoint:
-    names = ModelEndpoint.objects.values_list("name", flat=True)
-    if not name:
-        raise _wrong(f"Say who it is with {option}: the agent does not judge itself.", names)
-    endpoint = ModelEndpoint.objects.filter(name=name).first()
-    if endpoint is None:
-        raise _wrong(f"{option}: there is no model “{name}”.", names)
-    return endpoint
-
-
 def _default(agent: ModelEndpoint, part: str) -> str:
     if agent.scripted:
         return f"scripted-{part}"
     return str(settings.DEFAULT_USER_MODEL if part == "user" else settings.DEFAULT_JUDGE)
-
-
-def _wrong(message: str, known: Any) -> CommandError:
-    return CommandError(f"{message} There are: {', '.join(known) or 'none'}.", returncode=2)
 
 
 def _percent(value: float | None) -> str:

@@ -1,0 +1,90 @@
+"""What a pilot costs us: queries, milliseconds and tokens of a session, with the scripted model.
+
+    .venv/bin/python -m tests.bench.pilot_cost FOLDER [--runs 3]
+
+FOLDER is one persona in the format of π-Bench. Everything is stored in a database of its own, which is
+left at the end. The scripted model answers in this process, so its time counts too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--agent", default="scripted-helpful")
+    options = parser.parse_args()
+
+    with tempfile.TemporaryDirectory(prefix="pilot-cost-") as data:
+        os.environ["STUDIO_DATA_DIR"] = data
+        os.environ["DJANGO_SETTINGS_MODULE"] = "studio.settings"
+        from studio.local import keeper
+        from studio.local.services import ensure_database
+
+        ensure_database(throwaway=True)
+        os.environ["CELERY_BROKER_URL"] = "memory://"
+        import django
+
+        django.setup()
+        try:
+            _measure(options)
+        finally:
+            from django.db import connections
+
+            connections.close_all()
+            keeper.leave()
+
+
+def _measure(options: argparse.Namespace) -> None:
+    from django.core.management import call_command
+    from django.db import connection
+
+    from evaluation.models import ModelCall, ModelEndpoint, Session, Turn, Verdict
+    from evaluation.pilots import start_pilot
+    from evaluation.results import pilot_report
+    from evaluation.sessions import work_on
+    from studio.importing import import_path
+    from studio.models import Benchmark
+
+    call_command("migrate", verbosity=0)
+    benchmark = Benchmark.objects.create(slug="cost", name="cost")
+    import_path(benchmark, options.folder, by=None)
+    parts = {"agent": options.agent, "user_model": "scripted-user", "judge": "scripted-judge"}
+    chosen = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
+    pilot = start_pilot(benchmark, by=None, runs=options.runs, **chosen)
+
+    queries: Counter[str] = Counter()
+
+    def count(execute, sql, params, many, context):  # type: ignore[no-untyped-def]
+        queries[sql.split(" ", 1)[0]] += 1
+        return execute(sql, params, many, context)
+
+    began, cpu = time.monotonic(), time.process_time()
+    with connection.execute_wrapper(count):
+        while due := list(Session.objects.filter(run__pilot=pilot, graded_compat_at=None).order_by("run", "position")):
+            if not any([work_on(session.pk) for session in due]):
+                break
+    seconds, cpu = time.monotonic() - began, time.process_time() - cpu
+    report = pilot_report(pilot)
+    sessions = len(report["sessions"])
+    print(f"{sessions} sessions, {Turn.objects.count()} turns, {ModelCall.objects.count()} model calls,")
+    print(f"{Verdict.objects.count()} verdicts in {seconds:.1f} s, one after the other")
+    print(f"a session: {1000 * seconds / sessions:.0f} ms, of it {1000 * cpu / sessions:.0f} ms of our CPU,")
+    kinds = ", ".join(f"{kind} {number}" for kind, number in queries.most_common(6))
+    print(f"           {queries.total() / sessions:.0f} queries ({kinds})")
+    tokens = report["scores"]["tokens"] | {
+        f"judge, {way}": used for way, used in report["scores"]["judge_tokens"].items()
+    }
+    print("tokens a session: " + ", ".join(f"{part} {used / sessions:.0f}" for part, used in tokens.items()))
+
+
+if __name__ == "__main__":
+    main()
