@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Any
 
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connections
 
@@ -87,8 +88,8 @@ class Command(BaseCommand):
         self.require_servers()
         (data_folder() / "static").mkdir(exist_ok=True)
         call_command("migrate", verbosity=0, interactive=False)
-        if sample and "load_sample" in get_commands():
-            call_command("load_sample", stdout=self.stdout)
+        if sample:
+            call_command("load_sample", stdout=io.StringIO())  # the accounts are told when the studio is up
         connections.close_all()
 
     def require_servers(self) -> None:
