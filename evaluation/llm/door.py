@@ -93,7 +93,8 @@ class Door:
     ) -> Completion:
         """Ask once. The same request with the same ``sequence`` is answered from the record.
 
-        Of ``params``, those that the endpoint sets itself are its own; it leaves one out by setting it to null. Raises EndpointFailed, BudgetSpent.
+        What the endpoint sets itself among ``params`` wins; null there leaves a parameter out. Raises
+        EndpointFailed, BudgetSpent.
         """
         body = self._body(messages, tools, response_format, params)
         digest = request_hash(self.endpoint, body, sequence)

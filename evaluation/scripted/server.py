@@ -33,6 +33,8 @@ class ScriptedServer:
     ) -> None:
         self.scenario = scenario or Scenario()
         self.latency = latency
+        self.last_headers: Mapping[str, str] = {}
+        """Of the newest request: for tests that ask what was sent."""
         self._host, self._port = host, port
         self._mischief = ByName()
         self._counts: Counter[str] = Counter()
@@ -143,6 +145,7 @@ class ScriptedServer:
         self._mischief.forget()
 
     async def _chat(self, body: bytes, headers: Headers, writer: asyncio.StreamWriter) -> bool:
+        self.last_headers = headers
         counts = self._counts
         counts["requests"] += 1
         counts["in_flight"] += 1

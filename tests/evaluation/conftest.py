@@ -1,0 +1,70 @@
+"""What tests of evaluation share: the scripted model over HTTP, and a door to it that never really waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from evaluation.llm import Door, Endpoint, Limits, Patience, Timing
+from evaluation.scripted.scenario import read_scenario
+from evaluation.scripted.server import ScriptedServer
+
+
+class Clock:
+    """Time that passes only in pauses; chance is always a half."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.pauses: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.time += seconds
+
+    @property
+    def timing(self) -> Timing:
+        return Timing(now=lambda: self.time, sleep=self.sleep, chance=lambda: 0.5)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="session")
+def _scripted() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as server:
+        yield server
+
+
+@pytest.fixture
+def scripted(_scripted: ScriptedServer) -> ScriptedServer:
+    """The scripted model, without a scenario, its counts at zero."""
+    _scripted.scenario = read_scenario({"rules": []})
+    _scripted.reset()
+    return _scripted
+
+
+@pytest.fixture
+def told(scripted: ScriptedServer) -> Callable[..., None]:
+    """Gives the scripted model the rules of a scenario."""
+
+    def tell(*rules: dict[str, Any]) -> None:
+        scripted.scenario = read_scenario({"rules": list(rules)})
+
+    return tell
+
+
+@pytest.fixture
+def door_to(scripted: ScriptedServer, clock: Clock) -> Callable[..., Door]:
+    """A door to a model of the scripted server; keywords go to the endpoint, or to the door if it has them."""
+
+    def make(model: str, **given: Any) -> Door:
+        ours = {name: given.pop(name) for name in ("recorder", "budget", "patience") if name in given}
+        ours.setdefault("patience", Patience(attempts=3))
+        given.setdefault("limits", Limits(timeout_seconds=10))
+        return Door(Endpoint(given.pop("name", "test"), scripted.url, model, **given), timing=clock.timing, **ours)
+
+    return make

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evaluation.llm import ContextTooLong, Door, RequestRefused, UnusableJson
+from evaluation.llm import door as door_module
+from evaluation.protocol.answers import parse_answer
+from evaluation.protocol.participants import OpenIntent
+from evaluation.protocol.prompts import JudgePrompt, satisfaction_prompt
+from evaluation.scripted.server import ScriptedServer
+from tests.evaluation.llm.test_door import Notebook
+
+DoorTo = Callable[..., Door]
+PROMPT: JudgePrompt = satisfaction_prompt(
+    "Sales rose in Asia. The deadline is Friday.",
+    {},
+    [OpenIntent(1, "Name the deadline: Friday."), OpenIntent(2, "Attach the invoice number.")],
+)
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door_module, "_works", {})
+
+
+def ask(door: Door, **given: Any) -> tuple[bool, ...]:
+    decisions, _ = door.ask_json(
+        PROMPT.messages, "decisions", PROMPT.schema, lambda text: parse_answer(PROMPT, text), **given
+    )
+    return tuple(decision.yes for decision in decisions)
+
+
+def formats(notebook: Notebook) -> list[str | None]:
+    """How each recorded call asked for JSON."""
+    return [call.request.get("response_format", {}).get("type") for call in notebook.calls]
+
+
+def test_a_schema_is_asked_for_first(door_to: DoorTo):
+    notebook = Notebook()
+
+    assert ask(door_to("scripted-judge", recorder=notebook)) == (True, False)
+
+    wanted = notebook.calls[0].request["response_format"]
+    assert wanted == {
+        "type": "json_schema",
+        "json_schema": {"name": "decisions", "strict": True, "schema": PROMPT.schema},
+    }
+
+
+@pytest.mark.parametrize(
+    ("mischief", "first", "second"),
+    [
+        ("no-schema", ["json_schema", "json_object"], ["json_object"]),
+        ("no-json", ["json_schema", "json_object", None], [None]),
+    ],
+)
+def test_what_an_endpoint_refuses_is_asked_for_more_plainly_and_remembered(
+    door_to: DoorTo, mischief: str, first: list[str], second: list[str]
+):
+    notebook, later = Notebook(), Notebook()
+
+    assert ask(door_to(f"scripted-judge+{mischief}", recorder=notebook)) == (True, False)
+    assert ask(door_to(f"scripted-judge+{mischief}", recorder=later)) == (True, False)
+
+    assert (formats(notebook), formats(later)) == (first, second)
+
+
+def test_a_refusal_of_everything_is_not_remembered_as_a_way_that_works(door_to: DoorTo):
+    notebook = Notebook()
+
+    with pytest.raises(RequestRefused):
+        ask(door_to("gpt-0", recorder=notebook))
+
+    assert formats(notebook) == ["json_schema", "json_object", None]
+    assert door_module._works == {}
+
+
+def test_too_long_a_question_is_not_asked_in_other_ways(door_to: DoorTo, scripted: ScriptedServer):
+    with pytest.raises(ContextTooLong):
+        ask(door_to("scripted-judge+context"))
+
+    assert scripted.stats["requests"] == 1
+
+
+@pytest.mark.parametrize("mischief", ["empty", "prose", "fewer", "more"])
+def test_an_unusable_answer_is_asked_for_again_with_the_reason(door_to: DoorTo, mischief: str):
+    notebook = Notebook()
+
+    assert ask(door_to(f"scripted-judge+{mischief}x2", recorder=notebook)) == (True, False)
+
+    assert len(notebook.calls) == 3
+    assert [len(call.request["messages"]) for call in notebook.calls] == [2, 3, 3]
+    assert "could not be used" in notebook.calls[2].request["messages"][-1]["content"]
+
+
+def test_tries_end(door_to: DoorTo, scripted: ScriptedServer):
+    with pytest.raises(UnusableJson, match="no usable answer in 4 tries; of the last: The answer is empty."):
+        ask(door_to("scripted-judge+empty"), max_tries=4)
+
+    assert scripted.stats["requests"] == 4
+
+
+def test_rejected_answers_from_the_record_do_not_use_up_tries(door_to: DoorTo, scripted: ScriptedServer):
+    notebook = Notebook()
+    with pytest.raises(UnusableJson):
+        ask(door_to("scripted-judge+emptyx3", recorder=notebook), max_tries=2)
+
+    assert ask(door_to("scripted-judge+emptyx3", recorder=notebook), max_tries=2) == (True, False)
+    assert scripted.stats["requests"] == 4
+
+    assert ask(door_to("scripted-judge+emptyx3", recorder=notebook), max_tries=2) == (True, False)
+    assert scripted.stats["requests"] == 4
+
+
+def test_any_parser_will_do(door_to: DoorTo, told: Callable[..., None]):
+    told({"when": {"contains": "how many"}, "reply": '{"count": 3}'})
+
+    count, completion = door_to("scripted-judge").ask_json(
+        [{"role": "user", "content": "Say how many."}],
+        "count",
+        {"type": "object"},
+        lambda text: json.loads(text)["count"],
+    )
+
+    assert (count, completion.text) == (3, '{"count": 3}')
