@@ -4,7 +4,8 @@
 import os
 import sys
 
-NEEDS_NO_DATABASE = {"help", "--help", "-h", "--version", "version", "collectstatic", "makemessages"}
+NEEDS_NO_DATABASE = {"help", "--version", "version", "collectstatic", "makemessages"}
+ASKS_FOR_HELP = {"--help", "-h"}
 
 
 def main() -> int:
@@ -13,7 +14,7 @@ def main() -> int:
     from studio.local.services import ensure_broker, ensure_database
     from studio.local.tables import migrate_if_needed
 
-    if len(sys.argv) > 1 and not NEEDS_NO_DATABASE.intersection(sys.argv[1:]):
+    if len(sys.argv) > 1 and sys.argv[1] not in NEEDS_NO_DATABASE and not ASKS_FOR_HELP.intersection(sys.argv[1:]):
         try:
             embedded = ensure_database()
             ensure_broker()

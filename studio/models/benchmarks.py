@@ -31,10 +31,6 @@ class Category(models.Model):
         return f"{self.code} · {self.name}"
 
 
-def paper_categories() -> models.QuerySet[Category]:
-    return Category.objects.filter(taxonomy__slug="pi-bench")
-
-
 class Benchmark(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
@@ -50,10 +46,6 @@ class Benchmark(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [models.CheckConstraint(condition=models.Q(approvals_needed__gte=1), name="approvals_at_least_1")]
-
-    def categories(self) -> models.QuerySet[Category]:
-        """What its tasks are sorted by: its own taxonomy, or the paper's."""
-        return Category.objects.filter(taxonomy=self.taxonomy_id) if self.taxonomy_id else paper_categories()
 
     def __str__(self) -> str:
         return self.name

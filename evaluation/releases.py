@@ -1,0 +1,271 @@
+"""Releases: what blocks one, and cutting it.
+
+A release freezes every task that is not retired, packs all of them with what stood behind them, and reads
+the pack back before anything is stored. What blocks it may be accepted by a person, with a reason; both
+stand in the release ever after. Only what leaves no readable pack cannot be accepted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from evaluation.evidence import Evidence, gather_evidence
+from evaluation.models import Release, ReleaseTask
+from studio.drafts import load_episodes
+from studio.exporting import episode_files
+from studio.importing import find_reading_errors
+from studio.models import Benchmark, Blob, Event, Persona, Revision, Task, TaskState, User, Waiver
+from studio.spec.base import JsonDict
+from studio.spec.checks import find_problems
+from studio.spec.episode import EpisodeSpec
+from studio.spec.pack import write_pack
+
+VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
+SETTLED = (TaskState.APPROVED, TaskState.RELEASED)
+AUDITED_DECISIONS = 10
+"""How many decisions people must have settled, unless the benchmark's plan says ``audited_decisions``."""
+DISAGREEMENT = 0.1
+"""The share of them in which people may hold the opposite of the judge, unless the plan says ``disagreement``.
+The paper reports 2.7 % for checklists and 1.5 % for intents (Table 6)."""
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """One thing that stands in the way of a release."""
+
+    code: str
+    """Stable name, e.g. ``task-not-approved``."""
+    message: str
+    persona: str = ""
+    task: str = ""
+    task_pk: int | None = None
+    acceptable: bool = True
+    """A person may take responsibility for it."""
+
+    def to_json(self) -> JsonDict:
+        return {"code": self.code, "message": self.message, "persona": self.persona, "task": self.task}
+
+
+class ReleaseRefused(Exception):
+    """The version's name is unusable or taken, or a reason is missing where one is needed. The text says which."""
+
+
+class ReleaseBlocked(Exception):
+    """Something stands in the way that nobody accepted."""
+
+    def __init__(self, blockers: Sequence[Blocker]) -> None:
+        super().__init__(f"{len(blockers)} things stand in the way of a release.")
+        self.blockers = tuple(blockers)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Everything a release would hold, as it stands now."""
+
+    episodes: tuple[EpisodeSpec, ...]
+    rows: tuple[Task, ...]
+    revisions: Mapping[int, Revision]
+    """The newest of each task, by the task's pk."""
+    evidence: Evidence
+    files: Mapping[str, bytes]
+
+
+def release_blockers(benchmark: Benchmark) -> list[Blocker]:
+    """What stands in the way now, shortest first: by kind, the kind with the fewest first."""
+    return _blockers(benchmark, _candidate(benchmark))
+
+
+@transaction.atomic
+def cut_release(
+    benchmark: Benchmark, version: str, *, by: User | None, accept: str = "", signature: str = ""
+) -> Release:
+    """Freeze the benchmark as ``version``. Raises ReleaseRefused and ReleaseBlocked; then nothing has changed.
+
+    ``accept`` is the reason for which ``by`` takes what blocks the release upon themselves; ``signature`` is the
+    name that stands beside it where it is not ``by``'s.
+    """
+    if not VERSION.fullmatch(version):
+        raise ReleaseRefused(
+            f"“{version}” cannot name a release. Use up to 40 letters, digits, dots, pluses and dashes, such as 1.0."
+        )
+    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    if benchmark.releases.filter(version=version).exists():
+        raise ReleaseRefused(f"Release {version} exists already and never changes. Choose the next number.")
+    list(Task.objects.select_for_update().filter(episode__persona__benchmark=benchmark).order_by("pk"))
+    candidate = _candidate(benchmark)
+    blockers = _blockers(benchmark, candidate)
+    if blockers and not (accept.strip() and all(blocker.acceptable for blocker in blockers)):
+        raise ReleaseBlocked(blockers)
+
+    name = signature or (str(by) if by else "")
+    if blockers and not name:
+        raise ReleaseRefused("Say who accepts what blocks the release: their name stands in it.")
+    exceptions = [{"problem": b.to_json(), "reason": accept.strip(), "by": name} for b in blockers]
+    manifest = _manifest(benchmark, version, candidate, exceptions)
+    archive = write_pack(manifest, candidate.files)
+    sha256 = Blob.objects.keep([archive])[0]
+    release = Release.objects.create(
+        benchmark=benchmark,
+        version=version,
+        manifest=manifest,
+        sha256=sha256,
+        blob_id=sha256,
+        exceptions=exceptions,
+        created_by=by,
+    )
+    ReleaseTask.objects.bulk_create(
+        [ReleaseTask(release=release, revision=candidate.revisions[row.pk]) for row in candidate.rows]
+    )
+    approved = [row.pk for row in candidate.rows if row.state in SETTLED]
+    Task.objects.filter(pk__in=approved).update(state=TaskState.RELEASED)
+    Event.objects.create(
+        benchmark=benchmark,
+        actor=by,
+        verb="released",
+        summary=f"Released version {version} with {len(candidate.rows)} tasks"
+        + (f", accepting {len(exceptions)} exceptions: {accept.strip()}" if exceptions else ""),
+        data={"version": version, "sha256": sha256},
+    )
+    return release
+
+
+def _candidate(benchmark: Benchmark) -> _Candidate:
+    personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
+    rows = list(
+        Task.objects.filter(episode__persona__in=personas)
+        .exclude(state=TaskState.RETIRED)
+        .select_related("episode__persona")
+        .order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
+    )
+    kept = {(row.episode.persona_id, row.task_id) for row in rows}
+    loaded = load_episodes(personas)
+    episodes = tuple(_without_retired(loaded[persona.pk], persona.pk, kept) for persona in personas)
+    newest = Revision.objects.filter(task__in=rows).order_by("task_id", "-number").distinct("task_id")
+    revisions = {revision.task_id: revision for revision in newest}
+    return _Candidate(
+        episodes=episodes,
+        rows=tuple(rows),
+        revisions=revisions,
+        evidence=gather_evidence(benchmark, [revision.sha256 for revision in revisions.values()]),
+        files=episode_files(episodes),
+    )
+
+
+def _without_retired(episode: EpisodeSpec, persona: int, kept: set[tuple[int, str]]) -> EpisodeSpec:
+    return episode.model_copy(
+        update={
+            "tasks": tuple(task for task in episode.tasks if (persona, task.task_id) in kept),
+            "unplaced": tuple(task for task in episode.unplaced if (persona, task.task_id) in kept),
+        }
+    )
+
+
+def _blockers(benchmark: Benchmark, candidate: _Candidate) -> list[Blocker]:
+    if not candidate.rows:
+        return [Blocker("no-tasks", "There is no task to release.", acceptable=False)]
+    found = [
+        *_unapproved(candidate),
+        *_errors(benchmark, candidate),
+        *_unreadable(candidate),
+        *_unpiloted(candidate),
+        *_unaudited(benchmark, candidate.evidence),
+    ]
+    sizes: dict[str, int] = {}
+    for blocker in found:
+        sizes[blocker.code] = sizes.get(blocker.code, 0) + 1
+    return sorted(found, key=lambda blocker: (sizes[blocker.code], blocker.code))
+
+
+def _unapproved(candidate: _Candidate) -> Iterable[Blocker]:
+    for row in candidate.rows:
+        if row.state not in SETTLED:
+            state = TaskState(row.state).label.lower()
+            yield _of(row, "task-not-approved", f"{row} is not approved: {state}.")
+
+
+def _errors(benchmark: Benchmark, candidate: _Candidate) -> Iterable[Blocker]:
+    """Errors of the checks, but for those waived; the same checks the editor shows."""
+    waived = set(Waiver.objects.filter(task__in=candidate.rows).values_list("fingerprint", flat=True))
+    rows = {(row.episode.persona.user_id, row.task_id): row for row in candidate.rows}
+    for episode in candidate.episodes:
+        for finding in find_problems(episode, plan=benchmark.plan):
+            if finding.severity != "error" or finding.fingerprint in waived:
+                continue
+            row = rows.get((finding.persona, finding.task))
+            place = f"{finding.field} {finding.item}" if finding.item else finding.field
+            yield Blocker(
+                f"check-{finding.rule}",
+                f"{place}: {finding.message}" if place else finding.message,
+                finding.persona,
+                finding.task,
+                row.pk if row else None,
+            )
+
+
+def _unreadable(candidate: _Candidate) -> Iterable[Blocker]:
+    for error in find_reading_errors(candidate.files):
+        yield Blocker("pack-unreadable", f"{error['file']}: {error['message']} {error['mend']}", acceptable=False)
+
+
+def _unpiloted(candidate: _Candidate) -> Iterable[Blocker]:
+    for row in candidate.rows:
+        if candidate.revisions[row.pk].sha256 not in candidate.evidence.piloted:
+            yield _of(row, "task-not-piloted", f"No pilot by a real model has run {row} as it is now.")
+
+
+def _unaudited(benchmark: Benchmark, evidence: Evidence) -> Iterable[Blocker]:
+    wanted = int(benchmark.plan.get("audited_decisions", AUDITED_DECISIONS))
+    most = float(benchmark.plan.get("disagreement", DISAGREEMENT))
+    if evidence.audited < wanted:
+        yield Blocker(
+            "too-few-audited",
+            f"People have settled {evidence.audited} decisions of real judges; a release needs {wanted}.",
+        )
+    if evidence.disagreement is not None and evidence.disagreement > most:
+        yield Blocker(
+            "judges-disagree",
+            f"People disagree with {evidence.disagreement:.0%} of {evidence.audited} audited decisions;"
+            f" at most {most:.0%} is allowed.",
+        )
+
+
+def _of(row: Task, code: str, message: str) -> Blocker:
+    return Blocker(code, message, row.episode.persona.user_id, row.task_id, row.pk)
+
+
+def _manifest(
+    benchmark: Benchmark, version: str, candidate: _Candidate, exceptions: Sequence[JsonDict]
+) -> JsonDict:
+    """``pack.json`` but for its list of files. Nothing in it depends on when or where it is made."""
+    tasks = [task for episode in candidate.episodes for task in (*episode.tasks, *episode.unplaced)]
+    return {
+        "format": "pi-bench-v2",
+        "benchmark": {
+            "slug": benchmark.slug,
+            "name": benchmark.name,
+            "description": benchmark.description,
+        },
+        "version": version,
+        "totals": {
+            "personas": len(candidate.episodes),
+            "tasks": len(tasks),
+            "hidden_intents": sum(len(task.intents) for task in tasks),
+            "checklist_items": sum(len(task.scored_items) for task in tasks),
+            "dependency_groups": sum(bool(task.depends_on) for task in tasks),
+        },
+        "tasks": [
+            {
+                "persona": row.episode.persona.user_id,
+                "task": row.task_id,
+                "revision": candidate.revisions[row.pk].number,
+                "sha256": candidate.revisions[row.pk].sha256,
+            }
+            for row in candidate.rows
+        ],
+        "evidence": candidate.evidence.to_json(),
+        "exceptions": list(exceptions),
+    }
