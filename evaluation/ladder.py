@@ -56,9 +56,7 @@ class ItemStep:
         return compat if compat and compat.met and not (strict and strict.met) else strict or compat
 
 
-def intent_steps(
-    task: TaskSpec, settled: Mapping[int, SessionIntent], verdicts: Iterable[Verdict]
-) -> list[IntentStep]:
+def intent_steps(task: TaskSpec, settled: Mapping[int, SessionIntent], verdicts: Iterable[Verdict]) -> list[IntentStep]:
     by_intent: dict[int, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         if verdict.kind != Verdict.Kind.CHECKLIST:

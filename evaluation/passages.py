@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import nh3
 from django.utils.safestring import SafeString, mark_safe
@@ -46,7 +47,7 @@ def find(text: str, quote: str) -> tuple[int, int] | None:
 def plain(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
     """``text`` escaped, with the ``quotes`` (by key) marked; and the keys of those found."""
     passages = _passages(text, quotes)
-    return mark_safe("".join(_drawn(text, 0, passages, set()))), {one.key for one in passages}  # noqa: S308
+    return mark_safe("".join(_drawn(text, 0, passages, set()))), {one.key for one in passages}
 
 
 def markdown(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
@@ -61,7 +62,7 @@ def markdown(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]
         link_rel="noopener noreferrer nofollow",
     )
     if not quotes:
-        return mark_safe(clean), set()  # noqa: S308 - sanitised above
+        return mark_safe(clean), set()
     reading = _Walk()
     reading.feed(clean)
     reading.close()
@@ -72,12 +73,12 @@ def markdown(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]
         as_is, also = _as_is(text, quotes)
         if len(also) > len(found):
             return as_is, also
-    return mark_safe(reading.drawn(passages)), found  # noqa: S308 - sanitised above, marks are ours
+    return mark_safe(reading.drawn(passages)), found
 
 
 def _as_is(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
     drawn, found = plain(text, quotes)
-    return mark_safe(f'<div class="as-is">{drawn}</div>'), found  # noqa: S308
+    return mark_safe(f'<div class="as-is">{drawn}</div>'), found
 
 
 def _readings(quote: str) -> Iterable[str]:
@@ -108,7 +109,7 @@ def _drawn(text: str, offset: int, passages: Sequence[Passage], begun: set[str])
     end = offset + len(text)
     here = [one for one in passages if one.start < end and one.end > offset]
     edges = sorted({offset, end, *(min(max(at, offset), end) for one in here for at in (one.start, one.end))})
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in pairwise(edges):
         words = html.escape(text[start - offset : stop - offset])
         keys = [one.key for one in here if one.start <= start and one.end >= stop]
         for key in keys:

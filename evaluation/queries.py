@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 
 from django.db.models import Avg, Count, F, Prefetch, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
-from evaluation.models import ModelEndpoint, Pilot, Release, Run, Session, SessionIntent, Snapshot, Turn, Verdict
-from studio.models import Benchmark, Membership, Persona, Role, Task, TaskState, User
+from evaluation.models import ModelEndpoint, Pilot, Release, Session, SessionIntent, Snapshot, Turn, Verdict
+from studio.access import Somebody, benchmarks_for
+from studio.models import Benchmark, Persona, Task, TaskState
 
-STARTERS = (Role.OWNER, Role.AUTHOR)
-RELEASERS = (Role.OWNER, Role.RELEASE_MANAGER)
 State = Session.State
 
 
-def visible_benchmarks(user: User, *roles: str) -> QuerySet[Benchmark]:
-    """The benchmarks a person belongs to, with any role or one of ``roles``."""
-    mine = Membership.objects.filter(user=user.pk)
-    if roles:
-        mine = mine.filter(role__in=roles)
-    return Benchmark.objects.filter(pk__in=mine.values("benchmark"))
-
-
-def may(user: User, benchmark_id: int, roles: Sequence[str]) -> bool:
-    return Membership.objects.filter(user=user.pk, benchmark=benchmark_id, role__in=roles).exists()
-
-
-def visible_pilots(user: User) -> QuerySet[Pilot]:
-    return Pilot.objects.filter(benchmark__in=visible_benchmarks(user)).select_related(
+def visible_pilots(user: Somebody) -> QuerySet[Pilot]:
+    return Pilot.objects.filter(benchmark__in=benchmarks_for(user)).select_related(
         "benchmark", "agent", "user_model", "judge", "created_by"
     )
-
-
-def startable_pilots(user: User) -> QuerySet[Pilot]:
-    """Those the person may cancel and take up again."""
-    return Pilot.objects.filter(benchmark__in=visible_benchmarks(user, *STARTERS))
 
 
 def with_counts(pilots: QuerySet[Pilot]) -> QuerySet[Pilot]:
@@ -66,8 +47,8 @@ def sessions_of(pilot: Pilot) -> QuerySet[Session]:
     )
 
 
-def visible_sessions(user: User) -> QuerySet[Session]:
-    return Session.objects.filter(run__pilot__benchmark__in=visible_benchmarks(user)).select_related(
+def visible_sessions(user: Somebody) -> QuerySet[Session]:
+    return Session.objects.filter(run__pilot__benchmark__in=benchmarks_for(user)).select_related(
         "revision__task",
         "run__persona_revision__persona",
         "run__pilot__benchmark",
@@ -137,18 +118,10 @@ def endpoints() -> QuerySet[ModelEndpoint]:
     return ModelEndpoint.objects.order_by("scripted", "name")
 
 
-def visible_releases(user: User) -> QuerySet[Release]:
+def visible_releases(user: Somebody) -> QuerySet[Release]:
     return (
-        Release.objects.filter(benchmark__in=visible_benchmarks(user))
+        Release.objects.filter(benchmark__in=benchmarks_for(user))
         .select_related("benchmark", "created_by")
         .annotate(task_count=Count("tasks"))
         .order_by("-created_at")
     )
-
-
-def releasable_benchmarks(user: User) -> QuerySet[Benchmark]:
-    return visible_benchmarks(user, *RELEASERS)
-
-
-def runs_of(pilot: Pilot) -> QuerySet[Run]:
-    return pilot.runs.select_related("persona_revision__persona")

@@ -1,6 +1,33 @@
-from django.urls import URLPattern, URLResolver
+"""Addresses of pilots, sessions, releases and models, and of the API on them."""
 
-from evaluation import audit_views
+from __future__ import annotations
+
+from django.urls import include, path
+
+from evaluation import api, audit_views
+from evaluation.views import endpoints, pilots, releases, sessions
 
 app_name = "evaluation"
-urlpatterns: list[URLPattern | URLResolver] = [*audit_views.urlpatterns]
+
+urlpatterns = [
+    path("pilots/", pilots.pilots, name="pilots"),
+    path("benchmarks/<slug:slug>/pilots/", pilots.benchmark_pilots, name="benchmark_pilots"),
+    path("benchmarks/<slug:slug>/pilots/new/", pilots.pilot_new, name="pilot_new"),
+    path("pilots/<int:pk>/", pilots.pilot, name="pilot"),
+    path("pilots/<int:pk>/cancel/", pilots.pilot_cancel, name="pilot_cancel"),
+    path("pilots/<int:pk>/retry/", pilots.pilot_retry, name="pilot_retry"),
+    path("pilots/<int:pk>/report.json", pilots.pilot_json, name="pilot_json"),
+    path("sessions/<int:pk>/", sessions.session, name="session"),
+    path("sessions/<int:pk>/turns/<int:number>/file/", sessions.session_file, name="session_file"),
+    path("sessions/<int:pk>/turns/<int:number>/download/", sessions.session_download, name="session_download"),
+    path("releases/", releases.releases, name="releases"),
+    path("benchmarks/<slug:slug>/releases/", releases.release_new, name="release_new"),
+    path("releases/<int:pk>/", releases.release, name="release"),
+    path("releases/<int:pk>/download/", releases.release_download, name="release_download"),
+    path("settings/models/", endpoints.endpoints, name="endpoints"),
+    path("settings/models/new/", endpoints.endpoint_new, name="endpoint_new"),
+    path("settings/models/<int:pk>/", endpoints.endpoint, name="endpoint"),
+    path("settings/models/<int:pk>/try/", endpoints.endpoint_try, name="endpoint_try"),
+    path("api/", include(api.urlpatterns)),
+    *audit_views.urlpatterns,
+]

@@ -1,0 +1,44 @@
+"""The tables of evaluation, for staff to look at. What pilots and releases left is not changed here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from evaluation.models import ModelEndpoint, Pilot, Release, Session
+
+
+class ReadOnly(admin.ModelAdmin):
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(ModelEndpoint)
+class ModelEndpointAdmin(admin.ModelAdmin):
+    list_display = ["name", "model", "base_url", "key_env", "scripted"]
+
+
+@admin.register(Pilot)
+class PilotAdmin(ReadOnly):
+    list_display = ["number", "benchmark", "agent", "judge", "state", "scripted", "created_at"]
+    list_select_related = ["benchmark", "agent", "judge"]
+
+
+@admin.register(Session)
+class SessionAdmin(ReadOnly):
+    list_display = ["pk", "run", "position", "state", "turn_count", "reason"]
+    list_filter = ["state"]
+
+
+@admin.register(Release)
+class ReleaseAdmin(ReadOnly):
+    list_display = ["benchmark", "version", "sha256", "created_at"]
+    list_select_related = ["benchmark"]

@@ -1,0 +1,173 @@
+"""What people enter to start pilots, cut releases and connect models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from evaluation import queries
+from evaluation.endpoints import problem_of
+from evaluation.models import ModelEndpoint
+from evaluation.pilots import LIMITS, MAX_RUNS
+from studio.models import Benchmark, Persona, TaskState
+
+APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
+
+
+class EndpointChoice(forms.ModelChoiceField):
+    """A model by its name, with its price, scripted ones marked."""
+
+    def label_from_instance(self, row: ModelEndpoint) -> str:  # type: ignore[override]
+        if row.scripted:
+            return f"{row.name} – scripted"
+        if row.input_price or row.output_price:
+            return f"{row.name} – ${row.input_price.normalize():f} in, ${row.output_price.normalize():f} out a million"
+        return f"{row.name} – no price given"
+
+
+class PilotForm(forms.Form):
+    """``LIMITS`` of the rules are its defaults; refusals of the rules come back to the field they name."""
+
+    persona = forms.ChoiceField(required=False, label="Whose episode")
+    tasks = forms.MultipleChoiceField(
+        required=False,
+        label="Tasks",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None chosen: the whole episode. What a chosen task depends on runs before it.",
+    )
+    agent = EndpointChoice(queryset=ModelEndpoint.objects.none(), help_text="The assistant that is tried.")
+    user_model = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(), label="User model", help_text="Plays the user and settles the intents."
+    )
+    judge = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(), help_text="Judges the checklist. Better not the agent itself."
+    )
+    runs = forms.IntegerField(
+        min_value=1,
+        max_value=MAX_RUNS,
+        initial=1,
+        help_text="Times each episode is run. The paper takes 3 and gives mean and deviation.",
+    )
+    turns = forms.IntegerField(min_value=1, max_value=int(LIMITS["turns"]), required=False, label="Turns a session")
+    tool_calls = forms.IntegerField(min_value=0, required=False, label="Tool calls a turn")
+    tokens = forms.IntegerField(min_value=0, required=False, label="Tokens of the agent a session")
+    cost = forms.FloatField(min_value=0, required=False, label="US dollars a session", help_text="0 is no limit.")
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.personas: list[Persona] = queries.runnable_personas(benchmark)
+        placed = [(persona, task) for persona in self.personas for task in persona.episode.placed]
+        choices = self._choice("persona").choices = [
+            (persona.user_id, f"{persona} · {len(persona.episode.placed)} tasks") for persona in self.personas
+        ]
+        if len(choices) != 1:
+            self._choice("persona").choices = [("", f"All personas · {len(placed)} tasks"), *choices]
+        self._choice("tasks").choices = [(task.task_id, str(task)) for _, task in placed]
+        rows = list(queries.endpoints())
+        for name in ("agent", "user_model", "judge"):
+            field = self.fields[name]
+            assert isinstance(field, forms.ModelChoiceField)
+            field.queryset = ModelEndpoint.objects.order_by("scripted", "name")
+            field.empty_label = None
+            if not self.is_bound and name not in self.initial:
+                self.initial[name] = _usual(rows, name)
+        for name in ("turns", "tool_calls", "tokens", "cost"):
+            self.initial.setdefault(name, int(LIMITS[name]))
+
+    def _choice(self, name: str) -> forms.ChoiceField:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        return field
+
+    @property
+    def groups(self) -> list[tuple[Persona, list[tuple[Any, Any, bool]]]]:
+        """By persona: each task with its checkbox, and whether it is a draft."""
+        boxes = {str(box.data["value"]): box for box in self["tasks"]}
+        return [
+            (
+                persona,
+                [(task, boxes[task.task_id], task.state not in APPROVED) for task in persona.episode.placed],
+            )
+            for persona in self.personas
+        ]
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """As ``start_pilot`` takes it."""
+        data = self.cleaned_data
+        limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
+        names = ("persona", "tasks", "agent", "user_model", "judge", "runs")
+        return {name: data[name] for name in names} | {"limits": limits}
+
+    def refuse(self, field: str, message: str) -> None:
+        self.add_error(field if field in self.fields else None, message)
+
+
+class ReleaseForm(forms.Form):
+    version = forms.CharField(max_length=40, label="Version", help_text="Such as 1.0. It never changes afterwards.")
+    accept = forms.CharField(
+        required=False,
+        label="Reason to accept",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Stands in the release with your name, for everyone who reads it.",
+    )
+
+
+class EndpointForm(forms.ModelForm):
+    class Meta:
+        model = ModelEndpoint
+        fields = [
+            "name",
+            "base_url",
+            "model",
+            "key_env",
+            "params",
+            "input_price",
+            "output_price",
+            "timeout_seconds",
+            "max_concurrency",
+        ]
+        labels = {
+            "base_url": "Address",
+            "key_env": "Variable of the key",
+            "params": "Parameters",
+            "input_price": "US dollars for a million tokens in",
+            "output_price": "US dollars for a million tokens out",
+            "timeout_seconds": "Seconds to wait for an answer",
+            "max_concurrency": "Requests at once",
+        }
+        help_texts = {
+            "name": "What people choose, such as “qwen-plus”.",
+            "base_url": "Of an OpenAI-compatible service, such as https://example.com/v1.",
+            "model": "As the service names it.",
+            "key_env": "The environment variable that holds the key on every machine with a worker. "
+            "The key itself is never stored. Empty: the service needs none.",
+            "params": 'Sent with every call, as JSON: {"temperature": 0.2}.',
+        }
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if not self.errors:
+            row = ModelEndpoint(**{name: data[name] for name in self.Meta.fields})
+            if not isinstance(row.params, dict):
+                self.add_error("params", 'Write the parameters as one JSON object, such as {"temperature": 0.2}.')
+            elif problem := problem_of(row):
+                self.add_error("params" if "parameters" in problem else "base_url", problem)
+        return data
+
+    def save(self, commit: bool = True) -> ModelEndpoint:
+        self.instance.scripted = self.instance.base_url == "scripted:" or self.instance.scripted
+        return super().save(commit)
+
+
+def _usual(rows: Sequence[ModelEndpoint], part: str) -> int | None:
+    """The configured model for a part, else a scripted one, so that a first try costs nothing."""
+    wanted = {
+        "agent": "scripted-helpful",
+        "user_model": settings.DEFAULT_USER_MODEL or "scripted-user",
+        "judge": settings.DEFAULT_JUDGE or "scripted-judge",
+    }[part]
+    return next((row.pk for row in rows if row.name == wanted), rows[0].pk if rows else None)

@@ -1,0 +1,13 @@
+"""The pages of pilots, sessions, releases and model endpoints."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+
+from studio.models import User
+
+
+class SignedIn(HttpRequest):
+    """What ``login_required`` leaves."""
+
+    user: User

@@ -1,0 +1,71 @@
+"""Models that can play a part: everyone sees which there are, staff connects them."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from evaluation import queries
+from evaluation.endpoints import key_is_set, try_endpoint
+from evaluation.forms import EndpointForm
+from evaluation.models import ModelEndpoint
+from evaluation.views import SignedIn
+
+
+@login_required
+@require_GET
+def endpoints(request: SignedIn) -> HttpResponse:
+    return _list(request)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def endpoint_new(request: SignedIn) -> HttpResponse:
+    return _edit(request, None)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def endpoint(request: SignedIn, pk: int) -> HttpResponse:
+    return _edit(request, get_object_or_404(ModelEndpoint, pk=pk))
+
+
+@login_required
+@require_POST
+def endpoint_try(request: SignedIn, pk: int) -> HttpResponse:
+    """Ask one tiny question now and show what came of it."""
+    _staff_only(request)
+    row = get_object_or_404(ModelEndpoint, pk=pk)
+    trial = try_endpoint(row)
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "evaluation/endpoints.html#trial", {"endpoint": row, "trial": trial})
+    return _list(request, tried={row.pk: trial})
+
+
+def _list(request: SignedIn, tried: dict[int, object] | None = None) -> HttpResponse:
+    found = list(queries.endpoints())
+    rows = [(row, key_is_set(row), (tried or {}).get(row.pk)) for row in found]
+    return render(
+        request,
+        "evaluation/endpoints.html",
+        {"rows": rows, "only_scripted": all(row.scripted for row in found)},
+    )
+
+
+def _edit(request: SignedIn, row: ModelEndpoint | None) -> HttpResponse:
+    _staff_only(request)
+    form = EndpointForm(request.POST or None, instance=row)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, "Saved. Try it before you start a pilot with it.")
+        return redirect("evaluation:endpoints")
+    return render(request, "evaluation/endpoint.html", {"form": form, "endpoint": row})
+
+
+def _staff_only(request: SignedIn) -> None:
+    if not request.user.is_staff:
+        raise PermissionDenied("Only the studio's staff connects models. Ask them for one you miss.")

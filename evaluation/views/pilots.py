@@ -1,0 +1,161 @@
+"""Pilots: the list, starting one, watching it, and its report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from evaluation import queries
+from evaluation.audits import audits_of
+from evaluation.blindness import blind_sessions, pending_in
+from evaluation.forms import PilotForm
+from evaluation.matrix import matrix_of
+from evaluation.models import Pilot, Session
+from evaluation.pilots import PilotRefused, cancel_pilot, retry_pilot, start_pilot
+from evaluation.results import pilot_report
+from evaluation.views import SignedIn
+from studio.access import actions_in, benchmarks_for, find_benchmark, may, require
+
+PER_PAGE = 50
+UNDER_WAY = (Pilot.State.WAITING, Pilot.State.RUNNING)
+
+
+@login_required
+@require_GET
+def pilots(request: SignedIn) -> HttpResponse:
+    """Of every benchmark the person belongs to."""
+    return _list(request, None)
+
+
+@login_required
+@require_GET
+def benchmark_pilots(request: SignedIn, slug: str) -> HttpResponse:
+    return _list(request, slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def pilot_new(request: SignedIn, slug: str) -> HttpResponse:
+    benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "pilot")
+    wished = {name: request.GET[name] for name in ("persona", "agent") if name in request.GET}
+    if chosen := request.GET.getlist("task"):
+        wished["tasks"] = chosen  # type: ignore[assignment]
+    form = PilotForm(request.POST or None, benchmark=benchmark, initial=wished)
+    if request.method == "POST" and form.is_valid():
+        try:
+            pilot = start_pilot(benchmark, by=request.user, **form.chosen)
+        except PilotRefused as refused:
+            form.refuse(refused.field, refused.message)
+        else:
+            return redirect(pilot)
+    costs = queries.usual_costs()
+    endpoints = list(queries.endpoints())
+    return render(
+        request,
+        "evaluation/pilot_new.html",
+        {
+            "benchmark": benchmark,
+            "form": form,
+            "costs": [(row, *costs[row.pk]) for row in endpoints if row.pk in costs],
+            "only_scripted": all(row.scripted for row in endpoints),
+        },
+    )
+
+
+@login_required
+@require_GET
+def pilot(request: SignedIn, pk: int) -> HttpResponse:
+    """The page; for htmx the part that moves, without its trigger once the pilot is over."""
+    row = get_object_or_404(queries.visible_pilots(request.user), pk=pk)
+    template = "evaluation/pilot.html"
+    if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
+        template += "#live"
+    return render(request, template, _page(request, row))
+
+
+@login_required
+@require_POST
+def pilot_cancel(request: SignedIn, pk: int) -> HttpResponse:
+    row = _steerable(request, pk)
+    cancel_pilot(row.pk, by=request.user)
+    messages.success(request, "Cancelled. What had finished is kept.")
+    return redirect(row)
+
+
+@login_required
+@require_POST
+def pilot_retry(request: SignedIn, pk: int) -> HttpResponse:
+    row = _steerable(request, pk)
+    retry_pilot(row.pk, by=request.user)
+    messages.success(request, "Taken up again. Nothing that was answered is asked a second time.")
+    return redirect(row)
+
+
+@login_required
+@require_GET
+def pilot_json(request: SignedIn, pk: int) -> HttpResponse:
+    """The report as a file; withheld from who still judges decisions of this pilot."""
+    row = get_object_or_404(queries.visible_pilots(request.user), pk=pk)
+    if pending_in(request.user, row):
+        raise PermissionDenied("You still judge decisions of this pilot. Its report opens when you have.")
+    response = JsonResponse(pilot_report(row), json_dumps_params={"ensure_ascii": False, "indent": 2})
+    response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-pilot-{row.number}.json"'
+    return response
+
+
+def _list(request: SignedIn, slug: str | None) -> HttpResponse:
+    found = queries.with_counts(queries.visible_pilots(request.user)).order_by("-created_at", "-pk")
+    benchmark = None
+    if slug is not None:
+        benchmark = find_benchmark(request.user, slug)
+        found = found.filter(benchmark=benchmark)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    mine = list(benchmarks_for(request.user).order_by("name"))
+    return render(
+        request,
+        "evaluation/pilots.html",
+        {
+            "page": page,
+            "benchmark": benchmark,
+            "benchmarks": mine,
+            "may_start": benchmark is not None and may(request.user, benchmark, "pilot"),
+        },
+    )
+
+
+def _page(request: SignedIn, row: Pilot) -> dict[str, Any]:
+    sessions = list(queries.sessions_of(row))
+    blind = blind_sessions(request.user, row)
+    for session in sessions:
+        session.blind = session.pk in blind  # type: ignore[attr-defined]
+    matrix = matrix_of(sessions, row.runs_wanted)
+    under_way = row.state in UNDER_WAY
+    actions = actions_in(request.user, row.benchmark)
+    stopped = any(session.state == Session.State.ERROR for session in sessions)
+    return {
+        "pilot": row,
+        "matrix": matrix,
+        "under_way": under_way,
+        "blind": bool(blind),
+        "scores": None if blind else row.scores,
+        "ways": [] if blind or not row.scores else [(way, row.scores[way]) for way in ("compat", "strict")],
+        "may_cancel": "pilot" in actions and (under_way or row.state == Pilot.State.STOPPED),
+        "may_retry": "pilot" in actions and stopped and row.state != Pilot.State.CANCELLED,
+        "may_audit": "plan_audit" in actions and not under_way,
+        "may_start": "pilot" in actions,
+        "audits": audits_of(row),
+    }
+
+
+def _steerable(request: SignedIn, pk: int) -> Pilot:
+    row: Pilot = get_object_or_404(queries.visible_pilots(request.user), pk=pk)
+    require(request.user, row.benchmark, "pilot")
+    return row

@@ -1,0 +1,87 @@
+"""Releases: what blocks the next, cutting it, and those there are."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from evaluation import queries
+from evaluation.forms import ReleaseForm
+from evaluation.releases import ReleaseBlocked, ReleaseRefused, cut_release, release_blockers
+from evaluation.views import SignedIn
+from studio.access import benchmarks_for, find_benchmark, may, require
+
+PER_PAGE = 50
+
+
+@login_required
+@require_GET
+def releases(request: SignedIn) -> HttpResponse:
+    """Of every benchmark the person belongs to."""
+    page = Paginator(queries.visible_releases(request.user), PER_PAGE).get_page(request.GET.get("page"))
+    mine = list(benchmarks_for(request.user).order_by("name"))
+    return render(request, "evaluation/releases.html", {"page": page, "benchmarks": mine})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def release_new(request: SignedIn, slug: str) -> HttpResponse:
+    """What blocks a release of the benchmark, and the button once nothing does, or someone takes it upon themselves."""
+    benchmark = find_benchmark(request.user, slug)
+    form = ReleaseForm(request.POST or None)
+    if request.method == "POST":
+        require(request.user, benchmark, "release")
+        if form.is_valid():
+            accept = form.cleaned_data["accept"]
+            try:
+                return redirect(cut_release(benchmark, form.cleaned_data["version"], by=request.user, accept=accept))
+            except ReleaseRefused as refused:
+                form.add_error("version", str(refused))
+            except ReleaseBlocked:
+                form.add_error("accept", "Something stands in the way. Mend it, or accept it with a reason.")
+    blockers = release_blockers(benchmark)
+    return render(
+        request,
+        "evaluation/release_new.html",
+        {
+            "benchmark": benchmark,
+            "form": form,
+            "blockers": blockers,
+            "unacceptable": [one for one in blockers if not one.acceptable],
+            "may_release": may(request.user, benchmark, "release"),
+            "releases": queries.visible_releases(request.user).filter(benchmark=benchmark)[:20],
+        },
+    )
+
+
+@login_required
+@require_GET
+def release(request: SignedIn, pk: int) -> HttpResponse:
+    row = get_object_or_404(queries.visible_releases(request.user), pk=pk)
+    return render(
+        request,
+        "evaluation/release.html",
+        {
+            "release": row,
+            "manifest": row.manifest,
+            "size": row.blob.size,
+            "tasks": row.tasks.select_related("revision__task__episode__persona__benchmark").order_by(
+                "revision__task__episode__persona__position", "revision__task__position"
+            ),
+        },
+    )
+
+
+@login_required
+@require_GET
+def release_download(request: SignedIn, pk: int) -> HttpResponse:
+    """The archive, to the byte."""
+    row = get_object_or_404(queries.visible_releases(request.user), pk=pk)
+    response = HttpResponse(bytes(row.blob.content), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-{row.version}.zip"'
+    response["X-Content-Type-Options"] = "nosniff"
+    response["ETag"] = f'"{row.sha256}"'
+    return response

@@ -1,0 +1,126 @@
+"""Reading a session, and the files its agent left."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_GET
+
+from evaluation import queries
+from evaluation.blindness import is_blind
+from evaluation.models import Session, Turn
+from evaluation.passages import plain
+from evaluation.reading import read_session
+from evaluation.snapshots import Manifest
+from evaluation.views import SignedIn
+from evaluation.workspaces import compare, manifest_before, open_file, rows, sizes_of
+from studio.models import Blob
+from studio.spec.persona import PersonaSpec
+from studio.spec.task import TaskSpec
+
+SANDBOX = "sandbox; default-src 'none'"
+
+
+@login_required
+@require_GET
+def session(request: SignedIn, pk: int) -> HttpResponse:
+    """``?turn=`` chooses the turn whose workspace is listed; the last one by default."""
+    row = get_object_or_404(queries.visible_sessions(request.user), pk=pk)
+    reading = read_session(row, blind=is_blind(request.user, row))
+    numbers = [view.turn.number for view in reading.turns]
+    number = _number(request.GET.get("turn"), numbers)
+    view = next((view for view in reading.turns if view.turn.number == number), None)
+    files = []
+    if view is not None:
+        manifest = view.turn.snapshot.manifest
+        files = rows(reading.befores[view.turn.number], manifest, sizes_of(manifest))
+    before, after = queries.neighbours(row)
+    context = {
+        "session": row,
+        "pilot": row.run.pilot,
+        "reading": reading,
+        "workspace_turn": number,
+        "files": files,
+        "numbers": numbers,
+        "previous": before,
+        "next": after,
+    }
+    template = "evaluation/session.html"
+    if request.htmx and request.htmx.target == "workspace":  # type: ignore[attr-defined]
+        template += "#workspace"
+    return render(request, template, context)
+
+
+@login_required
+@require_GET
+def session_file(request: SignedIn, pk: int, number: int) -> HttpResponse:
+    """One file (``?path=``) as it was after a turn: in full, or (``?diff=1``) against the turn before."""
+    row, turn, before = _turn(request, pk, number)
+    path = request.GET.get("path", "")
+    file = open_file(path, before, turn.snapshot.manifest)
+    gone = file is None and path in before
+    if file is None and not gone:
+        raise Http404
+    earlier = open_file(path, {}, before) if path in before else None
+    quotes = {}
+    if not is_blind(request.user, row):
+        quotes = {str(one.pk): one.quote for one in row.verdicts.filter(turn=number).exclude(quote="")}
+    comparable = earlier is not None and (gone or (file is not None and file.change == "changed"))
+    shown_before = earlier.text if earlier else None
+    shown_after = "" if gone else file.text if file else None
+    lines = None
+    if comparable and (gone or request.GET.get("diff")) and shown_before is not None and shown_after is not None:
+        lines = compare(shown_before, shown_after)
+    return render(
+        request,
+        "evaluation/session_file.html",
+        {
+            "session": row,
+            "pilot": row.run.pilot,
+            "turn": turn,
+            "path": path,
+            "file": file,
+            "gone": gone,
+            "comparable": comparable,
+            "wants_diff": gone or (comparable and bool(request.GET.get("diff"))),
+            "lines": lines,
+            "drawn": plain(file.text, quotes)[0] if file and file.text is not None else None,
+            "turns": range(1, row.turn_count + 1),
+        },
+    )
+
+
+@login_required
+@require_GET
+def session_download(request: SignedIn, pk: int, number: int) -> HttpResponse:
+    """A file as the agent left it. It is handed over and never shown: an agent may write anything."""
+    _, turn, _ = _turn(request, pk, number)
+    path = request.GET.get("path", "")
+    blob = Blob.objects.filter(pk=turn.snapshot.manifest.get(path, "")).first()
+    if blob is None:
+        raise Http404
+    response = HttpResponse(bytes(blob.content), content_type="application/octet-stream")
+    response["Content-Disposition"] = content_disposition_header(True, path.rsplit("/", 1)[-1]) or "attachment"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = SANDBOX
+    return response
+
+
+def _turn(request: SignedIn, pk: int, number: int) -> tuple[Session, Turn, Manifest]:
+    """The session, the turn, and the workspace as the turn found it."""
+    row: Session = get_object_or_404(queries.visible_sessions(request.user), pk=pk)
+    turn = get_object_or_404(row.turns.select_related("snapshot"), number=number)
+    if number > 1:
+        earlier = row.turns.select_related("snapshot").filter(number=number - 1).first()
+        return row, turn, earlier.snapshot.manifest if earlier else {}
+    task = TaskSpec.model_validate(row.revision.spec)
+    persona = PersonaSpec.model_validate(row.run.persona_revision.spec)
+    return row, turn, manifest_before(row, task, persona)
+
+
+def _number(asked: str | None, numbers: list[int]) -> int | None:
+    if asked and asked.isdecimal() and len(asked) < 6 and int(asked) in numbers:
+        return int(asked)
+    return numbers[-1] if numbers else None
