@@ -96,9 +96,8 @@ def test_the_whole_life_of_a_studio(tmp_path: Path, taken_port: int):
     finish(["manage.py", "shell", "-v", "0", "-c", make], tmp_path)
 
     # A part that dies is started again.
-    worker = pid_of(tmp_path, "celery --app studio.celery --quiet worker")
-    os.kill(worker, signal.SIGKILL)
-    wait_until(lambda: "worker was started again" in first.said, "the new worker", seconds=20)
+    os.kill(pid_of(tmp_path, "gunicorn studio.wsgi:application"), signal.SIGKILL)
+    wait_until(lambda: "web was started again" in first.said, "the new web server", seconds=20)
     assert page(address) == 200
 
     # kill -9 of the supervisor ends everything within seconds.

@@ -14,7 +14,6 @@ from studio.celery import app as celery
 from studio.local import keeper, stack
 from studio.local.paths import LocalError, data_folder
 from studio.local.supervisor import Supervisor
-from studio.samples import ACCOUNTS
 
 
 class Command(BaseCommand):
@@ -53,13 +52,13 @@ class Command(BaseCommand):
             del claim
 
     def run(self, supervisor: Supervisor, host: str, port: int, *, sample: bool) -> None:
-        listener = stack.listen(host, port)
+        listener = stack.listen(host, port)  # ours for good, so that a web server started again finds it
         bound = listener.getsockname()[1]
         address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{bound}/"
         if port and bound != port:
             self.say(f"Port {port} is taken; the studio takes {bound}.")
         self.say(f"Starting the studio on {data_folder()} …")
-        self.prepare(sample=sample)
+        accounts = self.prepare(sample=sample)
         if supervisor.stopping:
             return
         model_port = stack.free_port()
@@ -68,7 +67,6 @@ class Command(BaseCommand):
         supervisor.start(stack.scripted_model(model_port))
         supervisor.start(stack.worker())
         supervisor.start(stack.web(listener))
-        listener.close()
         supervisor.wait_until(stack.answers(address), "The web server")
         supervisor.wait_until(stack.answers(f"{scripted}/models"), "The scripted model")
         if supervisor.stopping:
@@ -80,17 +78,22 @@ class Command(BaseCommand):
         )
         self.say(f"\nπ-Bench Studio is at {address}")
         if sample:
-            self.tell_accounts(host)
+            self.say(accounts)
+            if not host.startswith("127.") and host not in ("localhost", "::1"):
+                self.say("Others can reach this address, and these passwords are no secret: --no-sample goes without.")
         self.say(f"Data and logs are in {data_folder()}. Ctrl-C stops everything and keeps the data.\n")
         supervisor.watch(stack.keep_servers())
 
-    def prepare(self, *, sample: bool) -> None:
+    def prepare(self, *, sample: bool) -> str:
+        """Bring the database up to date; what is to be said of the sample's accounts."""
         self.require_servers()
         (data_folder() / "static").mkdir(exist_ok=True)
         call_command("migrate", verbosity=0, interactive=False)
+        told = io.StringIO()
         if sample:
-            call_command("load_sample", stdout=io.StringIO())  # the accounts are told when the studio is up
+            call_command("load_sample", stdout=told)
         connections.close_all()
+        return told.getvalue()
 
     def require_servers(self) -> None:
         """Raises LocalError when a database or broker somebody named is not there."""
@@ -104,13 +107,6 @@ class Command(BaseCommand):
                 broker.ensure_connection(max_retries=2, interval_start=0.2, timeout=10)
         except celery.connection_for_write().recoverable_connection_errors as error:
             raise LocalError(f"The broker named by CELERY_BROKER_URL does not answer: {error}") from None
-
-    def tell_accounts(self, host: str) -> None:
-        self.say("Demo accounts, name / password:")
-        for account in ACCOUNTS:
-            self.say(f"  {account.username + ' / ' + account.password:<26} {account.role.label}")
-        if not host.startswith("127.") and host not in ("localhost", "::1"):
-            self.say("Others can reach this address, and these passwords are no secret: --no-sample starts without.")
 
     def tell_what_runs(self, studio: dict[str, object]) -> None:
         if not studio:
