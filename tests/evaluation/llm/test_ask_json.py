@@ -98,7 +98,7 @@ def test_an_unusable_answer_is_asked_for_again_with_the_reason(door_to: DoorTo, 
 
 
 def test_tries_end(door_to: DoorTo, scripted: ScriptedServer):
-    with pytest.raises(UnusableJson, match="no usable answer in 4 tries; of the last: The answer is empty."):
+    with pytest.raises(UnusableJson, match=r"no usable answer in 4 tries; of the last: The answer is empty\."):
         ask(door_to("scripted-judge+empty"), max_tries=4)
 
     assert scripted.stats["requests"] == 4

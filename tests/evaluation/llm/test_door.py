@@ -39,7 +39,8 @@ def test_a_call_gives_text_tokens_and_cost(door_to: DoorTo):
     assert completion.text == "Done."
     assert completion.finish_reason == "stop"
     assert not completion.replayed
-    assert completion.tokens.prompt > 0 and completion.tokens.completion > 0
+    assert completion.tokens.prompt > 0
+    assert completion.tokens.completion > 0
     spent = 3 * completion.tokens.prompt + 15 * completion.tokens.completion
     assert completion.cost == (Decimal(spent) / 1_000_000).quantize(Decimal("0.000001"))
 
@@ -171,18 +172,18 @@ def test_requests_under_way_at_once_are_limited(scripted: ScriptedServer, monkey
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "message"),
     [
-        {"key_env": "HOME"},
-        {"key_env": "OPENAI_API_KEY; echo"},
-        {"key_env": "openai_api_key"},
-        {"base_url": "file:///etc/passwd"},
-        {"params": {"messages": []}},
-        {"params": {"stream": True}},
+        ({"key_env": "HOME"}, "end in API_KEY"),
+        ({"key_env": "OPENAI_API_KEY; echo"}, "end in API_KEY"),
+        ({"key_env": "openai_api_key"}, "end in API_KEY"),
+        ({"base_url": "file:///etc/passwd"}, "must begin with https://"),
+        ({"params": {"messages": []}}, "may not set messages"),
+        ({"params": {"stream": True}}, "may not set stream"),
     ],
 )
-def test_what_cannot_be_an_endpoint_is_refused(wrong: dict[str, Any]):
-    with pytest.raises(ValueError):
+def test_what_cannot_be_an_endpoint_is_refused(wrong: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=message):
         Endpoint(**{"name": "a", "base_url": "https://models.example/v1", "model": "m", **wrong})
 
 

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evaluation.agents.briefing import MAX_MEMORY, briefing, skills_in
+from evaluation.tools import Workspace
+
+
+def make(root: Path, files: dict[str, str]) -> Workspace:
+    for path, content in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(content)
+    return Workspace(root)
+
+
+def test_memory_is_shown_as_the_last_session_left_it(tmp_path: Path):
+    workspace = make(tmp_path, {"MEMORY.md": "- Prefers tables.\n"})
+
+    assert "<memory>\n- Prefers tables.\n</memory>" in briefing(workspace)
+
+
+def test_a_long_memory_is_cut_with_a_word(tmp_path: Path):
+    workspace = make(tmp_path, {"MEMORY.md": "x" * (MAX_MEMORY + 1)})
+
+    assert "x\n[cut here; read MEMORY.md for the rest]\n</memory>" in briefing(workspace)
+
+
+def test_without_memory_and_skills_it_says_so(tmp_path: Path):
+    text = briefing(Workspace(tmp_path))
+
+    assert "<memory>\n(nothing yet)\n</memory>" in text
+    assert "Skills" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("# Case law\nMore.", "Case law"),
+        ("---\nname: x\ndescription: 'Finds case law.'\n---\n# Title", "Finds case law."),
+        ("---\nname: x\n---\n\nReads files.\n", "Reads files."),
+        ("---\ndescription: >\n  folded\n---\n# Title", "Title"),
+        ("\n\n", "no description"),
+        ("x" * 1_000, "x" * 300),
+    ],
+)
+def test_a_skill_is_listed_by_name_and_first_line(tmp_path: Path, text: str, about: str):
+    workspace = make(
+        tmp_path, {"skills/case-law/SKILL.md": text, "skills/case-law/more.md": "x", "skills/README.md": "y"}
+    )
+
+    assert skills_in(workspace) == [("case-law", about)]
+    assert f"- skills/case-law/SKILL.md: {about}" in briefing(workspace)
+
+
+def test_a_link_is_no_skill_and_no_memory(tmp_path: Path):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "SKILL.md").write_text("secret")
+    workspace = make(tmp_path / "ws", {"skills/real/SKILL.md": "Real."})
+    (tmp_path / "ws" / "skills" / "linked").symlink_to(tmp_path / "outside")
+    (tmp_path / "ws" / "MEMORY.md").symlink_to(tmp_path / "outside" / "SKILL.md")
+
+    assert skills_in(workspace) == [("real", "Real.")]
+    assert "secret" not in briefing(workspace)

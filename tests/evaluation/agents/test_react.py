@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.agents import AgentLimits, AgentSetup, make_agent
+from evaluation.agents.react import CUT_RESULT
+from evaluation.llm import Budget, Door, Prices, ServerFailed
+from evaluation.protocol.participants import Agent, AgentFailed
+from evaluation.scripted.server import ScriptedServer
+from tests.evaluation.conftest import Clock
+from tests.evaluation.llm.test_door import Notebook
+
+DoorTo = Callable[..., Door]
+Tell = Callable[..., None]
+MakeAgent = Callable[..., Agent]
+
+
+@pytest.fixture
+def agent(door_to: DoorTo, tmp_path: Path, clock: Clock) -> MakeAgent:
+    """An agent over an empty workspace; keywords go to its limits, or to its setup if it has them."""
+
+    def make(
+        model: str = "scripted-silent", *, door: Door | None = None, state: dict[str, Any] | None = None, **limits: Any
+    ):
+        return make_agent(
+            AgentSetup(
+                door or door_to(model), tmp_path, limits=AgentLimits(**limits), state=state or {}, timing=clock.timing
+            )
+        )
+
+    return make
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"name": name, "arguments": arguments}
+
+
+def test_an_agent_acts_until_it_answers(agent: MakeAgent, told: Tell, tmp_path: Path):
+    told(
+        {"when": {"step": 1}, "tool_calls": [call("write_file", path="plan.md", content="Go."), call("list_dir")]},
+        {"when": {"step": 2}, "tool_calls": [call("read_file", path="plan.md")]},
+        {"when": {"step": 3}, "reply": "The plan is written."},
+    )
+
+    reply = agent().reply("Write a plan.")
+
+    assert reply.text == "The plan is written."
+    assert reply.note == ""
+    assert [(record.name, record.result, record.ok) for record in reply.tool_calls] == [
+        ("write_file", "Wrote 3 bytes to plan.md.", True),
+        ("list_dir", "plan.md", True),
+        ("read_file", "Go.", True),
+    ]
+    assert reply.tokens.prompt > 0
+    assert (tmp_path / "plan.md").read_text() == "Go."
+
+
+def test_the_model_reads_each_result_of_the_call_it_made(door_to: DoorTo, agent: MakeAgent, told: Tell):
+    told({"when": {"step": 1}, "tool_calls": [call("list_dir"), call("fly")]}, {"reply": "Done."})
+    notebook = Notebook()
+
+    agent(door=door_to("scripted-silent", recorder=notebook)).reply("Look around.")
+
+    assistant, *results = notebook.calls[1].request["messages"][-3:]
+    ids = [asked["id"] for asked in assistant["tool_calls"]]
+    assert [(message["tool_call_id"], message["content"].split(".")[0]) for message in results] == [
+        (ids[0], "[the folder is empty]"),
+        (ids[1], "Error: There is no tool 'fly'"),
+    ]
+
+
+@pytest.mark.parametrize("mischief", ["bad-arguments", "unknown-tool"])
+def test_what_a_model_gets_wrong_is_told_back_and_it_may_go_on(agent: MakeAgent, mischief: str):
+    reply = agent(f"scripted-silent+{mischief}x2").reply("Write a plan.")
+
+    assert reply.text == "Done."
+    assert [record.ok for record in reply.tool_calls] == [False, False]
+
+
+def test_a_model_that_never_stops_calling_tools_is_stopped_and_asked_for_a_last_word(
+    agent: MakeAgent, scripted: ScriptedServer
+):
+    reply = agent("scripted-silent+endlessx5", tool_calls=5).reply("Write a plan.")
+
+    assert reply.text == "Done."
+    assert reply.note == "The limit of 5 tool calls in a turn was reached."
+    assert len(reply.tool_calls) == 5
+    assert scripted.stats["requests"] == 6
+
+
+def test_a_model_that_calls_tools_even_then_is_cut_off(agent: MakeAgent, scripted: ScriptedServer):
+    first = agent("scripted-silent+endless", tool_calls=3)
+
+    reply = first.reply("Write a plan.")
+
+    assert reply.text == ""
+    assert len(reply.tool_calls) == 3
+    assert scripted.stats["requests"] == 4
+    assert [message["role"] for message in reply.state["messages"][-2:]] == ["tool", "assistant"]
+
+
+def test_calls_beyond_the_limit_in_one_message_are_answered_but_not_made(agent: MakeAgent, told: Tell, tmp_path: Path):
+    told(
+        {
+            "when": {"step": 1},
+            "tool_calls": [call("write_file", path=f"{number}.md", content="x") for number in range(4)],
+        },
+        {"reply": "Done."},
+    )
+
+    reply = agent(tool_calls=2).reply("Write.")
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.md", "1.md"]
+    assert (reply.text, len(reply.tool_calls)) == ("Done.", 2)
+    results = [message for message in reply.state["messages"] if message["role"] == "tool"]
+    assert [result["content"][:17] for result in results[2:]] == ["Error: not called"] * 2
+
+
+@pytest.mark.parametrize(
+    ("limits", "note", "calls"),
+    [
+        ({"model_calls": 3}, "The limit of 3 model calls in a turn was reached.", 3),
+        ({"turn_tokens": 1}, "The limit of 1 tokens in a turn was reached.", 1),
+        ({"tokens": 1}, "The limit of 1 tokens in a session was reached.", 1),
+        ({"cost": Decimal("0.000001")}, "The cost limit of 0.000001 in a session was reached.", 1),
+    ],
+)
+def test_each_limit_ends_the_turn_with_a_note(
+    agent: MakeAgent, door_to: DoorTo, scripted: ScriptedServer, limits: dict[str, Any], note: str, calls: int
+):
+    door = door_to("scripted-silent+endless", prices=Prices(Decimal(100), Decimal(100)))
+
+    reply = agent(door=door, **limits).reply("Write a plan.")
+
+    assert reply.note == note
+    assert scripted.stats["requests"] == calls
+
+
+def test_a_spent_budget_ends_the_turn_with_a_note(agent: MakeAgent, door_to: DoorTo):
+    reply = agent(door=door_to("scripted-silent+endless", budget=Budget(max_calls=2))).reply("Write a plan.")
+
+    assert reply.note == "The limit of 2 model calls is reached."
+    assert len(reply.tool_calls) == 2
+
+
+def test_time_ends_a_turn(agent: MakeAgent, told: Tell, clock: Clock, scripted: ScriptedServer):
+    told({"when": {"step": 1}, "do": "429", "retry_after": 20, "times": 1}, {"tool_calls": [call("list_dir")]})
+
+    reply = agent(turn_seconds=20).reply("Write a plan.")
+
+    assert reply.note == "The limit of 20 seconds for a turn was reached."
+    assert scripted.stats["requests"] == 2
+
+
+def test_a_session_goes_on_from_its_state_in_another_process(agent: MakeAgent, told: Tell, door_to: DoorTo):
+    told(
+        {"when": {"turn": 1, "step": 1}, "tool_calls": [call("list_dir")]},
+        {"when": {"turn": 1}, "reply": "First."},
+        {"when": {"turn": 2}, "reply": "Second."},
+    )
+    first = agent().reply("One.")
+    state = json.loads(json.dumps(first.state))
+    notebook = Notebook()
+
+    second = agent(door=door_to("scripted-silent", recorder=notebook), state=state).reply("Two.")
+
+    assert second.text == "Second."
+    sent = notebook.calls[0].request["messages"]
+    assert [message["role"] for message in sent] == ["system", "user", "assistant", "tool", "assistant", "user"]
+    assert second.state["tokens"][0] == first.tokens.prompt + second.tokens.prompt
+
+
+def test_limits_of_a_session_hold_over_its_turns(agent: MakeAgent):
+    first = agent().reply("One.")
+
+    second = agent(state=dict(first.state), tokens=first.tokens.total).reply("Two.")
+
+    assert second.text == ""
+    assert second.note == f"The limit of {first.tokens.total} tokens in a session was reached."
+
+
+def test_after_an_outage_the_turn_can_be_taken_again(agent: MakeAgent, door_to: DoorTo, scripted: ScriptedServer):
+    notebook = Notebook()
+    first = agent().reply("One.")
+    with pytest.raises(ServerFailed):
+        agent("scripted-silent+500", state=dict(first.state)).reply("Two.")
+
+    again = agent(door=door_to("scripted-silent", recorder=notebook), state=dict(first.state)).reply("Two.")
+
+    assert again.text == "Done."
+    assert [message["role"] for message in notebook.calls[0].request["messages"]].count("user") == 2
+
+
+def test_answered_calls_of_an_interrupted_turn_are_replayed(
+    agent: MakeAgent, told: Tell, door_to: DoorTo, scripted: ScriptedServer
+):
+    told(
+        {"when": {"step": 1}, "tool_calls": [call("write_file", path="a.md", content="x")]},
+        {"when": {"step": 2}, "do": "500", "times": 3},
+        {"reply": "Done."},
+    )
+    notebook = Notebook()
+    with pytest.raises(ServerFailed):
+        agent(door=door_to("scripted-silent", recorder=notebook)).reply("One.")
+    assert scripted.stats["requests"] == 4
+
+    reply = agent(door=door_to("scripted-silent", recorder=notebook)).reply("One.")
+
+    assert reply.text == "Done."
+    assert scripted.stats["requests"] == 5
+
+
+def test_a_conversation_too_long_loses_old_results_first(agent: MakeAgent, told: Tell, tmp_path: Path):
+    (tmp_path / "long.md").write_text("x" * 1_000)
+    told(
+        {"when": {"step": 7}, "do": "context", "times": 1},
+        {"when": {"step": 7}, "reply": "Done."},
+        {"tool_calls": [call("read_file", path="long.md")]},
+    )
+
+    reply = agent().reply("Read it.")
+
+    results = [message["content"] for message in reply.state["messages"] if message["role"] == "tool"]
+    assert reply.text == "Done."
+    assert results == [CUT_RESULT] * 2 + ["x" * 1_000] * 4
+    assert [len(record.result) for record in reply.tool_calls] == [1_000] * 6
+
+
+def test_a_conversation_still_too_long_is_the_agents_failure(agent: MakeAgent):
+    with pytest.raises(AgentFailed, match="longer than the model can read"):
+        agent("scripted-silent+context").reply("One.")
+
+
+def test_silence_is_noted(agent: MakeAgent):
+    reply = agent("scripted-silent+empty").reply("One.")
+
+    assert (reply.text, reply.note) == ("", "The model said nothing.")
+
+
+def test_an_agent_there_is_not_is_named(door_to: DoorTo, tmp_path: Path):
+    with pytest.raises(LookupError, match="There is no agent 'other'; there are react"):
+        make_agent(AgentSetup(door_to("scripted-silent"), tmp_path), "other")

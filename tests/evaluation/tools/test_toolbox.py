@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluation.tools import Toolbox, Workspace, toolbox_for
+
+
+@pytest.fixture(scope="module")
+def toolbox(tmp_path_factory: pytest.TempPathFactory) -> Toolbox:
+    return toolbox_for(Workspace(tmp_path_factory.mktemp("ws")), ["gmail__search_labels"])
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        (
+            "fly",
+            "{}",
+            "Error: There is no tool 'fly'. There are: read_file, write_file, edit_file, list_dir, glob, grep.",
+        ),
+        ("read_file", "{path: x", "Error: The arguments are not JSON"),
+        ("read_file", "[]", "Error: The arguments are not a JSON object."),
+        ("read_file", "", "Error: read_file cannot be called like this: path: Field required."),
+        ("read_file", '{"path": "a", "page": 2}', "page: Extra inputs are not permitted"),
+        ("read_file", '{"path": "a", "offset": "many"}', "offset: Input should be a valid integer"),
+        ("read_file", '{"path": "\\ud800"}', "Error: "),
+        ("write_file", '{"path": "a", "content": "\\ud800"}', "Error: "),
+        ("read_file", '{"path": ' + "[" * 100_000, "Error: The arguments are not JSON"),
+    ],
+)
+def test_a_call_that_makes_no_sense_is_told_back(toolbox: Toolbox, name: str, arguments: str, told: str):
+    record = toolbox.call(name, arguments)
+
+    assert not record.ok
+    assert told in record.result
+
+
+def test_a_number_given_as_text_is_taken(toolbox: Toolbox):
+    toolbox.call("write_file", '{"path": "lines", "content": "one\\ntwo\\n"}')
+
+    record = toolbox.call("read_file", '{"path": "lines", "offset": "2"}')
+
+    assert (record.ok, record.result, record.arguments) == (True, "two\n", {"path": "lines", "offset": "2"})
+
+
+def test_bound_tools_that_are_not_built_are_not_offered(toolbox: Toolbox):
+    assert not [schema for schema in toolbox.schemas if "gmail" in schema["function"]["name"]]
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(["read_file", "write_file", "edit_file", "list_dir", "glob", "grep", "", "?"]),
+    arguments=st.text(max_size=80)
+    | st.dictionaries(
+        st.sampled_from(["path", "content", "pattern", "old_text", "new_text", "offset", "limit"]),
+        st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    ).map(json.dumps),
+)
+def test_whatever_a_model_writes_it_gets_an_answer(toolbox: Toolbox, name: str, arguments: str):
+    record = toolbox.call(name, arguments)
+
+    assert isinstance(record.result, str)
+    assert record.result
+    assert record.ok or record.result.startswith("Error: ")
