@@ -71,13 +71,21 @@ def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversa
             before = len(done)
         elif role == "assistant":
             step += 1
-            for call in message.get("tool_calls") or ():
-                function = call.get("function", {})
+            for call in filter(_is_call, _list(message.get("tool_calls"))):
+                function = call["function"]
                 asked[str(call.get("id"))] = (str(function.get("name")), _arguments(function.get("arguments")))
         elif role == "tool" and (found := asked.get(str(message.get("tool_call_id")))):
             done.append(Done(*found, text))
-    names = frozenset(str(tool.get("function", {}).get("name")) for tool in tools if isinstance(tool, Mapping))
+    names = frozenset(str(tool["function"].get("name")) for tool in filter(_is_call, tools))
     return Conversation("\n".join(system), tuple(said), tuple(done), step, len(done) - before, names)
+
+
+def _is_call(value: Any) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("function"), Mapping)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def text_of(message: Mapping[str, Any]) -> str:

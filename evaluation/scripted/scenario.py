@@ -132,6 +132,9 @@ def _rule(given: Any, place: str) -> Rule:
     decisions = given.get("decisions")
     if decisions is not None and not isinstance(decisions, Mapping):
         raise BadScenario(f'{place}: "decisions" is not an object by index.')
+    for name, kind in (("reply", str), ("times", int), ("retry_after", (int, float)), ("seconds", (int, float))):
+        if name in given and not isinstance(given[name], kind):
+            raise BadScenario(f'{place}: "{name}" has the wrong type.')
     if not do and decisions is None and "reply" not in given and "tool_calls" not in given:
         raise BadScenario(f'{place} says nothing: give it "reply", "tool_calls", "decisions" or "do".')
     try:

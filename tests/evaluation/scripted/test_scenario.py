@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.llm import Door
+from evaluation.protocol.answers import parse_answer
+from evaluation.protocol.participants import OpenIntent
+from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt
+from evaluation.scripted.mischief import NOBODY_SAID
+from evaluation.scripted.scenario import BadScenario, load_scenario, read_scenario
+
+DoorTo = Callable[..., Door]
+Tell = Callable[..., None]
+
+
+def say(door: Door, *texts: str) -> str:
+    return door.complete([{"role": "user", "content": text} for text in texts]).text
+
+
+def test_the_first_rule_that_fits_answers(door_to: DoorTo, told: Tell):
+    told(
+        {"when": {"model": "scripted-asks"}, "reply": "Other model."},
+        {"when": {"request": "LEASE", "turn": 2}, "reply": "Second turn."},
+        {"when": {"request": "lease"}, "reply": "First turn."},
+    )
+    door = door_to("scripted-silent")
+
+    assert [say(door, "End the lease."), say(door, "End the lease.", "And?"), say(door, "Hello.")] == [
+        "First turn.",
+        "Second turn.",
+        "Done.",
+    ]
+
+
+def test_a_rule_that_is_used_up_lets_the_next_one_answer(door_to: DoorTo, told: Tell):
+    told({"reply": "Once.", "times": 1}, {"reply": "Then."})
+    door = door_to("scripted-silent")
+
+    assert [say(door, "a"), say(door, "a"), say(door, "a")] == ["Once.", "Then.", "Then."]
+
+
+def test_decisions_come_exactly_as_told(door_to: DoorTo, told: Tell):
+    told(
+        {
+            "when": {"purpose": "follow_up", "contains": "which bank"},
+            "decisions": {
+                "2": {"decision": "YES", "style": "Options", "quote": "bank?", "reason": "It asks."},
+                "3": "YES",
+            },
+        }
+    )
+    prompt = follow_up_prompt("Which bank?", [OpenIntent(index, "x") for index in (1, 2, 3)])
+
+    decisions, _ = door_to("scripted-judge").ask_json(
+        prompt.messages, "decisions", prompt.schema, lambda text: parse_answer(prompt, text)
+    )
+
+    assert [(item.yes, item.style, item.quote, item.reason) for item in decisions] == [
+        (False, None, "", "The scenario says so."),
+        (True, "options", "bank?", "It asks."),
+        (True, "clarify", "", "The scenario says so."),
+    ]
+
+
+def test_a_checklist_is_told_by_turn_with_a_word_for_the_rest(door_to: DoorTo, told: Tell):
+    told({"when": {"purpose": "checklist", "turn": 2}, "decisions": {"1": "NO"}, "otherwise": "YES"})
+    first = '<user turn="1">\na\n</user>\n<assistant>\nb\n</assistant>'
+    second = '<user turn="1">\na\n</user>\n<user turn="2">\nc\n</user>\n<assistant>\nd\n</assistant>'
+
+    def ask(trace: str) -> list[bool]:
+        prompt = checklist_prompt([], trace, [(1, "North"), (2, "South")], escaped=True)
+        decisions, _ = door_to("scripted-judge").ask_json(
+            prompt.messages, "decisions", prompt.schema, lambda text: parse_answer(prompt, text)
+        )
+        return [item.yes for item in decisions]
+
+    assert [ask(first), ask(second)] == [[False, False], [False, True]]
+
+
+def test_mischief_may_spoil_what_was_told(door_to: DoorTo, told: Tell):
+    told({"when": {"purpose": "follow_up"}, "decisions": {"1": "YES"}, "do": "misquote"})
+    prompt = follow_up_prompt("Which bank?", [OpenIntent(1, "x")])
+
+    (decision,), _ = door_to("scripted-judge").ask_json(
+        prompt.messages, "decisions", prompt.schema, lambda text: parse_answer(prompt, text)
+    )
+
+    assert (decision.yes, decision.quote, decision.supported) == (True, NOBODY_SAID, False)
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ([], 'an object with a list "rules"'),
+        ({"rules": ["x"]}, "Rule 1 is not an object"),
+        ({"rules": [{"reply": "a"}, {}]}, "Rule 2 says nothing"),
+        ({"rules": [{"say": "x"}]}, "Rule 1 has unknown keys: say"),
+        ({"rules": [{"when": {"who": "x"}, "reply": "a"}]}, 'Rule 1, "when" has unknown keys: who'),
+        ({"rules": [{"when": {"turn": "1"}, "reply": "a"}]}, 'Rule 1: "turn" has the wrong type'),
+        ({"rules": [{"do": "explode"}]}, "there is no misbehaviour 'explode'; there are 401, "),
+        ({"rules": [{"decisions": ["YES"]}]}, '"decisions" is not an object by index'),
+        ({"rules": [{"tool_calls": [{"arguments": {}}]}]}, 'each of "tool_calls" has a "name"'),
+        ({"rules": [{"reply": "a", "times": "often"}]}, '"times" has the wrong type'),
+        ({"rules": [{"reply": 3}]}, '"reply" has the wrong type'),
+    ],
+)
+def test_a_scenario_that_cannot_be_used_says_where_and_why(document: Any, message: str):
+    with pytest.raises(BadScenario, match=message):
+        read_scenario(document)
+
+
+def test_a_scenario_is_read_from_a_file(tmp_path: Path):
+    path = tmp_path / "scenario.json"
+    path.write_text(json.dumps({"rules": [{"reply": "Hello."}]}))
+
+    load_scenario(path)
+
+    path.write_text("{")
+    with pytest.raises(BadScenario, match="cannot be read"):
+        load_scenario(path)
