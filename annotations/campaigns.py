@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import Sealed, Shown
-from studio.models import Benchmark, Event, Membership, Role, User
+from studio.access import ALLOWED
+from studio.models import Benchmark, Event, Membership, User
 
 
 class CampaignRefused(Exception):
@@ -89,7 +90,9 @@ def check_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User
     """Raise CampaignRefused unless enough people can judge each packet. Nobody named: all auditors."""
     if overlap < 1:
         raise CampaignRefused("overlap", "At least one person judges each decision.")
-    known = set(Membership.objects.filter(benchmark=benchmark, role=Role.AUDITOR).values_list("user_id", flat=True))
+    known = set(
+        Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values_list("user_id", flat=True)
+    )
     if strangers := [str(user) for user in auditors if user.pk not in known]:
         raise CampaignRefused("auditors", f"{', '.join(strangers)} cannot audit here. Give them the role first.")
     asked = len({user.pk for user in auditors}) or len(known)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from annotations.adjudication import undecided_packets
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Consensus, Judgment, Packet
-from annotations.queries import ADJUDICATORS, answers_of, roles_of
+from annotations.queries import ADJUDICATORS, answers_of
 from annotations.results import Line, Summary
+from studio.access import roles_in
 from studio.models import User
 
 KINDS = {"checklist": "Checklist", "satisfaction": "Intent satisfied", "follow_up": "Intent asked for"}
@@ -84,7 +85,7 @@ def _ends(rate: Rate) -> tuple[float | None, float | None, float | None]:
 
 def undecided(campaign: AuditCampaign, user: User) -> list[Undecided]:
     answers = answers_of([campaign.pk])
-    allowed = not roles_of(user, campaign.benchmark_id).isdisjoint(ADJUDICATORS)
+    allowed = not roles_in(user, campaign.benchmark).isdisjoint(ADJUDICATORS)
     found = []
     for packet in campaign.packets.filter(pk__in=undecided_packets(campaign, answers)):
         said = answers[packet.pk]

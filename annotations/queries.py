@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotations.models import Adjudication, AuditCampaign, Judgment, Packet
-from studio.models import Benchmark, Event, Membership, Role, User
+from studio.access import ALLOWED, benchmarks_for, roles_in
+from studio.models import Benchmark, Event, Membership, User
 
-OPENERS = (Role.OWNER, Role.RELEASE_MANAGER)
-ADJUDICATORS = (Role.AUDITOR, Role.OWNER, Role.RELEASE_MANAGER)
+AUDITORS, OPENERS = ALLOWED["audit"], ALLOWED["plan_audit"]
+ADJUDICATORS = AUDITORS | OPENERS
 
 RESULTS_READ = "audit_results_read"
 """An auditor who has seen the results is asked no more, and takes nothing back: what they said stays blind."""
@@ -24,12 +25,7 @@ Answers = dict[int, dict[int, str]]
 
 def visible_campaigns(user: User) -> QuerySet[AuditCampaign]:
     """The campaigns of every benchmark the person belongs to."""
-    mine = Membership.objects.filter(user=user.pk).values("benchmark")
-    return AuditCampaign.objects.filter(benchmark__in=mine).select_related("benchmark", "created_by")
-
-
-def roles_of(user: User, benchmark_id: int) -> frozenset[str]:
-    return frozenset(Membership.objects.filter(user=user.pk, benchmark=benchmark_id).values_list("role", flat=True))
+    return AuditCampaign.objects.filter(benchmark__in=benchmarks_for(user)).select_related("benchmark", "created_by")
 
 
 def benchmarks_to_audit(user: User) -> QuerySet[Benchmark]:
@@ -47,13 +43,9 @@ def has_read_results(user: User, campaign: AuditCampaign) -> bool:
     return campaign.pk in _read([campaign], user)
 
 
-def may_open(user: User, benchmark_id: int) -> bool:
-    return not roles_of(user, benchmark_id).isdisjoint(OPENERS)
-
-
 def may_adjudicate(user: User, packet: Packet) -> bool:
     """Someone of the benchmark who has not judged this packet themselves."""
-    if roles_of(user, packet.campaign.benchmark_id).isdisjoint(ADJUDICATORS):
+    if roles_in(user, packet.campaign.benchmark).isdisjoint(ADJUDICATORS):
         return False
     return user.pk not in answers_of([packet.campaign_id]).get(packet.pk, {})
 
@@ -150,7 +142,7 @@ def sees_results(user: User, campaign: AuditCampaign) -> bool:
 def _asked(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
     benchmarks = {campaign.benchmark_id for campaign in campaigns}
     audited = set(
-        Membership.objects.filter(user=user.pk, role=Role.AUDITOR, benchmark__in=benchmarks).values_list(
+        Membership.objects.filter(user=user.pk, role__in=AUDITORS, benchmark__in=benchmarks).values_list(
             "benchmark_id", flat=True
         )
     )

@@ -5,7 +5,7 @@ from annotations import views
 app_name = "annotations"
 
 urlpatterns = [
-    path("", views.campaigns, name="audits"),
+    path("", views.campaigns, name="campaigns"),
     path("<int:pk>/", views.campaign, name="campaign"),
     path("<int:pk>/close/", views.close, name="close"),
     path("<int:pk>/results/", views.results, name="results"),

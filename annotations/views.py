@@ -19,13 +19,13 @@ from annotations.queries import (
     benchmarks_to_audit,
     is_auditor,
     may_adjudicate,
-    may_open,
     pending_packets,
     sees_results,
     shares_of,
     visible_campaigns,
 )
 from annotations.results import summarise
+from studio.access import may, require
 from studio.models import User
 
 
@@ -59,7 +59,7 @@ def campaign(request: SignedIn, pk: int) -> HttpResponse:
         "campaign": row,
         "share": share,
         "percent": 100 * share.settled // share.packets if share.packets else 0,
-        "may_close": row.state == AuditCampaign.State.OPEN and may_open(request.user, row.benchmark_id),
+        "may_close": row.state == AuditCampaign.State.OPEN and may(request.user, row.benchmark, "plan_audit"),
     }
     if sees_results(request.user, row):
         context |= {
@@ -76,8 +76,7 @@ def campaign(request: SignedIn, pk: int) -> HttpResponse:
 @require_POST
 def close(request: SignedIn, pk: int) -> HttpResponse:
     row = get_object_or_404(visible_campaigns(request.user), pk=pk)
-    if not may_open(request.user, row.benchmark_id):
-        raise Http404
+    require(request.user, row.benchmark, "plan_audit")
     close_campaign(row, by=request.user)
     return redirect(row)
 

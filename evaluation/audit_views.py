@@ -15,7 +15,8 @@ from annotations.campaigns import CampaignRefused
 from annotations.queries import benchmarks_to_audit
 from evaluation.audits import DEFAULT_SIZE, LARGEST, auditable_pilots, open_audit
 from evaluation.models import Pilot
-from studio.models import Benchmark, Membership, Role, User
+from studio.access import ALLOWED
+from studio.models import Benchmark, Membership, User
 
 
 class SignedIn(HttpRequest):
@@ -67,7 +68,7 @@ class OpenAuditForm(forms.Form):
 
     def __init__(self, benchmark: Benchmark, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        auditors = Membership.objects.filter(benchmark=benchmark, role=Role.AUDITOR).values("user")
+        auditors = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values("user")
         self.fields["pilot"].queryset = auditable_pilots(benchmark)  # type: ignore[attr-defined]
         self.fields["auditors"].queryset = User.objects.filter(pk__in=auditors)  # type: ignore[attr-defined]
 

@@ -21,7 +21,7 @@ function sentences() {
     for (const match of node.data.matchAll(/[^\n.!?]+(?:[.!?]+(?=\s|$)|[.!?])*/g)) {
       if (!match[0].trim()) continue;
       const range = new Range();
-      range.setStart(node, match.index);
+      range.setStart(node, match.index + match[0].search(/\S/));
       range.setEnd(node, match.index + match[0].length);
       found.push(range);
     }

@@ -138,7 +138,7 @@ def test_a_member_sees_results_and_only_owners_and_release_managers_close():
     text = page(viewer, campaign.get_absolute_url())
     assert "sealed reason" in text
     assert "Close the audit" not in text
-    assert viewer.post(f"/audits/{campaign.pk}/close/").status_code == 404
+    assert viewer.post(f"/audits/{campaign.pk}/close/").status_code == 403
     assert page(viewer, f"/audits/{campaign.pk}/judge/", 404)
 
     assert "Close the audit" in page(manager, campaign.get_absolute_url())
