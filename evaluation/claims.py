@@ -47,9 +47,10 @@ def claimable() -> QuerySet[Session]:
     may_go_on = (
         Q(state=State.WAITING) | Q(state=State.RUNNING, lease_until__lt=now) | Q(state=State.ERROR, retry_at__lte=now)
     )
+    tries = Q(attempts__lt=settings.SESSION_ATTEMPTS)
     talks = Q(~Exists(others.filter(position__lt=OuterRef("position"))))
     grades = Q(~Exists(others), state=State.FINISHED, graded_compat_at=None) & free
-    return Session.objects.filter((may_go_on & talks) | grades).exclude(run__pilot__state=Pilot.State.CANCELLED)
+    return Session.objects.filter((may_go_on & tries & talks) | grades).exclude(run__pilot__state=Pilot.State.CANCELLED)
 
 
 def claim(session_id: int) -> Session | None:
@@ -58,7 +59,7 @@ def claim(session_id: int) -> Session | None:
     now = timezone.now()
     taken = (
         claimable()
-        .filter(pk=session_id, attempts__lt=settings.SESSION_ATTEMPTS)
+        .filter(pk=session_id)
         .update(
             state=State.RUNNING,
             claimed_by=token,

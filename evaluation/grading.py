@@ -175,9 +175,9 @@ def _grade_turn(
             for item, decision in zip(rubric, decisions, strict=True)
         ]
     for item in items:
-        if item.grader == "rule" and not item.script and due(item):
-            if item.rule is None or item.rule.kind not in FINAL_ONLY or last:
-                rows.append(_rule_verdict(session, item, way, scene))
+        only_at_the_end = item.rule is not None and item.rule.kind in FINAL_ONLY
+        if item.grader == "rule" and not item.script and due(item) and (last or not only_at_the_end):
+            rows.append(_rule_verdict(session, item, way, scene))
     _store(session, rows, verdicts)
 
 

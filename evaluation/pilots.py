@@ -16,6 +16,7 @@ from evaluation.models import ModelEndpoint, Pilot, Run, Session
 from evaluation.protocol.prompts import PROMPTS_VERSION
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.queueing import enqueue_due
+from evaluation.results import pilot_scores
 from studio.models import Benchmark, Event, Persona, Revision, Task, TaskState, User
 from studio.spec.task import TaskSpec
 
@@ -138,7 +139,7 @@ def settle_pilot(pilot_id: int) -> None:
         if pilot.state not in (Pilot.State.WAITING, Pilot.State.RUNNING):
             return
         rows = Session.objects.filter(run__pilot=pilot).order_by("run_id", "position")
-        state = _state_of(rows.only("run", "position", "state", "ended_at", "graded_compat_at", "retry_at"))
+        state = _state_of(list(rows.only("run", "position", "state", "ended_at", "graded_compat_at", "retry_at")))
         if state == Pilot.State.RUNNING:
             return
         pilot.state = state
@@ -189,8 +190,6 @@ def _state_of(sessions: Sequence[Session]) -> str:
 
 
 def _score(pilot: Pilot) -> None:
-    from evaluation.results import pilot_scores
-
     pilot.scores = pilot_scores(pilot)
     pilot.save(update_fields=["scores"])
 

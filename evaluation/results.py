@@ -14,7 +14,7 @@ from evaluation.protocol.history import WAYS, Way
 from studio.spec.task import TaskSpec
 
 State = Session.State
-Verdicts = Mapping[tuple[Way, int], Sequence[tuple[int, bool | None]]]
+Verdicts = Mapping[tuple[str, int], Sequence[tuple[int, bool | None]]]
 """By way and item: turn and value."""
 
 
@@ -108,7 +108,7 @@ def _by_run(sessions: Sequence[Session], results: Mapping[int, TaskResult]) -> d
 
 def _verdicts(pilot: Pilot) -> tuple[dict[int, Verdicts], dict[int, list[str]]]:
     """Checklist verdicts by session, and the keys of grader scripts as far as they were graded."""
-    by_session: dict[int, dict[tuple[Way, int], list[tuple[int, bool | None]]]] = defaultdict(lambda: defaultdict(list))
+    by_session: dict[int, dict[tuple[str, int], list[tuple[int, bool | None]]]] = defaultdict(lambda: defaultdict(list))
     labels: dict[int, dict[int, str]] = defaultdict(dict)
     rows = Verdict.objects.filter(session__run__pilot=pilot, kind=Verdict.Kind.CHECKLIST).order_by("turn", "index")
     for pk, way, index, turn, met, label, uid in rows.values_list(

@@ -7,7 +7,7 @@ import tempfile
 import time
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import transaction
@@ -21,7 +21,7 @@ from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn, 
 from evaluation.pilots import settle_pilot
 from evaluation.protocol.opening import opening_message
 from evaluation.protocol.participants import Agent, AgentReply, Outage, ToolRecord
-from evaluation.protocol.session import COVERED, IntentState, Progress, TurnTaken, begin, run_session
+from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, begin, run_session
 from evaluation.protocol.trace import read_texts
 from evaluation.queueing import enqueue_due
 from evaluation.recording import SessionRecord
@@ -133,7 +133,7 @@ def progress_of(session: Session, task: TaskSpec) -> Progress:
         return begin(opening_message(task), contents, provided)
     settled = {row.index: row for row in session.intents.all()}
     intents = tuple(
-        IntentState(index, content, settled[index].status, settled[index].turn or None)
+        IntentState(index, content, cast(Status, settled[index].status), settled[index].turn or None)
         if index in settled
         else IntentState(index, content)
         for index, content in enumerate(contents, start=1)

@@ -11,6 +11,7 @@ from django.db import connection
 
 from evaluation.claims import claimable
 from evaluation.models import Pilot, Session
+from evaluation.pilots import sweep
 from evaluation.queueing import workers_answer
 from evaluation.sessions import work_on
 
@@ -64,6 +65,7 @@ def _work(pilot: Pilot) -> None:
             under_way.discard(pk)
             connection.close()
 
+    looked = time.monotonic()
     with ThreadPoolExecutor(THREADS, thread_name_prefix="session") as pool:
         while True:
             pilot.refresh_from_db(fields=["state"])
@@ -73,4 +75,7 @@ def _work(pilot: Pilot) -> None:
             for pk in due:
                 under_way.add(pk)
                 pool.submit(work, pk)
+            if time.monotonic() - looked > ASK_WORKERS_EVERY:
+                sweep()  # gives up on what has killed worker after worker
+                looked = time.monotonic()
             time.sleep(LOOK_EVERY if not due else 0.02)

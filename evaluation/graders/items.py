@@ -26,7 +26,7 @@ class Item:
     key: str = ""
     """Of a script."""
     script: bool = False
-    """Decided by the task's grader script. Without a key, the script stands for itself: its keys could not be learnt."""
+    """Decided by the task's grader script; without a key if its keys could not be learnt."""
 
 
 @dataclass(frozen=True)

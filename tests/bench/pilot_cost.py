@@ -69,9 +69,10 @@ def _measure(options: argparse.Namespace) -> None:
 
     began, cpu = time.monotonic(), time.process_time()
     with connection.execute_wrapper(count):
-        while due := list(Session.objects.filter(run__pilot=pilot, graded_compat_at=None).order_by("run", "position")):
-            if not any([work_on(session.pk) for session in due]):
-                break
+        moved = True
+        while moved:
+            open_sessions = Session.objects.filter(run__pilot=pilot, graded_compat_at=None).order_by("run", "position")
+            moved = sum(work_on(pk) for pk in list(open_sessions.values_list("pk", flat=True))) > 0
     seconds, cpu = time.monotonic() - began, time.process_time() - cpu
     report = pilot_report(pilot)
     sessions = len(report["sessions"])

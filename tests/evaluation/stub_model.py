@@ -50,7 +50,7 @@ def kind_of(body: dict[str, Any]) -> str:
 
 def decisions(body: dict[str, Any], yes: Callable[[int], bool], quote: str = "") -> str:
     """A judge's whole answer to a request."""
-    asked = [message["content"] for message in body["messages"] if message["role"] == "user"][0]
+    asked = next(message["content"] for message in body["messages"] if message["role"] == "user")
     style = {"style": "Clarify"} if kind_of(body) == "follow_up" else {}
     entries = [
         {"index": int(index), "decision": "YES" if yes(int(index)) else "NO", "quote": quote, "reason": "So."} | style

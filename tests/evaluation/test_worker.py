@@ -14,8 +14,9 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
-from evaluation.models import ModelCall, Pilot, Session, Turn
+from evaluation.models import ModelCall, Session, Turn
 from evaluation.queueing import workers_answer
+from evaluation.waiting import wait_for
 from studio.celery import app
 from studio.local import keeper
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
@@ -100,8 +101,11 @@ def test_a_session_of_a_killed_worker_is_taken_up_at_its_last_turn_and_no_stored
     stub.gate.set()
 
     start_worker()
-    until(lambda: Pilot.objects.get(pk=pilot.pk).state == "finished", tmp_path)
+    until(workers_answer, tmp_path)
+    told: list[str] = []
+    wait_for(pilot, tell=told.append)
 
+    assert (pilot.state, told) == ("finished", ["Workers answer; waiting for them."])
     assert len(stored) == 2
     session = Session.objects.order_by("position")[0]
     assert list(session.turns.values_list("number", "reply", "snapshot"))[:2] == stored
