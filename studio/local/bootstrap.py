@@ -63,13 +63,9 @@ def install_ensurepip() -> bool:
     if not shutil.which("apt-get") or (root and not (shutil.which("sudo") and quiet([*root, "true"]))):
         return False
     print("Installing Debian's python3-venv.", flush=True)
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run([*root, "apt-get", "update", "-qq"], env=environment, check=False)
-    return not subprocess.run(
-        [*root, "apt-get", "install", "-y", "-qq", "--no-install-recommends", "python3-venv"],
-        env=environment,
-        check=False,
-    ).returncode
+    quietly = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "-o", "Dpkg::Use-Pty=0"]
+    subprocess.run([*quietly, "update"], stdout=subprocess.DEVNULL, check=False)
+    return quiet_output([*quietly, "install", "-y", "--no-install-recommends", "python3-venv"])
 
 
 def install() -> bool:
@@ -97,6 +93,10 @@ def uv_environment() -> dict[str, str]:
 
 def run(argv: list[str], env: dict[str, str] | None = None) -> bool:
     return not subprocess.run(argv, env=env, check=False).returncode
+
+
+def quiet_output(argv: list[str]) -> bool:
+    return not subprocess.run(argv, stdout=subprocess.DEVNULL, check=False).returncode
 
 
 def quiet(argv: list[str]) -> bool:
