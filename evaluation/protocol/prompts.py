@@ -76,7 +76,13 @@ class JudgePrompt:
 
 
 def escape(text: str) -> str:
-    """Text in which no tag can be opened or closed."""
+    """Text in which no tag can be opened or closed. Quotation marks stay: escaping them costs tokens and hinders
+    quoting verbatim."""
+    return html.escape(text, quote=False)
+
+
+def escape_attribute(text: str) -> str:
+    """Likewise, between quotation marks."""
     return html.escape(text, quote=True)
 
 
@@ -105,7 +111,7 @@ def answer_schema(purpose: Purpose) -> dict[str, Any]:
 
 def satisfaction_prompt(reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> JudgePrompt:
     """Ask which open intents the latest reply, or a file shown with it, meets."""
-    shown = "\n".join(f'<file path="{escape(path)}">\n{escape(text)}\n</file>' for path, text in files.items())
+    shown = "\n".join(f'<file path="{escape_attribute(path)}">\n{escape(text)}\n</file>' for path, text in files.items())
     user = "\n\n".join(
         part
         for part in (

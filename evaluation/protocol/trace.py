@@ -9,7 +9,7 @@ from typing import Any
 from evaluation.protocol.history import Way, same_tool
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import MISSING, find, parsed
-from evaluation.protocol.prompts import escape
+from evaluation.protocol.prompts import escape, escape_attribute
 from studio.spec.task import ToolEvidence
 
 MAX_FILE_CHARACTERS = 40_000
@@ -37,14 +37,15 @@ def render_trace(
     strict escapes every text; compat does not, as in the release, so that a reply can forge tags.
     """
     safe: Callable[[str], str] = escape if way == "strict" else str
+    name: Callable[[str], str] = escape_attribute if way == "strict" else str
     parts = [f'<user turn="{number}">\n{safe(text)}\n</user>' for number, text in enumerate(messages, start=1)]
     parts.append(f"<assistant>\n{safe(reply)}\n</assistant>")
     parts += [
-        f'<tool name="{safe(call.name)}">\n{safe(json.dumps(fields, ensure_ascii=False, default=str))}\n</tool>'
+        f'<tool name="{name(call.name)}">\n{safe(json.dumps(fields, ensure_ascii=False, default=str))}\n</tool>'
         for call in calls
         if (fields := shown_fields(call, tools)) is not None
     ]
-    parts += [f'<file path="{safe(path)}">\n{safe(text)}\n</file>' for path, text in files.items()]
+    parts += [f'<file path="{name(path)}">\n{safe(text)}\n</file>' for path, text in files.items()]
     return "\n".join(parts)
 
 

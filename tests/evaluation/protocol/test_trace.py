@@ -87,8 +87,7 @@ def test_the_trace_holds_the_messages_the_last_reply_chosen_fields_and_files():
 
     assert trace == (
         '<user turn="1">\nhi\n</user>\n<user turn="2">\nmore\n</user>\n<assistant>\ndone\n</assistant>\n'
-        '<tool name="send">\n{&quot;call&quot;: {&quot;to.0&quot;: &quot;x@y&quot;, &quot;cc&quot;: '
-        "&quot;[missing]&quot;}, &quot;result&quot;: {&quot;id&quot;: 7}}\n</tool>\n"
+        '<tool name="send">\n{"call": {"to.0": "x@y", "cc": "[missing]"}, "result": {"id": 7}}\n</tool>\n'
         '<file path="a.md">\ntext\n</file>'
     )
 
