@@ -20,6 +20,7 @@ from evaluation.protocol.prompts import satisfaction_prompt
 from evaluation.scripted.answers import MODELS
 from evaluation.scripted.server import ScriptedServer
 
+ODD_CALL = b'{"model": "scripted-asks", "messages": [{"role": "assistant", "tool_calls": 1}]}'
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -79,7 +80,7 @@ def test_streamed_tool_calls_are_whole(client: openai.OpenAI):
         ("POST", "/v1/chat/completions", b"[]", 400),
         ("POST", "/v1/chat/completions", b'{"model": "gpt-0"}', 404),
         ("POST", "/v1/chat/completions", b'{"model": "scripted-helpful", "messages": [1, {}], "tools": [3]}', 200),
-        ("POST", "/v1/chat/completions", b'{"model": "scripted-asks", "messages": [{"role": "assistant", "tool_calls": 1}]}', 200),
+        ("POST", "/v1/chat/completions", ODD_CALL, 200),
         ("POST", "/v1/chat/completions", b'{"model": "scripted-judge"}', 200),
         ("GET", "/v1/engines", None, 404),
         ("GET", "/v1/chat/completions", None, 404),
