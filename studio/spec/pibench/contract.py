@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from studio.spec.pibench.nodes import Node
 from studio.spec.pibench.personas import Entry, EpisodeFile
@@ -11,9 +11,12 @@ from studio.spec.task import TaskSpec
 
 
 def check_contract(
-    listed: EpisodeFile, tasks: Mapping[str, TaskSpec], report: Report
+    listed: EpisodeFile, tasks: Mapping[str, TaskSpec], broken: Set[str], report: Report
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """The tasks in run order, each with what it depends on, by folder name. What breaks the contract is an error."""
+    """The tasks in run order, each with what it depends on, by folder name. What breaks the contract is an error.
+
+    Of ``broken`` tasks nobody knows what they score, so nothing is said of it.
+    """
     by_trimmed = {task_id.strip(): task_id for task_id in tasks}
     places: dict[str, int] = {}
     placed: list[tuple[str, Entry]] = []
@@ -31,7 +34,9 @@ def check_contract(
         else:
             places[folder] = len(placed)
             placed.append((folder, entry))
-    return [(folder, _dependencies(folder, entry, places, by_trimmed, tasks, report)) for folder, entry in placed]
+    return [
+        (folder, _dependencies(folder, entry, places, by_trimmed, tasks, broken, report)) for folder, entry in placed
+    ]
 
 
 def _dependencies(
@@ -40,6 +45,7 @@ def _dependencies(
     places: Mapping[str, int],
     by_trimmed: Mapping[str, str],
     tasks: Mapping[str, TaskSpec],
+    broken: Set[str],
     report: Report,
 ) -> tuple[str, ...]:
     kept: list[str] = []
@@ -61,8 +67,9 @@ def _dependencies(
             )
         else:
             kept.append(other)
-            _check_setup(folder, other, tasks[other], node, report)
-    if kept and tasks[folder].is_setup:
+            if other not in broken:
+                _check_setup(folder, other, tasks[other], node, report)
+    if kept and folder not in broken and tasks[folder].is_setup:
         entry.node.error(
             report,
             f"“{folder}” depends on earlier tasks and has neither criteria nor a grader script: nothing scores it.",

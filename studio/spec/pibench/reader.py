@@ -39,8 +39,12 @@ class Reading:
     warnings: list[Problem] = field(default_factory=list)
 
     def take(self, report: Report) -> None:
-        self.errors += report.errors
-        self.warnings += report.warnings
+        self.errors += sorted(report.errors, key=_place)
+        self.warnings += sorted(report.warnings, key=_place)
+
+
+def _place(problem: Problem) -> tuple[int, int]:
+    return problem.line or 0, problem.column or 0
 
 
 def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
@@ -136,7 +140,12 @@ class _PersonaReader:
             listed = read_episode(episode_node, episode_report, persona=self.persona)
         tasks = self._tasks()
         task_reports = {task_id: report for task_id, (_, _, report) in tasks.items()}
-        placed = check_contract(listed, {key: spec for key, (spec, _, _) in tasks.items()}, episode_report)
+        placed = check_contract(
+            listed,
+            {key: spec for key, (spec, _, _) in tasks.items()},
+            {key for key, report in task_reports.items() if report.errors},
+            episode_report,
+        )
         ordered = [
             apply_late(
                 tasks[key][0].model_copy(update={"depends_on": tuple(Dependency(task_id=name) for name in needed)}),

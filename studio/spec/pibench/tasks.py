@@ -143,9 +143,12 @@ def _intents(root: Node, intent: Node, report: Report, persona: str, task_id: st
         next(key for key in intent.key_nodes() if key.value == "detailed_intent").error(
             report, "“detailed_intent” is not allowed in v2.", "Split it into the entries of “hidden_intent”."
         )
+    outer = root.get("intent")
+    if outer is not None and outer.kind != "mapping" and not outer.is_null:
+        return ()  # told already
     node = intent.get("hidden_intent")
     if node is None or node.is_null or (node.kind == "sequence" and not node.items):
-        (node or root.get("intent") or root).error(
+        (node or outer or root).error(
             report, "The task has no hidden intent.", "Add at least one entry “- content: …” under “hidden_intent”."
         )
         return ()
