@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from evaluation.casting import agent_of
@@ -48,6 +48,7 @@ def work_on(session_id: int) -> bool:
             _record_outage(session, str(outage))
         except Exception as error:
             logger.exception("Session %d stopped by a defect of the studio.", session.pk)
+            connection.close_if_unusable_or_obsolete()
             _record_outage(session, f"A defect of the studio: {type(error).__name__}: {error}")
     enqueue_due([session.run])
     settle_pilot(session.run.pilot_id)

@@ -156,5 +156,5 @@ def _content(path: Path, room: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(room + 1)
     if len(content) > room:
-        raise AgentFailed(f"The workspace holds more than {MAX_BYTES // 2**20} MB.")
+        raise AgentFailed(f"The workspace holds more than {MAX_BYTES:,} bytes.")
     return content
