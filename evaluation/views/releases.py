@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation import queries
 from evaluation.forms import ReleaseForm
-from evaluation.releases import ReleaseBlocked, ReleaseRefused, cut_release, release_blockers
+from evaluation.releases import Blocker, ReleaseBlocked, ReleaseRefused, cut_release, release_blockers
 from evaluation.views import SignedIn
 from studio.access import benchmarks_for, find_benchmark, may, require
+from studio.models import Benchmark
 
 PER_PAGE = 50
+KINDS = {
+    "no-tasks": "no task at all",
+    "task-not-approved": "not approved",
+    "task-not-piloted": "not tried by a real model as they are now",
+    "too-few-audited": "too few decisions of real judges audited",
+    "judges-disagree": "people disagree with the judges",
+    "pack-unreadable": "cannot be read back",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Something that stands in the way, and where to mend it."""
+
+    blocker: Blocker
+    link: str
+    link_words: str
 
 
 @login_required
@@ -50,6 +73,7 @@ def release_new(request: SignedIn, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "form": form,
             "blockers": blockers,
+            "kinds": _kinds(benchmark, blockers),
             "unacceptable": [one for one in blockers if not one.acceptable],
             "may_release": may(request.user, benchmark, "release"),
             "releases": queries.visible_releases(request.user).filter(benchmark=benchmark)[:20],
@@ -85,3 +109,25 @@ def release_download(request: SignedIn, pk: int) -> HttpResponse:
     response["X-Content-Type-Options"] = "nosniff"
     response["ETag"] = f'"{row.sha256}"'
     return response
+
+
+def _kinds(benchmark: Benchmark, blockers: Sequence[Blocker]) -> list[tuple[str, list[Shown]]]:
+    """By kind, in the order given."""
+    return [
+        (_words(code), [_shown(benchmark, one) for one in found])
+        for code, found in groupby(blockers, key=lambda one: one.code)
+    ]
+
+
+def _words(code: str) -> str:
+    return KINDS.get(code) or "found by the check “" + code.removeprefix("check-").replace("-", " ") + "”"
+
+
+def _shown(benchmark: Benchmark, one: Blocker) -> Shown:
+    if one.code == "task-not-piloted":
+        return Shown(one, f"{reverse('evaluation:pilot_new', args=[benchmark.slug])}?task={one.task}", "Start a pilot")
+    if one.code in ("too-few-audited", "judges-disagree"):
+        return Shown(one, reverse("annotations:audits"), "To the audits")
+    if one.task_pk is not None:
+        return Shown(one, reverse("studio:task", args=[benchmark.slug, one.persona, one.task_pk]), "To the task")
+    return Shown(one, benchmark.get_absolute_url(), "To the benchmark")

@@ -1,0 +1,83 @@
+"""How pilots and sessions are told in pages: states, scores, tokens, money."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from studio.templatetags.studio_ui import status
+
+register = template.Library()
+
+SESSION = {
+    "error": ("error", "our own failure"),
+    "failed": ("failed", "failed by the agent"),
+    "cancelled": ("stopped", "cancelled"),
+}
+PILOT = {
+    "stopped": ("error", "stopped by our own failures"),
+    "cancelled": ("stopped", "cancelled"),
+}
+SHORT = {"error": "our failure", "failed": "failed"}
+SHAPES = {"met": "✓", "not_met": "–", "unsupported": "?", "ungraded": "✕", "waiting": "◌"}
+
+
+@register.simple_tag
+def session_state(state: str, css: str = "", short: bool = False) -> SafeString:
+    key, text = SESSION.get(state, (state, ""))
+    return status(key, SHORT.get(state, text) if short else text, css)
+
+
+@register.simple_tag
+def pilot_state(state: str, css: str = "") -> SafeString:
+    key, text = PILOT.get(state, (state, ""))
+    return status(key, text, css)
+
+
+@register.simple_tag
+def scripted() -> SafeString:
+    """What stands wherever a scripted model's results show."""
+    return format_html(
+        '<span class="chip pill" title="A scripted model played a part: good to try things, never evidence">'
+        '<span class="shape" aria-hidden="true">◌</span>scripted</span>'
+    )
+
+
+@register.filter
+def percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"
+
+
+@register.filter
+def grouped(value: Any) -> str:
+    """12345 → 12,345."""
+    return f"{value or 0:,}"
+
+
+@register.filter
+def money(value: Any) -> str:
+    amount = Decimal(str(value or 0))
+    if not amount:
+        return "$0"
+    return f"${amount:.4f}" if amount < Decimal("0.1") else f"${amount:,.2f}"
+
+
+@register.filter
+def seconds(milliseconds: int | None) -> str:
+    value = (milliseconds or 0) / 1000
+    return f"{value:.1f} s" if value < 90 else f"{value / 60:.0f} min"
+
+
+@register.filter
+def total_of(tokens: Any) -> int:
+    """Of a session's or pilot's tokens: what agent, user and judge used together."""
+    return sum((tokens or {}).get(part, 0) for part in ("agent", "user", "judge"))
+
+
+@register.filter
+def shape(status_key: str) -> str:
+    return SHAPES.get(status_key, "·")

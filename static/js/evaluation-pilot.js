@@ -1,0 +1,22 @@
+// The start form says how many sessions the choice means, and at most what it can cost.
+const form = document.querySelector("#pilot-form");
+const line = document.querySelector("#cost-sum");
+
+function sum() {
+  const persona = form.elements.persona?.value ?? "";
+  const groups = [...form.querySelectorAll("[data-persona]")];
+  const counted = groups.filter((group) => !persona || group.dataset.persona === persona);
+  for (const group of groups) group.hidden = !counted.includes(group);
+  const boxes = counted.flatMap((group) => [...group.querySelectorAll("input[type=checkbox]")]);
+  const chosen = boxes.filter((box) => box.checked).length;
+  const runs = Math.max(1, Number(form.elements.runs.value) || 1);
+  const tasks = chosen || boxes.length;
+  const limit = Number(form.elements.cost.value) || 0;
+  const roles = ["agent", "user_model", "judge"].map((name) => form.elements[name].selectedOptions[0]?.text ?? "");
+  const scripted = roles.every((text) => text.endsWith("scripted"));
+  const most = scripted ? ", at no cost" : limit ? `, at most $${(tasks * runs * limit).toFixed(2)} for the agent` : "";
+  line.textContent = `${tasks} task${tasks === 1 ? "" : "s"} × ${runs} run${runs === 1 ? "" : "s"} = ${tasks * runs} sessions${chosen ? ", and what they depend on" : ""}${most}.`;
+}
+
+form?.addEventListener("input", sum);
+if (form && line) sum();
