@@ -11,6 +11,8 @@ from evaluation.llm import AskedCall, BudgetSpent, Completion, ContextTooLong
 from evaluation.protocol.participants import AgentFailed, AgentReply, Tokens, ToolRecord
 from evaluation.tools import Workspace, toolbox_for
 
+MAX_REPLY = 100_000
+"""Characters of a reply that the user, and so the judges, get to read."""
 KEEP_RESULTS = 4
 """Tool results that stay whole when a conversation has grown too long."""
 CUT_RESULT = "[this result was left out to save room; call the tool again if you need it]"
@@ -42,6 +44,9 @@ class ReactAgent:
             turn.note = str(spent)
         if self._messages[-1]["role"] != "assistant":  # whatever ended the turn, the next one follows an answer
             self._messages.append({"role": "assistant", "content": turn.text or "[no answer]"})
+        if len(turn.text) > MAX_REPLY:
+            turn.text = turn.text[:MAX_REPLY]
+            turn.note = f"The reply was cut after {MAX_REPLY} characters."
         return AgentReply(turn.text, tuple(turn.records), turn.tokens, self._state(), turn.note)
 
     def _act(self, turn: _Turn) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
 from evaluation.llm.failures import UnreadableAnswer
 from evaluation.protocol.participants import Tokens
+
+MAX_KEPT = 2_000
+"""Characters of unreadable arguments that the model sees again."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,22 @@ class AskedCall:
     id: str
     name: str
     arguments: str
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """What the endpoint wants to see again with this call (``extra_content``)."""
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The call as it goes back into the conversation.
+
+        Arguments that are no JSON object are wrapped: some endpoints refuse a conversation that holds such.
+        """
+        try:
+            fine = isinstance(json.loads(self.arguments or "{}"), dict)
+        except (ValueError, RecursionError):
+            fine = False
+        arguments = (self.arguments or "{}") if fine else json.dumps({"not_json": self.arguments[:MAX_KEPT]})
+        function = {"name": self.name, "arguments": arguments}
+        return {"id": self.id, "type": "function", "function": function, **self.extra}
 
 
 @dataclass(frozen=True)
@@ -36,10 +56,7 @@ class Completion:
         """What goes back into the conversation."""
         message: dict[str, Any] = {"role": "assistant", "content": self.text}
         if self.tool_calls:
-            message["tool_calls"] = [
-                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-                for call in self.tool_calls
-            ]
+            message["tool_calls"] = [call.entry for call in self.tool_calls]
         return message
 
 
@@ -68,7 +85,10 @@ def _asked(call: Any, position: int) -> AskedCall:
     if not isinstance(function, Mapping):
         raise UnreadableAnswer(f"Tool call {position + 1} of the answer names no function.")
     return AskedCall(
-        _text(call.get("id")) or f"call_{position}", _text(function.get("name")), _text(function.get("arguments"))
+        _text(call.get("id")) or f"call_{position}",
+        _text(function.get("name")),
+        _text(function.get("arguments")),
+        {"extra_content": call["extra_content"]} if call.get("extra_content") else {},
     )
 
 

@@ -171,6 +171,8 @@ class Door:
     ) -> dict[str, Any]:
         given = {name: value for name, value in {**params, **self.endpoint.params}.items() if value is not None}
         body: dict[str, Any] = {**given, "model": self.endpoint.model, "messages": list(messages)}
+        if body.get("stream"):
+            body.setdefault("stream_options", {"include_usage": True})
         if tools:
             body["tools"] = list(tools)
         if response_format is not None:

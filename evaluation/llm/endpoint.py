@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 KEY_ENV = re.compile(r"[A-Z][A-Z0-9_]*API_KEY")
 SCRIPTED = "scripted:"
 """Base URL of the scripted model, wherever it happens to listen."""
-OURS = frozenset({"model", "messages", "tools", "response_format", "n", "stream"})
+OURS = frozenset({"model", "messages", "tools", "response_format", "n"})
 """What a request holds that no endpoint's parameters may set."""
 
 

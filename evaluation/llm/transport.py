@@ -28,6 +28,7 @@ from evaluation.llm.failures import (
     UnreadableAnswer,
 )
 from evaluation.llm.retrying import retry_after
+from evaluation.llm.streaming import assemble
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_QUOTED = 300
@@ -77,15 +78,20 @@ def _post(client: openai.OpenAI, endpoint: Endpoint, body: Mapping[str, Any]) ->
                 raise UnreadableAnswer(f"{endpoint.name} answered with more than {MAX_ANSWER_BYTES // 2**20} MB.")
             if time.monotonic() > deadline:
                 raise _timed_out(endpoint)
-    try:
-        answer = json.loads(content)
-    except (ValueError, RecursionError):
-        answer = None
-    if answer is None:
-        raise UnreadableAnswer(f"{endpoint.name} answered with something that is not JSON.")
+        streamed = response.headers.get("content-type", "").startswith("text/event-stream")
+    answer = assemble(bytes(content)) if streamed else _parsed(content)
     if not isinstance(answer, dict):
-        raise UnreadableAnswer(f"{endpoint.name} answered with JSON that is not an object.")
+        raise UnreadableAnswer(f"{endpoint.name} answered with something that is not a JSON object.")
+    if answer.get("error") and not answer.get("choices"):  # some gateways pass a failure on with status 200
+        raise ServerFailed(f"{endpoint.name} answered with an error{_said(answer['error'], endpoint.key())}")
     return answer
+
+
+def _parsed(content: bytearray) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _client(address: str, key: str) -> openai.OpenAI:

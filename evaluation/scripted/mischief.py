@@ -23,6 +23,7 @@ WIRE = {
     "hangup": "the connection ends before the answer",
     "malformed": "a body that is not JSON",
     "html": "a page instead of JSON",
+    "error-200": "status 200 with an error in the body",
     "no-choices": "an answer without choices",
     "no-schema": "status 400 for response_format json_schema",
     "no-json": "status 400 for any response_format",

@@ -15,6 +15,7 @@ from evaluation.scripted.answers import MODELS, Answer, UnknownModel, answer, co
 from evaluation.scripted.mischief import WIRE, ByName
 from evaluation.scripted.scenario import Scenario
 
+STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 MAX_BODY = 64 * 1024 * 1024
 _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 413: "Content Too Large"}
 
@@ -199,10 +200,16 @@ async def _misbehave(
         if kind == "json_schema" or (kind and do == "no-json"):
             return _send(writer, _error(400, f"response_format {kind} is not supported."))
         return None
+    if do == "error-200":
+        return _send(writer, (200, {"error": {"message": "The provider behind failed.", "code": 502}}, {}))
     if do == "no-choices":
         return _send(writer, (200, {"object": "chat.completion", "choices": []}, {}))
     if do == "stall":
         await asyncio.sleep(answered.seconds)
+    elif do == "cut" and request.get("stream") is True:
+        chunk = {"choices": [{"index": 0, "delta": {"content": "I have be"}, "finish_reason": None}]}
+        writer.write(STREAM_HEAD + f"data: {json.dumps(chunk)}\n\n".encode())
+        await writer.drain()
     elif do == "cut":
         writer.write(
             b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"choices": [{"mes'
@@ -256,7 +263,7 @@ def _stream(writer: asyncio.StreamWriter, completion: Mapping[str, Any]) -> bool
     chunks.append(base | {"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
     chunks.append(base | {"choices": [], "usage": completion["usage"]})
     events = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
-    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + events.encode())
+    writer.write(STREAM_HEAD + events.encode())
     return False
 
 

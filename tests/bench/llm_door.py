@@ -76,7 +76,7 @@ def ways(url: str, messages: list[dict[str, Any]], threads: int) -> dict[str, Se
         return json.loads(local.connection.getresponse().read())["choices"][0]["message"]["content"]
 
     def plain() -> object:
-        return client.chat.completions.create(model=MODEL, messages=messages)  # type: ignore[call-overload]
+        return client.chat.completions.create(model=MODEL, messages=messages)  # type: ignore[arg-type]
 
     def extra() -> object:
         return client.chat.completions.create(model=MODEL, messages=[], extra_body={"messages": messages})

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.llm import Budget, BudgetSpent, Call, Door, Endpoint, KeyMissing, Prices, ServerFailed
+from evaluation.llm import Budget, BudgetSpent, Call, Door, Endpoint, KeyMissing, Prices, ServerFailed, UnreadableAnswer
+from evaluation.llm.completion import read_completion
 from evaluation.llm.door import request_hash
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted.server import ScriptedServer
@@ -179,7 +180,6 @@ def test_requests_under_way_at_once_are_limited(scripted: ScriptedServer, monkey
         ({"key_env": "openai_api_key"}, "end in API_KEY"),
         ({"base_url": "file:///etc/passwd"}, "must begin with https://"),
         ({"params": {"messages": []}}, "may not set messages"),
-        ({"params": {"stream": True}}, "may not set stream"),
     ],
 )
 def test_what_cannot_be_an_endpoint_is_refused(wrong: dict[str, Any], message: str):
@@ -201,3 +201,44 @@ def test_a_set_address_of_the_scripted_model_is_taken(settings: Any):
     settings.SCRIPTED_MODEL_URL = "http://models.internal:9/v1"
 
     assert Endpoint("scripted", "scripted:", "m").address() == "http://models.internal:9/v1"
+
+
+def test_unreadable_arguments_go_back_into_the_conversation_as_json(door_to: DoorTo):
+    completion = door_to("scripted-silent+bad-arguments").complete(HELLO)
+
+    assert completion.tool_calls[0].arguments == "{not json"
+    assert completion.message["tool_calls"][0]["function"]["arguments"] == '{"not_json": "{not json"}'
+
+
+def test_what_an_endpoint_wants_to_see_again_is_kept():
+    body = {
+        "choices": [
+            {
+                "message": {
+                    "tool_calls": [
+                        {"id": "a", "function": {"name": "f"}, "extra_content": {"signature": "x"}, "index": 0}
+                    ]
+                }
+            }
+        ]
+    }
+
+    _, (call,), _, tokens = read_completion(body)
+
+    assert call.entry == {
+        "id": "a",
+        "type": "function",
+        "function": {"name": "f", "arguments": "{}"},
+        "extra_content": {"signature": "x"},
+    }
+    assert tokens == Tokens()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [None, [], {}, {"choices": []}, {"choices": [3]}, {"choices": [{"message": None}]},
+     {"choices": [{"message": {"tool_calls": 3}}]}, {"choices": [{"message": {"tool_calls": [{}]}}]}],
+)  # fmt: skip
+def test_a_body_that_is_no_completion_is_unreadable(body: Any):
+    with pytest.raises(UnreadableAnswer):
+        read_completion(body)

@@ -46,6 +46,7 @@ DoorTo = Callable[..., Door]
         ("malformed", UnreadableAnswer, 3),
         ("html", UnreadableAnswer, 3),
         ("no-choices", UnreadableAnswer, 3),
+        ("error-200", ServerFailed, 3),
         ("401", KeyRefused, 1),
         ("quota", QuotaSpent, 1),
         ("context", ContextTooLong, 1),
