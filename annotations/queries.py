@@ -74,6 +74,8 @@ class Share:
     """Enough people have judged, or somebody adjudicated."""
     done: int
     """Judged by this person."""
+    open: tuple[int, ...]
+    """Of these, the ones they could still take back: nothing, once they have opened the results."""
     pending: tuple[int, ...]
     """Packets this person is still asked, in an order of their own (so that people do not meet), drawn once."""
 
@@ -112,6 +114,7 @@ def _share(
         packets=len(packets),
         settled=len(enough),
         done=len(mine),
+        open=tuple(sorted(mine)) if asked else (),
         pending=tuple(sorted(waiting, key=lambda pk: _place(campaign.seed, user.pk, pk))),
     )
 
@@ -122,14 +125,15 @@ def pending_packets(campaign: AuditCampaign, user: User) -> tuple[int, ...]:
 
 
 def pending_sources(user: User, source: str = "") -> set[str]:
-    """Opaque names of the decisions a person is still asked to judge, in open audits of ``source`` or of anything.
+    """Opaque names of the decisions a person judges blind, in open audits of ``source`` or of anything.
 
-    Whoever shows those decisions elsewhere hides them from this person until they have judged.
+    Those still to be judged, and those they could take back: until they open the audit's results.
+    Whoever shows these decisions elsewhere hides them from this person.
     """
     campaigns = visible_campaigns(user).filter(state=AuditCampaign.State.OPEN)
     if source:
         campaigns = campaigns.filter(source=source)
-    pending = {pk for share in shares_of(list(campaigns), user).values() for pk in share.pending}
+    pending = {pk for share in shares_of(list(campaigns), user).values() for pk in (*share.pending, *share.open)}
     return set(Packet.objects.filter(pk__in=pending).values_list("source", flat=True))
 
 

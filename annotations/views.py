@@ -38,7 +38,10 @@ class SignedIn(HttpRequest):
 @login_required
 @require_GET
 def campaigns(request: SignedIn) -> HttpResponse:
-    rows = list(visible_campaigns(request.user))
+    found = visible_campaigns(request.user)
+    if slug := request.GET.get("benchmark"):
+        found = found.filter(benchmark__slug=slug)
+    rows = list(found)
     shares = shares_of(rows, request.user)
     return render(
         request,

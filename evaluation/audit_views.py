@@ -49,7 +49,7 @@ class OpenAuditForm(forms.Form):
         initial=DEFAULT_SIZE,
         min_value=1,
         max_value=LARGEST,
-        help_text="Drawn evenly over kinds, decisions and personas. 60 show a rate of 3 % to about ± 5 points.",
+        help_text="Drawn in proportion over kinds, decisions and personas. 60 show a rate of 3 % to about ± 5 points.",
     )
     overlap = forms.IntegerField(
         label="People for each decision",

@@ -5,81 +5,98 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Adjudication',
+            name="Adjudication",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('decision', models.BooleanField()),
-                ('reason', models.TextField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("decision", models.BooleanField()),
+                ("reason", models.TextField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['created_at'],
+                "ordering": ["created_at"],
             },
         ),
         migrations.CreateModel(
-            name='AuditCampaign',
+            name="AuditCampaign",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('state', models.CharField(choices=[('open', 'Open'), ('closed', 'Closed')], default='open', max_length=10)),
-                ('source', models.CharField(blank=True, max_length=100)),
-                ('seed', models.PositiveIntegerField(default=0)),
-                ('overlap', models.PositiveSmallIntegerField(default=1)),
-                ('scripted', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "state",
+                    models.CharField(choices=[("open", "Open"), ("closed", "Closed")], default="open", max_length=10),
+                ),
+                ("source", models.CharField(blank=True, max_length=100)),
+                ("seed", models.PositiveIntegerField(default=0)),
+                ("overlap", models.PositiveSmallIntegerField(default=1)),
+                ("scripted", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ['-created_at'],
+                "ordering": ["-created_at"],
             },
         ),
         migrations.CreateModel(
-            name='Consensus',
+            name="Consensus",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('decision', models.BooleanField(null=True)),
-                ('judged_by', models.PositiveSmallIntegerField()),
-                ('adjudicated', models.BooleanField(default=False)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("decision", models.BooleanField(null=True)),
+                ("judged_by", models.PositiveSmallIntegerField()),
+                ("adjudicated", models.BooleanField(default=False)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Judgment',
+            name="Judgment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('answer', models.CharField(choices=[('yes', 'Yes'), ('no', 'No'), ('unsure', 'Unsure'), ('undone', 'Taken back')], max_length=10)),
-                ('evidence', studio.models.fields.OrderedJSONField(blank=True, default=list)),
-                ('comment', models.TextField(blank=True)),
-                ('milliseconds', models.PositiveIntegerField(null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "answer",
+                    models.CharField(
+                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure"), ("undone", "Taken back")],
+                        max_length=10,
+                    ),
+                ),
+                ("evidence", studio.models.fields.OrderedJSONField(blank=True, default=list)),
+                ("comment", models.TextField(blank=True)),
+                ("milliseconds", models.PositiveIntegerField(null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['created_at'],
+                "ordering": ["created_at"],
             },
         ),
         migrations.CreateModel(
-            name='Packet',
+            name="Packet",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('kind', models.CharField(choices=[('satisfaction', 'satisfaction'), ('follow_up', 'follow_up'), ('checklist', 'checklist')], max_length=20)),
-                ('stratum', models.CharField(blank=True, max_length=100)),
-                ('sampling_weight', models.FloatField(default=1.0)),
-                ('shown', studio.models.fields.OrderedJSONField()),
-                ('sealed', studio.models.fields.OrderedJSONField()),
-                ('source', models.CharField(max_length=100)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("satisfaction", "satisfaction"),
+                            ("follow_up", "follow_up"),
+                            ("checklist", "checklist"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("stratum", models.CharField(blank=True, max_length=100)),
+                ("sampling_weight", models.FloatField(default=1.0)),
+                ("shown", studio.models.fields.OrderedJSONField()),
+                ("sealed", studio.models.fields.OrderedJSONField()),
+                ("source", models.CharField(max_length=100)),
             ],
             options={
-                'ordering': ['position'],
+                "ordering": ["position"],
             },
         ),
     ]

@@ -6,74 +6,91 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('annotations', '0001_initial'),
-        ('studio', '0001_initial'),
+        ("annotations", "0001_initial"),
+        ("studio", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='adjudication',
-            name='by',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="adjudication",
+            name="by",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+            ),
         ),
         migrations.AddField(
-            model_name='auditcampaign',
-            name='benchmark',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='audits', to='studio.benchmark'),
+            model_name="auditcampaign",
+            name="benchmark",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="audits", to="studio.benchmark"
+            ),
         ),
         migrations.AddField(
-            model_name='auditcampaign',
-            name='created_by',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="auditcampaign",
+            name="created_by",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+            ),
         ),
         migrations.AddField(
-            model_name='judgment',
-            name='auditor',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='judgments', to=settings.AUTH_USER_MODEL),
+            model_name="judgment",
+            name="auditor",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="judgments", to=settings.AUTH_USER_MODEL
+            ),
         ),
         migrations.AddField(
-            model_name='packet',
-            name='campaign',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='packets', to='annotations.auditcampaign'),
+            model_name="packet",
+            name="campaign",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="packets", to="annotations.auditcampaign"
+            ),
         ),
         migrations.AddField(
-            model_name='judgment',
-            name='packet',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judgments', to='annotations.packet'),
+            model_name="judgment",
+            name="packet",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="judgments", to="annotations.packet"
+            ),
         ),
         migrations.AddField(
-            model_name='consensus',
-            name='packet',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='consensus', to='annotations.packet'),
+            model_name="consensus",
+            name="packet",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.CASCADE, related_name="consensus", to="annotations.packet"
+            ),
         ),
         migrations.AddField(
-            model_name='adjudication',
-            name='packet',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='adjudications', to='annotations.packet'),
+            model_name="adjudication",
+            name="packet",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="adjudications", to="annotations.packet"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='auditcampaign',
-            constraint=models.CheckConstraint(condition=models.Q(('overlap__gte', 1)), name='audit_overlap_at_least_1'),
+            model_name="auditcampaign",
+            constraint=models.CheckConstraint(condition=models.Q(("overlap__gte", 1)), name="audit_overlap_at_least_1"),
         ),
         migrations.AddConstraint(
-            model_name='packet',
-            constraint=models.UniqueConstraint(fields=('campaign', 'position'), name='packet_position'),
+            model_name="packet",
+            constraint=models.UniqueConstraint(fields=("campaign", "position"), name="packet_position"),
         ),
         migrations.AddConstraint(
-            model_name='packet',
-            constraint=models.UniqueConstraint(fields=('campaign', 'source'), name='packet_once'),
+            model_name="packet",
+            constraint=models.UniqueConstraint(fields=("campaign", "source"), name="packet_once"),
         ),
         migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.UniqueConstraint(fields=('packet', 'auditor', 'number'), name='judgment_number'),
+            model_name="judgment",
+            constraint=models.UniqueConstraint(fields=("packet", "auditor", "number"), name="judgment_number"),
         ),
         migrations.AddConstraint(
-            model_name='judgment',
-            constraint=models.CheckConstraint(condition=models.Q(('answer__in', ['yes', 'no', 'unsure', 'undone'])), name='judgment_answer_known'),
+            model_name="judgment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("answer__in", ["yes", "no", "unsure", "undone"])), name="judgment_answer_known"
+            ),
         ),
     ]

@@ -5,16 +5,15 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotations', '0003_invariants'),
+        ("annotations", "0003_invariants"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='auditcampaign',
-            name='auditors',
-            field=models.ManyToManyField(blank=True, related_name='audits', to=settings.AUTH_USER_MODEL),
+            model_name="auditcampaign",
+            name="auditors",
+            field=models.ManyToManyField(blank=True, related_name="audits", to=settings.AUTH_USER_MODEL),
         ),
     ]

@@ -127,7 +127,7 @@ def _shown(benchmark: Benchmark, one: Blocker) -> Shown:
     if one.code == "task-not-piloted":
         return Shown(one, f"{reverse('evaluation:pilot_new', args=[benchmark.slug])}?task={one.task}", "Start a pilot")
     if one.code in ("too-few-audited", "judges-disagree"):
-        return Shown(one, reverse("annotations:audits"), "To the audits")
+        return Shown(one, reverse("annotations:campaigns"), "To the audits")
     if one.task_pk is not None:
         return Shown(one, reverse("studio:task", args=[benchmark.slug, one.persona, one.task_pk]), "To the task")
     return Shown(one, benchmark.get_absolute_url(), "To the benchmark")

@@ -3,9 +3,9 @@ from django.db import DatabaseError, transaction
 
 from annotations.adjudication import adjudicate
 from annotations.campaigns import close_campaign
-from annotations.judging import JudgmentRefused, next_number, next_packet, record_judgment, undo_last
+from annotations.judging import JudgmentRefused, next_number, next_packet, read_results, record_judgment, undo_last
 from annotations.models import Consensus, Judgment
-from annotations.queries import pending_packets
+from annotations.queries import pending_packets, pending_sources
 from tests.annotations.making import make_campaign, make_person
 
 pytestmark = pytest.mark.django_db
@@ -175,3 +175,28 @@ def test_the_database_itself_keeps_judgments_and_packets_as_they_are():
     for rows, change in ((Judgment.objects, {"answer": "no"}), (campaign.packets, {"stratum": "x"})):
         with pytest.raises(DatabaseError, match="frozen"), transaction.atomic():
             rows.update(**change)
+
+
+def test_other_pages_hide_what_a_person_judges_blind_until_they_open_the_results():
+    campaign, (ana, ben) = make_campaign(size=3, auditors=2)
+    viewer = make_person(campaign.benchmark, "viewer")
+    everything = {"verdict:1", "verdict:2", "verdict:3"}
+    assert (pending_sources(ana, "pilot:1"), pending_sources(ana, "pilot:2")) == (everything, set())
+
+    judge_all(campaign, ana)
+
+    assert (pending_sources(ana), pending_sources(ben), pending_sources(viewer)) == (everything, set(), set())
+    read_results(campaign, ana)
+    assert pending_sources(ana) == set()
+
+
+def test_results_are_not_opened_before_everything_is_judged():
+    campaign, (ana,) = make_campaign()
+
+    with pytest.raises(JudgmentRefused, match="Judge what is left first"):
+        read_results(campaign, ana)
+
+    judge_all(campaign, ana)
+    read_results(campaign, ana)
+    read_results(campaign, ana)
+    assert campaign.benchmark.events.filter(verb="audit_results_read").count() == 1
