@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Q
 
-from annotations.models import AuditCampaign, Consensus
+from annotations.intervals import Rate
+from evaluation.audits import audit_summary
 from evaluation.models import Pilot, Session
 from studio.models import Benchmark
 from studio.spec.base import JsonDict
@@ -24,19 +25,13 @@ class Evidence:
     """sha256 of the revisions some finished session ran, by a real agent, user and judge."""
     pilots: tuple[JsonDict, ...]
     """Finished pilots: ``{"number", "agent", "user_model", "judge", "runs", "scores"}``."""
-    audited: int
-    """Decisions of those pilots' judges that people have settled."""
-    disagreed: int
-    """Of these, where people hold the opposite."""
-
-    @property
-    def disagreement(self) -> float | None:
-        return self.disagreed / self.audited if self.audited else None
+    audit: Rate
+    """Of the decisions of real judges that people have settled, those where people hold the opposite."""
 
     def to_json(self) -> JsonDict:
         return {
             "pilots": list(self.pilots),
-            "audits": {"decisions": self.audited, "disagreed": self.disagreed},
+            "audits": {"decisions": self.audit.n, "disagreed": self.audit.count},
         }
 
 
@@ -58,11 +53,6 @@ def gather_evidence(benchmark: Benchmark, sha256s: Collection[str]) -> Evidence:
         .select_related("agent", "user_model", "judge")
         .order_by("number")
     )
-    settled = Consensus.objects.filter(
-        packet__campaign__in=AuditCampaign.objects.filter(benchmark=benchmark, scripted=False),
-        decision__isnull=False,
-    ).values_list("decision", "packet__sealed")
-    decisions = [(decision, sealed.get("decision")) for decision, sealed in settled]
     return Evidence(
         piloted=frozenset(sessions.values_list("revision__sha256", flat=True)),
         pilots=tuple(
@@ -76,6 +66,5 @@ def gather_evidence(benchmark: Benchmark, sha256s: Collection[str]) -> Evidence:
             }
             for pilot in pilots
         ),
-        audited=len(decisions),
-        disagreed=sum(people != judge for people, judge in decisions),
+        audit=audit_summary(benchmark).total.rate,
     )

@@ -107,9 +107,7 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["persona_revision__persona__position", "number"]
-        constraints = [
-            models.UniqueConstraint(fields=["pilot", "persona_revision", "number"], name="run_number")
-        ]
+        constraints = [models.UniqueConstraint(fields=["pilot", "persona_revision", "number"], name="run_number")]
 
 
 class Session(models.Model):
@@ -176,9 +174,7 @@ class SessionIntent(models.Model):
     index = models.PositiveSmallIntegerField()
     """1-based position in the task."""
     uid = models.UUIDField()
-    status = models.CharField(
-        max_length=10, choices=[(s, s) for s in ("completed", "inferred", "provided")]
-    )
+    status = models.CharField(max_length=10, choices=[(s, s) for s in ("completed", "inferred", "provided")])
     turn = models.PositiveSmallIntegerField()
     """0: the task gave it from the start."""
 
@@ -306,11 +302,10 @@ class Verdict(models.Model):
     class Meta:
         ordering = ["turn", "index"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["session", "kind", "scoring", "turn", "index"], name="verdict_once"
-            ),
+            models.UniqueConstraint(fields=["session", "kind", "scoring", "turn", "index"], name="verdict_once"),
             models.CheckConstraint(
-                condition=Q(kind="checklist", scoring__in=["compat", "strict"]) | (~Q(kind="checklist") & Q(scoring="")),
+                condition=Q(kind="checklist", scoring__in=["compat", "strict"])
+                | (~Q(kind="checklist") & Q(scoring="")),
                 name="verdict_scoring",
             ),
         ]

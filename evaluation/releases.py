@@ -18,7 +18,7 @@ from evaluation.models import Release, ReleaseTask
 from studio.drafts import load_episodes
 from studio.exporting import episode_files
 from studio.importing import find_reading_errors
-from studio.models import Benchmark, Blob, Event, Persona, Revision, Task, TaskState, User, Waiver
+from studio.models import Benchmark, Blob, Event, GraderScript, Persona, Revision, Task, TaskState, User, Waiver
 from studio.spec.base import JsonDict
 from studio.spec.checks import find_problems
 from studio.spec.episode import EpisodeSpec
@@ -66,6 +66,7 @@ class ReleaseBlocked(Exception):
 class _Candidate:
     """Everything a release would hold, as it stands now."""
 
+    benchmark: Benchmark
     episodes: tuple[EpisodeSpec, ...]
     rows: tuple[Task, ...]
     revisions: Mapping[int, Revision]
@@ -76,7 +77,7 @@ class _Candidate:
 
 def release_blockers(benchmark: Benchmark) -> list[Blocker]:
     """What stands in the way now, shortest first: by kind, the kind with the fewest first."""
-    return _blockers(benchmark, _candidate(benchmark))
+    return _blockers(_candidate(benchmark))
 
 
 @transaction.atomic
@@ -97,7 +98,7 @@ def cut_release(
         raise ReleaseRefused(f"Release {version} exists already and never changes. Choose the next number.")
     list(Task.objects.select_for_update().filter(episode__persona__benchmark=benchmark).order_by("pk"))
     candidate = _candidate(benchmark)
-    blockers = _blockers(benchmark, candidate)
+    blockers = _blockers(candidate)
     if blockers and not (accept.strip() and all(blocker.acceptable for blocker in blockers)):
         raise ReleaseBlocked(blockers)
 
@@ -105,7 +106,7 @@ def cut_release(
     if blockers and not name:
         raise ReleaseRefused("Say who accepts what blocks the release: their name stands in it.")
     exceptions = [{"problem": b.to_json(), "reason": accept.strip(), "by": name} for b in blockers]
-    manifest = _manifest(benchmark, version, candidate, exceptions)
+    manifest = _manifest(version, candidate, exceptions)
     archive = write_pack(manifest, candidate.files)
     sha256 = Blob.objects.keep([archive])[0]
     release = Release.objects.create(
@@ -147,6 +148,7 @@ def _candidate(benchmark: Benchmark) -> _Candidate:
     newest = Revision.objects.filter(task__in=rows).order_by("task_id", "-number").distinct("task_id")
     revisions = {revision.task_id: revision for revision in newest}
     return _Candidate(
+        benchmark=benchmark,
         episodes=episodes,
         rows=tuple(rows),
         revisions=revisions,
@@ -164,15 +166,16 @@ def _without_retired(episode: EpisodeSpec, persona: int, kept: set[tuple[int, st
     )
 
 
-def _blockers(benchmark: Benchmark, candidate: _Candidate) -> list[Blocker]:
+def _blockers(candidate: _Candidate) -> list[Blocker]:
     if not candidate.rows:
         return [Blocker("no-tasks", "There is no task to release.", acceptable=False)]
     found = [
         *_unapproved(candidate),
-        *_errors(benchmark, candidate),
+        *_errors(candidate),
+        *_ungraded(candidate),
         *_unreadable(candidate),
         *_unpiloted(candidate),
-        *_unaudited(benchmark, candidate.evidence),
+        *_unaudited(candidate),
     ]
     sizes: dict[str, int] = {}
     for blocker in found:
@@ -187,12 +190,12 @@ def _unapproved(candidate: _Candidate) -> Iterable[Blocker]:
             yield _of(row, "task-not-approved", f"{row} is not approved: {state}.")
 
 
-def _errors(benchmark: Benchmark, candidate: _Candidate) -> Iterable[Blocker]:
+def _errors(candidate: _Candidate) -> Iterable[Blocker]:
     """Errors of the checks, but for those waived; the same checks the editor shows."""
     waived = set(Waiver.objects.filter(task__in=candidate.rows).values_list("fingerprint", flat=True))
     rows = {(row.episode.persona.user_id, row.task_id): row for row in candidate.rows}
     for episode in candidate.episodes:
-        for finding in find_problems(episode, plan=benchmark.plan):
+        for finding in find_problems(episode, plan=candidate.benchmark.plan):
             if finding.severity != "error" or finding.fingerprint in waived:
                 continue
             row = rows.get((finding.persona, finding.task))
@@ -217,19 +220,40 @@ def _unpiloted(candidate: _Candidate) -> Iterable[Blocker]:
             yield _of(row, "task-not-piloted", f"No pilot by a real model has run {row} as it is now.")
 
 
-def _unaudited(benchmark: Benchmark, evidence: Evidence) -> Iterable[Blocker]:
-    wanted = int(benchmark.plan.get("audited_decisions", AUDITED_DECISIONS))
-    most = float(benchmark.plan.get("disagreement", DISAGREEMENT))
-    if evidence.audited < wanted:
+def _ungraded(candidate: _Candidate) -> Iterable[Blocker]:
+    """Tasks whose grader script cannot grade: part of their Comp would stay unknown for everyone."""
+    problems = dict(
+        GraderScript.objects.filter(persona__benchmark=candidate.benchmark, keys__isnull=True).values_list(
+            "blob_id", "problem"
+        )
+    )
+    rows = {(row.episode.persona.user_id, row.task_id): row for row in candidate.rows}
+    for episode in candidate.episodes:
+        for task in (*episode.tasks, *episode.unplaced):
+            if not task.grader_script:
+                continue
+            row = rows[(episode.persona.user_id, task.task_id)]
+            script = episode.persona.script(task.grader_script)
+            if script is None:
+                yield _of(row, "grader-missing", f"The grader script of {row}, {task.grader_script}, does not exist.")
+            elif script.sha256 in problems:
+                why = problems[script.sha256] or "it has not been run yet."
+                yield _of(row, "grader-broken", f"The grader script of {row} grades nothing: {why}")
+
+
+def _unaudited(candidate: _Candidate) -> Iterable[Blocker]:
+    wanted = int(candidate.benchmark.plan.get("audited_decisions", AUDITED_DECISIONS))
+    most = float(candidate.benchmark.plan.get("disagreement", DISAGREEMENT))
+    audit = candidate.evidence.audit
+    if audit.n < wanted:
         yield Blocker(
             "too-few-audited",
-            f"People have settled {evidence.audited} decisions of real judges; a release needs {wanted}.",
+            f"People have settled {audit.n} decisions of real judges; a release needs {wanted}.",
         )
-    if evidence.disagreement is not None and evidence.disagreement > most:
+    if audit.value is not None and audit.value > most:
         yield Blocker(
             "judges-disagree",
-            f"People disagree with {evidence.disagreement:.0%} of {evidence.audited} audited decisions;"
-            f" at most {most:.0%} is allowed.",
+            f"People disagree with {audit.percent} of the audited decisions; at most {most:.0%} is allowed.",
         )
 
 
@@ -237,17 +261,15 @@ def _of(row: Task, code: str, message: str) -> Blocker:
     return Blocker(code, message, row.episode.persona.user_id, row.task_id, row.pk)
 
 
-def _manifest(
-    benchmark: Benchmark, version: str, candidate: _Candidate, exceptions: Sequence[JsonDict]
-) -> JsonDict:
+def _manifest(version: str, candidate: _Candidate, exceptions: Sequence[JsonDict]) -> JsonDict:
     """``pack.json`` but for its list of files. Nothing in it depends on when or where it is made."""
     tasks = [task for episode in candidate.episodes for task in (*episode.tasks, *episode.unplaced)]
     return {
         "format": "pi-bench-v2",
         "benchmark": {
-            "slug": benchmark.slug,
-            "name": benchmark.name,
-            "description": benchmark.description,
+            "slug": candidate.benchmark.slug,
+            "name": candidate.benchmark.name,
+            "description": candidate.benchmark.description,
         },
         "version": version,
         "totals": {

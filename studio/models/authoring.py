@@ -231,7 +231,9 @@ class HiddenIntent(models.Model):
     class Meta:
         ordering = ["position"]
         constraints = [
-            models.UniqueConstraint(fields=["task", "position"], name="intent_position", deferrable=Deferrable.DEFERRED),
+            models.UniqueConstraint(
+                fields=["task", "position"], name="intent_position", deferrable=Deferrable.DEFERRED
+            ),
             models.UniqueConstraint(fields=["task", "uid"], name="intent_uid"),
             models.CheckConstraint(condition=Q(scope__in=["session_local", "persistent"]), name="intent_scope_known"),
             models.CheckConstraint(
