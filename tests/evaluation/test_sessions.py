@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
 
 from evaluation.claims import claim
 from evaluation.models import ModelCall, Pilot, Session, SessionIntent, Turn, Verdict
-from evaluation.pilots import retry_pilot, sweep
+from evaluation.pilots import cancel_pilot, retry_pilot, sweep
 from evaluation.results import pilot_report
 from evaluation.sessions import work_on
 from studio.spec.task import Rule, ToolEvidence
@@ -184,13 +186,7 @@ def test_a_dead_workers_session_goes_on_from_its_last_turn_and_pays_nothing_twic
     session = Session.objects.get()
     replies = iter(["first", "second"])
 
-    def die(body: dict) -> str:
-        text = next(replies, None)
-        if text is None:
-            raise ConnectionAbortedError
-        return text
-
-    stub.agent = die
+    stub.agent = lambda body: next(replies, (400, "{}"))
     work_on(session.pk)
     session.refresh_from_db()
     stored = list(session.turns.values_list("number", "reply"))
@@ -226,12 +222,39 @@ def test_a_worker_that_lost_its_claim_writes_nothing_more(stub: StubModel):
     assert pilot.state == "waiting"
 
 
-def test_only_one_of_two_claims_holds(stub: StubModel):
-    start(stub, task("a"))
-    session = Session.objects.get()
+@pytest.mark.django_db(transaction=True)
+def test_a_cancelled_session_writes_nothing_more(stub: StubModel):
+    pilot = start(stub, task("a"))
 
-    assert claim(session.pk) is not None
-    assert claim(session.pk) is None
+    def cancel(body: dict) -> str:
+        cancel_pilot(pilot.pk, by=None)
+        connection.close()  # this runs in a thread of the server
+        return "too late"
+
+    stub.agent = cancel
+    work_on(Session.objects.get().pk)
+
+    pilot.refresh_from_db()
+    assert (pilot.state, Session.objects.get().state, Turn.objects.count()) == ("cancelled", "cancelled", 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_workers_that_want_a_session_one_gets_it(stub: StubModel):
+    start(stub, task("a"))
+    pk = Session.objects.get().pk
+    together = threading.Barrier(6)
+
+    def want(_: int) -> bool:
+        try:
+            together.wait()
+            return claim(pk) is not None
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        got = list(pool.map(want, range(6)))
+
+    assert got.count(True) == 1
 
 
 def test_a_session_that_kills_its_workers_is_stopped(stub: StubModel):

@@ -57,7 +57,13 @@ def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
         workers.append(worker)
         return worker
 
-    yield start
+    def start_and_wait() -> subprocess.Popen[bytes]:
+        worker = start()
+        until(lambda: worker.poll() is not None or workers_answer(), tmp_path)
+        assert worker.poll() is None, (tmp_path / f"worker-{len(workers) - 1}.log").read_text()[-3000:]
+        return worker
+
+    yield start_and_wait
     for worker in workers:
         if worker.poll() is None:
             os.killpg(worker.pid, signal.SIGKILL)
@@ -90,7 +96,6 @@ def test_a_session_of_a_killed_worker_is_taken_up_at_its_last_turn_and_no_stored
 
     stub.agent = hold_third
     first = start_worker()
-    until(workers_answer, tmp_path)
     pilot = pilot_of(benchmark_of(*tasks), agent=model, user_model=model, judge=model)
     until(lambda: stub.asked["agent"] == 3, tmp_path)
     os.killpg(first.pid, signal.SIGKILL)
@@ -101,7 +106,6 @@ def test_a_session_of_a_killed_worker_is_taken_up_at_its_last_turn_and_no_stored
     stub.gate.set()
 
     start_worker()
-    until(workers_answer, tmp_path)
     told: list[str] = []
     wait_for(pilot, tell=told.append)
 
