@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -31,13 +32,15 @@ class Command(BaseCommand):
     def handle(
         self, *args: Any, host: str, port: int, scenario: Path | None, latency_ms: float, **options: Any
     ) -> None:
+        if not 0 <= port <= 65535:
+            raise CommandError(f"A port is a number from 0 to 65535, not {port}.", returncode=2)
         try:
             told = load_scenario(scenario) if scenario else Scenario()
             asyncio.run(self.serve(ScriptedServer(told, host=host, port=port, latency=latency_ms / 1000)))
         except BadScenario as bad:
             raise CommandError(str(bad), returncode=2) from None
         except OSError as error:
-            raise CommandError(f"The scripted model cannot listen on {host}:{port}: {error.strerror}.") from None
+            raise CommandError(f"The scripted model cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}.") from None
 
     async def serve(self, server: ScriptedServer) -> None:
         serving = asyncio.ensure_future(server.serve(lambda: self.say(server)))
