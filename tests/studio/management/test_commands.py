@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from studio.models import Benchmark, Membership, Task, User
+from tests.studio.spec.pibench.folders import PERSONA, documents, files, parsed, task_yaml
+
+pytestmark = pytest.mark.django_db
+
+
+def call(*arguments: str) -> tuple[int, str]:
+    """Exit status and standard output."""
+    out = StringIO()
+    try:
+        call_command(*arguments, stdout=out, stderr=StringIO())
+    except SystemExit as end:
+        return int(end.code or 0), out.getvalue()
+    except CommandError as error:
+        return error.returncode, out.getvalue()
+    return 0, out.getvalue()
+
+
+def call_json(*arguments: str) -> tuple[int, dict[str, Any]]:
+    status, text = call(*arguments, "--json")
+    document = json.loads(text)
+    assert isinstance(document, dict)
+    return status, document
+
+
+def write(folder: Path, **changes: Any) -> Path:
+    for path, content in files(documents() | changes).items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    return folder / "data"
+
+
+def test_import_makes_the_benchmark_and_reports_in_the_agreed_shape(tmp_path: Path) -> None:
+    owner = User.objects.create(username="root", is_superuser=True)
+
+    status, report = call_json("pibench_import", str(write(tmp_path)), "--benchmark", "flying")
+
+    assert status == 0
+    assert list(report) == ["created", "updated", "unchanged", "totals", "warnings", "errors"]
+    assert list(report["totals"]) == [
+        "personas",
+        "tasks",
+        "hidden_intents",
+        "rubric_items",
+        "rule_checks",
+        "dependency_groups",
+    ]
+    assert report["created"] == [{"persona": PERSONA, "task": "t1"}, {"persona": PERSONA, "task": "t2"}]
+    benchmark = Benchmark.objects.get(slug="flying")
+    assert Membership.objects.get(benchmark=benchmark).user == owner
+    assert benchmark.taxonomy is not None and benchmark.taxonomy.categories.count() == 18
+
+
+def test_import_with_errors_ends_with_1_and_leaves_nothing(tmp_path: Path) -> None:
+    broken = write(tmp_path, **{"tasks/t1/task.yaml": b"a: b: c"})
+
+    status, report = call_json("pibench_import", str(broken), "--benchmark", "flying")
+
+    assert status == 1
+    [error] = report["errors"]
+    assert list(error) == ["file", "line", "column", "message", "mend"]
+    assert (error["file"], error["line"], error["column"]) == (f"data/{PERSONA}/tasks/t1/task.yaml", 1, 5)
+    assert not Benchmark.objects.exists()
+
+
+def test_a_dry_run_leaves_nothing_and_published_approves(tmp_path: Path) -> None:
+    data = str(write(tmp_path))
+
+    status, report = call_json("pibench_import", data, "--benchmark", "flying", "--dry-run")
+    assert (status, len(report["created"]), Benchmark.objects.count()) == (0, 2, 0)
+
+    assert call("pibench_import", data, "--benchmark", "flying", "--published")[0] == 0
+    assert set(Task.objects.values_list("state", flat=True)) == {"approved"}
+
+
+def test_people_read_what_happened(tmp_path: Path) -> None:
+    data = write(tmp_path, **{"tasks/t2/task.yaml": task_yaml("t2", title="", objectives={"checklist": [
+        {"criterion": "x"}]})})  # fmt: skip
+
+    _, text = call("pibench_import", str(data), "--benchmark", "flying")
+
+    assert f"warning  data/{PERSONA}/tasks/t2/task.yaml:5:8: The title is empty." in text
+    assert "1 personas, 2 tasks, 2 hidden intents" in text
+    assert "2 created, 0 updated, 0 unchanged." in text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("pibench_import", "/nowhere", "--benchmark", "x"),
+        ("pibench_import", "/tmp", "--benchmark", "not a slug"),
+        ("pibench_import", "/tmp", "--benchmark", "x", "--by", "nobody"),
+        ("pibench_export", "--benchmark", "nowhere", "--out", "/tmp/never"),
+        ("check_tasks", "--benchmark", "nowhere"),
+    ],
+)
+def test_called_wrongly_ends_with_2_and_still_gives_one_document(arguments: tuple[str, ...]) -> None:
+    status, document = call_json(*arguments)
+
+    assert status == 2
+    assert document["errors"][0]["message"] and document["errors"][0]["mend"]
+
+
+def test_export_writes_what_was_imported(tmp_path: Path) -> None:
+    data = write(tmp_path / "in", **{"tasks/t1/a.bin": b"\xff"})
+    call("pibench_import", str(data), "--benchmark", "flying")
+
+    status, report = call_json("pibench_export", "--benchmark", "flying", "--out", str(tmp_path / "out"))
+
+    assert (status, report["personas"]) == (0, [PERSONA])
+    folders = [
+        {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+        for root in (tmp_path / "in", tmp_path / "out")
+    ]
+    assert parsed(folders[0]) == parsed(folders[1])
+
+
+def test_export_does_not_mix_with_what_is_there(tmp_path: Path) -> None:
+    call("pibench_import", str(write(tmp_path)), "--benchmark", "flying")
+
+    status, report = call_json("pibench_export", "--benchmark", "flying", "--out", str(tmp_path))
+
+    assert status == 2
+    assert "is there already" in report["errors"][0]["message"]
+
+
+def test_check_lists_findings_in_the_agreed_shape(tmp_path: Path) -> None:
+    goals = {"checklist": [{"criterion": "x"}, {"criterion": ""}]}
+    data = write(tmp_path, **{"tasks/t2/task.yaml": task_yaml("t2", objectives=goals)})
+    call("pibench_import", str(data), "--benchmark", "flying")
+
+    status, document = call_json("check_tasks", "--benchmark", "flying", "--persona", PERSONA)
+
+    assert status == 1
+    [finding] = document["findings"]
+    assert list(finding) == ["persona", "task", "rule", "severity", "field", "item", "words", "message", "mend"]
+    assert (finding["task"], finding["rule"], finding["field"], finding["item"]) == (
+        "t2",
+        "empty-criterion",
+        "checklist",
+        2,
+    )
+
+
+def test_check_of_sound_tasks_ends_with_0(tmp_path: Path) -> None:
+    call("pibench_import", str(write(tmp_path)), "--benchmark", "flying")
+
+    assert call_json("check_tasks", "--benchmark", "flying") == (0, {"findings": []})
+    assert call("check_tasks", "--benchmark", "flying", "--persona", "nobody")[0] == 2
