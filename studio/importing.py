@@ -195,7 +195,7 @@ def _grader_keys(reading: Reading, report: ImportReport) -> dict[str, GraderKeys
     """What each script checks, by the script's sha256; run only where no one has run it before."""
     scripts = {script.sha256: script for episode in reading.episodes for script in episode.persona.scripts}
     known = {
-        sha: GraderKeys(keys=tuple(found))
+        sha: GraderKeys(keys=tuple(found or ()))
         for sha, found in GraderScript.objects.filter(blob__in=scripts, keys__isnull=False).values_list("blob", "keys")
     }
     unknown = [sha for sha in scripts if sha not in known]

@@ -23,7 +23,8 @@ class Command(ReportCommand):
         parser.add_argument("--persona", default="", metavar="P", help="only this persona, by its user id")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        as_json, empty = options["json"], {"findings": []}
+        as_json = options["json"]
+        empty: dict[str, Any] = {"findings": []}
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=empty)
         personas = list(benchmark.personas.select_related("benchmark").order_by("position", "user_id"))
         if options["persona"]:
