@@ -3,12 +3,47 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from studio.views import accounts, home, styleguide
+from studio.views import accounts, benchmarks, home, imports, personas, reviewing, styleguide, tasks, versions
 
+handler400 = "studio.views.errors.bad_request"
 handler403 = "studio.views.errors.forbidden"
 handler404 = "studio.views.errors.not_found"
 handler500 = "studio.views.errors.broken"
-handler400 = "studio.views.errors.bad_request"
+
+task_patterns = [
+    path("", tasks.task, name="task"),
+    path("remarks/", reviewing.comment, name="comment"),
+    path("remarks/<int:remark>/", reviewing.resolve, name="resolve"),
+    path("waive/", reviewing.waive, name="waive"),
+    path("versions/", versions.versions, name="versions"),
+    path("versions/<int:number>/", versions.version, name="version"),
+    path("versions/<int:number>/restore/", versions.restore, name="restore"),
+    path("files/<path:path>", versions.asset, name="asset"),
+    path("do/<str:action>/", reviewing.step, name="step"),
+]
+
+persona_patterns = [
+    path("", personas.board, name="persona"),
+    path("profile/", personas.profile, name="profile"),
+    path("history/", personas.history, name="persona_history"),
+    path("order/", personas.order, name="order"),
+    path("scripts/<int:pk>/", versions.script, name="script"),
+    path("new/", personas.new_task, name="task_new"),
+    path("tasks/<int:pk>/", include(task_patterns)),
+]
+
+benchmark_patterns = [
+    path("", benchmarks.benchmark, name="benchmark"),
+    path("change/", benchmarks.edit, name="benchmark_edit"),
+    path("members/", benchmarks.members, name="members"),
+    path("history/", benchmarks.history, name="benchmark_history"),
+    path("findings/", benchmarks.findings, name="findings"),
+    path("import/", imports.start, name="import_start"),
+    path("import/<int:pk>/", imports.show, name="import"),
+    path("import/<int:pk>/decide/", imports.decide, name="import_decide"),
+    path("personas/new/", personas.create, name="persona_new"),
+    path("p/<str:user_id>/", include(persona_patterns)),
+]
 
 studio_patterns = [
     path("", home.home, name="home"),
@@ -17,7 +52,9 @@ studio_patterns = [
     path("settings/", accounts.settings_page, name="settings"),
     path("settings/password/", accounts.PasswordChangeView.as_view(), name="password_change"),
     path("styleguide/", styleguide.styleguide, name="styleguide"),
-    path("benchmarks/", home.benchmarks, name="benchmarks"),
+    path("benchmarks/", benchmarks.benchmarks, name="benchmarks"),
+    path("benchmarks/new/", benchmarks.create, name="benchmark_new"),
+    path("b/<slug:slug>/", include(benchmark_patterns)),
 ]
 
 urlpatterns = [

@@ -7,3 +7,4 @@ import "./unsaved.js";
 import "./rows.js";
 import "./folder.js";
 import "./reveal.js";
+import "./area.js";

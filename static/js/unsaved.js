@@ -16,7 +16,9 @@ document.addEventListener("studio:changed", (event) => {
   const form = event.target.closest("form[data-guard]");
   if (form) say(form);
 });
-document.addEventListener("submit", () => (leaving = true));
+document.addEventListener("submit", (event) => {
+  if (event.target.matches("[data-guard]")) leaving = true; // another form would lose the words: the browser asks
+});
 window.addEventListener("beforeunload", (event) => {
   if (leaving) return;
   if ([...document.querySelectorAll("form[data-guard]")].some((form) => changed.has(form))) event.preventDefault();

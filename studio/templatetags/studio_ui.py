@@ -137,3 +137,38 @@ def filesize(size: int | None) -> str:
             return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
+
+
+@register.simple_tag(takes_context=True)
+def input_error(context: template.Context, *place: Any) -> SafeString:
+    """The sentence that stands beside an input, found by the parts of its name."""
+    errors = getattr(context.get("sheet"), "errors", None) or {}
+    sentence = errors.get(".".join(str(part) for part in place))
+    return format_html('<p class="error" role="alert">{}</p>', sentence) if sentence else SafeString("")
+
+
+@register.inclusion_tag("studio/components/beside.html", takes_context=True)
+def beside(context: template.Context, field: str, item: int | None = None, uid: str = "") -> dict[str, Any]:
+    """Findings and open remarks of a field, or of one row of it, where they stand."""
+    found = [one for one in context.get("findings") or () if one.field == field and one.item == item]
+    remarks = [
+        one
+        for one in context.get("remarks") or ()
+        if one.field == field and not one.resolved_at and str(one.item_uid or "") == str(uid or "")
+    ]
+    return {"findings": found, "remarks": remarks, "field": field, "item": item}
+
+
+@register.inclusion_tag("studio/components/area.html", takes_context=True)
+def area(
+    context: template.Context,
+    name: str,
+    value: str,
+    field: str = "",
+    item: int | None = None,
+    label: str = "",
+    **more: Any,
+) -> dict[str, Any]:
+    """A text field that grows with its words and underlines those a finding is about."""
+    found = [one for one in context.get("findings") or () if one.field == field and one.item == item and one.words]
+    return {"name": name, "value": value, "found": found, "label": label, **more}

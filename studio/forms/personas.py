@@ -1,0 +1,97 @@
+"""The persona's sheet, as the task's: strings on a page and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import forms
+
+from studio.forms.posted import Posted, keep, lines, mapping_of, mapping_rows
+from studio.forms.task_sheet import MAPPING, SheetErrors
+from studio.spec.persona import PersonaSpec
+
+ONE_LINE = ("name", "occupation")
+AREAS = ("role_text", "routines", "working_style")
+
+
+@dataclass
+class PersonaSheet:
+    values: dict[str, str]
+    preferences: list[dict[str, Any]]
+    errors: dict[str, str] = field(default_factory=dict)
+
+
+def sheet_of(spec: PersonaSpec) -> PersonaSheet:
+    values = {name: getattr(spec, name) for name in (*ONE_LINE, *AREAS)}
+    values["long_term_goals"] = _goals(spec)
+    values["tools"] = "\n".join(spec.tools)
+    return PersonaSheet(values=values, preferences=mapping_rows(spec.preferences))
+
+
+def sheet_from(posted: Posted) -> PersonaSheet:
+    names = (*ONE_LINE, *AREAS, "long_term_goals", "tools")
+    return PersonaSheet({name: posted.text(name) for name in names}, posted.rows("preferences", MAPPING))
+
+
+def spec_of(sheet: PersonaSheet, base: PersonaSpec) -> PersonaSpec:
+    """The persona the sheet says; files, skills and the id stay. Raises SheetErrors."""
+    errors: dict[str, str] = {}
+    complain: Callable[[str, str], None] = errors.setdefault  # type: ignore[assignment]
+    values = sheet.values
+    fields: dict[str, Any] = {
+        name: keep(getattr(base, name), values[name], one_line=name == "name") for name in ONE_LINE
+    }
+    fields |= {name: keep(getattr(base, name), values[name]) for name in AREAS}
+    goals = values["long_term_goals"]
+    fields["long_term_goals"] = (
+        base.long_term_goals if goals == _goals(base) else tuple(line for line in goals.split("\n") if line.strip())
+    )
+    tools = lines(base.tools, values["tools"])
+    fields["tools"] = tuple(dict.fromkeys(name.strip() for name in tools)) if tools != base.tools else tools
+    fields["preferences"] = mapping_of(sheet.preferences, base.preferences, complain, "preferences")
+    if errors:
+        raise SheetErrors(errors)
+    return base.model_copy(update=fields)
+
+
+class NewPersonaForm(forms.Form):
+    user_id = forms.RegexField(
+        r"^[\w][\w .-]*$",
+        label="Short name",
+        max_length=100,
+        help_text="Names its folder when it is exported: letters, digits, - and _. It stays as it is.",
+        error_messages={"invalid": "Use letters, digits, spaces, dots, - and _, beginning with a letter or digit."},
+    )
+    name = forms.CharField(max_length=200, required=False, label="Name")
+    occupation = forms.CharField(max_length=1000, required=False)
+    role_text = forms.CharField(
+        label="Who they are",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        strip=False,
+        help_text="What they do, for whom, under what pressure; what they know and what they leave to others.",
+    )
+
+
+class NewTaskForm(forms.Form):
+    task_id = forms.RegexField(
+        r"^[\w][\w .-]*$",
+        label="Id",
+        max_length=150,
+        help_text="Names its folder when it is exported: letters, digits, - and _.",
+        error_messages={"invalid": "Use letters, digits, spaces, dots, - and _, beginning with a letter or digit."},
+    )
+    title = forms.CharField(max_length=300)
+    initial_request = forms.CharField(
+        label="What the user writes",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        strip=False,
+        help_text="The first message, as this person would write it. What they leave unsaid comes next.",
+    )
+
+
+def _goals(spec: PersonaSpec) -> str:
+    return "\n".join(goal if isinstance(goal, str) else str(goal) for goal in spec.long_term_goals)

@@ -1,0 +1,306 @@
+"""The task editor's sheet: a TaskSpec laid out as the strings a page shows, and read back from what it sends."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from studio.forms.posted import NEW, Posted, keep, lines, mapping_of, mapping_rows
+from studio.spec.base import FileRef
+from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence, Trigger
+
+ONE_LINE = ("task_id", "user_id", "environment_id", "title", "task_type", "category", "grader_script", "group")
+AREAS = ("description", "initial_request", "reference_workflow")
+LINES = ("files_read", "expected_artifacts")
+PICKS = ("tools", "skills")
+INTENT = ("content", "scope", "initial_status")
+RECOVERY = ("kind", "ref", "note")
+ITEM = (
+    "criterion",
+    "weight",
+    "grader",
+    "rule_kind",
+    "rule_path",
+    "rule_text",
+    "rule_tool",
+    "rule_arguments",
+    "evidence",
+)
+MAPPING = ("name", "value", "kind")
+
+
+class SheetErrors(Exception):
+    """What has to be corrected before the sheet says a task: sentences by the name of the input they stand beside."""
+
+    def __init__(self, errors: dict[str, str]) -> None:
+        super().__init__("; ".join(errors.values()))
+        self.errors = errors
+
+
+@dataclass
+class Sheet:
+    """Everything the editor shows, as strings."""
+
+    values: dict[str, Any]
+    intents: list[dict[str, Any]]
+    checklist: list[dict[str, Any]]
+    depends_on: list[dict[str, Any]]
+    tool_evidence: list[dict[str, Any]]
+    payload: list[dict[str, Any]]
+    metadata: list[dict[str, Any]]
+    assets: list[dict[str, Any]]
+    errors: dict[str, str] = field(default_factory=dict)
+
+
+def sheet_of(spec: TaskSpec) -> Sheet:
+    """The sheet of a stored task."""
+    return Sheet(
+        values={name: getattr(spec, name) for name in (*ONE_LINE, *AREAS)}
+        | {name: "\n".join(getattr(spec, name)) for name in LINES}
+        | {name: list(getattr(spec, name)) for name in PICKS}
+        | {"trigger": spec.trigger.kind},
+        intents=[
+            {
+                "key": intent.uid,
+                "content": intent.content,
+                "scope": intent.scope,
+                "initial_status": intent.initial_status,
+                "from": [
+                    {"key": f"r{number}", "kind": place.kind, "ref": place.ref, "note": place.note}
+                    for number, place in enumerate(intent.recoverable_from)
+                ],
+            }
+            for intent in spec.intents
+        ],
+        checklist=[_item_row(item) for item in spec.checklist],
+        depends_on=[
+            {"key": f"d{number}", "task_id": need.task_id, "carries_over": need.carries_over}
+            for number, need in enumerate(spec.depends_on)
+        ],
+        tool_evidence=[
+            {"key": f"e{number}", "tool": one.tool, "call": "\n".join(one.call), "result": "\n".join(one.result)}
+            for number, one in enumerate(spec.tool_evidence)
+        ],
+        payload=mapping_rows(spec.trigger.payload),
+        metadata=mapping_rows(spec.metadata),
+        assets=[
+            {"key": f"a{number}", "path": file.path, "size": file.size, "description": file.description, "gone": False}
+            for number, file in enumerate(spec.assets)
+        ],
+    )
+
+
+def sheet_from(posted: Posted, base: TaskSpec) -> Sheet:
+    """The sheet as someone left it."""
+    intents = posted.rows("intents", INTENT)
+    for row in intents:
+        row["from"] = posted.rows(f"intents.{row['key']}.from", RECOVERY)
+    checklist = posted.rows("checklist", ITEM)
+    for row in checklist:
+        row["follows_from"] = posted.list(f"checklist.{row['key']}.follows_from")
+    gone = set(posted.list("assets_gone"))
+    assets = [
+        row | {"description": posted.text(f"assets.{row['key']}.description"), "gone": row["key"] in gone}
+        for row in sheet_of(base).assets
+    ]
+    return Sheet(
+        values={name: posted.text(name) for name in (*ONE_LINE, *AREAS, *LINES)}
+        | {name: posted.list(name) for name in PICKS}
+        | {"trigger": posted.text("trigger", "user_message")},
+        intents=intents,
+        checklist=checklist,
+        depends_on=posted.rows("depends_on", ("task_id", "carries_over")),
+        tool_evidence=posted.rows("tool_evidence", ("tool", "call", "result")),
+        payload=posted.rows("payload", MAPPING),
+        metadata=posted.rows("metadata", MAPPING),
+        assets=assets,
+    )
+
+
+def spec_of(sheet: Sheet, base: TaskSpec, added: Sequence[FileRef] = ()) -> TaskSpec:
+    """The task the sheet says, on top of what is stored: what the page does not show stays. Raises SheetErrors."""
+    reading = _Reading(sheet, base)
+    values = sheet.values
+    fields: dict[str, Any] = {name: keep(getattr(base, name), values[name], one_line=True) for name in ONE_LINE}
+    fields |= {name: keep(getattr(base, name), values[name]) for name in AREAS}
+    fields |= {name: lines(getattr(base, name), values[name]) for name in LINES}
+    fields |= {name: _picked(getattr(base, name), values[name]) for name in PICKS}
+    fields["intents"] = reading.intents()
+    fields["checklist"] = reading.checklist()
+    fields["depends_on"] = reading.depends_on()
+    fields["tool_evidence"] = reading.tool_evidence()
+    fields["trigger"] = reading.trigger()
+    fields["metadata"] = mapping_of(sheet.metadata, base.metadata, reading.complain, "metadata")
+    fields["assets"] = reading.assets(added)
+    if not fields["task_id"].strip():
+        reading.complain("task_id", "Give the task an id: it names its folder.")
+    if reading.errors:
+        raise SheetErrors(reading.errors)
+    return base.model_copy(update=fields)
+
+
+class _Reading:
+    def __init__(self, sheet: Sheet, base: TaskSpec) -> None:
+        self.sheet = sheet
+        self.base = base
+        self.errors: dict[str, str] = {}
+        self.uids = {row["key"]: _uid(row["key"]) for row in (*sheet.intents, *sheet.checklist)}
+
+    def complain(self, place: str, sentence: str) -> None:
+        self.errors.setdefault(place, sentence)
+
+    def intents(self) -> tuple[HiddenIntent, ...]:
+        stored = {intent.uid: intent for intent in self.base.intents}
+        result = []
+        for row in self.sheet.intents:
+            old = stored.get(row["key"])
+            if old is None and not row["content"].strip() and not row["from"]:
+                continue
+            values = {
+                "content": keep(old.content if old else "", row["content"]),
+                "scope": _one_of(row["scope"], ("session_local", "persistent")),
+                "initial_status": _one_of(row["initial_status"], ("not_provided", "provided")),
+                "recoverable_from": tuple(
+                    Recovery(kind=place["kind"], ref=place["ref"], note=place["note"])
+                    for place in row["from"]
+                    if place["kind"] in ("profile", "session", "file", "tool", "memory", "question")
+                ),
+            }
+            result.append(
+                old.model_copy(update=values) if old else HiddenIntent(uid=self.uids[row["key"]], **values)  # type: ignore[arg-type]
+            )
+        return tuple(result)
+
+    def checklist(self) -> tuple[ChecklistItem, ...]:
+        stored = {item.uid: item for item in self.base.checklist}
+        result = []
+        for row in self.sheet.checklist:
+            old = stored.get(row["key"])
+            if old is None and not row["criterion"].strip() and row["grader"] != "rule":
+                continue
+            shown = _item_row(old) if old else None
+            rule = self._rule(row, old.rule if old else None)
+            values = {
+                "criterion": keep(old.criterion if old else "", row["criterion"]),
+                "weight": old.weight if old and shown and shown["weight"] == row["weight"] else self._weight(row),
+                "grader": "rule" if row["grader"] == "rule" else "rubric",
+                "rule": rule,
+                "evidence": lines(old.evidence if old else (), row["evidence"]),
+                "follows_from": tuple(self.uids[key] for key in row["follows_from"] if key in self.uids),
+            }
+            result.append(
+                old.model_copy(update=values) if old else ChecklistItem(uid=self.uids[row["key"]], **values)  # type: ignore[arg-type]
+            )
+        return tuple(result)
+
+    def _weight(self, row: dict[str, Any]) -> float:
+        place = f"checklist.{row['key']}.weight"
+        try:
+            weight = float(row["weight"].strip().replace(",", ".") or 1)
+        except ValueError:
+            weight = 0
+        if not 0 < weight < float("inf"):
+            self.complain(place, "A weight is a number greater than 0.")
+            return 1.0
+        return weight
+
+    def _rule(self, row: dict[str, Any], old: Rule | None) -> Rule | None:
+        if row["grader"] != "rule":
+            return old
+        place = f"checklist.{row['key']}.rule_arguments"
+        try:
+            arguments = json.loads(row["rule_arguments"] or "{}")
+        except ValueError:
+            arguments = None
+        if not isinstance(arguments, dict):
+            self.complain(place, 'Write the arguments as {"name": "value"}.')
+            arguments = {}
+        kind = _one_of(
+            row["rule_kind"],
+            ("file_contains", "file_exists", "file_lacks", "reply_contains", "reply_lacks", "tool_called"),
+        )
+        return Rule(
+            kind=kind,  # type: ignore[arg-type]
+            path=row["rule_path"],
+            text=keep(old.text if old else "", row["rule_text"]),
+            tool=row["rule_tool"],
+            arguments=arguments,
+        )
+
+    def depends_on(self) -> tuple[Dependency, ...]:
+        stored = {f"d{number}": need for number, need in enumerate(self.base.depends_on)}
+        result = []
+        for row in self.sheet.depends_on:
+            old = stored.get(row["key"])
+            if row["task_id"]:
+                carries = keep(old.carries_over if old else "", row["carries_over"])
+                result.append(Dependency(task_id=row["task_id"], carries_over=carries))
+        return tuple(result)
+
+    def tool_evidence(self) -> tuple[ToolEvidence, ...]:
+        stored = {f"e{number}": one for number, one in enumerate(self.base.tool_evidence)}
+        result = []
+        for row in self.sheet.tool_evidence:
+            old = stored.get(row["key"], ToolEvidence(tool=""))
+            if not row["tool"].strip() and not row["call"].strip() and not row["result"].strip():
+                continue
+            values = {
+                "tool": keep(old.tool, row["tool"], one_line=True),
+                "call": lines(old.call, row["call"]),
+                "result": lines(old.result, row["result"]),
+            }
+            if not row["tool"].strip():
+                self.complain(f"tool_evidence.{row['key']}.tool", "Name the tool whose fields are shown.")
+            elif not values["call"] and not values["result"]:
+                self.complain(f"tool_evidence.{row['key']}.call", "Name at least one field of its calls or results.")
+            result.append(old.model_copy(update=values))
+        return tuple(result)
+
+    def trigger(self) -> Trigger:
+        payload = mapping_of(self.sheet.payload, self.base.trigger.payload, self.complain, "payload")
+        kind = _one_of(self.sheet.values["trigger"], ("user_message", "webhook", "heartbeat", "feed", "file_drop"))
+        return Trigger(kind=kind, payload=payload)  # type: ignore[arg-type]
+
+    def assets(self, added: Sequence[FileRef]) -> tuple[FileRef, ...]:
+        replaced = {file.path for file in added}
+        stored = {file.path: file for file in self.base.assets}
+        rows = {row["path"]: row for row in self.sheet.assets}
+        result = [
+            file.model_copy(update={"description": keep(file.description, rows[path]["description"], one_line=True)})
+            for path, file in stored.items()
+            if path not in replaced and path in rows and not rows[path]["gone"]
+        ]
+        return (*result, *added)
+
+
+def _item_row(item: ChecklistItem) -> dict[str, Any]:
+    rule = item.rule or Rule(kind="file_contains")
+    return {
+        "key": item.uid,
+        "criterion": item.criterion,
+        "weight": str(int(item.weight)) if item.weight.is_integer() else repr(item.weight),
+        "grader": item.grader,
+        "rule_kind": rule.kind,
+        "rule_path": rule.path,
+        "rule_text": rule.text,
+        "rule_tool": rule.tool,
+        "rule_arguments": json.dumps(rule.arguments, ensure_ascii=False) if rule.arguments else "",
+        "evidence": "\n".join(item.evidence),
+        "follows_from": list(item.follows_from),
+    }
+
+
+def _picked(stored: tuple[str, ...], picked: Sequence[str]) -> tuple[str, ...]:
+    """The picked names, those stored in their order."""
+    return (*(name for name in stored if name in picked), *(name for name in picked if name not in stored))
+
+
+def _one_of(value: str, known: tuple[str, ...]) -> str:
+    return value if value in known else known[0]
+
+
+def _uid(key: str) -> str:
+    return str(uuid.uuid4()) if key.startswith(NEW) else key

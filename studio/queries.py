@@ -1,0 +1,183 @@
+"""Counts and lists that pages show, in a number of queries that does not depend on how much there is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import Coalesce
+
+from studio.models import (
+    Benchmark,
+    ChecklistItem,
+    Event,
+    Finding,
+    GraderScript,
+    HiddenIntent,
+    Persona,
+    Review,
+    Revision,
+    Task,
+    TaskState,
+    User,
+    Waiver,
+)
+
+
+@dataclass
+class Counts:
+    """What a persona or a benchmark holds, as the paper's Table 2 counts it."""
+
+    personas: int = 0
+    tasks: int = 0
+    sessions: int = 0
+    """Tasks that have a place in their episode."""
+    intents: int = 0
+    rubric: int = 0
+    rule: int = 0
+    """Rule items, and the checks of the persona's grader scripts."""
+    uncounted: int = 0
+    """Grader scripts that tasks name and whose checks could not be counted."""
+    groups: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+    findings: Counter[str] = field(default_factory=Counter)
+    """By severity, without what was waived."""
+
+    def add(self, other: Counts) -> None:
+        for name in ("personas", "tasks", "sessions", "intents", "rubric", "rule", "uncounted", "groups"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.states += other.states
+        self.findings += other.findings
+
+    @property
+    def approved(self) -> int:
+        return self.states[TaskState.APPROVED] + self.states[TaskState.RELEASED]
+
+    @property
+    def errors(self) -> int:
+        return self.findings["error"]
+
+    @property
+    def warnings(self) -> int:
+        return self.findings["warning"]
+
+
+def open_findings() -> QuerySet[Finding]:
+    """Findings that nobody waived."""
+    waived = Waiver.objects.filter(task=OuterRef("task"), fingerprint=OuterRef("fingerprint"))
+    return Finding.objects.exclude(Exists(waived))
+
+
+def persona_counts(personas: Iterable[Persona]) -> dict[int, Counts]:
+    """Counts by the persona's pk."""
+    keys = [persona.pk for persona in personas]
+    counts = {key: Counts(personas=1) for key in keys}
+    of_task = Q(task__episode__persona__in=keys)
+    tasks = Task.objects.filter(episode__persona__in=keys).order_by()
+    for key, state, number, placed in tasks.values_list("episode__persona", "state").annotate(
+        Count("pk"), Count("position")
+    ):
+        counts[key].tasks += number
+        counts[key].sessions += placed
+        counts[key].states[state] += number
+    for key, number in _by_persona(HiddenIntent.objects.filter(of_task)):
+        counts[key].intents = number
+    items = ChecklistItem.objects.filter(of_task).exclude(criterion="")
+    for key, grader, number in items.order_by().values_list("task__episode__persona", "grader").annotate(Count("pk")):
+        if grader == "rule":
+            counts[key].rule += number
+        else:
+            counts[key].rubric += number
+    for key, found in GraderScript.objects.filter(persona__in=keys).values_list("persona", "keys"):
+        counts[key].rule += len(found or ())
+        counts[key].uncounted += found is None
+    there = {(key, path) for key, path in GraderScript.objects.filter(persona__in=keys).values_list("persona", "path")}
+    for key, user_id, path in tasks.exclude(grader_path="").values_list(
+        "episode__persona", "episode__persona__user_id", "grader_path"
+    ):
+        below = path.strip().removeprefix("./").removeprefix(f"data/{user_id}/")
+        counts[key].uncounted += (key, below) not in there
+    for key, severity, number in (
+        open_findings().filter(of_task).order_by().values_list("task__episode__persona", "severity")
+        .annotate(Count("pk"))
+    ):  # fmt: skip
+        counts[key].findings[severity] += number
+    return counts
+
+
+def benchmark_counts(benchmarks: Iterable[Benchmark]) -> dict[int, Counts]:
+    """Counts by the benchmark's pk: those of its personas, added up."""
+    totals = {benchmark.pk: Counts() for benchmark in benchmarks}
+    personas = list(Persona.objects.filter(benchmark__in=totals).only("pk", "benchmark_id"))
+    counts = persona_counts(personas)
+    for persona in personas:
+        totals[persona.benchmark_id].add(counts[persona.pk])
+    return totals
+
+
+def tasks_with_counts(tasks: QuerySet[Task]) -> QuerySet[Task]:
+    """Tasks that know ``n_intents``, ``n_items``, ``n_errors`` and ``n_warnings``."""
+    return tasks.annotate(
+        n_intents=_count(HiddenIntent.objects.all()),
+        n_items=_count(ChecklistItem.objects.exclude(criterion="")),
+        n_errors=_count(open_findings().filter(severity="error")),
+        n_warnings=_count(open_findings().filter(severity="warning")),
+    )
+
+
+def drafts_of(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+    """Drafts and returned tasks this person wrote last, newest first."""
+    newest = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
+    return (
+        _tasks(benchmarks)
+        .filter(Exists(newest), state__in=[TaskState.DRAFT, TaskState.CHANGES_REQUESTED])
+        .order_by("-state", "-updated_at")
+    )  # fmt: skip
+
+
+def sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+    """Tasks this person had a hand in and of which changes were asked."""
+    wrote = Revision.objects.filter(task=OuterRef("pk"), created_by=user)
+    return _tasks(benchmarks).filter(Exists(wrote), state=TaskState.CHANGES_REQUESTED).order_by("-updated_at")
+
+
+def waiting_for(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+    """Tasks in review that this person may review, did not write last and has not approved yet."""
+    wrote = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
+    said_yes = Review.objects.filter(
+        revision__task=OuterRef("pk"), revision__number=OuterRef("version"), reviewer=user, decision="approved"
+    )
+    reviewing = benchmarks.filter(memberships__user=user, memberships__role__in=["owner", "reviewer"])
+    return _tasks(reviewing).filter(~Exists(wrote), ~Exists(said_yes), state=TaskState.IN_REVIEW).order_by("updated_at")
+
+
+def recent_events(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
+    return Event.objects.filter(benchmark__in=benchmarks).select_related(
+        "benchmark", "actor", "persona__benchmark", "task__episode__persona__benchmark"
+    )
+
+
+def _tasks(benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+    return Task.objects.filter(episode__persona__benchmark__in=benchmarks).select_related("episode__persona__benchmark")
+
+
+def _by_persona(rows: QuerySet) -> QuerySet:  # type: ignore[type-arg]
+    return rows.order_by().values_list("task__episode__persona").annotate(Count("pk"))
+
+
+def _count(rows: QuerySet) -> object:  # type: ignore[type-arg]
+    counted = rows.filter(task=OuterRef("pk")).order_by().values("task").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+def findings_of(benchmark: Benchmark, *, severity: str = "") -> QuerySet[Finding]:
+    """A benchmark's open findings, errors first, then in the order of personas and tasks."""
+    rows = open_findings().filter(task__episode__persona__benchmark=benchmark)
+    if severity:
+        rows = rows.filter(severity=severity)
+    weight = Case(When(severity="error", then=0), When(severity="warning", then=1), default=2)
+    return rows.select_related("task__episode__persona__benchmark").order_by(
+        weight, "task__episode__persona__position", "task__position", "pk"
+    )

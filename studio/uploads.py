@@ -1,0 +1,83 @@
+"""Imports in the browser: looked at first, carried out on a second word."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from django.conf import settings
+from django.db import transaction
+
+from studio.importing import ImportReport, import_archive
+from studio.models import Benchmark, Import, User
+
+
+class Upload(Protocol):
+    name: str
+    size: int
+
+    def read(self) -> bytes: ...
+
+
+class UploadRefused(ValueError):
+    """What was handed over cannot be looked at; the text says why and what to do."""
+
+
+def zip_folder(files: Sequence[Upload], paths: str) -> bytes:
+    """A folder as the browser sent it – files, and their paths as a JSON list – as one archive."""
+    try:
+        names = json.loads(paths)
+    except ValueError:
+        names = None
+    if not isinstance(names, list) or len(names) != len(files) or not all(isinstance(n, str) and n for n in names):
+        raise UploadRefused("The folder came without the paths of its files. Try again, or send it as a zip.")
+    if sum(file.size for file in files) > settings.UPLOAD_MAX_UNPACKED_BYTES:
+        raise UploadRefused("The folder is larger than this studio takes. Import its personas one by one.")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, file in zip(names, files, strict=True):
+            if not any(part in ("__pycache__", ".git", ".DS_Store") for part in name.split("/")):
+                archive.writestr(name, file.read())
+    return buffer.getvalue()
+
+
+def preview(benchmark: Benchmark, data: bytes, *, name: str, by: User, published: bool) -> Import:
+    """Say what the import would do, and keep the upload until someone confirms or drops it."""
+    report = import_archive(benchmark, data, name=_stem(name), by=by, published=published, dry_run=True)
+    return Import.objects.create(
+        benchmark=benchmark,
+        by=by,
+        name=name[:300],
+        published=published,
+        state="previewed" if report.ok else "refused",
+        report=_plain(report),
+        upload=data if report.ok else None,
+    )
+
+
+@transaction.atomic
+def confirm(row: Import, *, by: User) -> ImportReport:
+    """Carry out what was previewed. Once: the second time raises UploadRefused."""
+    row = Import.objects.select_for_update().select_related("benchmark").get(pk=row.pk)
+    if row.state != "previewed" or row.upload is None:
+        raise UploadRefused("This import was carried out or dropped already.")
+    report = import_archive(row.benchmark, bytes(row.upload), name=_stem(row.name), by=by, published=row.published)
+    row.state, row.report, row.upload = "done" if report.ok else "refused", _plain(report), None
+    row.save()
+    return report
+
+
+def drop(row: Import) -> None:
+    Import.objects.filter(pk=row.pk, state="previewed").update(state="dropped", upload=None)
+
+
+def _stem(name: str) -> str:
+    return name[:-4] if name.lower().endswith(".zip") else name
+
+
+def _plain(report: ImportReport) -> dict[str, Any]:
+    """Without NUL, which PostgreSQL's json cannot hold and hostile file names may have."""
+    return json.loads(json.dumps(report.to_json()).replace("\\u0000", "\ufffd"))

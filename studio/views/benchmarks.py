@@ -1,0 +1,144 @@
+"""Benchmarks: the list, one of them, its members and its history."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from studio import access, queries
+from studio.forms.benchmarks import BenchmarkForm, MemberForm
+from studio.models import Role, User
+from studio.taxonomies import ensure_taxonomy
+
+
+@login_required
+def benchmarks(request: HttpRequest) -> HttpResponse:
+    page = Paginator(access.benchmarks_for(request.user), 50).get_page(request.GET.get("page"))
+    return render(
+        request, "studio/benchmarks.html", {"page": page, "counts": queries.benchmark_counts(page.object_list)}
+    )
+
+
+@login_required
+def create(request: HttpRequest) -> HttpResponse:
+    form = BenchmarkForm(request.POST or None, initial={"taxonomy": ensure_taxonomy()})
+    if request.method == "POST" and form.is_valid():
+        benchmark = access.create_benchmark(by=request.user, **form.cleaned_data)
+        messages.success(request, f"“{benchmark}” is there. Write its first persona, or import one.")
+        return redirect(benchmark)
+    return render(request, "studio/benchmark_form.html", {"form": form})
+
+
+@login_required
+def edit(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = access.find_benchmark(request.user, slug)
+    access.require(request.user, benchmark, "manage")
+    form = BenchmarkForm(request.POST or None, instance=benchmark)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, "Saved.")
+        return redirect(benchmark)
+    return render(
+        request, "studio/benchmark_form.html", {"form": form, "benchmark": access.find_benchmark(request.user, slug)}
+    )
+
+
+@login_required
+def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
+    found = access.find_benchmark(request.user, slug)
+    page = Paginator(found.personas.order_by("position", "user_id"), 100).get_page(request.GET.get("page"))
+    return render(
+        request,
+        "studio/benchmark.html",
+        {
+            "benchmark": found,
+            "page": page,
+            "counts": queries.persona_counts(page.object_list),
+            "total": queries.benchmark_counts([found])[found.pk],
+            "can": access.actions_in(request.user, found),
+            "members": _people(found),
+            "events": queries.recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))[:8],
+        },
+    )
+
+
+@login_required
+def members(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who belongs to the benchmark; owners change it."""
+    found = access.find_benchmark(request.user, slug)
+    form = MemberForm()
+    if request.method == "POST":
+        access.require(request.user, found, "manage")
+        if "user" in request.POST:
+            person = (
+                get_object_or_404(User, pk=request.POST["user"], memberships__benchmark=found)
+                if request.POST["user"].isdigit()
+                else None
+            )
+            roles = [] if "remove" in request.POST else request.POST.getlist("roles")
+        else:
+            form = MemberForm(request.POST)
+            person = form.cleaned_data["username"] if form.is_valid() else None
+            roles = form.cleaned_data.get("roles", [])
+        if person is not None:
+            try:
+                access.set_roles(found, person, roles, by=request.user)
+            except access.MembersRefused as refusal:
+                messages.error(request, str(refusal))
+            else:
+                messages.success(request, f"Saved {person}'s roles." if roles else f"{person} is no member any more.")
+            return redirect(
+                "studio:members" if roles or person != request.user else "studio:benchmarks",
+                *([slug] if roles or person != request.user else []),
+            )
+    return render(
+        request,
+        "studio/members.html",
+        {
+            "benchmark": found,
+            "people": _people(found),
+            "roles": Role.choices,
+            "form": form,
+            "can": access.actions_in(request.user, found),
+        },
+    )
+
+
+@login_required
+def history(request: HttpRequest, slug: str) -> HttpResponse:
+    found = access.find_benchmark(request.user, slug)
+    events = queries.recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))
+    return render(
+        request,
+        "studio/history.html",
+        {"benchmark": found, "page": Paginator(events, 50).get_page(request.GET.get("page"))},
+    )
+
+
+@login_required
+def findings(request: HttpRequest, slug: str) -> HttpResponse:
+    """All that the checks say of this benchmark's tasks, errors first."""
+    found = access.find_benchmark(request.user, slug)
+    rows = queries.findings_of(found, severity=request.GET.get("severity", ""))
+    return render(
+        request,
+        "studio/findings.html",
+        {
+            "benchmark": found,
+            "severity": request.GET.get("severity", ""),
+            "total": queries.benchmark_counts([found])[found.pk],
+            "page": Paginator(rows, 50).get_page(request.GET.get("page")),
+            "query": f"severity={request.GET['severity']}" if request.GET.get("severity") else "",
+        },
+    )
+
+
+def _people(found: access.Benchmark) -> list[tuple[User, list[str]]]:
+    """Members with their roles, by name."""
+    people: dict[int, tuple[User, list[str]]] = {}
+    for row in found.memberships.select_related("user").order_by("user__display_name", "user__username", "role"):
+        people.setdefault(row.user_id, (row.user, []))[1].append(row.role)
+    return list(people.values())

@@ -1,0 +1,72 @@
+"""Importing in the browser: hand over, look, confirm."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from studio import access, uploads
+from studio.forms.benchmarks import ImportForm
+
+
+@login_required
+def start(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = access.find_benchmark(request.user, slug)
+    access.require(request.user, benchmark, "edit")
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            data, name = _handed_over(request, form)
+            row = uploads.preview(benchmark, data, name=name, by=request.user, published=form.cleaned_data["published"])
+            return redirect("studio:import", slug, row.pk)
+        except uploads.UploadRefused as refusal:
+            form.add_error(None, str(refusal))
+    return render(
+        request,
+        "studio/import_start.html",
+        {"benchmark": benchmark, "form": form, "imports": benchmark.imports.select_related("by").defer("upload")[:10]},
+    )
+
+
+@login_required
+def show(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    benchmark = access.find_benchmark(request.user, slug)
+    access.require(request.user, benchmark, "edit")
+    row = get_object_or_404(benchmark.imports.select_related("by").defer("upload"), pk=pk)
+    return render(request, "studio/import.html", {"benchmark": benchmark, "import": row, "report": row.report})
+
+
+@login_required
+@require_POST
+def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    benchmark = access.find_benchmark(request.user, slug)
+    access.require(request.user, benchmark, "edit")
+    row = get_object_or_404(benchmark.imports.defer("upload"), pk=pk)
+    if "drop" in request.POST:
+        uploads.drop(row)
+        messages.info(request, "Dropped. Nothing was changed.")
+        return redirect("studio:import_start", slug)
+    try:
+        report = uploads.confirm(row, by=request.user)
+    except uploads.UploadRefused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("studio:import", slug, pk)
+    if not report.ok:
+        messages.error(request, "Nothing was stored: since you looked, something changed that stands in its way.")
+        return redirect("studio:import", slug, pk)
+    new, changed = len(report.created), len(report.updated)
+    messages.success(request, f"Imported: {new} new, {changed} changed, {len(report.unchanged)} as they were.")
+    return redirect(report.personas[0] if len(report.personas) == 1 else benchmark)
+
+
+def _handed_over(request: HttpRequest, form: ImportForm) -> tuple[bytes, str]:
+    if archive := form.cleaned_data["archive"]:
+        return archive.read(), archive.name
+    files = request.FILES.getlist("folder")
+    if not files:
+        raise uploads.UploadRefused("Choose a zip or a folder first.")
+    paths = form.cleaned_data["paths"]
+    return uploads.zip_folder(files, paths), "folder"

@@ -1,0 +1,120 @@
+"""Versions of a task: the list, what one changed, and going back to it. And the files a task or persona holds."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_POST
+
+from studio import access, drafts
+from studio.history import compare
+from studio.models import Blob, Revision
+from studio.spec.task import TaskSpec
+
+SHOWN = 200_000
+"""Characters of a file that a page shows; the rest is for a download."""
+
+
+@login_required
+def versions(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    task = access.find_task(request.user, slug, user_id, pk)
+    rows = task.revisions.select_related("created_by").prefetch_related("reviews__reviewer").defer("spec")
+    page = Paginator(rows, 50).get_page(request.GET.get("page"))
+    return render(request, "studio/versions.html", _frame(task) | {"page": page})
+
+
+@login_required
+def version(request: HttpRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
+    """What a version says and how it differs from the one before, or from ``?with=``."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    revision = get_object_or_404(
+        task.revisions.select_related("created_by").prefetch_related("reviews__reviewer"), number=number
+    )
+    against = request.GET.get("with", "")
+    other_number = int(against) if against.isdigit() and len(against) < 9 else number - 1
+    other = task.revisions.filter(number=other_number).first()
+    spec = _spec(revision)
+    context = _frame(task) | {
+        "revision": revision,
+        "number_text": str(revision.number),
+        "before_number": revision.number - 1,
+        "after_number": revision.number + 1,
+        "other": other,
+        "changes": compare(_spec(other) if other else TaskSpec(task_id=spec.task_id), spec),
+        "can": access.actions_in(request.user, task.episode.persona.benchmark),
+    }
+    return render(request, "studio/version.html", context)
+
+
+@login_required
+@require_POST
+def restore(request: HttpRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
+    """Make an earlier version the draft again, as a new version."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    access.require(request.user, task.episode.persona.benchmark, "edit")
+    revision = get_object_or_404(task.revisions, number=number)
+    try:
+        saved = drafts.save_task(
+            task.pk, _spec(revision), by=request.user, note=f"Back to version {number}.", verb="restored"
+        )
+        messages.success(request, f"Version {saved.number} says what version {number} said.")
+    except drafts.DraftRefused as refusal:
+        messages.error(request, f"Version {number} does not fit into the episode any more. {refusal}")
+    return redirect(task)
+
+
+@login_required
+def asset(request: HttpRequest, slug: str, user_id: str, pk: int, path: str) -> HttpResponse:
+    """A file of the task: its text on a page, or the file itself with ``?download``."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    found = get_object_or_404(task.assets.select_related("blob"), path=path)
+    if "download" in request.GET:
+        return _download(found.path, found.blob)
+    return render(request, "studio/file.html", _frame(task) | _text(found.path, found.blob))
+
+
+@login_required
+def script(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """A grader script of the persona, to read."""
+    persona = access.find_persona(request.user, slug, user_id)
+    found = get_object_or_404(persona.grader_scripts.select_related("blob"), pk=pk)
+    if "download" in request.GET:
+        return _download(found.path, found.blob)
+    context = {"persona": persona, "benchmark": persona.benchmark, "script": found}
+    return render(request, "studio/file.html", context | _text(found.path, found.blob))
+
+
+def _spec(revision: Revision) -> TaskSpec:
+    return TaskSpec.model_validate(revision.spec)
+
+
+def _frame(task: access.Task) -> dict[str, object]:
+    persona = task.episode.persona
+    return {"task": task, "persona": persona, "benchmark": persona.benchmark}
+
+
+def _text(path: str, blob: Blob) -> dict[str, object]:
+    content = bytes(blob.content)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = None
+    if text is not None and "\x00" in text:
+        text = None
+    cut = text is not None and len(text) > SHOWN
+    return {"path": path, "size": blob.size, "text": text[:SHOWN] if text is not None else None, "cut": cut}
+
+
+def _download(path: str, blob: Blob) -> HttpResponse:
+    """As a file to keep, never as a page of ours: what was uploaded is hostile."""
+    if not path:
+        raise Http404
+    response = HttpResponse(bytes(blob.content), content_type="application/octet-stream")
+    response["Content-Disposition"] = content_disposition_header(True, path.rsplit("/", 1)[-1]) or "attachment"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    return response
