@@ -34,6 +34,7 @@ MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_QUOTED = 300
 """Characters of an endpoint's own words that go into a failure's text."""
 
+_TOO_LONG = re.compile(r"context.{0,20}(length|window)|maximum context|prompt is too long|too many tokens", re.I)
 _clients: dict[tuple[int, str, str], openai.OpenAI] = {}
 _slots: dict[tuple[str, str, int], threading.BoundedSemaphore] = {}
 _lock = threading.Lock()
@@ -147,7 +148,7 @@ def _by_status(endpoint: Endpoint, error: openai.APIStatusError, key: str) -> En
     if status in (408, 409, 425) or status >= 500:
         wait = retry_after(error.response.headers)
         return ServerFailed(f"{endpoint.name} failed with status {status}{said}", retry_after=wait)
-    if code == "context_length_exceeded" or re.search(r"context.{0,20}(length|window)|maximum context", said, re.I):
+    if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(said):
         return ContextTooLong(f"The conversation is longer than {endpoint.model} can read{said}")
     return RequestRefused(f"{endpoint.name} refused the request with status {status}{said}")
 

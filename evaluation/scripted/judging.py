@@ -16,6 +16,8 @@ from typing import Any, Literal
 from evaluation.scripted.words import best_sentence, sentences, share, stems
 
 Purpose = Literal["satisfaction", "follow_up", "checklist"]
+Pieces = list[tuple[str, frozenset[str]]]
+"""Sentences as they stand in the prompt, with their stems."""
 
 SATISFIED = 0.55
 """Share of a hidden intent's words from which on the reply meets it."""
@@ -57,11 +59,11 @@ def question_in(text: str) -> Question | None:
 
 def decide(question: Question) -> list[dict[str, Any]]:
     """One decision for each that was asked for, in order."""
-    pieces = sentences(question.material)
+    pieces = [(piece, stems(html.unescape(piece))) for piece in sentences(question.material)]
     if question.purpose == "follow_up":
-        questions = [piece for piece in pieces if "?" in piece or _CHOICE.match(piece)]
+        questions = [piece for piece in pieces if "?" in piece[0] or _CHOICE.match(piece[0])]
         return [_asked_for(index, text, questions) for index, text in question.asked]
-    found = stems(html.unescape(question.material))
+    found = frozenset().union(*(some for _, some in pieces))
     least = SATISFIED if question.purpose == "satisfaction" else MET
     return [_occurs(index, text, pieces, found, least) for index, text in question.asked]
 
@@ -71,7 +73,7 @@ def answer(question: Question, spoil: Callable[[list[dict[str, Any]]], list[dict
     return json.dumps({"decisions": spoil(decisions) if spoil else decisions}, ensure_ascii=False)
 
 
-def _occurs(index: int, text: str, pieces: list[str], found: frozenset[str], least: float) -> dict[str, Any]:
+def _occurs(index: int, text: str, pieces: Pieces, found: frozenset[str], least: float) -> dict[str, Any]:
     wanted = stems(text)
     part = share(wanted, found)
     yes = part >= least
@@ -83,10 +85,10 @@ def _occurs(index: int, text: str, pieces: list[str], found: frozenset[str], lea
     }
 
 
-def _asked_for(index: int, text: str, questions: list[str]) -> dict[str, Any]:
+def _asked_for(index: int, text: str, questions: Pieces) -> dict[str, Any]:
     wanted = stems(text)
     piece = best_sentence(wanted, questions)
-    shared = wanted & stems(piece)
+    shared = wanted & stems(html.unescape(piece))
     yes = len(shared) >= 2 or share(wanted, shared) >= ASKED
     return {
         "index": index,

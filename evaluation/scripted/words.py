@@ -58,11 +58,11 @@ def sentences(text: str) -> list[str]:
     return [piece for match in _SENTENCE.finditer(text) if len(piece := match.group().strip()) > 1]
 
 
-def best_sentence(wanted: frozenset[str], pieces: Iterable[str]) -> str:
-    """The piece that shares most words with ``wanted``; the first of equals; "" if none shares any."""
+def best_sentence(wanted: frozenset[str], pieces: Iterable[tuple[str, frozenset[str]]]) -> str:
+    """Of pieces with their stems, the one that shares most with ``wanted``; the first of equals; "" if none does."""
     best, most = "", 0
-    for piece in pieces:
-        shared = len(wanted & stems(piece))
+    for piece, found in pieces:
+        shared = len(wanted & found)
         if shared > most:
             best, most = piece, shared
     return best

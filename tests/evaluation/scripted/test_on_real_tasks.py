@@ -1,0 +1,79 @@
+"""The scripted models over a real persona: sessions that end, with every status, and no quote that nobody said."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from evaluation.agents import AgentSetup, make_agent
+from evaluation.llm import Door
+from evaluation.protocol.answers import parse_answer
+from evaluation.protocol.participants import Decision, OpenIntent
+from evaluation.protocol.prompts import JudgePrompt, follow_up_prompt, satisfaction_prompt
+from evaluation.protocol.session import TurnTaken, begin, run_session
+
+
+class Judge:
+    def __init__(self, door: Door) -> None:
+        self.door = door
+
+    def satisfied(self, reply: str, files: dict[str, str], intents: tuple[OpenIntent, ...]) -> tuple[Decision, ...]:
+        return self.ask(satisfaction_prompt(reply, files, intents))
+
+    def asked_for(self, reply: str, intents: tuple[OpenIntent, ...]) -> tuple[Decision, ...]:
+        return self.ask(follow_up_prompt(reply, intents))
+
+    def ask(self, prompt: JudgePrompt) -> tuple[Decision, ...]:
+        decisions, _ = self.door.ask_json(
+            prompt.messages, prompt.purpose, prompt.schema, lambda answer: parse_answer(prompt, answer)
+        )
+        assert all(decision.supported for decision in decisions if decision.yes)
+        return decisions
+
+
+def statuses(persona: Path, workspace: Path, agent: Door, judge: Door) -> Counter[str]:
+    """How the intents of the first tasks of an episode end."""
+    ended: Counter[str] = Counter()
+    episode = yaml.safe_load((persona / "episode.yaml").read_text(encoding="utf-8"))
+    for entry in episode["tasks"][:10]:
+        folder = persona / "tasks" / entry["task_id"].strip()
+        task = yaml.safe_load((folder / "task.yaml").read_text(encoding="utf-8"))
+        for asset in folder.iterdir():
+            if asset.is_file() and asset.name != "task.yaml":
+                shutil.copyfile(asset, workspace / asset.name)
+        intents = [intent["content"] for intent in task["intent"]["hidden_intent"]]
+        turns: list[TurnTaken] = []
+        end = run_session(
+            begin(task["intent"]["initial_input"], intents),
+            make_agent(AgentSetup(agent, workspace)),
+            Judge(judge),
+            dict,
+            lambda taken, _: turns.append(taken),  # noqa: B023
+        )
+        assert end.ending == "settled"
+        assert all(record.ok for taken in turns for record in taken.reply.tool_calls)
+        ended.update(state.status for state in end.intents)
+    return ended
+
+
+@pytest.mark.parametrize("user", ["law_trainee", "marketer"])
+def test_temperaments_differ_and_every_status_occurs(
+    pibench_data: Path, user: str, tmp_path: Path, door_to: Callable[..., Door]
+):
+    found = {}
+    for temperament in ("helpful", "asks", "passive", "silent"):
+        workspace = tmp_path / temperament
+        workspace.mkdir()
+        found[temperament] = statuses(
+            pibench_data / user, workspace, door_to(f"scripted-{temperament}"), door_to("scripted-judge")
+        )
+
+    assert found["helpful"]["completed"] > found["passive"]["completed"]
+    assert found["asks"]["inferred"] > found["helpful"]["inferred"]
+    assert found["silent"]["provided"] > found["asks"]["provided"]
+    assert (tmp_path / "helpful" / "MEMORY.md").is_file()
