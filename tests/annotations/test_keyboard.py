@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from django.db import connections
 
 from annotations.models import Judgment
 from studio.local.browser import find_chromium
@@ -24,6 +25,7 @@ def browser(monkeypatch) -> Iterator[object]:
         chromium = playwright.chromium.launch(executable_path=find_chromium(), args=ARGS)
         yield chromium
         chromium.close()
+        connections.close_all()  # those of this loop, which nobody else would close
 
 
 def sign_in(context, live_server, user, client):
