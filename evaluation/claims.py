@@ -9,6 +9,7 @@ grading needs all of them to be over, for it looks at the files as they are at t
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import socket
@@ -17,6 +18,8 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cache
+from pathlib import Path
 
 from django.conf import settings
 from django.db import connection
@@ -55,7 +58,7 @@ def claimable() -> QuerySet[Session]:
 
 def claim(session_id: int) -> Session | None:
     """Take a session up. None: it is not to be had, because another has it, or it is not its turn yet."""
-    token = f"{socket.gethostname()[:60]}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
+    token = f"{_here()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
     now = timezone.now()
     taken = (
         claimable()
@@ -80,6 +83,30 @@ def claim(session_id: int) -> Session | None:
         Session.objects.filter(pk=session_id, claimed_by=token).update(started_at=now)
     Pilot.objects.filter(pk=session.run.pilot_id, state=Pilot.State.WAITING).update(state=Pilot.State.RUNNING)
     return session
+
+
+def free_dead() -> int:
+    """End the leases of processes of this machine that are gone, so that a restart need not wait for them."""
+    dead = [
+        token
+        for token in Session.objects.filter(state=State.RUNNING, claimed_by__startswith=f"{_here()}:").values_list(
+            "claimed_by", flat=True
+        )
+        if not Path(f"/proc/{token.split(':')[-2]}").exists()
+    ]
+    return Session.objects.filter(claimed_by__in=dead, state=State.RUNNING).update(
+        lease_until=timezone.now() - timedelta(seconds=1)
+    )
+
+
+@cache
+def _here() -> str:
+    """Where process numbers mean what they mean to us: this machine, since it was started, in this container."""
+    try:
+        place = Path("/proc/sys/kernel/random/boot_id").read_text() + os.readlink("/proc/self/ns/pid")
+    except OSError:
+        place = uuid.uuid4().hex
+    return f"{socket.gethostname()[:60].replace(':', '-')}-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
 
 
 def held(session: Session) -> QuerySet[Session]:

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from evaluation.claims import State
+from evaluation.claims import State, free_dead
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
 from evaluation.protocol.prompts import PROMPTS_VERSION
 from evaluation.protocol.session import MAX_TURNS
@@ -154,6 +154,7 @@ def sweep(*, sent_before: bool = False) -> int:
     ``sent_before`` True sends also what was sent a short while ago: for a worker that starts, perhaps with a
     broker that has forgotten everything.
     """
+    free_dead()
     deadly = Session.objects.filter(
         state=State.RUNNING, lease_until__lt=timezone.now(), attempts__gte=settings.SESSION_ATTEMPTS
     )

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import os
+import subprocess
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from evaluation.claims import claim
 from evaluation.models import ModelCall, Pilot, Session, SessionIntent, Turn, Verdict
@@ -255,6 +259,22 @@ def test_of_many_workers_that_want_a_session_one_gets_it(stub: StubModel):
         got = list(pool.map(want, range(6)))
 
     assert got.count(True) == 1
+
+
+def test_what_a_gone_process_of_this_machine_held_is_free_at_once_and_what_a_live_one_holds_is_not(stub: StubModel):
+    start(stub, task("a"), task("b"))
+    first, second = Session.objects.order_by("position")
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    held_here = claim(first.pk).claimed_by
+    Session.objects.filter(pk=first.pk).update(claimed_by=held_here.replace(f":{os.getpid()}:", f":{gone.pid}:"))
+    lease = timezone.now() + timedelta(minutes=1)
+    Session.objects.filter(pk=second.pk).update(state="running", claimed_by=held_here, lease_until=lease)
+
+    assert sweep() == 1
+
+    assert claim(first.pk) is not None
+    assert Session.objects.get(pk=second.pk).lease_until == lease
 
 
 def test_a_session_that_kills_its_workers_is_stopped(stub: StubModel):
