@@ -67,7 +67,7 @@ class OpenAuditForm(forms.Form):
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same sample again.")
 
     def __init__(self, benchmark: Benchmark, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        super().__init__(*args, **kwargs)
         auditors = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values("user")
         self.fields["pilot"].queryset = auditable_pilots(benchmark)  # type: ignore[attr-defined]
         self.fields["auditors"].queryset = User.objects.filter(pk__in=auditors)  # type: ignore[attr-defined]
