@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from evaluation.llm.failures import KeyMissing
 from evaluation.protocol.participants import Tokens
@@ -61,6 +62,8 @@ class Endpoint:
             raise ValueError(f"The key's variable must be in capitals and end in API_KEY, not {self.key_env!r}.")
         if self.base_url != SCRIPTED and not self.base_url.startswith(("http://", "https://")):
             raise ValueError(f"The address of {self.name} must begin with https://, http:// or be {SCRIPTED!r}.")
+        if "@" in urlsplit(self.base_url).netloc:
+            raise ValueError(f"The address of {self.name} holds a user or password; keys stay in the environment.")
         if taken := OURS & self.params.keys():
             raise ValueError(f"The parameters of {self.name} may not set {', '.join(sorted(taken))}.")
 

@@ -24,10 +24,10 @@ class Timing:
 
 @dataclass(frozen=True)
 class Patience:
-    attempts: int = 5
+    attempts: int = 6
     """Requests sent at most, the first included."""
     base_seconds: float = 0.5
-    max_pause: float = 30.0
+    max_pause: float = 60.0
     """Of one pause; an endpoint that asks for a longer one is given up on, with its wish in the failure."""
     max_seconds: float = 600.0
     """From the first request to the last pause."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import threading
@@ -29,6 +30,8 @@ from evaluation.llm.failures import (
 )
 from evaluation.llm.retrying import retry_after
 from evaluation.llm.streaming import assemble
+
+logging.getLogger("httpx2").setLevel(logging.WARNING)  # a line for every call would drown the worker's own words
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_QUOTED = 300

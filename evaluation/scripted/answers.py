@@ -77,6 +77,7 @@ def completion_of(answer: Answer, request: Mapping[str, Any], size: int) -> dict
         "object": "chat.completion",
         "created": 0,
         "model": str(request.get("model")),
+        "system_fingerprint": "scripted",
         "choices": [
             {
                 "index": 0,

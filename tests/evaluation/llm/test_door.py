@@ -179,6 +179,7 @@ def test_requests_under_way_at_once_are_limited(scripted: ScriptedServer, monkey
         ({"key_env": "OPENAI_API_KEY; echo"}, "end in API_KEY"),
         ({"key_env": "openai_api_key"}, "end in API_KEY"),
         ({"base_url": "file:///etc/passwd"}, "must begin with https://"),
+        ({"base_url": "https://me:secret@models.example/v1"}, "holds a user or password"),
         ({"params": {"messages": []}}, "may not set messages"),
     ],
 )
