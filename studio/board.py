@@ -33,6 +33,7 @@ class Card:
     group: str = ""
     """Letter and, where the author gave one, name of its dependency group."""
     colour: int = 0
+    letter: str = ""
     needs: list[tuple[Task, str]] = field(default_factory=list)
     """Earlier sessions it builds on, with what carries over."""
     feeds: list[tuple[Task, str]] = field(default_factory=list)
@@ -116,6 +117,7 @@ def _colour(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, i
         colour = len(groups) % COLOURS + 1
         groups.append((f"{letter} · {name}" if name else letter, colour))
         for card in group:
+            card.letter = letter
             card.group, card.colour = (f"{letter} · {name}" if name else letter), colour
     return groups
 

@@ -154,7 +154,9 @@ def waiting_for(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
 
 
 def recent_events(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
-    return Event.objects.filter(benchmark__in=benchmarks).select_related(
+    """What happened, newest first; of an import its one line, not one for every task."""
+    single = Event.objects.exclude(verb__in=["imported", "approved_elsewhere"], persona__isnull=False)
+    return single.filter(benchmark__in=benchmarks).select_related(
         "benchmark", "actor", "persona__benchmark", "task__episode__persona__benchmark"
     )
 

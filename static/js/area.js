@@ -18,3 +18,6 @@ function follow(area) {
   mirror.replaceChildren(...parts, `${rest}\n`);
 }
 document.addEventListener("input", (event) => event.target.matches?.(".area textarea") && follow(event.target));
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches?.(".area.title textarea")) event.preventDefault(); // one line
+});

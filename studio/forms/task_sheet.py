@@ -12,8 +12,8 @@ from studio.forms.posted import NEW, Posted, keep, lines, mapping_of, mapping_ro
 from studio.spec.base import FileRef
 from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence, Trigger
 
-ONE_LINE = ("task_id", "user_id", "environment_id", "title", "task_type", "category", "grader_script", "group")
-AREAS = ("description", "initial_request", "reference_workflow")
+ONE_LINE = ("task_id", "user_id", "environment_id", "task_type", "category", "grader_script", "group")
+AREAS = ("title", "description", "initial_request", "reference_workflow")
 LINES = ("files_read", "expected_artifacts")
 PICKS = ("tools", "skills")
 INTENT = ("content", "scope", "initial_status")

@@ -113,6 +113,12 @@ def marked(text: str, findings: Any) -> SafeString:
 
 
 @register.filter
+def says_more(event: Any) -> bool:
+    """Whether an event's summary adds to its verb."""
+    return bool(event.summary) and event.summary.rstrip(".").lower() != words(event.verb)
+
+
+@register.filter
 def words(key: Any) -> str:
     """``changes_requested`` → ``changes requested``."""
     return str(key).replace("_", " ")
