@@ -195,7 +195,10 @@ class _PersonaReader:
         report = Report(self.root + path)
         self.left.discard(path)
         if path in self.files:
-            return parse(self.files[path], report), report
+            node = parse(self.files[path], report)
+            if needed and node is not None and node.kind == "mapping" and not node.pairs and not report.errors:
+                node.error(report, "The file says nothing.", "Start with “schema_version: v2”.")
+            return node, report
         if needed:
             report.error("The file is missing.", "Add it; PIBENCH's layout needs it in every persona's folder.")
         return None, report
