@@ -19,6 +19,7 @@ class AgentLimits:
     model_calls: int = 100
     tool_calls: int = 200
     turn_tokens: int = 0
+    turn_cost: Decimal = Decimal(0)
     turn_seconds: float = 2400
     tokens: int = 2_000_000
     cost: Decimal = Decimal(0)

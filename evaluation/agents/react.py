@@ -74,6 +74,7 @@ class ReactAgent:
             return self._ask(turn, **params)
         turn.calls += 1
         turn.tokens += completion.tokens
+        turn.cost += completion.cost
         turn.text = completion.text
         self._tokens += completion.tokens
         self._cost += completion.cost
@@ -101,6 +102,8 @@ class ReactAgent:
             return f"The limit of {limits.turn_seconds:g} seconds for a turn was reached."
         if limits.turn_tokens and turn.tokens.total >= limits.turn_tokens:
             return f"The limit of {limits.turn_tokens} tokens in a turn was reached."
+        if limits.turn_cost and turn.cost >= limits.turn_cost:
+            return f"The cost limit of {limits.turn_cost} in a turn was reached."
         if limits.tokens and self._tokens.total >= limits.tokens:
             return f"The limit of {limits.tokens} tokens in a session was reached."
         if limits.cost and self._cost >= limits.cost:
@@ -132,6 +135,7 @@ class _Turn:
         self.began = began
         self.calls = 0
         self.tokens = Tokens()
+        self.cost = Decimal(0)
         self.records: list[ToolRecord] = []
         self.text = ""
         """Of the model's last message."""

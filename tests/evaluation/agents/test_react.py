@@ -3,10 +3,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from evaluation.agents import AgentLimits, AgentSetup, make_agent
 from evaluation.agents.react import CUT_RESULT
@@ -128,6 +131,7 @@ def test_calls_beyond_the_limit_in_one_message_are_answered_but_not_made(agent: 
         ({"model_calls": 3}, "The limit of 3 model calls in a turn was reached.", 3),
         ({"turn_tokens": 1}, "The limit of 1 tokens in a turn was reached.", 1),
         ({"tokens": 1}, "The limit of 1 tokens in a session was reached.", 1),
+        ({"turn_cost": Decimal("0.000001")}, "The cost limit of 0.000001 in a turn was reached.", 1),
         ({"cost": Decimal("0.000001")}, "The cost limit of 0.000001 in a session was reached.", 1),
     ],
 )
@@ -241,6 +245,60 @@ def test_silence_is_noted(agent: MakeAgent):
     reply = agent("scripted-silent+empty").reply("One.")
 
     assert (reply.text, reply.note) == ("", "The model said nothing.")
+
+
+STEPS = st.lists(
+    st.sampled_from(
+        [
+            {"reply": "Done."},
+            {"reply": ""},
+            {"tool_calls": [call("list_dir")]},
+            {"tool_calls": [call("list_dir"), call("fly"), call("read_file", path="../x")]},
+            {"reply": "Writing.", "tool_calls": [call("write_file", path="a.md", content="x")]},
+            {"tool_calls": [call("list_dir")], "do": "bad-arguments"},
+            {"do": "context"},
+        ]
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, tool_calls=st.integers(1, 6), model_calls=st.integers(1, 6))
+def test_whatever_a_model_does_the_conversation_stays_one_that_endpoints_take(
+    agent: MakeAgent, told: Tell, steps: list[dict[str, Any]], tool_calls: int, model_calls: int
+):
+    told(*({**step, "times": 1} for step in steps))
+    state: dict[str, Any] = {}
+
+    for message in ("One.", "Two.", "Three."):
+        try:
+            reply = agent(state=state, tool_calls=tool_calls, model_calls=model_calls).reply(message)
+        except AgentFailed:
+            return
+        state = json.loads(json.dumps(reply.state))
+
+        assert len(reply.tool_calls) <= tool_calls
+        assert_well_formed(state["messages"])
+
+
+def assert_well_formed(messages: list[dict[str, Any]]) -> None:
+    """System, then turns: a user's message, steps each with the results of its calls in order, an answer."""
+    roles = [message["role"] for message in messages]
+    assert roles[:2] == ["system", "user"]
+    assert roles[-1] == "assistant"
+    waiting: list[str] = []
+    for before, message in pairwise(messages):
+        if message["role"] == "tool":
+            assert message["tool_call_id"] == waiting.pop(0)
+            continue
+        assert waiting == []
+        waiting = [asked["id"] for asked in message.get("tool_calls", ())]
+        assert all(
+            isinstance(json.loads(asked["function"]["arguments"]), dict) for asked in message.get("tool_calls", ())
+        )
+        assert message["role"] != "user" or before["role"] in ("system", "assistant")
+    assert waiting == []
 
 
 def test_an_agent_there_is_not_is_named(door_to: DoorTo, tmp_path: Path):
