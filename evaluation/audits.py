@@ -20,7 +20,7 @@ from annotations.results import Summary, summarise
 from annotations.sampling import Candidate, Drawn, draw
 from evaluation.grading import Scene, load_scenes
 from evaluation.models import Pilot, Session, Verdict
-from evaluation.protocol.trace import read_texts, shown_fields
+from evaluation.protocol.trace import files_shown, read_texts, shown_fields
 from studio.models import Benchmark, User
 from studio.spec.task import TaskSpec
 
@@ -168,7 +168,7 @@ def _tools(scene: Scene, task: TaskSpec) -> Iterator[Part]:
 
 
 def _files(scene: Scene, task: TaskSpec) -> list[Part]:
-    texts = read_texts(task.files_read, scene.read)
+    texts = read_texts(files_shown(task), scene.read)
     return [Part(role="file", label=path, text=text) for path, text in texts.items()]
 
 

@@ -21,7 +21,7 @@ from evaluation.graders.script import GraderBroken, grader_keys, run_grader
 from evaluation.models import Session, Turn, Verdict
 from evaluation.protocol.history import Way, calls_shown, tools_history
 from evaluation.protocol.participants import Decision, Outage, ToolRecord
-from evaluation.protocol.trace import read_texts, render_trace
+from evaluation.protocol.trace import files_shown, read_texts, render_trace
 from evaluation.sandbox import SandboxUnavailable
 from evaluation.snapshots import Manifest, reader
 from studio.models import Blob
@@ -166,7 +166,7 @@ def _grade_turn(
     rows: list[Verdict] = []
     rubric = [item for item in items if item.grader == "rubric" and due(item)]
     if rubric:
-        files = read_texts(task.files_read, scene.read)
+        files = read_texts(files_shown(task), scene.read)
         trace = render_trace(scene.messages, scene.reply, scene.calls, task.tool_evidence, files, way)
         intents = [intent.content for intent in task.intents]
         decisions, call = ask(scene.number, way, intents, trace, [(item.index, item.criterion) for item in rubric])

@@ -111,7 +111,9 @@ def answer_schema(purpose: Purpose) -> dict[str, Any]:
 
 def satisfaction_prompt(reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> JudgePrompt:
     """Ask which open intents the latest reply, or a file shown with it, meets."""
-    shown = "\n".join(f'<file path="{escape_attribute(path)}">\n{escape(text)}\n</file>' for path, text in files.items())
+    shown = "\n".join(
+        f'<file path="{escape_attribute(path)}">\n{escape(text)}\n</file>' for path, text in files.items()
+    )
     user = "\n\n".join(
         part
         for part in (

@@ -10,13 +10,24 @@ from evaluation.protocol.history import Way, same_tool
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import MISSING, find, parsed
 from evaluation.protocol.prompts import escape, escape_attribute
-from studio.spec.task import ToolEvidence
+from studio.spec.task import TaskSpec, ToolEvidence
 
 MAX_FILE_CHARACTERS = 40_000
 CUT = "\n[cut here: the file is longer]"
 MISSING_FILE = "[this file does not exist]"
 BINARY_FILE = "[this file is not text]"
 MISSING_FIELD = "[missing]"
+
+
+def files_shown(task: TaskSpec) -> tuple[str, ...]:
+    """The workspace files a checklist judge is shown: ``files_read``, and what rubric items name as their evidence.
+
+    An item of the release names none, so nothing is added to what the release shows. Evidence that begins
+    with the name of a tool whose fields are shown anyway is not a file.
+    """
+    tools = tuple(f"{tool.tool.strip()}." for tool in task.tool_evidence)
+    named = (place for item in task.scored_items if item.grader == "rubric" for place in item.evidence)
+    return tuple(dict.fromkeys((*task.files_read, *(place for place in named if not place.startswith(tools)))))
 
 
 def read_texts(paths: Sequence[str], read: Callable[[str], bytes | None]) -> dict[str, str]:

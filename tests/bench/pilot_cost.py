@@ -4,6 +4,9 @@
 
 FOLDER is one persona in the format of π-Bench. Everything is stored in a database of its own, which is
 left at the end. The scripted model answers in this process, so its time counts too.
+
+Measured on two cores, law_trainee with ``scripted-helpful``: 20 sessions, 82 turns and 434 model calls in 5 s; a
+session 240 ms (180 ms of our CPU), 134 queries; tokens agent 75 k, user 7 k, judge 11 k for each way of scoring.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from evaluation.protocol.history import calls_shown, same_tool, tools_history
 from evaluation.protocol.opening import opening_message
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import MISSING, find, parsed
-from evaluation.protocol.trace import CUT, MISSING_FILE, read_texts, render_trace
-from studio.spec.task import TaskSpec, ToolEvidence, Trigger
+from evaluation.protocol.trace import CUT, MISSING_FILE, files_shown, read_texts, render_trace
+from studio.spec.task import ChecklistItem, TaskSpec, ToolEvidence, Trigger
 
 
 def call(name: str, result: str = "{}", **arguments: object) -> ToolRecord:
@@ -71,13 +71,25 @@ def test_the_prefix_of_simulated_apps_does_not_matter():
     assert not same_tool("gmail__login", "gmail__logout")
 
 
+EVIDENCE = [ToolEvidence(tool="send", call=("to.0", "cc"), result=("id",))]
+
+
+def test_an_items_evidence_is_shown_beside_the_files_read():
+    items = (
+        ChecklistItem(uid="1", criterion="x", evidence=("b.md", "send.to.0", "a.md")),
+        ChecklistItem(uid="2", criterion="y", grader="rule", evidence=("c.md",)),
+    )
+
+    assert files_shown(TaskSpec(task_id="t", files_read=("a.md",), checklist=items, tool_evidence=EVIDENCE)) == (
+        "a.md",
+        "b.md",
+    )
+
+
 def test_files_are_cut_and_missing_ones_say_so():
     texts = read_texts(["long", "none"], {"long": b"x" * 40_001}.get)
 
     assert texts == {"long": "x" * 40_000 + CUT, "none": MISSING_FILE}
-
-
-EVIDENCE = [ToolEvidence(tool="send", call=("to.0", "cc"), result=("id",))]
 
 
 def test_the_trace_holds_the_messages_the_last_reply_chosen_fields_and_files():
