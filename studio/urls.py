@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from studio import api
 from studio.views import accounts, benchmarks, home, imports, personas, reviewing, styleguide, tasks, versions
 
 handler400 = "studio.views.errors.bad_request"
@@ -55,6 +56,8 @@ studio_patterns = [
     path("benchmarks/", benchmarks.benchmarks, name="benchmarks"),
     path("benchmarks/new/", benchmarks.create, name="benchmark_new"),
     path("b/<slug:slug>/", include(benchmark_patterns)),
+    path("settings/key/", accounts.key, name="key"),
+    path("api/", include(api.urlpatterns)),
 ]
 
 urlpatterns = [

@@ -10,6 +10,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
+from django.views.decorators.http import require_POST
+from rest_framework.authtoken.models import Token
 
 from studio.forms.accounts import AccountForm, LoginForm, PasswordForm
 
@@ -35,10 +37,25 @@ class PasswordChangeView(views.PasswordChangeView):
 
 
 @login_required
+@require_POST
+def key(request: HttpRequest) -> HttpResponse:
+    """Make a key for the API, in place of the one there was, or take it away. Shown once."""
+    Token.objects.filter(user=request.user).delete()
+    if "remove" in request.POST:
+        messages.success(request, "Your key is gone. Programs that used it are out.")
+        return redirect("studio:settings")
+    token = Token.objects.create(user=request.user)
+    form = AccountForm(instance=request.user)
+    return render(request, "studio/settings.html", {"form": form, "token": token, "has_key": True})
+
+
+@login_required
 def settings_page(request: HttpRequest) -> HttpResponse:
     form = AccountForm(request.POST or None, instance=request.user)
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, "Saved.")
         return redirect("studio:settings")
-    return render(request, "studio/settings.html", {"form": form})
+    return render(
+        request, "studio/settings.html", {"form": form, "has_key": Token.objects.filter(user=request.user).exists()}
+    )

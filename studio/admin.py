@@ -1,0 +1,40 @@
+"""Administration: accounts, memberships, taxonomies. Drafts are written on their pages, where every save is kept."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+
+from studio.models import Benchmark, Category, Membership, Taxonomy, User
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):
+    list_display = ["username", "display_name", "email", "is_active", "is_staff"]
+    search_fields = ["username", "display_name", "email"]
+    fieldsets = [*(UserAdmin.fieldsets or ()), ("Shown as", {"fields": ["display_name"]})]
+    add_fieldsets = [*UserAdmin.add_fieldsets, ("Shown as", {"fields": ["display_name"]})]
+
+
+class MembershipInline(admin.TabularInline):
+    model = Membership
+    extra = 0
+    autocomplete_fields = ["user"]
+
+
+@admin.register(Benchmark)
+class BenchmarkAdmin(admin.ModelAdmin):
+    list_display = ["name", "slug", "approvals_needed", "created_at"]
+    search_fields = ["name", "slug"]
+    inlines = [MembershipInline]
+
+
+class CategoryInline(admin.TabularInline):
+    model = Category
+    extra = 0
+
+
+@admin.register(Taxonomy)
+class TaxonomyAdmin(admin.ModelAdmin):
+    list_display = ["name", "slug"]
+    inlines = [CategoryInline]
