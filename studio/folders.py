@@ -41,6 +41,8 @@ def read_folder(folder: Path, limits: Limits) -> Unpacked:
 def write_folder(files: Mapping[str, bytes], out: Path) -> None:
     """Write ``files`` below ``out``. Raises NotEmpty if one of their first two folders is there already, so that
     nothing old mixes with them."""
+    if problems := check_names(files, Limits(files=len(files))):
+        raise ValueError(f"{problems[0].file}: {problems[0].message}")
     for top in sorted({"/".join(path.split("/")[:2]) for path in files}):
         if (out / top).exists():
             raise NotEmpty(f"{out / top} is there already")

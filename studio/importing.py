@@ -271,6 +271,12 @@ class _Storing:
             persona.user_id: persona
             for persona in Persona.objects.select_for_update().filter(benchmark=self.benchmark, user_id__in=names)
         }
+        everyone = {
+            user_id.casefold(): user_id for user_id in self.benchmark.personas.values_list("user_id", flat=True)
+        }
+        for name in names:
+            if (other := everyone.get(name.casefold(), name)) != name and name not in rows:
+                raise DraftRefused("user_id", f"There is a persona “{other}” already, which “{name}” must not replace.")
         last = self.benchmark.personas.order_by("-position").values_list("position", flat=True).first() or 0
         new = Persona.objects.bulk_create(
             Persona(benchmark=self.benchmark, user_id=name, position=last + number)

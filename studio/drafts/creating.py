@@ -6,7 +6,7 @@ from django.db import transaction
 
 from studio.drafts.findings import refresh_findings
 from studio.drafts.loading import load_episodes
-from studio.drafts.refusing import DraftRefused, refuse_unstorable
+from studio.drafts.refusing import DraftRefused, refuse_taken_id, refuse_unstorable
 from studio.drafts.saving import save_personas, save_tasks
 from studio.models import Benchmark, Episode, Persona, Task, User
 from studio.spec.persona import PersonaSpec
@@ -18,11 +18,8 @@ def create_persona(benchmark: Benchmark, spec: PersonaSpec, *, by: User | None, 
     """A persona with an empty episode. Raises DraftRefused if the benchmark has one of this id."""
     refuse_unstorable(spec)
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
-    if benchmark.personas.filter(user_id=spec.user_id).exists():
-        raise DraftRefused(
-            "user_id",
-            f"There is a persona “{spec.user_id}” already: choose another id.",
-        )
+    if (other := benchmark.personas.filter(user_id__iexact=spec.user_id).first()) is not None:
+        raise DraftRefused("user_id", f"There is a persona “{other.user_id}” already: choose another id.")
     last = benchmark.personas.order_by("-position").values_list("position", flat=True).first()
     row = Persona.objects.create(benchmark=benchmark, user_id=spec.user_id, position=(last or 0) + 1)
     Episode.objects.create(persona=row, episode_id=f"ep_{spec.user_id}"[:200])
@@ -42,11 +39,7 @@ def create_task(persona: Persona, spec: TaskSpec, *, by: User | None, note: str 
     refuse_unstorable(spec)
     persona = Persona.objects.select_for_update().get(pk=persona.pk)
     old = load_episodes([persona])[persona.pk]
-    if old.task(spec.task_id) is not None:
-        raise DraftRefused(
-            "task_id",
-            f"The episode has a task “{spec.task_id}” already: choose another id.",
-        )
+    refuse_taken_id(spec.task_id, [task.task_id for task in (*old.tasks, *old.unplaced)])
     row = Task.objects.create(episode=persona.episode, task_id=spec.task_id, position=len(old.tasks) + 1)
     save_tasks([(row, spec)], by=by, note=note, verb="created")
     new = load_episodes([persona])[persona.pk]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from studio.spec.archive import why_unsafe
+from studio.spec.base import FileRef
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
 
@@ -39,8 +41,22 @@ def refuse_unstorable(spec: TaskSpec | PersonaSpec) -> None:
         _refuse_long("name", spec.name, ID_LENGTH)
         if not spec.user_id.strip():
             raise DraftRefused("user_id", "Give the persona an id: it names its folder.")
+        _refuse_folder("user_id", spec.user_id)
         for position, tool in enumerate(spec.tools, 1):
             _refuse_long("tools", tool, ID_LENGTH, position)
+        for position, skill in enumerate(spec.skills, 1):
+            _refuse_long("skills", skill.name, ID_LENGTH, position)
+            _refuse_folder("skills", skill.name, position)
+            _refuse_paths("skills", skill.files)
+        _refuse_paths("scripts", spec.scripts)
+        _refuse_paths("files", spec.files)
+
+
+def refuse_taken_id(task_id: str, others: Iterable[str]) -> None:
+    """Raise DraftRefused if another task's folder would be this one's on systems that take a and A for the same."""
+    for other in others:
+        if other.casefold() == task_id.casefold():
+            raise DraftRefused("task_id", f"The episode has a task “{other}” already: choose another id.")
 
 
 def _refuse_task(spec: TaskSpec) -> None:
@@ -60,6 +76,8 @@ def _refuse_task(spec: TaskSpec) -> None:
                 name,
                 "Two items have the same inner id: load the page again and save once more.",
             )
+    _refuse_folder("task_id", spec.task_id)
+    _refuse_paths("assets", spec.assets)
     _refuse_dependencies(spec)
 
 
@@ -79,6 +97,23 @@ def _refuse_dependencies(spec: TaskSpec) -> None:
                 position,
             )
         seen.add(dependency.task_id)
+
+
+def _refuse_folder(field: str, name: str, item: int | None = None) -> None:
+    """Ids name folders of an export."""
+    if why := why_unsafe(name) or ("The name holds a slash." if "/" in name else ""):
+        raise DraftRefused(field, f"“{name}” cannot name a folder. {why}", item)
+
+
+def _refuse_paths(field: str, files: Sequence[FileRef]) -> None:
+    seen: set[str] = set()
+    for position, file in enumerate(files, 1):
+        _refuse_long(field, file.path, PATH_LENGTH, position)
+        if why := why_unsafe(file.path):
+            raise DraftRefused(field, f"“{file.path}” cannot name a file. {why}", position)
+        if file.path in seen:
+            raise DraftRefused(field, f"There are two files “{file.path}”: rename or remove one.", position)
+        seen.add(file.path)
 
 
 def _refuse_long(field: str, text: str, most: int, item: int | None = None) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from studio.drafts.findings import refresh_findings
 from studio.drafts.loading import load_episodes, load_tasks
-from studio.drafts.refusing import DraftRefused, refuse_unstorable
+from studio.drafts.refusing import DraftRefused, refuse_taken_id, refuse_unstorable
 from studio.drafts.syncing import BATCH
 from studio.drafts.writing import (
     PERSONA_FIELDS,
@@ -83,6 +83,8 @@ def save_task(
     row = Task.objects.select_for_update(of=("self",)).select_related("group", "episode__persona").get(pk=task_id)
     if base_version is not None and base_version != row.version:
         raise StaleDraft(row.version)
+    if spec.task_id != row.task_id:
+        refuse_taken_id(spec.task_id, row.episode.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
     saved = save_tasks([(row, spec)], by=by, note=note, verb=verb)[0]
     if saved.revision is None:
         return row.revisions.get(number=row.version)

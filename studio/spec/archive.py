@@ -102,6 +102,13 @@ def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
     return found
 
 
+def why_unsafe(path: str) -> str:
+    """Why this cannot name a file or folder inside another one, on every usual system; empty: it can."""
+    report = Report("")
+    _check_name(path, Limits(), report)
+    return " ".join(error.message for error in report.errors)
+
+
 def _unpack(data: bytes, limits: Limits, report: Report) -> dict[str, bytes]:
     if len(data) > limits.archive_bytes:
         report.error(

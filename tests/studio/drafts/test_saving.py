@@ -142,6 +142,9 @@ def test_the_second_of_two_tabs_is_told(persona: Persona, author: User) -> None:
         ({"title": "a\x00b"}, "title", None),
         ({"metadata": {"a": ["\ud800"]}}, "metadata", None),
         ({"task_id": "x" * 201}, "task_id", None),
+        ({"task_id": "../x"}, "task_id", None),
+        ({"task_id": "a/b"}, "task_id", None),
+        ({"assets": (FileRef(path="../x", sha256="a" * 64, size=1),)}, "assets", 1),
         ({"depends_on": (Dependency(task_id="t1"),)}, "depends_on", 1),
         ({"depends_on": (Dependency(task_id="nowhere"),)}, "depends_on", 1),
         ({"checklist": (ChecklistItem(uid="a", criterion="x", weight=0),)}, "checklist", 1),
@@ -217,3 +220,24 @@ def test_findings_are_stored_with_the_save(persona: Persona, author: User) -> No
     save_task(row.pk, load_task(row).model_copy(update={"title": "Named"}), by=author)
 
     assert row.findings.filter(rule="empty-title").count() == 0
+
+
+def test_a_renamed_task_is_renamed_in_its_document_too(persona: Persona, author: User) -> None:
+    row = create_task(persona, TaskSpec(task_id="t1", source={"x": 1, "task_id": "t1 "}), by=author)
+
+    save_task(row.pk, load_task(row).model_copy(update={"task_id": "t9"}), by=author)
+
+    row.refresh_from_db()
+    assert (row.task_id, row.source) == ("t9", {"x": 1, "task_id": "t9"})
+
+
+def test_ids_that_differ_only_in_case_are_taken(persona: Persona, author: User) -> None:
+    create_task(persona, TaskSpec(task_id="t1"), by=author)
+    row = create_task(persona, TaskSpec(task_id="t2"), by=author)
+
+    with pytest.raises(DraftRefused):
+        create_task(persona, TaskSpec(task_id="T1"), by=author)
+    with pytest.raises(DraftRefused):
+        save_task(row.pk, TaskSpec(task_id="T1"), by=author)
+    with pytest.raises(DraftRefused):
+        create_persona(persona.benchmark, PersonaSpec(user_id="nurse"), by=author)
