@@ -1,0 +1,67 @@
+"""Rows that tests of every app begin with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import factory
+from factory.django import DjangoModelFactory
+
+from studio import drafts
+from studio.models import Benchmark, Membership, Persona, Task, User
+from studio.spec.persona import PersonaSpec
+from studio.spec.task import ChecklistItem, HiddenIntent, TaskSpec
+from studio.spec.uids import default_uid
+
+
+class UserFactory(DjangoModelFactory[User]):
+    class Meta:
+        model = User
+        skip_postgeneration_save = True
+
+    username = factory.Sequence(lambda n: f"person{n}")
+    display_name = factory.LazyAttribute(lambda user: user.username.title())
+
+
+class BenchmarkFactory(DjangoModelFactory[Benchmark]):
+    class Meta:
+        model = Benchmark
+
+    slug = factory.Sequence(lambda n: f"benchmark-{n}")
+    name = factory.LazyAttribute(lambda benchmark: benchmark.slug.replace("-", " ").title())
+
+
+def member(benchmark: Benchmark, *roles: str) -> User:
+    """A new person with these roles."""
+    user = UserFactory()
+    for role in roles:
+        Membership.objects.create(benchmark=benchmark, user=user, role=role)
+    return user
+
+
+def a_persona(benchmark: Benchmark, user_id: str = "baker", *, by: User | None = None, **fields: Any) -> Persona:
+    return drafts.create_persona(benchmark, PersonaSpec(user_id=user_id, name=user_id.title(), **fields), by=by)
+
+
+def a_task_spec(task_id: str = "bread", **fields: Any) -> TaskSpec:
+    """A small task that the checks have nothing to say against."""
+    values: dict[str, Any] = {
+        "user_id": "baker",
+        "title": "Bread for Saturday",
+        "task_type": "short_term_independent",
+        "environment_id": "env_baker",
+        "description": "An order list becomes a baking plan.",
+        "initial_request": "Please make Saturday's baking plan from orders.csv and save it as plan.md.",
+        "intents": (
+            HiddenIntent(uid=default_uid("baker", task_id, "intents", 1), content="The rye goes in before the rolls."),
+        ),
+        "checklist": (
+            ChecklistItem(uid=default_uid("baker", task_id, "checklist", 1), criterion="The plan bakes the rye first."),
+        ),
+        "files_read": ("plan.md",),
+    }
+    return TaskSpec(task_id=task_id, **(values | fields))
+
+
+def a_task(persona: Persona, task_id: str = "bread", *, by: User | None = None, **fields: Any) -> Task:
+    return drafts.create_task(persona, a_task_spec(task_id, **fields), by=by)

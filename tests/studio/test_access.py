@@ -1,0 +1,107 @@
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from studio import access
+from studio.models import Event, Role
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_member_with_several_roles_sees_the_benchmark_once():
+    benchmark = BenchmarkFactory()
+    BenchmarkFactory()
+    user = member(benchmark, Role.AUTHOR, Role.REVIEWER, Role.AUDITOR)
+
+    assert list(access.benchmarks_for(user)) == [benchmark]
+
+
+def test_someone_elses_benchmark_persona_and_task_are_not_found():
+    benchmark = BenchmarkFactory()
+    persona = a_persona(benchmark)
+    task = a_task(persona)
+    stranger = member(BenchmarkFactory(), Role.OWNER)
+
+    for find in (
+        lambda: access.find_benchmark(stranger, benchmark.slug),
+        lambda: access.find_persona(stranger, benchmark.slug, persona.user_id),
+        lambda: access.find_task(stranger, benchmark.slug, persona.user_id, task.pk),
+        lambda: access.require(stranger, benchmark, "view"),
+    ):
+        with pytest.raises(Http404):
+            find()
+
+
+def test_a_superuser_is_a_stranger_too():
+    benchmark = BenchmarkFactory()
+    root = UserFactory(is_superuser=True, is_staff=True)
+
+    with pytest.raises(Http404):
+        access.find_benchmark(root, benchmark.slug)
+
+
+def test_a_task_is_found_only_under_its_own_persona():
+    benchmark = BenchmarkFactory()
+    user = member(benchmark, Role.VIEWER)
+    task = a_task(a_persona(benchmark))
+    other = a_persona(benchmark, "miller")
+
+    with pytest.raises(Http404):
+        access.find_task(user, benchmark.slug, other.user_id, task.pk)
+
+
+@pytest.mark.parametrize(
+    ("role", "actions"),
+    [
+        (Role.OWNER, {"view", "comment", "edit", "review", "pilot", "plan_audit", "release", "manage"}),
+        (Role.AUTHOR, {"view", "comment", "edit", "pilot"}),
+        (Role.REVIEWER, {"view", "comment", "review", "pilot"}),
+        (Role.AUDITOR, {"view", "audit"}),
+        (Role.RELEASE_MANAGER, {"view", "comment", "pilot", "plan_audit", "release"}),
+        (Role.VIEWER, {"view"}),
+    ],
+)
+def test_roles_allow_exactly_what_they_should(role, actions):
+    benchmark = BenchmarkFactory()
+    user = member(benchmark, role)
+
+    assert access.actions_in(user, benchmark) == actions
+    assert {action for action in access.ALLOWED if access.may(user, benchmark, action)} == actions
+
+
+def test_what_the_role_does_not_allow_is_refused_with_the_roles_that_would():
+    benchmark = BenchmarkFactory(name="Bakers")
+    viewer = member(benchmark, Role.VIEWER)
+
+    with pytest.raises(PermissionDenied, match="To edit personas and tasks in “Bakers” you need to be owner or author"):
+        access.require(viewer, benchmark, "edit")
+
+
+def test_who_creates_a_benchmark_owns_it():
+    user = UserFactory()
+
+    benchmark = access.create_benchmark(name="Bakers", slug="bakers", by=user)
+
+    assert access.roles_in(user, benchmark) == {Role.OWNER}
+
+
+def test_roles_are_set_as_a_whole_and_told_in_the_history():
+    benchmark = BenchmarkFactory()
+    owner = member(benchmark, Role.OWNER)
+    user = member(benchmark, Role.VIEWER)
+
+    access.set_roles(benchmark, user, [Role.AUTHOR, Role.REVIEWER], by=owner)
+
+    assert access.roles_in(user, benchmark) == {Role.AUTHOR, Role.REVIEWER}
+    assert Event.objects.get(benchmark=benchmark).summary == f"{user}: author, reviewer."
+
+
+def test_the_last_owner_stays():
+    benchmark = BenchmarkFactory()
+    owner = member(benchmark, Role.OWNER)
+
+    with pytest.raises(access.MembersRefused, match="only owner"):
+        access.set_roles(benchmark, owner, [Role.AUTHOR], by=owner)
+
+    assert access.roles_in(owner, benchmark) == {Role.OWNER}

@@ -1,0 +1,167 @@
+import pytest
+
+from studio import drafts, publishing
+from studio.models import Event, Review, Role, TaskState, Waiver
+from studio.publishing import PublishingRefused
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+
+pytestmark = pytest.mark.django_db
+
+
+class Desk:
+    """A benchmark with an author, two reviewers and one task."""
+
+    def __init__(self, **fields):
+        self.benchmark = BenchmarkFactory(**fields)
+        self.author = member(self.benchmark, Role.AUTHOR)
+        self.reviewer = member(self.benchmark, Role.REVIEWER)
+        self.second = member(self.benchmark, Role.REVIEWER)
+        self.persona = a_persona(self.benchmark, by=self.author)
+        self.task = a_task(self.persona, by=self.author)
+
+    def edit(self, *, by, **fields):
+        spec = drafts.load_task(self.task).model_copy(update=fields)
+        return drafts.save_task(self.task.pk, spec, by=by)
+
+    @property
+    def state(self):
+        self.task.refresh_from_db()
+        return self.task.state
+
+
+def test_a_task_is_approved_by_someone_else():
+    desk = Desk()
+
+    publishing.submit(desk.task.pk, by=desk.author)
+    publishing.approve(desk.task.pk, by=desk.reviewer, version=1, text="Reads well.")
+
+    assert desk.state == TaskState.APPROVED
+    review = Review.objects.get()
+    assert (review.revision.number, review.reviewer, review.decision) == (1, desk.reviewer, "approved")
+    verbs = Event.objects.filter(task=desk.task).order_by("pk").values_list("verb", flat=True)
+    assert list(verbs) == ["created", "submitted", "approved"]
+
+
+def test_who_wrote_any_of_a_version_cannot_approve_it():
+    desk = Desk()
+    desk.edit(by=desk.reviewer, title="Bread for Sunday")
+    desk.edit(by=desk.author, title="Bread for Monday")
+    publishing.submit(desk.task.pk, by=desk.author)
+
+    for writer in (desk.author, desk.reviewer):
+        with pytest.raises(PublishingRefused, match="You wrote part of this version"):
+            publishing.approve(desk.task.pk, by=writer)
+
+    publishing.approve(desk.task.pk, by=desk.second)
+    assert desk.state == TaskState.APPROVED
+
+
+def test_only_what_was_written_since_the_last_approval_counts():
+    desk = Desk()
+    publishing.submit(desk.task.pk, by=desk.author)
+    publishing.approve(desk.task.pk, by=desk.reviewer)
+    desk.edit(by=desk.second, title="Bread for Sunday")
+    publishing.submit(desk.task.pk, by=desk.second)
+
+    with pytest.raises(PublishingRefused, match="You wrote part"):
+        publishing.approve(desk.task.pk, by=desk.second)
+    publishing.approve(desk.task.pk, by=desk.author)
+
+    assert desk.state == TaskState.APPROVED
+
+
+def test_errors_of_the_checks_block_an_approval():
+    desk = Desk()
+    desk.edit(by=desk.author, intents=())
+    publishing.submit(desk.task.pk, by=desk.author)
+
+    with pytest.raises(PublishingRefused, match="The checks find"):
+        publishing.approve(desk.task.pk, by=desk.reviewer)
+
+    assert desk.state == TaskState.IN_REVIEW
+
+
+def test_an_edit_takes_an_approval_back():
+    desk = Desk()
+    publishing.submit(desk.task.pk, by=desk.author)
+    publishing.approve(desk.task.pk, by=desk.reviewer)
+
+    desk.edit(by=desk.author, title="Bread for Sunday")
+
+    assert desk.state == TaskState.DRAFT
+
+
+def test_two_approvals_where_the_benchmark_wants_two_of_different_people():
+    desk = Desk(approvals_needed=2)
+    publishing.submit(desk.task.pk, by=desk.author)
+
+    publishing.approve(desk.task.pk, by=desk.reviewer)
+    assert desk.state == TaskState.IN_REVIEW
+    with pytest.raises(PublishingRefused, match="approved this version already"):
+        publishing.approve(desk.task.pk, by=desk.reviewer)
+    publishing.approve(desk.task.pk, by=desk.second)
+
+    assert desk.state == TaskState.APPROVED
+
+
+def test_an_approval_is_of_the_version_that_was_read():
+    desk = Desk()
+    publishing.submit(desk.task.pk, by=desk.author)
+    desk.edit(by=desk.author, title="Bread for Sunday")
+    publishing.submit(desk.task.pk, by=desk.author)
+
+    with pytest.raises(PublishingRefused, match="this is version 2 now, you read 1"):
+        publishing.approve(desk.task.pk, by=desk.reviewer, version=1)
+
+
+def test_asking_for_changes_needs_words_and_sends_the_task_back():
+    desk = Desk()
+    publishing.submit(desk.task.pk, by=desk.author)
+
+    with pytest.raises(PublishingRefused, match="Say what should change"):
+        publishing.request_changes(desk.task.pk, by=desk.reviewer, text="  ")
+    publishing.request_changes(desk.task.pk, by=desk.reviewer, text="Say which rye.")
+
+    assert desk.state == TaskState.CHANGES_REQUESTED
+    publishing.submit(desk.task.pk, by=desk.author)
+    assert desk.state == TaskState.IN_REVIEW
+
+
+def test_steps_out_of_turn_are_refused():
+    desk = Desk()
+
+    with pytest.raises(PublishingRefused, match="This task is draft: only a task in review"):
+        publishing.approve(desk.task.pk, by=desk.reviewer)
+    with pytest.raises(PublishingRefused, match="no review to withdraw"):
+        publishing.withdraw(desk.task.pk, by=desk.author)
+    publishing.submit(desk.task.pk, by=desk.author)
+    with pytest.raises(PublishingRefused, match="only a draft can be submitted"):
+        publishing.submit(desk.task.pk, by=desk.author)
+    publishing.withdraw(desk.task.pk, by=desk.author)
+
+    assert desk.state == TaskState.DRAFT
+
+
+def test_a_warning_is_waived_with_a_reason_and_an_error_never():
+    desk = Desk()
+    desk.task.findings.all().delete()
+    desk.task.findings.create(rule="long", severity="warning", message="Long.", fingerprint="w")
+    desk.task.findings.create(rule="wrong", severity="error", message="Wrong.", fingerprint="e")
+
+    with pytest.raises(PublishingRefused, match="Say why"):
+        publishing.waive(desk.task.pk, "w", by=desk.author, reason="")
+    with pytest.raises(PublishingRefused, match="has to be mended"):
+        publishing.waive(desk.task.pk, "e", by=desk.author, reason="I like it")
+    publishing.waive(desk.task.pk, "w", by=desk.author, reason="It has to be long.")
+
+    assert Waiver.objects.get().reason == "It has to be long."
+
+
+def test_a_remark_names_the_version_it_was_made_on_and_can_be_settled():
+    desk = Desk()
+
+    remark = publishing.comment(desk.task.pk, by=desk.reviewer, text="Which rye?", field="initial_request")
+    publishing.resolve(remark, by=desk.author)
+
+    remark.refresh_from_db()
+    assert (remark.revision.number, remark.field, remark.resolved_by) == (1, "initial_request", desk.author)
