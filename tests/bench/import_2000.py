@@ -71,7 +71,9 @@ def main() -> int:
                 report = import_files(benchmark, content, by=None)
                 seconds.append(time.perf_counter() - start)
             changed = len(report.created) + len(report.updated)
-            print(f"{what}: {report.totals['tasks']} tasks, {changed} stored, {seconds[-1]:.1f} s, {len(queries)} queries")
+            print(
+                f"{what}: {report.totals['tasks']} tasks, {changed} stored, {seconds[-1]:.1f} s, {len(queries)} queries"
+            )
         transaction.set_rollback(True)
     print(f"target: {TARGET_SECONDS} s")
     return int(max(seconds) > TARGET_SECONDS)
