@@ -111,7 +111,7 @@ def judge_next(request: SignedIn, pk: int) -> HttpResponse:
 def judge(request: SignedIn, pk: int, position: int) -> HttpResponse:
     row = _audited(request, pk)
     packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
-    form = JudgmentForm(request.POST or None, initial={"number": next_number(packet, request.user)})
+    form = JudgmentForm(request.POST or None, initial=_said_before(packet, request.user))
     refused = None
     if request.method == "POST" and form.is_valid():
         said = form.cleaned_data
@@ -187,6 +187,14 @@ def _audited(request: SignedIn, pk: int) -> AuditCampaign:
     if not is_auditor(request.user, row):
         raise Http404
     return row
+
+
+def _said_before(packet: Packet, user: User) -> dict[str, object]:
+    """What the form starts with: nothing, or the words of an answer that was taken back."""
+    number = next_number(packet, user)
+    before = packet.judgments.filter(auditor=user, number=number - 2).first()
+    words = {"evidence": "\n".join(before.evidence), "comment": before.comment} if before else {}
+    return {"number": number, **words}
 
 
 def _judged(packet: Packet, request: SignedIn) -> bool:

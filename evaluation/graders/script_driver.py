@@ -8,6 +8,7 @@ does not have our standard output: what the script says cannot be taken for what
 does to itself ends with the call.
 """
 
+import contextlib
 import json
 import os
 import select
@@ -91,10 +92,8 @@ def _fork() -> int:
 
 def _kill_all() -> None:
     """Everything in the sandbox but ourselves and its first process."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def _read_line(fd: int, deadline: float) -> tuple[bytes, bool]:
@@ -118,7 +117,7 @@ def _answer(source: bytes, history: Any, keys: list[str] | None, write: int) -> 
         os.dup2(null, fd)
     try:
         line = dumps({"values": _run(source, history, keys)}).encode()
-    except BaseException as exc:  # noqa: BLE001 - the script may raise anything, SystemExit included
+    except BaseException as exc:  # the script may raise anything, SystemExit included
         line = dumps({"problem": _describe(exc)}).encode()
     send(write, line + b"\n")
     leave(0)
@@ -129,7 +128,7 @@ def _run(source: bytes, history: Any, keys: list[str] | None) -> list[tuple[str,
     module = types.ModuleType("grader")
     module.__file__ = SCRIPT
     sys.modules["grader"] = module
-    exec(compile(source, SCRIPT, "exec"), module.__dict__)  # noqa: S102 - what the sandbox is for
+    exec(compile(source, SCRIPT, "exec"), module.__dict__)
     score: Callable[[Any], Any] | None = module.__dict__.get("score")
     if not callable(score):
         raise Misfit("the script defines no function score(tools_history)")
@@ -169,7 +168,7 @@ def _describe(exc: BaseException) -> str:
         where = f" in line {line}" if line else ""
         words = str(exc)[:300]
         return f"the script raised {type(exc).__name__}{where}" + (f": {words}" if words else "")
-    except BaseException:  # noqa: BLE001 - its text is the script's code too
+    except BaseException:
         return "the script raised an exception that cannot be described"
 
 

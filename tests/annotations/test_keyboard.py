@@ -71,7 +71,7 @@ def test_an_audit_is_judged_by_keys_alone(browser, live_server, client):
     assert answers == [
         ("yes", [passage], "y is for yes"),
         ("undone", [], ""),
-        ("no", [], ""),
+        ("no", [passage], "y is for yes"),
         ("unsure", [], ""),
         ("yes", [], ""),
     ]

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import sys
 import time
+import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -183,6 +185,40 @@ def test_nothing_is_left_running_and_no_descriptor_open():
     assert set(os.listdir("/proc/self/fd")) <= open_before
 
 
+def test_a_worker_that_is_killed_takes_its_sandbox_with_it():
+    mark = f"mark-{uuid.uuid4().hex}"
+    program = "import os, time\nif not os.fork(): os.setsid()\ntime.sleep(300)"
+    code = f"import evaluation.sandbox as s; s.run_python({program!r}, args=({mark!r},), limits=s.Limits(300))"
+    worker = subprocess.Popen([sys.executable, "-c", code], cwd=run.STUDIO)
+    try:
+        wait_until(lambda: len(running(mark)) > 3)
+    finally:
+        worker.kill()
+        worker.wait()
+
+    wait_until(lambda: not running(mark))
+
+
+def running(mark: str) -> list[int]:
+    """Processes with this word among their arguments, other than ours."""
+    found = []
+    for entry in os.listdir("/proc"):
+        try:
+            words = Path("/proc", entry, "cmdline").read_bytes().split(b"\0") if entry.isdigit() else []
+        except OSError:
+            continue
+        if mark.encode() in words:
+            found.append(int(entry))
+    return found
+
+
+def wait_until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_bubblewrap_may_lie_where_only_root_can_look(tmp_path, monkeypatch):
     if os.geteuid() != 0:
         pytest.skip("only root drops to another user")
@@ -215,7 +251,7 @@ def test_a_machine_without_bubblewrap_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda *args, **kwargs: None)
 
-    with pytest.raises(SandboxUnavailable, match="Install the locked dependencies again, or .* bubblewrap"):
+    with pytest.raises(SandboxUnavailable, match=r"Install the locked dependencies again, or .* bubblewrap"):
         chain.find_bubblewrap()
 
     chain.find_bubblewrap.cache_clear()
