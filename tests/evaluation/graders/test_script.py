@@ -12,7 +12,8 @@ HONEST = """
 def score(tools_history):
     sent = [item for item in tools_history if item["tool_name"] == "gmail__send_email"]
     print("looking at", len(sent))
-    return {"email_sent": bool(sent), "to_the_right_person": int(any("ana@example.org" in s["call"]["to"] for s in sent))}
+    right = [item for item in sent if "ana@example.org" in item["call"]["to"]]
+    return {"email_sent": bool(sent), "to_the_right_person": int(bool(right))}
 """
 SENT = [{"tool_name": "gmail__send_email", "call": {"to": ["ana@example.org"]}, "result": {"id": 1}}]
 
@@ -133,6 +134,15 @@ def score(history):
     assert run.turns == (GraderTurn({"first": 1, "full": 1}),) * 2
 
 
+WRITE_EVERYWHERE = """
+import os
+for fd in range(3, 64):
+    try:
+        os.write(fd, b'{"values": [["a", 7]]}\\n')
+    except OSError:
+        pass
+return {}
+"""
 FORGED = r'{"values": [["a", 1], ["b", 1]]}\n'
 
 
@@ -144,7 +154,7 @@ FORGED = r'{"values": [["a", 1], ["b", 1]]}\n'
         f"import json; json.dumps = lambda *a, **k: '{FORGED}'; return {{'a': 0, 'b': 0}}",
         "import builtins; builtins.isinstance = lambda *a: True; return 7",
         "import os; parent = f'/proc/{os.getppid()}/fd'; [open(f'{parent}/{n}', 'w') for n in os.listdir(parent)]",
-        'import os\nfor fd in range(3, 64):\n    try: os.write(fd, b\'{"values": [["a", 7]]}\\n\')\n    except OSError: pass\nreturn {}',
+        WRITE_EVERYWHERE,
     ],
 )
 def test_a_script_cannot_speak_for_a_turn_it_is_not_asked_about(body):
