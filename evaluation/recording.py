@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from evaluation.llm import Call
-from evaluation.models import ModelCall, ModelEndpoint, Session
+from evaluation.models import ModelCall, ModelEndpoint, Pilot, Session
+from evaluation.scripted.answers import FINGERPRINT
 from evaluation.storable import storable
 
 
@@ -18,6 +19,10 @@ class SessionRecord:
         rows = session.model_calls.filter(response__isnull=False)
         self.answered: dict[str, int] = dict(rows.values_list("request_hash", "pk"))
         """Rows of answered calls by what was asked."""
+
+    def tell_scripted(self) -> None:
+        """A scripted model answered, by whatever name and address: the pilot is scripted, and no evidence."""
+        Pilot.objects.filter(pk=self.session.run.pilot_id, scripted=False).update(scripted=True)
 
     def recorder(self, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> Recorder:
         return Recorder(self, endpoint, purpose, turn)
@@ -57,6 +62,8 @@ class Recorder:
             attempts=min(call.attempts, 32_767),
         )
         ModelCall.objects.bulk_create([row], ignore_conflicts=call.response is not None)
+        if call.response is not None and call.response.get("system_fingerprint") == FINGERPRINT:
+            self._record.tell_scripted()
         if call.response is not None:
             answered = self._record.session.model_calls.filter(request_hash=call.request_hash, response__isnull=False)
             self._record.answered[call.request_hash] = row.pk or answered.values_list("pk", flat=True).get()

@@ -14,6 +14,9 @@ from evaluation.scripted.mischief import ByName, spoil_decisions, spoil_text
 from evaluation.scripted.scenario import Rule, Scenario, Scene
 from evaluation.scripted.temperaments import TEMPERAMENTS, Said
 
+FINGERPRINT = "scripted"
+"""Stands in every answer, so that no other name or address hides what gave it."""
+
 MODELS = ("scripted-helpful", "scripted-passive", "scripted-asks", "scripted-silent", "scripted-user", "scripted-judge")
 
 
@@ -77,7 +80,7 @@ def completion_of(answer: Answer, request: Mapping[str, Any], size: int) -> dict
         "object": "chat.completion",
         "created": 0,
         "model": str(request.get("model")),
-        "system_fingerprint": "scripted",
+        "system_fingerprint": FINGERPRINT,
         "choices": [
             {
                 "index": 0,

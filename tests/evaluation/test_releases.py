@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Iterator
 
 import pytest
 from django.core.management import call_command
@@ -21,6 +22,7 @@ from studio.models import Benchmark, Event, Membership, Task, TaskState, User
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
 from tests.evaluation.builders import benchmark_of, endpoint, file, pilot_of, rubric, task
+from tests.evaluation.stub_model import StubModel, serving
 
 pytestmark = pytest.mark.django_db
 
@@ -58,12 +60,16 @@ def run_pilot(benchmark: Benchmark, agent: ModelEndpoint, judge: ModelEndpoint) 
             work_on(pk)
 
 
-def served(url: str) -> list[ModelEndpoint]:
-    """An agent and a judge as any other endpoint has them: nothing says that they are scripted."""
-    return [
-        endpoint(f"served {name}", base_url=url, model=name, scripted=False)
-        for name in ("scripted-asks", "scripted-judge")
-    ]
+@pytest.fixture
+def stub() -> Iterator[StubModel]:
+    """Stands for a real model: it does not say that it is scripted."""
+    with serving(StubModel()) as model:
+        yield model
+
+
+def served(url: str, *models: str) -> list[ModelEndpoint]:
+    """Endpoints that nothing in the studio marks as scripted."""
+    return [endpoint(f"served {name}", base_url=url, model=name, scripted=False) for name in models]
 
 
 def audit(benchmark: Benchmark, answers: str = "judge") -> None:
@@ -100,11 +106,11 @@ def test_nothing_to_release_cannot_be_accepted(manager: User):
     assert [blocker.code for blocker in blocked.value.blockers] == ["no-tasks"]
 
 
-def test_a_scripted_model_is_no_evidence_and_a_real_one_is(benchmark: Benchmark, scripted, manager: User):
+def test_a_scripted_model_is_no_evidence_and_a_real_one_is(benchmark: Benchmark, stub: StubModel, manager: User):
     run_pilot(benchmark, endpoint("scripted-helpful"), endpoint("scripted-judge"))
     assert codes(benchmark) == ["too-few-audited", "task-not-piloted", "task-not-piloted"]
 
-    run_pilot(benchmark, *served(scripted.url))
+    run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
     assert codes(benchmark) == ["too-few-audited"]
 
     Benchmark.objects.update(plan={"audited_decisions": 3})
@@ -113,12 +119,19 @@ def test_a_scripted_model_is_no_evidence_and_a_real_one_is(benchmark: Benchmark,
     assert codes(benchmark) == []
     release = cut_release(benchmark, "1.0", by=manager)
     assert release.exceptions == []
-    assert [pilot["agent"] for pilot in release.manifest["evidence"]["pilots"]] == ["scripted-asks"]
+    assert [pilot["agent"] for pilot in release.manifest["evidence"]["pilots"]] == ["agent"]
     assert release.manifest["evidence"]["audits"]["disagreed"] == 0
 
 
-def test_judges_that_people_disagree_with_block_a_release(benchmark: Benchmark, scripted):
-    run_pilot(benchmark, *served(scripted.url))
+def test_a_scripted_model_is_recognised_by_whatever_name_it_is_reached(benchmark: Benchmark, scripted):
+    run_pilot(benchmark, *served(scripted.url, "scripted-asks", "scripted-judge"))
+
+    assert benchmark.pilots.get().scripted is True
+    assert codes(benchmark) == ["too-few-audited", "task-not-piloted", "task-not-piloted"]
+
+
+def test_judges_that_people_disagree_with_block_a_release(benchmark: Benchmark, stub: StubModel):
+    run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
     Benchmark.objects.update(plan={"audited_decisions": 3})
     benchmark.refresh_from_db()
 
@@ -127,8 +140,8 @@ def test_judges_that_people_disagree_with_block_a_release(benchmark: Benchmark, 
     assert codes(benchmark) == ["judges-disagree"]
 
 
-def test_an_edit_takes_a_tasks_pilot_evidence_away(benchmark: Benchmark, scripted):
-    run_pilot(benchmark, *served(scripted.url))
+def test_an_edit_takes_a_tasks_pilot_evidence_away(benchmark: Benchmark, stub: StubModel):
+    run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
     row = Task.objects.get(task_id="a")
     save_task(row.pk, load_task(row).model_copy(update={"title": "The fee, again"}), by=None)
     approve(benchmark)
