@@ -7,8 +7,9 @@ written, the next revision frozen, a line of history, fresh findings, and an app
 from studio.drafts.creating import create_persona, create_task
 from studio.drafts.findings import check_personas, refresh_findings
 from studio.drafts.loading import load_episode, load_episodes, load_task
-from studio.drafts.refusing import DraftRefused
-from studio.drafts.saving import StaleDraft, save_order, save_persona, save_task
+from studio.drafts.personas import save_order, save_persona
+from studio.drafts.refusing import DraftRefused, StaleDraft
+from studio.drafts.saving import save_task
 
 __all__ = [
     "DraftRefused",

@@ -6,8 +6,9 @@ from django.db import transaction
 
 from studio.drafts.findings import refresh_findings
 from studio.drafts.loading import load_episodes
+from studio.drafts.personas import save_personas
 from studio.drafts.refusing import DraftRefused, refuse_taken_id, refuse_unstorable
-from studio.drafts.saving import save_personas, save_tasks
+from studio.drafts.saving import save_tasks
 from studio.models import Benchmark, Episode, Persona, Task, User
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec

@@ -16,6 +16,14 @@ ID_LENGTH = 200
 PATH_LENGTH = 500
 
 
+class StaleDraft(Exception):
+    """Someone else saved first. ``current`` is the version stored now."""
+
+    def __init__(self, current: int) -> None:
+        super().__init__("Someone else has saved this in the meantime: compare, then save again.")
+        self.current = current
+
+
 class DraftRefused(ValueError):
     """A draft that cannot be saved as it is. ``field`` and ``item`` say where, the text what to do."""
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from studio.drafts.findings import refresh_findings
 from studio.drafts.loading import load_episodes
+from studio.drafts.personas import save_personas
 from studio.drafts.refusing import DraftRefused
-from studio.drafts.saving import SavedTask, save_personas, save_tasks
+from studio.drafts.saving import SavedTask, save_tasks
 from studio.graderkeys import GraderKeys
 from studio.importing.continuing import continued
 from studio.importing.report import ImportReport

@@ -66,6 +66,12 @@ def summary(fields: Sequence[str]) -> str:
     return f"Changed {', '.join(words[:-1])} and {words[-1]}."
 
 
+def save_summary(version: int, fields: Sequence[str], *, verb: str, note: str = "") -> str:
+    """A sentence for the history: what a save did, the author's note in front."""
+    first = "Imported." if verb == "imported" else "Created."
+    return " ".join(filter(None, [note, first if version == 1 else summary(fields)]))
+
+
 def _differs(old: object, new: object) -> bool:
     """Unlike ``!=``, also where only the order of a mapping's keys or the kind of a number differs."""
     if isinstance(old, dict) and isinstance(new, dict):

@@ -231,6 +231,18 @@ def test_a_renamed_task_is_renamed_in_its_document_too(persona: Persona, author:
     assert (row.task_id, row.source) == ("t9", {"x": 1, "task_id": "t9"})
 
 
+def test_those_who_name_a_renamed_task_get_a_version_that_names_it_so(persona: Persona, author: User) -> None:
+    row = create_task(persona, TaskSpec(task_id="t1"), by=author)
+    dependent = create_task(persona, full_task(), by=author)
+
+    save_task(row.pk, load_task(row).model_copy(update={"task_id": "t9"}), by=author)
+
+    newest = dependent.revisions.first()
+    assert newest is not None and (newest.number, newest.spec["depends_on"][0]["task_id"]) == (2, "t9")
+    order = persona.revisions.first()
+    assert order is not None and order.episode["order"] == ["t9", "t2"]
+
+
 def test_ids_that_differ_only_in_case_are_taken(persona: Persona, author: User) -> None:
     create_task(persona, TaskSpec(task_id="t1"), by=author)
     row = create_task(persona, TaskSpec(task_id="t2"), by=author)
