@@ -219,7 +219,9 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         """Every session with its intents, items and scores."""
         row = self.get_object()
         if pending_in(request.user, row):
-            raise PermissionDenied("You still judge decisions of this pilot. Its report opens when you have.")
+            raise PermissionDenied(
+                "You judge decisions of this pilot blind. Its report opens once you have opened the audit's results."
+            )
         return Response(pilot_report(row))
 
 

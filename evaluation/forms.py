@@ -20,7 +20,7 @@ APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
 class EndpointChoice(forms.ModelChoiceField):
     """A model by its name, with its price, scripted ones marked."""
 
-    def label_from_instance(self, row: ModelEndpoint) -> str:  # type: ignore[override]
+    def label_from_instance(self, row: ModelEndpoint) -> str:
         if row.scripted:
             return f"{row.name} – scripted"
         if row.input_price or row.output_price:
@@ -58,14 +58,14 @@ class PilotForm(forms.Form):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.personas: list[Persona] = queries.runnable_personas(benchmark)
-        placed = [(persona, task) for persona in self.personas for task in persona.episode.placed]
+        self.personas = queries.runnable_personas(benchmark)
+        placed = [task for one in self.personas for task in one.tasks]
         choices = self._choice("persona").choices = [
-            (persona.user_id, f"{persona} · {len(persona.episode.placed)} tasks") for persona in self.personas
+            (one.persona.user_id, f"{one.persona} · {len(one.tasks)} tasks") for one in self.personas
         ]
         if len(choices) != 1:
             self._choice("persona").choices = [("", f"All personas · {len(placed)} tasks"), *choices]
-        self._choice("tasks").choices = [(task.task_id, str(task)) for _, task in placed]
+        self._choice("tasks").choices = [(task.task_id, str(task)) for task in placed]
         rows = list(queries.endpoints())
         for name in ("agent", "user_model", "judge"):
             field = self.fields[name]
@@ -87,11 +87,8 @@ class PilotForm(forms.Form):
         """By persona: each task with its checkbox, and whether it is a draft."""
         boxes = {str(box.data["value"]): box for box in self["tasks"]}
         return [
-            (
-                persona,
-                [(task, boxes[task.task_id], task.state not in APPROVED) for task in persona.episode.placed],
-            )
-            for persona in self.personas
+            (one.persona, [(task, boxes[task.task_id], task.state not in APPROVED) for task in one.tasks])
+            for one in self.personas
         ]
 
     @property

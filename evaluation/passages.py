@@ -142,7 +142,8 @@ class _Walk(HTMLParser):
 
     def drawn(self, passages: Sequence[Passage]) -> str:
         begun: set[str] = set()
-        offset, out = 0, []
+        offset = 0
+        out: list[str] = []
         for is_text, part in self.parts:
             if is_text:
                 out += _drawn(part, offset, passages, begun)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Avg, Count, F, Prefetch, Q, QuerySet
+from django.db.models import Avg, Count, F, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
 from evaluation.models import ModelEndpoint, Pilot, Release, Session, SessionIntent, Snapshot, Turn, Verdict
@@ -93,13 +94,27 @@ def snapshot_before(session: Session) -> Snapshot | None:
     return last.snapshot if last else None
 
 
-def runnable_personas(benchmark: Benchmark) -> list[Persona]:
-    """Personas with a non-empty episode, each with ``placed``: its tasks in order."""
-    tasks = Task.objects.filter(position__isnull=False).exclude(state=TaskState.RETIRED).order_by("position")
-    personas = benchmark.personas.select_related("episode").prefetch_related(
-        Prefetch("episode__tasks", queryset=tasks, to_attr="placed")
+@dataclass(frozen=True)
+class Runnable:
+    """A persona whose episode holds something to run."""
+
+    persona: Persona
+    tasks: list[Task]
+    """In the episode's order."""
+
+
+def runnable_personas(benchmark: Benchmark) -> list[Runnable]:
+    tasks = (
+        Task.objects.filter(episode__persona__benchmark=benchmark, position__isnull=False)
+        .exclude(state=TaskState.RETIRED)
+        .select_related("episode__persona")
+        .order_by("episode__persona__position", "episode__persona__user_id", "position")
     )
-    return [persona for persona in personas if hasattr(persona, "episode") and persona.episode.placed]
+    by_persona: dict[int, Runnable] = {}
+    for task in tasks:
+        persona = task.episode.persona
+        by_persona.setdefault(persona.pk, Runnable(persona, [])).tasks.append(task)
+    return list(by_persona.values())
 
 
 def usual_costs() -> dict[int, tuple[Decimal, int]]:

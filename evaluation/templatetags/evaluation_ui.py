@@ -48,14 +48,15 @@ def numbered(key: str, word: str, number: int, css: str = "") -> SafeString:
 def scripted() -> SafeString:
     """What stands wherever a scripted model's results show."""
     return format_html(
-        '<span class="chip pill" title="A scripted model played a part: good to try things, never evidence">'
-        '<span class="shape" aria-hidden="true">◌</span>scripted</span>'
+        '<span class="chip pill" title="{}"><span class="shape" aria-hidden="true">◌</span>scripted</span>',
+        "A scripted model played a part: good to try things, never evidence",
     )
 
 
 @register.filter
-def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
+def percent(value: Any) -> str:
+    """A share as percent; a dash where there is none."""
+    return f"{100 * value:.1f}" if isinstance(value, (int, float)) else "–"
 
 
 @register.filter

@@ -105,7 +105,9 @@ def pilot_json(request: SignedIn, pk: int) -> HttpResponse:
     """The report as a file; withheld from who still judges decisions of this pilot."""
     row = get_object_or_404(queries.visible_pilots(request.user), pk=pk)
     if pending_in(request.user, row):
-        raise PermissionDenied("You still judge decisions of this pilot. Its report opens when you have.")
+        raise PermissionDenied(
+            "You judge decisions of this pilot blind. Its report opens once you have opened the audit's results."
+        )
     response = JsonResponse(pilot_report(row), json_dumps_params={"ensure_ascii": False, "indent": 2})
     response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-pilot-{row.number}.json"'
     return response

@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+
+from evaluation.models import Session
+from tests.evaluation.builders import benchmark_of, file, intents, rubric, task
+from tests.evaluation.factories import finish, person, pilot_row, settle, turn, verdict
+
+pytestmark = pytest.mark.django_db
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+
+
+def session_of(client: Client, *, role: str = "viewer", **spec: object) -> Session:
+    values: dict[str, object] = {"checklist": (rubric("The fee is named."), rubric("It is signed."))}
+    session = finish(pilot_row(benchmark_of(task("a", **(values | spec)))))
+    client.force_login(person(session.run.pilot.benchmark, role))
+    return session
+
+
+def read(client: Client, session: Session, query: str = "") -> str:
+    answer = client.get(f"/sessions/{session.pk}/{query}")
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+def step(page: str, name: str) -> str:
+    """One step of the ladder, without its tags."""
+    found = re.search(rf'<li id="{name}".*?</li>', page, re.DOTALL)
+    assert found
+    return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split())
+
+
+def test_each_intent_stands_with_its_status_its_turn_and_the_words_that_settled_it(client: Client):
+    session = session_of(client, intents=intents("Name the fee.", "Sign it.", "Be brief.", provided=[3]))
+    turn(session, 1, reply="The fee is 70 euros. Shall I sign it?")
+    settle(session, 1, "completed", 1)
+    settle(session, 2, "inferred", 1)
+    settle(session, 3, "provided", 0)
+    first = verdict(session, "satisfaction", index=1, quote="The fee is 70 euros.", reason="It names it.")
+    verdict(session, "satisfaction", index=2, met=False, reason="Not signed.")
+    verdict(session, "follow_up", index=2, quote="Shall I sign it?", reason="It asks.")
+
+    page = read(client, session)
+
+    assert "completed turn 1 Name the fee. “The fee is 70 euros.” It names it." in step(page, "intent-1")
+    assert "inferred turn 1 Sign it. “Shall I sign it?” It asks." in step(page, "intent-2")
+    assert "provided from the start" in step(page, "intent-3")
+    assert f'<span class="evidence-at" id="e{first.pk}"></span><mark class="evidence"' in page
+    assert f'href="#e{first.pk}"' in page
+
+
+def test_each_item_stands_both_ways_met_not_met_unsupported_and_ungraded_with_why(client: Client):
+    session = session_of(client, checklist=tuple(rubric(name) for name in ("a", "b", "c", "d")))
+    turn(session, 1, reply="Signed.")
+    for way in ("compat", "strict"):
+        verdict(session, scoring=way, index=1, quote="Signed.")
+        verdict(session, scoring=way, index=2, met=False, reason="Nowhere.")
+        verdict(session, scoring=way, index=3, quote="Nobody said this.", supported=False)
+        verdict(session, scoring=way, index=4, met=None, error="The grader loops.", supported=False)
+
+    page = read(client, session)
+
+    assert "compat ✓ met turn 1 strict ✓ met turn 1" in step(page, "item-1")
+    assert "compat – not met strict – not met" in step(page, "item-2")
+    assert "Nowhere." in step(page, "item-2")
+    assert "compat ? unsupported turn 1" in step(page, "item-3")
+    assert "does not occur in what the judge saw" in step(page, "item-3")
+    assert "compat ✕ not graded strict ✕ not graded" in step(page, "item-4")
+    assert "The grader loops." in step(page, "item-4")
+
+
+def test_a_failed_session_says_why_and_what_that_means_for_each_scoring(client: Client):
+    session = session_of(client)
+    Session.objects.update(state="failed", reason="It called tools 201 times.")
+
+    page = read(client, session)
+
+    assert "It called tools 201 times." in page
+    assert "compat ✕ not graded strict – not met" in step(page, "item-1")
+
+
+def test_evidence_is_marked_in_tool_calls_and_in_files_too(client: Client):
+    session = session_of(client, files_read=("note.md",))
+    turn(
+        session,
+        1,
+        reply="Done.",
+        files={"note.md": b"# Note\nThe fee is 70."},
+        calls=[{"name": "send_email", "arguments": {"to": "a@b.example", "body": 'Say "by five".'}, "result": "sent"}],
+    )
+    in_call = verdict(session, index=1, quote='Say \\"by five\\".')
+    in_file = verdict(session, index=2, quote="The fee is 70.")
+
+    page = read(client, session)
+
+    call = page[page.index("<b>send_email</b>") :]
+    assert f'id="e{in_call.pk}"' in call[: call.index("</details>")]
+    file_view = page[page.index("as the judges read it") :]
+    assert f'id="e{in_file.pk}"' in file_view[: file_view.index("</details>")]
+    assert client.get(f"/sessions/{session.pk}/turns/1/file/?path=note.md").content.count(b'class="evidence"') == 1
+
+
+def test_what_models_and_tools_wrote_is_shown_as_text(client: Client):
+    session = session_of(client)
+    turn(
+        session,
+        1,
+        message=HOSTILE,
+        reply=HOSTILE,
+        files={f"{HOSTILE}.md": HOSTILE.encode()},
+        calls=[{"name": HOSTILE, "arguments": {HOSTILE: HOSTILE}, "result": HOSTILE, "ok": False}],
+    )
+    Session.objects.update(reason=HOSTILE)
+    verdict(session, met=None, error=HOSTILE, reason=HOSTILE, quote=HOSTILE, label=HOSTILE)
+
+    page = read(client, session)
+    in_full = client.get(f"/sessions/{session.pk}/turns/1/file/", {"path": f"{HOSTILE}.md"}).content.decode()
+
+    assert "alert(1)" in page
+    for drawn in (page, in_full):
+        assert not re.search(r"<script>alert|<img", drawn)
+
+
+def test_files_are_handed_over_and_never_run(client: Client):
+    session = session_of(client)
+    turn(session, 1, files={"a/page.html": b"<script>alert(1)</script>"})
+
+    answer = client.get(f"/sessions/{session.pk}/turns/1/download/?path=a/page.html")
+
+    assert answer.content == b"<script>alert(1)</script>"
+    assert answer["Content-Type"] == "application/octet-stream"
+    assert answer["Content-Disposition"] == 'attachment; filename="page.html"'
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Content-Security-Policy"].startswith("sandbox")
+
+
+def test_the_workspace_of_a_turn_marks_what_is_new_and_changed_since_the_one_before(client: Client):
+    session = session_of(client, assets=(file("given.txt", "as given"),))
+    turn(session, 1, files={"given.txt": b"as given", "note.md": b"one\ntwo"})
+    turn(session, 2, files={"note.md": b"one\nthree"})
+
+    first, second = read(client, session, "?turn=1"), read(client, session, "?turn=2")
+    part = client.get(f"/sessions/{session.pk}/?turn=1", headers={"HX-Request": "true", "HX-Target": "workspace"})
+
+    def files(page: str) -> list[str]:
+        listed = page[page.index('class="panel rows files"') :]
+        return [
+            " ".join(re.sub(r"<[^>]+>", " ", row).split())
+            for row in re.findall(r"<li.*?</li>", listed[: listed.index("</ul>")], re.DOTALL)
+        ]
+
+    assert files(first) == ["given.txt 8 bytes", "note.md + new 7 bytes"]
+    assert files(second) == ["given.txt − gone", "note.md ~ changed 9 bytes"]
+    assert part.content.decode().strip().startswith("<section")
+    assert files(part.content.decode()) == files(first)
+
+
+def test_a_changed_file_is_compared_with_the_turn_before(client: Client):
+    session = session_of(client)
+    turn(session, 1, files={"note.md": b"one\ntwo"})
+    turn(session, 2, files={"note.md": b"one\nthree"})
+
+    page = client.get(f"/sessions/{session.pk}/turns/2/file/?path=note.md&diff=1").content.decode()
+
+    rows = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<tr.*?</tr>", page, re.DOTALL)]
+    assert rows == ["@@ -1,2 +1,2 @@", "one", "- two", "+ three"]
+
+
+@pytest.mark.parametrize("path", ["nothing.md", "../../etc/passwd", ""])
+def test_a_file_that_is_not_in_the_workspace_does_not_exist(client: Client, path: str):
+    session = session_of(client)
+    turn(session, 1, files={"note.md": b"x"})
+
+    for page in ("file", "download"):
+        assert client.get(f"/sessions/{session.pk}/turns/1/{page}/", {"path": path}).status_code == 404
+
+
+def test_a_file_that_is_not_text_is_only_handed_over(client: Client):
+    session = session_of(client)
+    turn(session, 1, files={"picture.png": b"\x89PNG\x00"})
+
+    page = client.get(f"/sessions/{session.pk}/turns/1/file/?path=picture.png").content.decode()
+
+    assert "not shown" in page
+
+
+def test_someone_elses_session_and_its_files_do_not_exist(client: Client):
+    session = session_of(client)
+    turn(session, 1, files={"note.md": b"x"})
+    client.force_login(person())
+
+    for path in ("", "turns/1/file/?path=note.md", "turns/1/download/?path=note.md"):
+        assert client.get(f"/sessions/{session.pk}/{path}").status_code == 404
+
+
+def test_a_session_that_has_not_begun_says_so(client: Client):
+    session = session_of(client)
+    Session.objects.update(state="waiting", ended_at=None, graded_strict_at=None, graded_compat_at=None)
+
+    page = read(client, session)
+
+    assert "No turn yet" in page
+    assert "waiting" in step(page, "item-1")
