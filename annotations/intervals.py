@@ -17,9 +17,14 @@ class Rate:
     high: float | None
 
     @property
+    def number(self) -> str:
+        """``2.7``, in percent."""
+        return "–" if self.value is None else f"{100 * self.value:.1f}"
+
+    @property
     def share(self) -> str:
         """``2.7 %``."""
-        return "–" if self.value is None else f"{100 * self.value:.1f} %"
+        return self.number if self.value is None else f"{self.number} %"
 
     @property
     def interval(self) -> str:

@@ -26,6 +26,8 @@ class Settled:
     kind: str
     people: bool
     judge: bool
+    weight: float = 1.0
+    """Decisions of the pilot it stands for."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,9 @@ class Summary:
     """An audit, or several, in numbers. Only decisions that people have settled count."""
 
     total: Line
+    weighted: float | None
+    """The rate over all decisions of the pilots, each settled one counting for those it stands for: a
+    sample that takes one of every rare kind is not quite proportional."""
     lines: tuple[Line, ...]
     packets: int
     undecided: int
@@ -64,15 +69,20 @@ def summarise(campaigns: Sequence[AuditCampaign]) -> Summary:
     """Together, in a constant number of queries."""
     ids = [campaign.pk for campaign in campaigns]
     rows = list(
-        Consensus.objects.filter(packet__campaign__in=ids).values_list("packet__kind", "decision", "packet__sealed")
+        Consensus.objects.filter(packet__campaign__in=ids).values_list(
+            "packet__kind", "decision", "packet__sealed", "packet__sampling_weight"
+        )
     )
     settled = [
-        Settled(kind, decision, bool(sealed["decision"])) for kind, decision, sealed in rows if decision is not None
+        Settled(kind, decision, bool(sealed["decision"]), weight)
+        for kind, decision, sealed, weight in rows
+        if decision is not None
     ]
     units = [list(answers.values()) for answers in answers_of(ids).values() if len(answers) > 1]
     packets = Packet.objects.filter(campaign__in=ids).count()
     return Summary(
         total=line_of("All", settled),
+        weighted=weighted_rate(settled),
         lines=tuple(line_of(label, [one for one in settled if one.kind in kinds]) for label, kinds in AXES.items()),
         packets=packets,
         undecided=len(rows) - len(settled),
@@ -88,3 +98,9 @@ def line_of(label: str, settled: Iterable[Settled]) -> Line:
     strict = sum(one.people and not one.judge for one in known)
     lenient = sum(one.judge and not one.people for one in known)
     return Line(label, wilson(strict + lenient, len(known)), strict, lenient)
+
+
+def weighted_rate(settled: Iterable[Settled]) -> float | None:
+    known = list(settled)
+    everything = sum(one.weight for one in known)
+    return sum(one.weight for one in known if one.people != one.judge) / everything if everything else None

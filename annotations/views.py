@@ -68,6 +68,7 @@ def campaign(request: SignedIn, pk: int) -> HttpResponse:
         context |= {
             "summary": (summary := summarise([row])),
             "chart": listing.chart(summary),
+            "weighted": round(100 * (summary.weighted or 0), 1),
             "between": round(100 * (summary.between_auditors or 0), 1),
             "undecided": listing.undecided(row, request.user),
             "disagreements": listing.disagreements(row),

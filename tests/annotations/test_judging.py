@@ -1,5 +1,8 @@
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 
 from annotations.adjudication import adjudicate
 from annotations.campaigns import close_campaign
@@ -45,6 +48,25 @@ def test_with_overlap_everybody_judges_until_enough_have():
     judge_all(campaign, ben)
 
     assert pending_packets(campaign, cem) == ()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_answer_sent_by_two_windows_at_once_is_kept_once():
+    campaign, (ana,) = make_campaign(size=1)
+    packet = campaign.packets.get()
+    ready = Barrier(2)
+
+    def send(_: int) -> int:
+        ready.wait()
+        try:
+            return record_judgment(packet, auditor=ana, answer="yes", number=1).pk
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        kept = set(pool.map(send, range(2)))
+
+    assert kept == {Judgment.objects.get().pk}
 
 
 def test_the_order_is_each_auditors_own_and_stays():

@@ -2,7 +2,7 @@ import pytest
 
 from annotations.campaigns import open_campaign
 from annotations.judging import record_judgment
-from annotations.results import summarise
+from annotations.results import Settled, summarise, weighted_rate
 from tests.annotations.making import make_benchmark, make_campaign, make_decision, make_person
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +38,12 @@ def test_disagreement_is_counted_over_settled_decisions_and_by_kind():
     }
     assert (found.total.rate.count, found.total.rate.n, found.packets) == (2, 3, 5)
     assert (found.undecided, found.waiting) == (1, 1)
+
+
+def test_a_decision_counts_for_all_it_stands_for_in_the_weighted_rate():
+    settled = [Settled("checklist", people=True, judge=False, weight=30), Settled("checklist", True, True, weight=10)]
+
+    assert (weighted_rate(settled), weighted_rate([])) == (0.75, None)
 
 
 def test_agreement_between_auditors_counts_what_several_judged():
