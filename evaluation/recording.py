@@ -22,7 +22,10 @@ class SessionRecord:
 
     def tell_scripted(self) -> None:
         """A scripted model answered, by whatever name and address: the pilot is scripted, and no evidence."""
-        Pilot.objects.filter(pk=self.session.run.pilot_id, scripted=False).update(scripted=True)
+        pilot = self.session.run.pilot
+        if not pilot.scripted:
+            Pilot.objects.filter(pk=pilot.pk).update(scripted=True)
+            pilot.scripted = True
 
     def recorder(self, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> Recorder:
         return Recorder(self, endpoint, purpose, turn)
