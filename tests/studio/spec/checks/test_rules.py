@@ -174,4 +174,5 @@ def test_the_sample_passes_every_rule() -> None:
     reading = read_personas(found)
 
     assert (reading.errors, reading.warnings) == ([], [])
-    assert [finding for episode in reading.episodes for finding in find_problems(episode)] == []
+    findings = [finding for episode in reading.episodes for finding in find_problems(episode)]
+    assert [finding for finding in findings if finding.severity != "hint"] == []

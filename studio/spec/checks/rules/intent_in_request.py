@@ -1,0 +1,27 @@
+from collections.abc import Iterator
+
+from studio.spec.checks.quoting import quote
+from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.task import TaskSpec
+from studio.spec.text.leaks import find_leak, topic_of
+
+
+@rule("intent-in-request", "warning")
+def intent_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """What the request says is not hidden: every agent gets credit for it (paper, Table 10)."""
+    topic = topic_of(intent.content for intent in task.intents)
+    for position, intent in enumerate(task.intents, 1):
+        leak = find_leak(intent.content, task.initial_request, topic)
+        if leak is None:
+            continue
+        wholly = leak.degree == "wholly"
+        yield Flaw(
+            "intents",
+            f"The request already says {'this' if wholly else 'a part of this'}: {quote(leak.place)}.",
+            "Take it out of the request, or remove the intent."
+            if wholly
+            else "Leave that part out of the request, or keep only what is unsaid in the intent.",
+            position,
+            words=leak.words,
+            severity="error" if wholly else "warning",
+        )

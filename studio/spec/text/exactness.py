@@ -1,0 +1,166 @@
+"""Criteria that a comparison of characters, a count or a look at the tool calls would settle."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from studio.spec.text.clauses import quoted
+from studio.spec.text.requirements import TOLERANCE
+
+Kind = Literal["contains", "lacks", "exists", "count", "tool", "equals"]
+
+_SECTION = re.compile(
+    r"\b(?:in|under|within|of|from|by|for|to|between|the|category|section|module|heading|called"
+    r"|point|factor|file|basis for)\s+(?:the\s+)?(?:basis\s+for\s+)?$",
+    re.IGNORECASE,
+)
+_PLACE_AFTER = re.compile(
+    r"^[\"'”’\])]*\s*(?:section|module|category|heading|part|column|element|factor|analysis"
+    r"|sub-?task|task|note|constraint|is )",
+    re.IGNORECASE,
+)
+_FILE = r"[\w./-]+\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|html?|py)\b"
+_EXISTS = re.compile(
+    rf"\b({_FILE})[”\"’'`]?\s+(?:exists?|is (?:created|present|saved|written|produced|there))\b"
+    rf"|\b(?:creates?|saves?|produces?)\s+(?:an?|the)?\s*(?:file\s+)?(?:named"
+    rf"|called)?\s*[“\"‘'`]?({_FILE})",
+    re.IGNORECASE,
+)
+_LACKS = re.compile(
+    r"\b(?:do(?:es)? not (?:contain|occur|include|use|appear|mention)|(?:the words?"
+    r"|no form of)\s.*\boccurs?|contains? no (?:word|mention))\b",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    r"\b(?:exactly|at most|at least|no more than|not more than|fewer than|less than"
+    r"|maximum(?: of)?|minimum(?: of)?|max\.?|up to|within)\s+"
+    r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty)\s+"
+    r"(?:or fewer\s+|continuous\s+|separate\s+|distinct\s+|\w+\s+)?(?:words?|characters?"
+    r"|paragraphs?|bullets?|bullet points?|posts?|headlines?|lines?|rows?|sentences?"
+    r"|columns?|text blocks?|items|tweets?|slides|hours? long)\b"
+    r"|\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?:words?|characters?"
+    r"|paragraphs?|lines|sentences)\s+or (?:fewer|less)\b"
+    r"|\bof at most \d+ (?:words|characters)\b",
+    re.IGNORECASE,
+)
+_EXACT = re.compile(
+    r"\b(?:exactly|exact|verbatim|literal(?:ly)?|word for word|to the letter|case-sensitive)\b", re.IGNORECASE
+)
+_TOOL = re.compile(
+    r"\b(?:board|project|task|reminder|note|draft|event|alarm|playlist|cart|label|thread|e-?mail"
+    r"|message|SMS|order|song)s?\b[^.;]{0,60}?\b(?:is|are|was|were)\s+"
+    r"(?:then\s+|successfully\s+)?(?:removed|deleted|cleared|archived|created|sent|placed"
+    r"|completed|cancelled|labelled)\b"
+    r"|\b(?:calls?|uses?|invokes?)\s+(?:the\s+)?(?:\w+__\w+|\w+ tool)\b|\blogs? in(?:to)?\b"
+    r"|\b(?:order|booking|purchase) was placed\b"
+    r"|\b(?:label|unread|read|archive)\b[^.;]*\btoggles?\b|\bcheckout includes\b",
+    re.IGNORECASE,
+)
+_EVERY = re.compile(r"\s*(?:each|every|all|both|no|none|neither)\b", re.IGNORECASE)
+_BORDER = re.compile(r"\b(?:before|after|by|until|from|not|no|between|on|at (?:most|least))\b", re.IGNORECASE)
+_SPEECH = re.compile(r"\b(?:confirms?|states?|says?|mentions?|tells?|reports?|explains?|note)\b", re.IGNORECASE)
+_VALUE = re.compile(
+    r"(?:RMB|USD|EUR|GBP|CNY|[$€£¥])\s?\d[\d,.]*\d|\d[\d,.]*\s?(?:%|percent|per cent|euros?"
+    r"|dollars?|pounds?|yuan|RMB|kg|mm|cm|km|ml|mg|doses|kcal)"
+    r"|\b\d{1,2}:\d{2}(?:\s?[ap]\.?m\.?)?|\b\d{1,2} (?:January|February|March|April|May|June|July"
+    r"|August|September|October|November|December)(?: \d{4})?"
+    r"|\b(?:January|February|March|April|May|June|July|August|September|October|November"
+    r"|December) \d{1,2}(?:, \d{4})?|\bArticle \d+|\b\d{5,}\b|[\w.+-]+@[\w-]+\.\w+",
+)
+_EXPLAINS = re.compile(
+    r"\b(?:explains?|analy[sz]es?|argues?|rationale|reason(?:s|ing)?|why|how|connects?|summar\w+"
+    r"|convincing|clear(?:ly)? (?:explain|argue)|appropriate|suitable|readable|scan-friendly"
+    r"|concise|tone|strategy|compelling|relevant|logical)\b",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"\b(?:states?|names?|gives?|identif(?:y|ies)|includes?|contains?|mentions?|uses?|utili[sz]es?"
+    r"|features?|title|subject|is|are|be|recommends?|says?|announces?|confirms?|mandates?|starts?"
+    r"|begins?|ends?|submitted|has|have|words?|lists?|shows?|placed)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """What an exact check would look at."""
+
+    kind: Kind
+    texts: tuple[str, ...]
+    """What has to occur or be counted, verbatim from the criterion."""
+    sure: bool
+    """False: a person should look whether the wording is really fixed."""
+
+
+def exactness(criterion: str) -> Exact | None:
+    """How this criterion could be checked without a judge; None: it takes reading."""
+    criterion = criterion[:2_000]
+    lenient = TOLERANCE.search(criterion) is not None and not _EXACT.search(criterion)
+    if found := _EXISTS.search(criterion):
+        return Exact("exists", (found[1] or found[2],), True)
+    strings = _wanted(criterion)
+    if _LACKS.search(criterion) and not lenient and len(criterion) < 160:
+        words = strings or _after(
+            criterion, r"\b(?:word|words|name) ([\w-]+)", r"form of (?:the word )?(\w+)", r"contain (?:the )?([^,.;]+)"
+        )
+        if words:
+            return Exact("lacks", words[:2], bool(strings) or "word" in criterion)
+    if lenient:
+        return None
+    if found := _COUNT.search(criterion):
+        return Exact("count", (found[0],), False)
+    found = _TOOL.search(criterion)
+    if found and not _SPEECH.search(criterion[: found.start()]):
+        return Exact("tool", (found[0],), True)
+    if strings and _STATES.search(criterion) and not _EXPLAINS.search(criterion.replace(strings[0], "")):
+        return Exact(
+            "equals" if _EXACT.search(criterion) else "contains",
+            strings[:3],
+            len(criterion) < 260 and not _EVERY.match(criterion),
+        )
+    values = tuple(match[0] for match in _VALUE.finditer(criterion))
+    bare = _unquoted(criterion)
+    if values and _STATES.search(bare) and not _EXPLAINS.search(bare) and len(bare) < 330:
+        ends = bare.rstrip(" .").endswith(values[-1].rstrip("."))
+        return Exact("contains", values[:3], ends and len(bare) < 120 and not _BORDER.search(bare))
+    return None
+
+
+def _wanted(criterion: str) -> tuple[str, ...]:
+    """Quoted words that have to occur, not those that name a place."""
+    found = []
+    for span in quoted(criterion):
+        before, after = criterion[: span.start - 1], criterion[span.end :]
+        if not (_SECTION.search(before) or _PLACE_AFTER.match(after)) and len(span.text) < 120:
+            found.append(span.text.rstrip(".,;"))
+    return tuple(found)
+
+
+def _unquoted(criterion: str) -> str:
+    for span in reversed(quoted(criterion)):
+        criterion = criterion[: span.start] + criterion[span.end :]
+    return criterion
+
+
+def _after(criterion: str, *patterns: str) -> tuple[str, ...]:
+    for pattern in patterns:
+        if found := re.search(pattern, criterion):
+            return (found[1].strip(),)
+    return ()
+
+
+def propose(exact: Exact, files: Sequence[str]) -> str:
+    """The check in words, for the person who decides."""
+    where = f"the file “{files[0]}”" if len(files) == 1 else "the reply" if not files else "the file concerned"
+    text = "”, “".join(exact.texts)
+    return {
+        "contains": f"{where} contains “{text}”",
+        "equals": f"{where} or the tool call holds exactly “{text}”",
+        "lacks": f"{where} does not contain “{text}”",
+        "exists": f"the file “{text}” exists",
+        "count": f"a grader script counts “{text}” in {where}",
+        "tool": f"a tool was called that shows “{text}”",
+    }[exact.kind]

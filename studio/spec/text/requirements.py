@@ -1,0 +1,92 @@
+"""How many requirements a sentence makes, and where the next one begins."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from studio.spec.text.clauses import Span, quoted, sentences
+from studio.spec.text.words import content
+
+TOLERANCE = re.compile(
+    r"\(?(?:or\s+)?(?:substantially\s+|any\s+)?(?:similar|equivalent|comparable)\s+(?:wording"
+    r"|phrasing|formulation|text|meaning|"
+    r"reference|structure|terms?)[^.;)]*[.;)]*|\((?:or|e\.g\.|such as|for example|i\.e\."
+    r"|accepting)[^)]*\)|,?\s+or\s+equivalent\b",
+    re.IGNORECASE,
+)
+"""What makes a judgment lenient, and what explains it: no requirement of its own."""
+_ASIDE = re.compile(
+    r",?\s+(?:such as|e\.g\.,?|for example|for instance|including|rather than|instead of)\s[^.;]*", re.IGNORECASE
+)
+_VERB = (
+    r"(?:(?:is|are|was|were|be|has|have|does|do|must|should|can|may|will|cannot|states?|gives?"
+    r"|says?|names?|mentions?|includes?|contains?"
+    r"|lists?|identif(?:y|ies)|explains?|describes?|shows?|presents?|provides?|confirms?|asks?"
+    r"|requests?|ensures?|keeps?|uses?"
+    r"|makes?|sends?|creates?|removes?|deletes?|reports?|returns?|adds?|avoids?|ends?|begins?"
+    r"|starts?|stays?|remains?|bears?"
+    r"|signs?|pays?|accrues?|covers?|notes?|recommends?|writes?|saves?|marks?|flags?|cites?"
+    r"|compares?|calculates?|assigns?"
+    r"|forbids?|fits?|organi[sz]es?|issued?|took|did|wrong|demand|require|concludes?|guarantees?"
+    r"|links?|summari[sz]es?)\b)"
+)
+_SECOND_VERB = re.compile(
+    rf",?\s+(?:and|but)\s+(?:also\s+|then\s+|that\s+|it\s+|they\s+|explicitly\s+|clearly\s+|immediately\s+)*{_VERB}",
+    re.IGNORECASE,
+)
+_SECOND_CLAUSE = re.compile(rf",\s+(?:and|but|while)\s+(?:[^\s,;]+\s+){{1,6}}?{_VERB}", re.IGNORECASE)
+_AND_THAT = re.compile(r",?\s+and\s+(?:that|explicitly|clearly)\s", re.IGNORECASE)
+_BOTH = re.compile(r"\bboth\b[^.;]*?\sand\s|\s(?:AND|as well as|along with|together with|plus)\s")
+_WITH = re.compile(r",\s+(?:with|at|in|for|on)\s+(?:an?|the)\s+[^.,;]*\d", re.IGNORECASE)
+_LIST = re.compile(r"([^,;.:]+(?:,\s+[^,;.:]+){1,8},?)\s+and\s+[^,;.]+")
+_PAIR = re.compile(r"\s+and\s+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """An estimate. ``sure`` counts requirements joined so that one can hold without the other; ``listed`` things
+    that one requirement enumerates."""
+
+    sure: int
+    listed: int
+    second: Span | None
+    """Where the second one stands, in the text itself."""
+
+
+@lru_cache(maxsize=4_000)
+def requirements(text: str) -> Requirements:
+    """Of a criterion or an intent; what stands behind its first 2,000 characters is not looked at."""
+    text = text[:2_000]
+    bare = _ASIDE.sub(_blank, TOLERANCE.sub(_blank, text))
+    for span in quoted(text):
+        bare = bare[: span.start] + "x" * (span.end - span.start) + bare[span.end :]
+    starts: list[int] = []
+    parts = [span for span in sentences(bare) if len(content(span.text)) >= 2]
+    starts += [span.start for span in parts[1:]]
+    for span in parts:
+        lead = re.match(r"(?:In|On|At|For|After|Before|When|If|Although|Even though|Because)\b[^,;]*,", span.text)
+        begin = span.start + (lead.end() if lead else 0)
+        starts += [match.end() for match in re.finditer(r";\s+", bare[: span.end]) if match.start() > begin]
+        for pattern in (_SECOND_VERB, _SECOND_CLAUSE, _AND_THAT, _BOTH, _WITH):
+            starts += [match.start() for match in pattern.finditer(bare, begin, span.end)]
+    listed = 0
+    if found := _LIST.search(bare):
+        listed = found[1].count(",") + (not found[1].rstrip().endswith(",")) + 1
+    joints = sorted(set(starts))
+    apart = [start for place, start in enumerate(joints) if not place or start - joints[place - 1] > 12]
+    second = None
+    if apart:
+        rest = text[apart[0] :]
+        stop = next((span.end for span in sentences(rest)), len(rest))
+        kept = rest[:stop].strip(" ,;")
+        second = Span(kept, text.index(kept, apart[0]), text.index(kept, apart[0]) + len(kept)) if kept else None
+    elif found:
+        second = Span(found[0].strip(), found.start(), found.end())
+        second = second if second.text in text else None
+    return Requirements(1 + len(apart), listed, second)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * (match.end() - match.start())

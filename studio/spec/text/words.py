@@ -1,0 +1,113 @@
+"""Text cut into words with their places, so that what is found can be shown where it stands."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from studio.spec.text.kinds import FRAME, FUNCTION, GENERIC, SYNONYMS
+from studio.spec.text.stems import stem
+
+WordKind = Literal["word", "number", "name", "file"]
+
+_TOKEN = re.compile(
+    r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|https?://[^\s\"'<>]+"
+    r"|[\w-]+(?:/[\w-]+)*\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|py|sh|log|eml|ics|zip)\b"
+    r"|\d+(?:[.,:/-]\d+)*"
+    r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+    r"|(?:[eE]\.g|[iI]\.e|[pPaA]\.m)\."
+    r"|[^\W\d_]+(?:['’][^\W\d_]+)*"
+)
+_NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate(
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+        seventeen eighteen nineteen twenty""".split()
+    )
+} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word at ``start:end`` of its text. ``key`` is what equal words share: a stem, or a number's value."""
+
+    text: str
+    start: int
+    end: int
+    key: str
+    kind: WordKind
+
+    @property
+    def weight(self) -> float:
+        """How much it proves that another text has it, too: 0 for grammar, above 1 for numbers and names."""
+        if self.kind == "number":
+            return 0.6 if self.key in ("#0", "#1", "#2") else 1.2
+        if self.kind == "file":
+            return 1.0
+        lower = self.text.casefold().replace("’", "'")
+        if lower in FUNCTION or self.key in FRAME or lower in ("e.g.", "i.e.", "a.m.", "p.m."):
+            return 0.0
+        if self.key in GENERIC:
+            return 0.4
+        return 1.15 if self.kind == "name" else 1.0
+
+
+@lru_cache(maxsize=4_000)
+def words(text: str) -> tuple[Word, ...]:
+    """The words of a text, in order."""
+    found = []
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        found.append(Word(token, match.start(), match.end(), *_key(text, match.start(), token)))
+    return tuple(found)
+
+
+def content(text: str) -> list[Word]:
+    """The words that carry something."""
+    return [word for word in words(text) if word.weight > 0]
+
+
+def _key(text: str, start: int, token: str) -> tuple[str, WordKind]:
+    lower = token.casefold()
+    if token[0].isdigit():
+        return f"#{_plain_number(lower)}", "number" if "." not in lower or lower[-1].isdigit() else "file"
+    if lower in _NUMBER_WORDS:
+        return f"#{_NUMBER_WORDS[lower]}", "number"
+    if lower in ("e.g.", "i.e.", "a.m.", "p.m."):
+        return lower, "word"
+    if "@" in token or "." in token.rstrip(".") or "/" in token:
+        return lower, "file"
+    if token[0].isupper() and not _opens_sentence(text, start):
+        return stem(token), "name"
+    return stem(token), "word"
+
+
+def _plain_number(token: str) -> str:
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", token):
+        token = token.replace(",", "")
+    if re.fullmatch(r"\d+\.0+|\d+:00", token):
+        token = re.split(r"[.:]", token)[0]
+    return token
+
+
+def _opens_sentence(text: str, start: int) -> bool:
+    before = text[max(0, start - 4) : start].rstrip(" \t\"'“‘(*-#")
+    return not before or before[-1] in ".!?:;\n•"
+
+
+def alike(one: str, other: str) -> float:
+    """How well one key stands for another: 1 the same, less for kin and synonyms, 0 strangers."""
+    if one == other:
+        return 1.0
+    if one[:1] == "#" or other[:1] == "#":
+        return 0.0
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) >= 5 and longer.startswith(shorter) and len(longer) - len(shorter) <= 3:
+        return 0.9
+    groups = SYNONYMS.get(one)
+    if groups and not groups.isdisjoint(SYNONYMS.get(other, ())):
+        return 0.8
+    return 0.0
