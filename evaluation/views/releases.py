@@ -44,7 +44,8 @@ class Shown:
 @require_GET
 def releases(request: SignedIn) -> HttpResponse:
     """Of every benchmark the person belongs to."""
-    page = Paginator(queries.visible_releases(request.user), PER_PAGE).get_page(request.GET.get("page"))
+    found = queries.visible_releases(request.user).defer("manifest")
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     mine = list(benchmarks_for(request.user).order_by("name"))
     return render(request, "evaluation/releases.html", {"page": page, "benchmarks": mine})
 
@@ -76,7 +77,7 @@ def release_new(request: SignedIn, slug: str) -> HttpResponse:
             "kinds": _kinds(benchmark, blockers),
             "unacceptable": [one for one in blockers if not one.acceptable],
             "may_release": may(request.user, benchmark, "release"),
-            "releases": queries.visible_releases(request.user).filter(benchmark=benchmark)[:20],
+            "releases": queries.visible_releases(request.user).filter(benchmark=benchmark).defer("manifest")[:20],
         },
     )
 
