@@ -187,7 +187,7 @@ class OneTask(APIView):
                 base_version=wanted.validated_data["version"],
             )
         except drafts.StaleDraft as refusal:
-            raise Conflict({"detail": str(refusal), "version": refusal.current}) from None
+            return Response({"detail": str(refusal), "version": refusal.current}, status=status.HTTP_409_CONFLICT)
         except drafts.DraftRefused as refusal:
             raise ValidationError({refusal.field: [str(refusal)]}) from None
         return Response(TaskDetailSerializer(access.find_task(request.user, slug, user_id, pk)).data)

@@ -61,7 +61,7 @@ def crumb(text: Any, url: str = "") -> SafeString:
 def ago(moment: dt.datetime | None) -> SafeString:
     """How long ago, with the exact moment on hover."""
     if moment is None:
-        return format_html('<span class="quiet">never</span>')
+        return mark_safe('<span class="quiet">never</span>')
     local = timezone.localtime(moment)
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',

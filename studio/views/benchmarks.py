@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from studio import access, queries
 from studio.forms.benchmarks import BenchmarkForm, MemberForm
-from studio.models import Role, User
+from studio.models import Benchmark, Role, User
 from studio.taxonomies import ensure_taxonomy
 
 
@@ -72,28 +72,12 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
     form = MemberForm()
     if request.method == "POST":
         access.require(request.user, found, "manage")
+        form = MemberForm(request.POST)
         if "user" in request.POST:
-            person = (
-                get_object_or_404(User, pk=request.POST["user"], memberships__benchmark=found)
-                if request.POST["user"].isdigit()
-                else None
-            )
-            roles = [] if "remove" in request.POST else request.POST.getlist("roles")
-        else:
-            form = MemberForm(request.POST)
-            person = form.cleaned_data["username"] if form.is_valid() else None
-            roles = form.cleaned_data.get("roles", [])
-        if person is not None:
-            try:
-                access.set_roles(found, person, roles, by=request.user)
-            except access.MembersRefused as refusal:
-                messages.error(request, str(refusal))
-            else:
-                messages.success(request, f"Saved {person}'s roles." if roles else f"{person} is no member any more.")
-            return redirect(
-                "studio:members" if roles or person != request.user else "studio:benchmarks",
-                *([slug] if roles or person != request.user else []),
-            )
+            person, roles = _member(found, request.POST["user"]), request.POST.getlist("roles")
+            return _set_roles(request, found, person, [] if "remove" in request.POST else roles)
+        if form.is_valid():
+            return _set_roles(request, found, form.cleaned_data["username"], form.cleaned_data["roles"])
     return render(
         request,
         "studio/members.html",
@@ -136,7 +120,24 @@ def findings(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-def _people(found: access.Benchmark) -> list[tuple[User, list[str]]]:
+def _member(found: Benchmark, pk: str) -> User:
+    people = User.objects.filter(pk__in=found.memberships.values("user"))
+    return get_object_or_404(people, pk=int(pk) if pk.isdigit() and len(pk) < 10 else 0)
+
+
+def _set_roles(request: HttpRequest, found: Benchmark, person: User, roles: list[str]) -> HttpResponse:
+    try:
+        access.set_roles(found, person, roles, by=request.user)
+    except access.MembersRefused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, f"Saved {person}'s roles." if roles else f"{person} is no member any more.")
+    if access.roles_in(request.user, found):
+        return redirect("studio:members", found.slug)
+    return redirect("studio:benchmarks")
+
+
+def _people(found: Benchmark) -> list[tuple[User, list[str]]]:
     """Members with their roles, by name."""
     people: dict[int, tuple[User, list[str]]] = {}
     for row in found.memberships.select_related("user").order_by("user__display_name", "user__username", "role"):

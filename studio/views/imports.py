@@ -16,8 +16,9 @@ from studio.forms.benchmarks import ImportForm
 def start(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "edit")
-    form = ImportForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
+    posted = request.method == "POST"
+    form = ImportForm(request.POST, request.FILES) if posted else ImportForm()
+    if posted and form.is_valid():
         try:
             data, name = _handed_over(request, form)
             row = uploads.preview(benchmark, data, name=name, by=request.user, published=form.cleaned_data["published"])

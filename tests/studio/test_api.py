@@ -1,0 +1,139 @@
+"""The API of authoring: the pages' functions for programs."""
+
+from __future__ import annotations
+
+import pytest
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
+
+from studio import drafts
+from studio.models import Role
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
+from tests.studio.test_views_imports import sample_files, zipped
+
+pytestmark = pytest.mark.django_db
+
+
+class Desk:
+    def __init__(self):
+        self.benchmark = BenchmarkFactory()
+        self.author = member(self.benchmark, Role.AUTHOR)
+        self.reviewer = member(self.benchmark, Role.REVIEWER)
+        self.persona = a_persona(self.benchmark, by=self.author)
+        self.task = a_task(self.persona, by=self.author)
+        self.base = f"/api/benchmarks/{self.benchmark.slug}/"
+        self.url = f"{self.base}personas/baker/tasks/{self.task.pk}/"
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+def client_of(user):
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Token {Token.objects.get_or_create(user=user)[0].key}")
+    return client
+
+
+def test_lists_hold_what_the_person_may_see_and_nothing_else(desk):
+    client = client_of(desk.author)
+
+    assert [(row["slug"], row["roles"]) for row in client.get("/api/benchmarks/").json()["results"]] == [
+        (desk.benchmark.slug, ["author"])
+    ]
+    assert [row["user_id"] for row in client.get(f"{desk.base}personas/").json()["results"]] == ["baker"]
+    assert [row["task_id"] for row in client.get(f"{desk.base}personas/baker/tasks/").json()["results"]] == ["bread"]
+    assert client.get(f"{desk.base}personas/baker/").json()["order"] == ["bread"]
+
+
+def test_strangers_get_404_and_nobody_gets_401(desk):
+    stranger, nobody = client_of(UserFactory()), APIClient()
+    task = f"personas/baker/tasks/{desk.task.pk}/"
+    tails = ["personas/", "personas/baker/", "personas/baker/tasks/", task, "findings/"]
+
+    assert {stranger.get(desk.base + tail).status_code for tail in tails} == {404}
+    assert {nobody.get(desk.base + tail).status_code for tail in tails} <= {401, 403}
+    assert stranger.get("/api/benchmarks/").json()["results"] == []
+
+
+def test_a_task_is_read_changed_and_saved_as_a_version(desk):
+    client = client_of(desk.author)
+    read = client.get(desk.url).json()
+
+    saved = client.put(
+        desk.url, {"version": 1, "spec": read["spec"] | {"title": "Rolls"}, "note": "Rolls."}, format="json"
+    ).json()
+
+    assert (saved["version"], saved["spec"]["title"]) == (2, "Rolls")
+    assert desk.task.revisions.get(number=2).note == "Rolls."
+
+
+def test_a_save_on_an_old_version_is_a_conflict(desk):
+    client = client_of(desk.author)
+    spec = client.get(desk.url).json()["spec"]
+    client.put(desk.url, {"version": 1, "spec": spec | {"title": "First"}}, format="json")
+
+    late = client.put(desk.url, {"version": 1, "spec": spec | {"title": "Second"}}, format="json")
+
+    assert (late.status_code, late.json()["version"]) == (409, 2)
+    assert drafts.load_task(desk.task).title == "First"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"title": 3}, "title"),
+        ({"unknown": 1}, "unknown"),
+        ({"task_id": " "}, "Give the task an id"),
+        ({"title": "\u0000"}, "U+0000"),
+        ({"assets": [{"path": "x", "sha256": "0" * 64, "size": 1}]}, "not among the task's files"),
+    ],
+)
+def test_what_is_no_task_is_refused_with_its_place(desk, change, words):
+    client = client_of(desk.author)
+    spec = client.get(desk.url).json()["spec"]
+
+    answer = client.put(desk.url, {"version": 1, "spec": spec | change}, format="json")
+
+    assert answer.status_code == 400
+    assert words in answer.content.decode()
+
+
+def test_roles_decide_who_saves_and_who_approves(desk):
+    spec = client_of(desk.reviewer).get(desk.url).json()["spec"]
+    save = {"version": 1, "spec": spec}
+
+    assert client_of(desk.reviewer).put(desk.url, save, format="json").status_code == 403
+    assert client_of(desk.author).post(desk.url + "steps/", {"action": "submit"}).json()["state"] == "in_review"
+    assert client_of(desk.author).post(desk.url + "steps/", {"action": "approve"}).status_code == 403
+    stale = client_of(desk.reviewer).post(desk.url + "steps/", {"action": "approve", "version": 9})
+    assert stale.status_code == 409
+    approved = client_of(desk.reviewer).post(desk.url + "steps/", {"action": "approve", "version": 1})
+    assert approved.json()["state"] == "approved"
+
+
+def test_an_import_can_be_tried_and_then_done(desk):
+    client, url = client_of(desk.author), f"{desk.base}imports/"
+
+    tried = client.post(url, {"archive": zipped(sample_files()), "dry_run": True}, format="multipart")
+    assert tried.status_code == 200
+    assert not desk.benchmark.personas.filter(user_id="radio_producer").exists()
+    done = client.post(url, {"archive": zipped(sample_files())}, format="multipart")
+    broken = client.post(url, {"archive": zipped({"x/profile.yaml": b"["})}, format="multipart")
+
+    assert len(done.json()["created"]) == 7
+    assert (broken.status_code, bool(broken.json()["errors"])) == (422, True)
+
+
+def test_a_key_is_shown_once_and_taken_away(desk):
+    client = APIClient()
+    client.force_login(desk.author)
+
+    page = client.post("/settings/key/").content.decode()
+    key = Token.objects.get(user=desk.author).key
+    assert key in page
+    assert key not in client.get("/settings/").content.decode()
+    client.post("/settings/key/", {"remove": "1"})
+
+    assert not Token.objects.exists()
