@@ -41,7 +41,7 @@ def create_task(persona: Persona, spec: TaskSpec, *, by: User | None, note: str 
     persona = Persona.objects.select_for_update().get(pk=persona.pk)
     old = load_episodes([persona])[persona.pk]
     refuse_taken_id(spec.task_id, [task.task_id for task in (*old.tasks, *old.unplaced)])
-    row = Task.objects.create(episode=persona.episode, task_id=spec.task_id, position=len(old.tasks) + 1)
+    row = Task(episode=persona.episode, task_id=spec.task_id, position=len(old.tasks) + 1)
     save_tasks([(row, spec)], by=by, note=note, verb="created")
     new = load_episodes([persona])[persona.pk]
     save_personas(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -35,13 +36,7 @@ class DraftRefused(ValueError):
 
 def refuse_unstorable(spec: TaskSpec | PersonaSpec) -> None:
     """Raise DraftRefused for text that PostgreSQL cannot hold and for values out of their range."""
-    for name, value in spec.model_dump().items():
-        for text in _texts(value):
-            if found := UNSTORABLE.search(text):
-                raise DraftRefused(
-                    name,
-                    f"This contains the character U+{ord(found[0]):04X}: remove it.",
-                )
+    _refuse_characters(spec.model_dump())
     if isinstance(spec, TaskSpec):
         _refuse_task(spec)
     else:
@@ -58,6 +53,16 @@ def refuse_unstorable(spec: TaskSpec | PersonaSpec) -> None:
             _refuse_paths("skills", skill.files)
         _refuse_paths("scripts", spec.scripts)
         _refuse_paths("files", spec.files)
+
+
+def _refuse_characters(values: dict[str, Any]) -> None:
+    text = json.dumps(values, ensure_ascii=False)
+    if "\\u0000" not in text and not UNSTORABLE.search(text):
+        return  # nearly always; the fields are gone through only to name one
+    for name, value in values.items():
+        for inner in _texts(value):
+            if found := UNSTORABLE.search(inner):
+                raise DraftRefused(name, f"This contains the character U+{ord(found[0]):04X}: remove it.")
 
 
 def refuse_taken_id(task_id: str, others: Iterable[str]) -> None:

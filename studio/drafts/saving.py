@@ -74,41 +74,53 @@ def save_tasks(
 ) -> list[SavedTask]:
     """Save many drafts in a number of queries that does not grow with them; the caller refreshes findings.
 
-    Rows without a revision yet count as new, and ``renamed_dependencies`` as changed though their rows are not.
-    To be called inside a transaction that holds the rows.
+    Rows that are not stored yet become stored, at the place they name. ``renamed_dependencies`` are tasks that count
+    as changed though their own rows are not. To be called inside a transaction that holds the rows.
     """
     for _, spec in pairs:
         refuse_unstorable(spec)
-    pairs = [(row, canonical(spec)) for row, spec in pairs]
-    before = load_tasks([row for row, _ in pairs])
+    stored = load_tasks([row for row, _ in pairs if row.pk])
+    changed: list[tuple[Task, TaskSpec]] = []
     changes: dict[int, tuple[str, ...]] = {}
-    for row, spec in pairs:
-        fields = changed_fields(before[row.pk], spec) or (["depends_on"] if row.pk in renamed_dependencies else [])
+    """Fields by place in ``pairs``."""
+    for place, (row, given) in enumerate(pairs):
+        spec = canonical(given)
+        before = stored.get(row.pk) or TaskSpec(task_id=spec.task_id)
+        fields = changed_fields(before, spec) or (["depends_on"] if row.pk in renamed_dependencies else [])
         if fields or row.version == 0:
-            changes[row.pk] = tuple(fields)
-    changed = [(row, _renamed(before[row.pk], spec)) for row, spec in pairs if row.pk in changes]
-    if changed:
-        write_groups(changed)
-        for row, spec in changed:
-            set_task_fields(row, spec)
-            row.version += 1
-            row.updated_at = timezone.now()
-            if row.state in SETTLED:
-                row.state = TaskState.DRAFT
-        Task.objects.bulk_update([row for row, _ in changed], TASK_FIELDS, batch_size=BATCH)
-        write_parts(changed)
-        drop_empty_groups({row.episode_id for row, _ in changed})
+            changes[place] = tuple(fields)
+            changed.append((row, _renamed(before, spec)))
+    _write(changed)
     revisions = _freeze(changed, by=by, note=note)
-    _tell(changed, changes, by=by, verb=verb, note=note)
+    _tell(changed, list(changes.values()), by=by, verb=verb, note=note)
     return [
         SavedTask(
             row=row,
-            revision=revisions.get(row.pk),
-            created=row.pk in changes and row.version == 1,
-            fields=changes.get(row.pk, ()),
+            revision=revisions.get(row.pk) if place in changes else None,
+            created=place in changes and row.version == 1,
+            fields=changes.get(place, ()),
         )
-        for row, _ in pairs
+        for place, (row, _) in enumerate(pairs)
     ]
+
+
+def _write(changed: Sequence[tuple[Task, TaskSpec]]) -> None:
+    if not changed:
+        return
+    write_groups(changed)
+    new: list[Task] = []
+    for row, spec in changed:
+        set_task_fields(row, spec)
+        row.version += 1
+        row.updated_at = timezone.now()
+        if row.state in SETTLED:
+            row.state = TaskState.DRAFT
+        if row.pk is None:
+            new.append(row)
+    Task.objects.bulk_update([row for row, _ in changed if row.pk], TASK_FIELDS, batch_size=BATCH)
+    Task.objects.bulk_create(new, batch_size=BATCH)
+    write_parts(changed)
+    drop_empty_groups({row.episode_id for row, _ in changed})
 
 
 def _rename(row: Task, spec: TaskSpec, *, by: User | None, note: str, verb: str) -> SavedTask:
@@ -178,7 +190,7 @@ def _freeze(pairs: Iterable[tuple[Task, TaskSpec]], *, by: User | None, note: st
 
 def _tell(
     pairs: Sequence[tuple[Task, TaskSpec]],
-    changes: dict[int, tuple[str, ...]],
+    changes: Sequence[tuple[str, ...]],
     *,
     by: User | None,
     verb: str,
@@ -191,7 +203,7 @@ def _tell(
         )
     }
     events: list[Any] = []
-    for row, _ in pairs:
+    for (row, _), fields in zip(pairs, changes, strict=True):
         persona, benchmark = personas[row.episode_id]
         events.append(
             Event(
@@ -200,8 +212,8 @@ def _tell(
                 task=row,
                 actor=by,
                 verb="created" if row.version == 1 and verb == "edited" else verb,
-                summary=save_summary(row.version, changes[row.pk], verb=verb, note=note),
-                data={"fields": list(changes[row.pk]), "version": row.version},
+                summary=save_summary(row.version, fields, verb=verb, note=note),
+                data={"fields": list(fields), "version": row.version},
             )
         )
     Event.objects.bulk_create(events, batch_size=BATCH * 2)

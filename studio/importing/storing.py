@@ -115,16 +115,12 @@ class Storing:
             .filter(episode__in=episodes.values())
             .select_related("group", "episode")
         }
-        created = Task.objects.bulk_create(
-            (
-                Task(episode=episodes[key], task_id=task.task_id)
-                for key, spec in new.items()
-                for task in (*spec.tasks, *spec.unplaced)
-                if (key, task.task_id) not in rows
-            ),
-            batch_size=500,
-        )
-        return rows | {(row.episode.persona_id, row.task_id): row for row in created}
+        for key, spec in new.items():
+            placed = [(task, position) for position, task in enumerate(spec.tasks, 1)]
+            for task, position in (*placed, *((task, None) for task in spec.unplaced)):
+                if (key, task.task_id) not in rows:
+                    rows[(key, task.task_id)] = Task(episode=episodes[key], task_id=task.task_id, position=position)
+        return rows
 
     def _store_keys(self, personas: Iterable[Persona]) -> None:
         changed = []
