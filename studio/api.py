@@ -182,7 +182,7 @@ class OneTask(APIView):
             drafts.save_task(
                 task.pk,
                 spec,
-                by=request.user,  # type: ignore[arg-type]
+                by=request.user,
                 note=wanted.validated_data["note"],
                 base_version=wanted.validated_data["version"],
             )
@@ -250,7 +250,7 @@ class Imports(APIView):
             benchmark,
             archive.read(),
             name=archive.name.removesuffix(".zip"),
-            by=request.user,  # type: ignore[arg-type]
+            by=request.user,
             published=wanted.validated_data["published"],
             dry_run=wanted.validated_data["dry_run"],
         )

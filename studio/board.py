@@ -71,10 +71,10 @@ def board_of(persona: Persona) -> Board:
     cards = {task.pk: Card(task, place) for place, task in enumerate(placed, 1)}
     for task in tasks:
         cards.setdefault(task.pk, Card(task, None))
-    links = list(
+    links: list[tuple[int, int, str]] = list(
         Dependency.objects.filter(task__episode__persona=persona)
         .order_by("task__position", "position")
-        .values_list("requires", "task", "carries_over")
+        .values_list("requires_id", "task_id", "carries_over")
     )
     for earlier, later, words in links:
         cards[later].needs.append((by_key[earlier], words))
@@ -108,7 +108,7 @@ def _colour(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, i
     members: dict[int, list[Card]] = {}
     for task in placed:
         members.setdefault(root(task.pk), []).append(cards[task.pk])
-    groups = []
+    groups: list[tuple[str, int]] = []
     for group in members.values():
         name = next((card.task.group.name for card in group if card.task.group and card.task.group.name), "")
         if len(group) == 1 and not name:

@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from studio.spec.base import Spec
@@ -32,7 +32,7 @@ class Difference:
 class FieldChange:
     field: str
     label: str
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[Difference]
 
 
 def compare(old: Spec, new: Spec) -> list[FieldChange]:

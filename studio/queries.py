@@ -165,11 +165,11 @@ def _tasks(benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
     return Task.objects.filter(episode__persona__benchmark__in=benchmarks).select_related("episode__persona__benchmark")
 
 
-def _by_persona(rows: QuerySet) -> QuerySet:  # type: ignore[type-arg]
+def _by_persona(rows: QuerySet) -> QuerySet:
     return rows.order_by().values_list("task__episode__persona").annotate(Count("pk"))
 
 
-def _count(rows: QuerySet) -> object:  # type: ignore[type-arg]
+def _count(rows: QuerySet) -> object:
     counted = rows.filter(task=OuterRef("pk")).order_by().values("task").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 

@@ -1,7 +1,7 @@
 """The studio's addresses. Evaluation and annotations bring their own."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from studio import api
 from studio.views import accounts, benchmarks, home, imports, personas, reviewing, styleguide, tasks, versions
@@ -11,7 +11,9 @@ handler403 = "studio.views.errors.forbidden"
 handler404 = "studio.views.errors.not_found"
 handler500 = "studio.views.errors.broken"
 
-task_patterns = [
+Patterns = list[URLPattern | URLResolver]
+
+task_patterns: Patterns = [
     path("", tasks.task, name="task"),
     path("remarks/", reviewing.comment, name="comment"),
     path("remarks/<int:remark>/", reviewing.resolve, name="resolve"),
@@ -23,7 +25,7 @@ task_patterns = [
     path("do/<str:action>/", reviewing.step, name="step"),
 ]
 
-persona_patterns = [
+persona_patterns: Patterns = [
     path("", personas.board, name="persona"),
     path("profile/", personas.profile, name="profile"),
     path("history/", personas.history, name="persona_history"),
@@ -33,7 +35,7 @@ persona_patterns = [
     path("tasks/<int:pk>/", include(task_patterns)),
 ]
 
-benchmark_patterns = [
+benchmark_patterns: Patterns = [
     path("", benchmarks.benchmark, name="benchmark"),
     path("change/", benchmarks.edit, name="benchmark_edit"),
     path("members/", benchmarks.members, name="members"),
@@ -46,7 +48,7 @@ benchmark_patterns = [
     path("p/<str:user_id>/", include(persona_patterns)),
 ]
 
-studio_patterns = [
+studio_patterns: Patterns = [
     path("", home.home, name="home"),
     path("login/", accounts.LoginView.as_view(), name="login"),
     path("logout/", accounts.LogoutView.as_view(), name="logout"),

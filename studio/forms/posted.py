@@ -27,12 +27,12 @@ class Posted:
     def text(self, name: str, default: str = "") -> str:
         return str(self.data.get(name, default)).replace("\r\n", "\n").replace("\r", "\n")
 
-    def list(self, name: str) -> list[str]:
+    def values(self, name: str) -> list[str]:
         return [str(value) for value in self.data.getlist(name)]
 
     def keys(self, name: str) -> list[str]:
         """Keys of a list's rows in order, each once."""
-        return list(dict.fromkeys(self.list(name)))
+        return list(dict.fromkeys(self.values(name)))
 
     def rows(self, name: str, fields: Iterable[str]) -> list[dict[str, Any]]:
         fields = list(fields)

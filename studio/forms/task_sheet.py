@@ -100,15 +100,15 @@ def sheet_from(posted: Posted, base: TaskSpec) -> Sheet:
         row["from"] = posted.rows(f"intents.{row['key']}.from", RECOVERY)
     checklist = posted.rows("checklist", ITEM)
     for row in checklist:
-        row["follows_from"] = posted.list(f"checklist.{row['key']}.follows_from")
-    gone = set(posted.list("assets_gone"))
+        row["follows_from"] = posted.values(f"checklist.{row['key']}.follows_from")
+    gone = set(posted.values("assets_gone"))
     assets = [
         row | {"description": posted.text(f"assets.{row['key']}.description"), "gone": row["key"] in gone}
         for row in sheet_of(base).assets
     ]
     return Sheet(
         values={name: posted.text(name) for name in (*ONE_LINE, *AREAS, *LINES)}
-        | {name: posted.list(name) for name in PICKS}
+        | {name: posted.values(name) for name in PICKS}
         | {"trigger": posted.text("trigger", "user_message")},
         intents=intents,
         checklist=checklist,

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 from rest_framework.authtoken.models import Token
 
 from studio.forms.accounts import AccountForm, LoginForm, PasswordForm
+from studio.models import User
 
 
 class LoginView(views.LoginView):
@@ -23,7 +24,7 @@ class LoginView(views.LoginView):
 
 
 class LogoutView(views.LogoutView):
-    next_page = reverse_lazy("studio:login")
+    """Ends the session; the sign-in page follows (LOGOUT_REDIRECT_URL)."""
 
 
 class PasswordChangeView(views.PasswordChangeView):
@@ -36,15 +37,21 @@ class PasswordChangeView(views.PasswordChangeView):
         return super().form_valid(form)
 
 
+def _user(request: HttpRequest) -> User:
+    """Who is signed in, behind ``login_required``."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
 @login_required
 @require_POST
 def key(request: HttpRequest) -> HttpResponse:
     """Make a key for the API, in place of the one there was, or take it away. Shown once."""
-    Token.objects.filter(user=request.user).delete()
+    Token.objects.filter(user=_user(request)).delete()
     if "remove" in request.POST:
         messages.success(request, "Your key is gone. Programs that used it are out.")
         return redirect("studio:settings")
-    token = Token.objects.create(user=request.user)
+    token = Token.objects.create(user=_user(request))
     form = AccountForm(instance=request.user)
     return render(request, "studio/settings.html", {"form": form, "token": token, "has_key": True})
 
@@ -57,5 +64,5 @@ def settings_page(request: HttpRequest) -> HttpResponse:
         messages.success(request, "Saved.")
         return redirect("studio:settings")
     return render(
-        request, "studio/settings.html", {"form": form, "has_key": Token.objects.filter(user=request.user).exists()}
+        request, "studio/settings.html", {"form": form, "has_key": Token.objects.filter(user=_user(request)).exists()}
     )

@@ -190,7 +190,7 @@ def _added(request: HttpRequest) -> list[FileRef]:
         name = (file.name or "").strip()
         if name in ("", ".", "..", "task.yaml") or "/" in name or "\\" in name:
             raise UploadRefused(f"A file cannot be called “{name}” here: rename it.")
-        if file.size > settings.UPLOAD_MAX_FILE_BYTES:
+        if (file.size or 0) > settings.UPLOAD_MAX_FILE_BYTES:
             raise UploadRefused(f"“{name}” is larger than {settings.UPLOAD_MAX_FILE_BYTES // 1_000_000} MB.")
         content = file.read()
         added[name] = FileRef(path=name, sha256=Blob.objects.keep([content])[0], size=len(content))

@@ -346,6 +346,8 @@ def test_the_profile_is_edited_and_a_second_saver_sees_both(desk):
 
     desk.persona.refresh_from_db()
     persona = drafts.load_episode(desk.persona).persona
+    desk.persona.refresh_from_db()
+    persona = drafts.load_episode(desk.persona).persona
     assert (persona.role_text, persona.long_term_goals) == ("Bakes at night.", ("Sleep", "Sell"))
     assert (persona.tools, persona.preferences) == (("write_file", "grep"), {"bread": "dark"})
     assert late.status_code == 409
