@@ -18,6 +18,10 @@ Piece = tuple[str, str]
 TOKENS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
+USUAL = {"scope": "session_local", "initial_status": "not_provided", "grader": "rubric", "weight": 1.0}
+"""What goes without saying of a row."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """What one field, or one row of a list, was and is."""
@@ -77,19 +81,23 @@ def _row_differences(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str
     for key, (place, row) in before.items():
         if key not in after:
             yield Difference(str(place), (("gone", _row_text(row)),), "removed")
-    stayed = [key for key in before if key in after]
-    order = {key: index for index, key in enumerate(key for key in after if key in before)}
+    order = [key for key in before if key in after], [key for key in after if key in before]
+    stayed = {
+        key
+        for block in difflib.SequenceMatcher(None, *order, autojunk=False).get_matching_blocks()
+        for key in order[0][block.a : block.a + block.size]
+    }
     for key, (place, row) in after.items():
         if key not in before:
             yield Difference(str(place), (("new", _row_text(row)),), "added")
             continue
         was, earlier = before[key]
-        moved = stayed.index(key) != order[key]
+        moved = key not in stayed
         texts = _row_text(earlier), _row_text(row)
         if texts[0] != texts[1]:
             yield Difference(f"{was} → {place}" if moved else str(place), word_pieces(*texts))
         elif moved:
-            yield Difference(f"{was} → {place}", (("same", texts[1]),), "moved")
+            yield Difference(f"{was} → {place}", (("same", texts[1].split("\n")[0]),), "moved")
 
 
 def _identity(row: Mapping[str, Any], place: int) -> str:
@@ -101,6 +109,8 @@ def _row_text(row: Mapping[str, Any]) -> str:
     parts = [str(row[name]) for name in ("content", "criterion", "path", "task_id", "tool") if row.get(name)]
     for name, value in row.items():
         if name in ("uid", "source", "content", "criterion", "path", "task_id", "tool") or value in ("", None, [], {}):
+            continue
+        if USUAL.get(name) == value:
             continue
         parts.append(f"{name.replace('_', ' ')}: {_text(value)}")
     return "\n".join(parts)

@@ -174,12 +174,19 @@ def _count(rows: QuerySet) -> object:
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
+WEIGHT = Case(When(severity="error", then=0), When(severity="warning", then=1), default=2)
+
+
+def findings_of_task(task: Task) -> QuerySet[Finding]:
+    """A task's open findings, errors first, then as the checks told them."""
+    return open_findings().filter(task=task).order_by(WEIGHT, "pk")
+
+
 def findings_of(benchmark: Benchmark, *, severity: str = "") -> QuerySet[Finding]:
     """A benchmark's open findings, errors first, then in the order of personas and tasks."""
     rows = open_findings().filter(task__episode__persona__benchmark=benchmark)
     if severity:
         rows = rows.filter(severity=severity)
-    weight = Case(When(severity="error", then=0), When(severity="warning", then=1), default=2)
     return rows.select_related("task__episode__persona__benchmark").order_by(
-        weight, "task__episode__persona__position", "task__position", "pk"
+        WEIGHT, "task__episode__persona__position", "task__position", "pk"
     )

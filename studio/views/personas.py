@@ -54,7 +54,7 @@ def board(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
         "can": access.actions_in(request.user, persona.benchmark),
     }
     if card:
-        context["findings"] = queries.open_findings().filter(task=card.task).order_by("pk")
+        context["findings"] = queries.findings_of_task(card.task)
         context["neighbours"] = _neighbours(shown, card)
     return render(request, "studio/board.html", context)
 

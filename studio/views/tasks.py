@@ -107,7 +107,7 @@ def _context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> d
     benchmark = persona.benchmark
     can = access.actions_in(request.user, benchmark)
     newest = row.revisions.select_related("created_by").filter(number=row.version).first()
-    findings = list(queries.open_findings().filter(task=row).order_by("pk"))
+    findings = list(queries.findings_of_task(row))
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
     siblings = list(row.episode.tasks.order_by("position", "task_id").values("pk", "task_id", "title", "position"))
     here = next((place for place, other in enumerate(siblings) if other["pk"] == row.pk), 0)
