@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from studio.local.browser import find_chromium
+from studio.local.browser import missing_packages
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if find_chromium() is None:
-        skip = pytest.mark.skip(reason="chromium is missing: as root, `apt-get install chromium` brings it")
-        for item in items:
-            if item.get_closest_marker("browser"):
-                item.add_marker(skip)
+    in_a_browser = [item for item in items if item.get_closest_marker("browser")]
+    if in_a_browser and (missing := " ".join(missing_packages())):
+        for item in in_a_browser:
+            item.add_marker(pytest.mark.skip(reason=f"as root, `apt-get install {missing}` brings what is missing"))
 
 
 @pytest.fixture(scope="session")

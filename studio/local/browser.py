@@ -1,13 +1,13 @@
-"""Debian's Chromium for the browser tests: found, or installed where root can do so unasked. Standard library only."""
+"""What the browser tests need of Debian: found, or installed where root can do so unasked. Standard library only."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
-
-PACKAGES = ["chromium", "fonts-liberation"]
+from pathlib import Path
 
 
 def find_chromium() -> str | None:
@@ -15,29 +15,45 @@ def find_chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+def missing_packages() -> list[str]:
+    """Debian's packages without which no browser test can run."""
+    missing = [] if find_chromium() else ["chromium", "fonts-liberation"]
+    return missing if _driver_starts() else [*missing, "libatomic1"]
+
+
 def main() -> int:
     """Succeeds also without a browser: the tests that need one then say that they are skipped."""
-    if find_chromium() is None and not _install():
+    if missing := missing_packages():
+        _install(missing)
+    if missing := missing_packages():
         print(
-            "Browser tests are skipped: chromium is missing and cannot be installed from here; "
-            "as root, `apt-get install chromium` brings it.",
+            f"Browser tests are skipped: {', '.join(missing)} cannot be installed from here. "
+            f"As root, `apt-get install {' '.join(missing)}` helps.",
             file=sys.stderr,
         )
     return 0
 
 
-def _install() -> bool:
+def _driver_starts() -> bool:
+    """Whether Playwright's own Node finds the one library that a minimal Debian lacks."""
+    spec = importlib.util.find_spec("playwright")
+    if spec is None or not spec.submodule_search_locations:
+        return True
+    node = Path(next(iter(spec.submodule_search_locations))) / "driver" / "node"
+    return not node.exists() or not subprocess.run([node, "--version"], capture_output=True, check=False).returncode
+
+
+def _install(packages: list[str]) -> None:
     root = [] if os.geteuid() == 0 else ["sudo", "-n"]
     if not shutil.which("apt-get") or (root and not shutil.which("sudo")):
-        return False
+        return
     if root and subprocess.run([*root, "true"], capture_output=True, check=False).returncode:
-        return False
-    print("Installing Debian's chromium for the browser tests.", flush=True)
+        return
+    print(f"Installing {', '.join(packages)} for the browser tests.", flush=True)
     quietly = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq", "-o", "Dpkg::Use-Pty=0"]
     subprocess.run([*quietly, "update"], stdout=subprocess.DEVNULL, check=False)
-    install = [*quietly, "install", "-y", "--no-install-recommends", *PACKAGES]
+    install = [*quietly, "install", "-y", "--no-install-recommends", *packages]
     subprocess.run(install, stdout=subprocess.DEVNULL, check=False)
-    return find_chromium() is not None
 
 
 if __name__ == "__main__":
