@@ -28,9 +28,7 @@ class Command(ReportCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--version", required=True, dest="name", metavar="V", help="the release's name, e.g. 1.0")
-        parser.add_argument(
-            "--accept", default="", metavar="REASON", help="release in spite of what blocks it"
-        )
+        parser.add_argument("--accept", default="", metavar="REASON", help="release in spite of what blocks it")
         parser.add_argument("--by", default="", metavar="USERNAME", help="who answers for it (default: a superuser)")
         parser.add_argument("--out", type=Path, metavar="DIR", help="write the pack here")
 

@@ -40,7 +40,9 @@ class Command(BaseCommand):
         except BadScenario as bad:
             raise CommandError(str(bad), returncode=2) from None
         except OSError as error:
-            raise CommandError(f"The scripted model cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}.") from None
+            raise CommandError(
+                f"The scripted model cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}."
+            ) from None
 
     async def serve(self, server: ScriptedServer) -> None:
         serving = asyncio.ensure_future(server.serve(lambda: self.say(server)))

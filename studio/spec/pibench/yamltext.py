@@ -27,8 +27,8 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CORE = "tag:yaml.org,2002:"
 _MENDS = [
-    (r"cannot start any token|found character '\\t'", "Indent with spaces instead of tabs, and put text that starts "
-     "with a special character (@ ` % &) in quotes."),
+    (r"cannot start any token|found character '\\t'", ("Indent with spaces instead of tabs, and put text that starts "
+     "with a special character (@ ` % &) in quotes.")),
     ("mapping values are not allowed", "Put the text in quotes, or write it as a block (|): it holds “: ”."),
     ("could not find expected ':'", "Add the colon after the key, or indent the line under the text it belongs to."),
     ("expected <block end>", "Check the indentation here, and that the quotes above are closed."),
