@@ -28,7 +28,12 @@ class Command(ReportCommand):
         super().add_arguments(parser)
         parser.add_argument("--published", action="store_true", help="take the tasks as approved elsewhere")
         parser.add_argument("--dry-run", action="store_true", help="tell what would happen and store nothing")
-        parser.add_argument("--by", default="", metavar="USERNAME", help="who imports (default: the first superuser)")
+        parser.add_argument(
+            "--by",
+            default="",
+            metavar="USERNAME",
+            help="who imports (default: the first superuser, or else the first owner of a benchmark)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         as_json, empty = options["json"], ImportReport().to_json()
