@@ -1,0 +1,53 @@
+"""`manage.py screenshots`: the pictures of the README, or of every page."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from studio.local.paths import CHECKOUT, LocalError
+from studio.local.pictures import Camera, Shot, chromium, own_studio
+from studio.local.tour import Tour
+
+README = {"studio": "task", "board": "board", "session": "session", "results": "audit"}
+LARGEST_BYTES = 200_000
+
+
+class Command(BaseCommand):
+    help = (
+        "Photograph the studio: one is started in a temporary folder, people write, review, pilot, audit and release "
+        "in it, and the pictures of the README are written to docs/; with --all those of every page, too."
+    )
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--all", action="store_true", help="every page, at two widths, light and dark")
+        parser.add_argument("--out", type=Path, default=CHECKOUT / "docs" / "pictures", help="folder for --all")
+
+    def handle(self, *args: Any, out: Path, **options: Any) -> None:
+        try:
+            with own_studio() as address, chromium() as browser:
+                tour = Tour(browser, address)
+                shots = tour.act()
+                camera = Camera(browser, address, {name: page.context for name, page in tour.pages.items()})
+                made = self.readme(camera, shots)
+                if options["all"]:
+                    made += camera.take(shots, out)
+        except LocalError as error:
+            raise CommandError(str(error)) from None
+        for path in made:
+            self.stdout.write(str(path))
+
+    def readme(self, camera: Camera, shots: list[Shot]) -> list[Path]:
+        chosen = {shot.name: shot for shot in shots}
+        named = [dataclasses.replace(chosen[page], name=name) for name, page in README.items()]
+        made = camera.take(named, CHECKOUT / "docs", widths=[1280], schemes=["light"], whole=False, named=False)
+        for path in made:
+            if path.stat().st_size > LARGEST_BYTES:
+                raise CommandError(
+                    f"{path} has {path.stat().st_size} bytes; pictures in docs/ stay below {LARGEST_BYTES}."
+                )
+        return made
