@@ -60,7 +60,7 @@ _TOOL = re.compile(
     re.IGNORECASE,
 )
 _EVERY = re.compile(r"\s*(?:each|every|all|both|no|none|neither)\b", re.IGNORECASE)
-_BORDER = re.compile(r"\b(?:before|after|by|until|from|not|no|between|on|at (?:most|least))\b", re.IGNORECASE)
+_BORDER = re.compile(r"\b(?:before|after|by|until|not|no|neither|unless|between|at (?:most|least))\b", re.IGNORECASE)
 _SPEECH = re.compile(r"\b(?:confirms?|states?|says?|mentions?|tells?|reports?|explains?|note)\b", re.IGNORECASE)
 _VALUE = re.compile(
     r"(?:RMB|USD|EUR|GBP|CNY|[$€£¥])\s?\d[\d,.]*\d|\d[\d,.]*\s?(?:%|percent|per cent|euros?"
@@ -124,8 +124,10 @@ def exactness(criterion: str) -> Exact | None:
     values = tuple(match[0] for match in _VALUE.finditer(criterion))
     bare = _unquoted(criterion)
     if values and _STATES.search(bare) and not _EXPLAINS.search(bare) and len(bare) < 330:
+        if _BORDER.search(bare) or _EVERY.match(bare):
+            return None
         ends = bare.rstrip(" .").endswith(values[-1].rstrip("."))
-        return Exact("contains", values[:3], ends and len(bare) < 120 and not _BORDER.search(bare))
+        return Exact("contains", values[:3], ends and len(bare) < 120)
     return None
 
 

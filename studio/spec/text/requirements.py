@@ -41,7 +41,7 @@ _AND_THAT = re.compile(r",?\s+and\s+(?:that|explicitly|clearly)\s", re.IGNORECAS
 _BOTH = re.compile(r"\bboth\b[^.;]*?\sand\s|\s(?:AND|as well as|along with|together with|plus)\s")
 _WITH = re.compile(r",\s+(?:with|at|in|for|on)\s+(?:an?|the)\s+[^.,;]*\d", re.IGNORECASE)
 _LIST = re.compile(r"([^,;.:]+(?:,\s+[^,;.:]+){1,8},?)\s+and\s+[^,;.]+")
-_PAIR = re.compile(r"\s+and\s+", re.IGNORECASE)
+_BRACKETS = re.compile(r"\([^)]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def requirements(text: str) -> Requirements:
         for pattern in (_SECOND_VERB, _SECOND_CLAUSE, _AND_THAT, _BOTH, _WITH):
             starts += [match.start() for match in pattern.finditer(bare, begin, span.end)]
     listed = 0
-    if found := _LIST.search(bare):
+    if found := _LIST.search(_BRACKETS.sub(_blank, bare)):
         listed = found[1].count(",") + (not found[1].rstrip().endswith(",")) + 1
     joints = sorted(set(starts))
     apart = [start for place, start in enumerate(joints) if not place or start - joints[place - 1] > 12]

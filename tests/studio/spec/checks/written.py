@@ -8,7 +8,7 @@ from typing import Any
 from studio.spec.base import FileRef
 from studio.spec.episode import EpisodeSpec
 from studio.spec.persona import PersonaSpec
-from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
+from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Recovery, TaskSpec
 
 
 @dataclass(frozen=True)
@@ -95,5 +95,205 @@ WRITTEN: tuple[Case, ...] = (
         {"criteria": ("The letter explains why the “Boiler repair” cannot wait.",)},
         ("checklist", 1),
         "Boiler repair",
+    ),
+    Case(
+        "criterion-should-be-rule",
+        {"criteria": ("The file plan.md exists.",)},
+        {"criteria": ("The plan is compelling to a visitor who reads plan.md for the first time.",)},
+        ("checklist", 1),
+        "plan.md",
+    ),
+    Case(
+        "criterion-should-be-rule",
+        {"criteria": ("The temporary board is deleted by the end of the task.",)},
+        {"criteria": ("The note confirms that the temporary board was deleted, in words of comparable meaning.",)},
+        ("checklist", 1),
+    ),
+    Case(
+        "undeclared-dependency",
+        {"request": "Put tonight's songs on the playlist we updated for the harbour party."},
+        {"request": "Put tonight's songs on a playlist for the harbour party."},
+        ("initial_request", None),
+        "we updated",
+        before=(
+            {"request": "Update my playlist of harbour party songs, please."},
+            {"request": "How tall is the lighthouse?"},
+            {"request": "Order new rope for the boat."},
+            {"request": "Write to the mayor about the bins."},
+        ),
+        other="a",
+    ),
+    Case(
+        "undeclared-dependency",
+        {"request": "Read the figures in tides.csv and say which week is best."},
+        {"request": "Look up the figures and write them into tides.csv."},
+        ("initial_request", None),
+        "tides.csv",
+        before=({"request": "Collect the tide tables, please.", "expected_artifacts": ("tides.csv",)},),
+        other="a",
+    ),
+    Case(
+        "undeclared-dependency",
+        {"request": "Send the parcel to my new place.", "intents": ("The parcel goes to Harbour Lane Mews.",)},
+        {"request": "Send the parcel to Harbour Lane Mews.", "intents": ("The parcel goes to Harbour Lane Mews.",)},
+        ("intents", 1),
+        "Harbour Lane Mews",
+        before=({"request": "I have moved to Harbour Lane Mews. Whom do I have to tell?"},),
+        other="a",
+    ),
+    Case(
+        "undeclared-dependency",
+        {"intents": ("Every letter closes with the opening hours of the surgery on Saturdays.",)},
+        {
+            "intents": ("Every letter closes with the opening hours of the surgery on Saturdays.",),
+            "depends_on": ("a",),
+            "criteria": ("In metres",),
+        },
+        ("intents", 1),
+        before=({"intents": ("Letters always close with the opening hours of the surgery on Saturdays.",)},),
+        other="a",
+    ),
+    Case(
+        "criterion-is-process",
+        {"criteria": ("The agent asks a clarifying question about the budget.",)},
+        {"criteria": ("The letter asks the landlord to repair the boiler.",)},
+        ("checklist", 1),
+    ),
+    Case(
+        "criterion-interrogative",
+        {"criteria": ("Does the letter name the price?",)},
+        {"criteria": ("The letter closes with the question “Shall we begin on Monday?”",)},
+        ("checklist", 1),
+    ),
+    Case(
+        "criterion-truncated",
+        {"criteria": ("The letter names the price and",)},
+        {"criteria": ("The letter names the price that Mr Ode asked for.",)},
+        ("checklist", 1),
+    ),
+    Case(
+        "criterion-truncated",
+        {"criteria": ("The script states that the global size of the market.",)},
+        {"criteria": ("The script states that the market grows.",)},
+        ("checklist", 1),
+        "states that the global size of the market.",
+    ),
+    Case(
+        "intent-bundled",
+        {"intents": ("The letter names the price, and it says when the offer ends.",)},
+        {"intents": ("The letter goes to Mr Ode and Sons.",)},
+        ("intents", 1),
+    ),
+    Case(
+        "intent-vague",
+        {"intents": ("The report should be professional and useful.",)},
+        {"intents": ("The report should be professional: numbered headings, no first person, sources in brackets.",)},
+        ("intents", 1),
+        "professional",
+    ),
+    Case(
+        "intent-unscored",
+        {
+            "intents": (HiddenIntent(uid="one", content="In metres"), HiddenIntent(uid="two", content="No jargon")),
+            "criteria": (ChecklistItem(uid="c", criterion="All lengths are in metres.", follows_from=("one",)),),
+        },
+        {
+            "intents": (HiddenIntent(uid="one", content="In metres"), HiddenIntent(uid="two", content="No jargon")),
+            "criteria": (ChecklistItem(uid="c", criterion="All lengths are in metres."),),
+        },
+        ("intents", 2),
+    ),
+    Case(
+        "intent-in-file",
+        {"intents": ("Vaccines outside the range go into quarantine in the red tray.",), "files": ("notes.md",)},
+        {
+            "intents": (
+                HiddenIntent(
+                    uid="i",
+                    content="Vaccines outside the range go into quarantine in the red tray.",
+                    recoverable_from=(Recovery(kind="file", ref="notes.md"),),
+                ),
+            ),
+            "files": ("notes.md",),
+        },
+        ("intents", 1),
+        texts={"notes.md": "Leif says: vaccines outside the range go into quarantine, in the red tray. Call him."},
+    ),
+    Case(
+        "intent-in-title",
+        {
+            "title": "Letter with the Sunday opening hours",
+            "intents": ("The letter ends with our Sunday opening hours.",),
+        },
+        {
+            "title": "Letter: reply to Mr Ode",
+            "intents": ("The letter ends with our Sunday opening hours.",),
+        },
+        ("intents", 1),
+    ),
+    Case(
+        "request-tells-all",
+        {
+            "request": "Invite the choir under 120 words, no pictures please.",
+            "intents": ("The invitation is under 120 words.", "The invitation to the choir has no pictures in it."),
+        },
+        {
+            "request": "Invite the choir under 120 words, no pictures please.",
+            "intents": ("The invitation is under 120 words.", "Members over seventy get it by post."),
+        },
+        ("initial_request", None),
+    ),
+    Case(
+        "request-benchmark-words",
+        {"request": "The agent should proactively plan my week."},
+        {"request": "Ask my letting agent to plan the visit this week."},
+        ("initial_request", None),
+    ),
+    Case(
+        "request-unknown-file",
+        {"request": "Please tidy up the list in members.csv."},
+        {"request": "Please tidy up the list of members and save it as members.csv."},
+        ("initial_request", None),
+        "members.csv",
+    ),
+    Case(
+        "files-read-input",
+        {"request": "See notes.md.", "files": ("notes.md",), "files_read": ("notes.md",)},
+        {
+            "request": "See notes.md.",
+            "files": ("notes.md",),
+            "files_read": ("notes.md",),
+            "expected_artifacts": ("notes.md",),
+        },
+        ("files_read", 1),
+        "notes.md",
+        texts={"notes.md": "Nothing yet."},
+    ),
+    Case(
+        "title-elsewhere",
+        {
+            "title": "Harbour party playlist",
+            "request": "Which nurse can take the late shift on Tuesday, and who opens on Wednesday?",
+        },
+        {
+            "title": "Late shifts",
+            "request": "Which nurse can take the late shift on Tuesday, and who opens on Wednesday?",
+        },
+        ("title", None),
+        before=({"request": "Make a playlist for the harbour party."},),
+        other="a",
+    ),
+    Case(
+        "escaped-text",
+        {"intents": (r"He said \"no\" to both.",)},
+        {"intents": ('He said "no" to both; the path is C:\\notes.',)},
+        ("intents", 1),
+    ),
+    Case(
+        "personal-data",
+        {"request": "Pay it with card 4539 1488 0343 6467, please."},
+        {"request": "The order is 4539 1488 0343 6460, please."},
+        ("initial_request", None),
+        "4539 1488 0343 6467",
     ),
 )

@@ -1,0 +1,24 @@
+import re
+from collections.abc import Iterator
+
+from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.task import TaskSpec
+
+QUESTION = re.compile(
+    r"\s*(?:does|do|did|is|are|was|were|has|have|had|can|could|will|would|should)\s+(?!not\b).*\?", re.I | re.S
+)
+
+
+@rule("criterion-interrogative", "warning")
+def criterion_interrogative(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Judges answer YES where a criterion is met; a question leaves open which answer is the good one."""
+    for position, item in enumerate(task.checklist, 1):
+        text = item.criterion.strip()
+        if QUESTION.fullmatch(text) or (text.endswith(("?", "？")) and "“" not in text[-40:] and '"' not in text[-40:]):
+            yield Flaw(
+                "checklist",
+                "The criterion is a question.",
+                "Write what holds when it is met, as a statement.",
+                position,
+                words=text,
+            )

@@ -1,0 +1,30 @@
+from collections.abc import Iterator
+
+from studio.spec.checks.quoting import quote
+from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.task import TaskSpec
+from studio.spec.text.leaks import find_leak
+from studio.spec.text.words import content
+
+SURE = 0.85
+
+
+@rule("intent-in-file", "hint")
+def intent_in_file(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A file that says an intent outright is where it is found: good if that is meant, and then it should be marked."""
+    for position, intent in enumerate(task.intents, 1):
+        places = {place.ref.rpartition("/")[2] for place in intent.recoverable_from if place.kind == "file"}
+        for file in task.assets:
+            text = scene.texts.get(file.sha256, "")
+            if not text or file.path.rpartition("/")[2] in places:
+                continue
+            leak = find_leak(intent.content, text)
+            if leak and leak.degree == "wholly" and leak.score >= SURE and len(content(intent.content)) > 3:
+                yield Flaw(
+                    "intents",
+                    f"“{file.path}” says this openly: {quote(leak.place)}.",
+                    "Mark the file as where the intent is recovered from, or take it out of the file.",
+                    position,
+                    words=leak.words,
+                )
+                break

@@ -1,0 +1,30 @@
+import re
+from collections.abc import Iterator
+
+from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.task import TaskSpec
+
+WORDS = re.compile(
+    r"\b(?:benchmark task|rubrics?|hidden intents?|ground truth|test case|evaluation (?:run|metric"
+    r"|criteria)|graders?|graded by"
+    r"|pro-?active(?:ly|ness)?|LLM judge|judge model|simulated user|(?:the"
+    r"|an) (?:AI )?agent (?:should|must|will|needs)|task_id"
+    r"|rehearsal pass|initial_input|system prompt|success criteria)\b",
+    re.IGNORECASE,
+)
+
+
+@rule("request-benchmark-words", "warning")
+def request_benchmark_words(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A person asks for help and knows nothing of tests: words and ids of ours give the game away (paper, Table 9)."""
+    if found := WORDS.search(task.initial_request):
+        yield _flaw(found[0], "No one at work speaks like this to an assistant")
+    ids = {task.task_id, task.environment_id, *(other.task_id for other in scene.earlier(task))}
+    for name in sorted(ids, key=len, reverse=True):
+        if len(name) > 5 and "_" in name and name in task.initial_request:
+            yield _flaw(name, "An internal id stands in the request")
+            break
+
+
+def _flaw(words: str, why: str) -> Flaw:
+    return Flaw("initial_request", f"{why}: “{words}”.", "Say it as the persona would.", words=words)

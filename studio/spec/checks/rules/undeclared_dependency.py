@@ -1,0 +1,130 @@
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from studio.spec.checks.quoting import quote
+from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.checks.sources import behind, files_named, given, made_here, told
+from studio.spec.task import TaskSpec
+from studio.spec.text.callbacks import callbacks, pinned
+from studio.spec.text.coverage import coverage
+from studio.spec.text.words import content
+
+COMMON = 3
+"""A name that more tasks than this speak of is the persona's world, not one session's result."""
+SHARED = 2.6
+"""How much two texts have to share in rare words before the one calls the other back."""
+
+
+@rule("undeclared-dependency", "warning")
+def undeclared_dependency(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A task that needs an earlier session says so: else it is scored without it, and moved or left out unnoticed."""
+    earlier = [other for other in scene.earlier(task) if other.task_id not in behind(task, scene)]
+    told_by = {other.task_id: told(other) for other in (*scene.episode.tasks, *scene.episode.unplaced)}
+    found: set[str] = set()
+    for flaw in (
+        *_files(task, earlier),
+        *_facts(task, scene, earlier, told_by),
+        *_calls(task, scene, earlier, told_by),
+        *_intents(task, scene, earlier),
+    ):
+        if flaw.other not in found:
+            found.add(flaw.other)
+            yield flaw
+
+
+def _flaw(field: str, item: int | None, words: str, other: str, why: str) -> Flaw:
+    return Flaw(
+        field,
+        f"{why}: only the session of “{other}” establishes it, and the task does not depend on that one.",
+        "Declare the dependency, or say here what is needed.",
+        item,
+        words=words,
+        other=other,
+    )
+
+
+def _files(task: TaskSpec, earlier: Sequence[TaskSpec]) -> Iterator[Flaw]:
+    own = {file.path.rpartition("/")[2] for file in task.assets}
+    for match in files_named(task.initial_request):
+        name = match[0].rpartition("/")[2]
+        if name in own or made_here(task, name):
+            continue
+        for other in earlier:
+            brought = {path.rpartition("/")[2] for path in (*(a.path for a in other.assets), *other.expected_artifacts)}
+            if name in brought or made_here(other, name):
+                yield _flaw("initial_request", None, match[0], other.task_id, f"The request needs {quote(name)}")
+                break
+
+
+def _facts(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: dict[str, str]) -> Iterator[Flaw]:
+    here = given(task, scene).casefold()
+    apps = {part for tool in scene.episode.persona.tools for part in tool.casefold().replace("__", "_").split("_")}
+    lower = {name: text.casefold() for name, text in told_by.items()}
+    after = {other.task_id for other in scene.episode.tasks} - {other.task_id for other in scene.earlier(task)}
+    texts = [("intents", n, intent.content) for n, intent in enumerate(task.intents, 1)]
+    texts += [("checklist", n, item.criterion) for n, item in enumerate(task.checklist, 1)]
+    for field, position, text in texts:
+        for span in pinned(text):
+            fact = span.text.casefold().strip(" .,;:’'")
+            if len(fact) < 5 or fact in here or set(fact.split()) <= apps:
+                continue
+            holders = [name for name, words in lower.items() if fact in words]
+            known = [name for name in holders if name in behind(task, scene)]
+            other = next((each.task_id for each in earlier if each.task_id in holders), None)
+            if other and not known and len([name for name in holders if name not in after]) <= COMMON:
+                yield _flaw(field, position, span.text, other, f"{quote(span.text)} is asked for")
+
+
+def _calls(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: dict[str, str]) -> Iterator[Flaw]:
+    called = callbacks(task.initial_request)
+    if not called or not earlier:
+        return
+    keys = {name: {word.key for word in content(text)} for name, text in told_by.items()}
+    counts = Counter(key for found in keys.values() for key in found)
+    total = len(keys)
+    declared = behind(task, scene)
+    for call, sentence in called:
+        near = [word for word in content(sentence.text) if abs(word.start + sentence.start - call.start) < 130]
+        rare = {
+            word.key: math.log(total / counts[word.key]) * min(word.weight, 1) for word in near if word.key in counts
+        }
+
+        def shared(name: str, rare: dict[str, float] = rare) -> float:
+            return sum(weight for key, weight in rare.items() if key in keys[name])
+
+        best = max(earlier, key=lambda other: shared(other.task_id))
+        score = shared(best.task_id)
+        if score >= SHARED and score > 0.8 * max((shared(name) for name in declared if name in keys), default=0.0):
+            yield _flaw(
+                "initial_request",
+                None,
+                call.text,
+                best.task_id,
+                f"The request calls something back, {quote(call.text)}",
+            )
+
+
+def _intents(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Iterator[Flaw]:
+    known = [each for name in behind(task, scene) if (each := scene.episode.task(name))]
+    for position, intent in enumerate(task.intents, 1):
+        for other in earlier:
+            if not other.is_setup:
+                continue
+            said = max((_same(intent.content, each.content) for each in other.intents), default=0.0)
+            if said > 0.8 and not any(
+                _same(intent.content, each.content) > 0.6 for one in known for each in one.intents
+            ):
+                yield _flaw(
+                    "intents",
+                    position,
+                    intent.content.strip(),
+                    other.task_id,
+                    "This need comes from an earlier session",
+                )
+                break
+
+
+def _same(one: str, other: str) -> float:
+    said = coverage(one, other)
+    return said.near if said.weight >= 3 else 0.0
