@@ -75,6 +75,26 @@ def request_changes(task_id: int, *, by: User, text: str, version: int | None = 
 
 
 @transaction.atomic
+def retire(task_id: int, *, by: User) -> Task:
+    """Put away a task that has no place in the episode any more. Its versions and what was measured on it stay."""
+    task = _lock(task_id)
+    if task.state == TaskState.RETIRED:
+        raise PublishingRefused("This task is retired already.")
+    if task.position is not None:
+        raise PublishingRefused("This task has a place in the episode. Take it out there first.")
+    return _move(task, TaskState.RETIRED, "retired", by=by, summary=f"Version {task.version}.")
+
+
+@transaction.atomic
+def reopen(task_id: int, *, by: User) -> Task:
+    """Make a retired task a draft again."""
+    task = _lock(task_id)
+    if task.state != TaskState.RETIRED:
+        raise PublishingRefused(f"This task is {_state(task)}, not retired.")
+    return _move(task, TaskState.DRAFT, "reopened", by=by, summary=f"Version {task.version}.")
+
+
+@transaction.atomic
 def comment(
     task_id: int, *, by: User, text: str, field: str = "", item_uid: str | None = None, words: str = ""
 ) -> Comment:

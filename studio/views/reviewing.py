@@ -19,8 +19,17 @@ SAID = {
     "withdraw": "Withdrawn: it is a draft again.",
     "approve": "Approved.",
     "request_changes": "Sent back with your words.",
+    "retire": "Retired. It is kept, and can be reopened.",
+    "reopen": "It is a draft again.",
 }
-NEEDS = {"submit": "edit", "withdraw": "edit", "approve": "review", "request_changes": "review"}
+NEEDS = {
+    "submit": "edit",
+    "withdraw": "edit",
+    "approve": "review",
+    "request_changes": "review",
+    "retire": "edit",
+    "reopen": "edit",
+}
 
 
 @login_required
@@ -28,9 +37,9 @@ NEEDS = {"submit": "edit", "withdraw": "edit", "approve": "review", "request_cha
 def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) -> HttpResponse:
     """One step of the task's way; a refusal comes back as a sentence on the task's page."""
     task = access.find_task(request.user, slug, user_id, pk)
-    if action not in NEEDS:
+    if action not in SAID:
         raise Http404
-    access.require(request.user, task.episode.persona.benchmark, NEEDS[action])
+    access.require(request.user, task.episode.persona.benchmark, "review" if action in REVIEWING else "edit")
     try:
         moved = _take(action, task, request)
     except publishing.PublishingRefused as refusal:
@@ -97,6 +106,10 @@ def _take(action: str, task: Task, request: HttpRequest) -> Task:
         return publishing.submit(task.pk, by=user, text=text)
     if action == "withdraw":
         return publishing.withdraw(task.pk, by=user)
+    if action == "retire":
+        return publishing.retire(task.pk, by=user)
+    if action == "reopen":
+        return publishing.reopen(task.pk, by=user)
     if action == "approve":
         return publishing.approve(task.pk, by=user, version=version, text=text)
     return publishing.request_changes(task.pk, by=user, text=text, version=version)

@@ -157,6 +157,19 @@ def test_a_warning_is_waived_with_a_reason_and_an_error_never():
     assert Waiver.objects.get().reason == "It has to be long."
 
 
+def test_a_task_is_retired_once_it_has_left_the_episode_and_can_come_back():
+    desk = Desk()
+
+    with pytest.raises(PublishingRefused, match="Take it out there first"):
+        publishing.retire(desk.task.pk, by=desk.author)
+    drafts.save_order(desk.persona.pk, [], by=desk.author)
+    publishing.retire(desk.task.pk, by=desk.author)
+    assert desk.state == TaskState.RETIRED
+    publishing.reopen(desk.task.pk, by=desk.author)
+
+    assert desk.state == TaskState.DRAFT
+
+
 def test_a_remark_names_the_version_it_was_made_on_and_can_be_settled():
     desk = Desk()
 

@@ -1,0 +1,135 @@
+"""Writing a task in a real browser: rows by key and button, words that are not lost, rooms by letter, no overflow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connections
+
+from studio import drafts
+from studio.local.browser import find_chromium
+from studio.models import Role, Task
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+
+
+@pytest.fixture
+def browser(monkeypatch) -> Iterator[object]:
+    from playwright.sync_api import sync_playwright
+
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")  # Playwright's loop runs in this thread, no query does
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find_chromium(), args=ARGS)
+        yield chromium
+        chromium.close()
+        connections.close_all()  # those of this loop, which nobody else would close
+
+
+@pytest.fixture
+def desk(client):
+    benchmark = BenchmarkFactory()
+    author = member(benchmark, Role.AUTHOR)
+    persona = a_persona(benchmark, by=author)
+    task = a_task(persona, by=author)
+    a_task(persona, "rolls", by=author, title="Rolls for Monday")
+    client.force_login(author)
+    return task, persona
+
+
+def open_page(browser, live_server, client, **how):
+    context = browser.new_context(**how)
+    cookie = client.cookies["sessionid"].value
+    context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+    page = context.new_page()
+    page.failures = []
+    page.on("pageerror", lambda error: page.failures.append(str(error)))
+    page.on("console", lambda message: message.type == "error" and page.failures.append(message.text))
+    return page
+
+
+def test_a_task_is_written_with_keys_and_nothing_is_lost(browser, live_server, client, desk):
+    task, _ = desk
+    page = open_page(browser, live_server, client, viewport={"width": 1280, "height": 900})
+    press = page.keyboard.press
+    page.goto(live_server.url + task.get_absolute_url())
+
+    press("i")  # a new intent, and the cursor in it
+    page.keyboard.type("Salt is short this week.")
+    press("Alt+ArrowUp")
+    assert page.locator("[data-saved]").inner_text() == "not saved yet"
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.locator(".crumbs a").first.click()
+    assert asked == ["beforeunload"]
+    assert page.url.endswith(task.get_absolute_url())
+    page.locator("textarea[name$='.content']").first.focus()
+    with page.expect_navigation():
+        press("Control+s")
+
+    assert "Saved as version 2." in page.content()
+    spec = drafts.load_task(Task.objects.get(pk=task.pk))
+    assert [intent.content for intent in spec.intents] == [
+        "Salt is short this week.",
+        "The rye goes in before the rolls.",
+    ]
+    page.fill("#remarks textarea", "Which salt?")
+    page.click("#remarks form.fields button")
+    page.wait_for_selector("#remarks .panel")
+    assert page.failures == []
+
+
+def test_rooms_keys_and_theme(browser, live_server, client, desk):
+    _, persona = desk
+    page = open_page(browser, live_server, client, viewport={"width": 1280, "height": 900}, color_scheme="light")
+    press = page.keyboard.press
+    page.goto(live_server.url + "/")
+
+    press("?")
+    assert page.locator("#keys").is_visible()
+    press("Escape")
+    with page.expect_navigation():
+        press("g")
+        press("b")
+    assert page.url.endswith("/benchmarks/")
+    page.goto(live_server.url + persona.get_absolute_url())
+    press("j")
+    page.wait_for_selector("text=01 Bread for Saturday")
+    press("j")
+    page.wait_for_selector("text=02 Rolls for Monday")
+    with page.expect_navigation():
+        press("K")  # earlier
+    assert page.locator(".card .t").all_inner_texts() == ["Rolls for Monday", "Bread for Saturday"]
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    page.click("[data-theme-toggle]")
+    page.click("[data-theme-toggle]")
+    assert page.evaluate(ground) != light
+    page.reload()
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    assert page.failures == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_page_is_wider_than_its_window(browser, live_server, client, desk, width):
+    task, persona = desk
+    benchmark = persona.benchmark.get_absolute_url()
+    page = open_page(browser, live_server, client, viewport={"width": width, "height": 800})
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    board = persona.get_absolute_url()
+    urls = [
+        "/",
+        "/benchmarks/",
+        benchmark,
+        f"{benchmark}members/",
+        f"{benchmark}import/",
+        board,
+        f"{board}?task={task.pk}",
+    ]
+
+    for url in [*urls, f"{board}profile/", task.get_absolute_url(), "/styleguide/", "/settings/", "/api/"]:
+        page.goto(live_server.url + url)
+        assert page.evaluate(wide) <= 0, url
+    assert page.failures in ([], ['The specified value "much" cannot be parsed, or is out of range.'])
