@@ -44,6 +44,11 @@ def zip_folder(files: Sequence[Upload], paths: str) -> bytes:
     return buffer.getvalue()
 
 
+def folder_name(paths: str) -> str:
+    """What a folder that was handed over is called."""
+    return str(json.loads(paths)[0]).split("/")[0] or "folder"
+
+
 def preview(benchmark: Benchmark, data: bytes, *, name: str, by: User, published: bool) -> Import:
     """Say what the import would do, and keep the upload until someone confirms or drops it."""
     report = import_archive(benchmark, data, name=_stem(name), by=by, published=published, dry_run=True)

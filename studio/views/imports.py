@@ -70,4 +70,4 @@ def _handed_over(request: HttpRequest, form: ImportForm) -> tuple[bytes, str]:
     if not files:
         raise uploads.UploadRefused("Choose a zip or a folder first.")
     paths = form.cleaned_data["paths"]
-    return uploads.zip_folder(files, paths), "folder"
+    return uploads.zip_folder(files, paths), uploads.folder_name(paths)

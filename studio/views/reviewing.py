@@ -22,14 +22,7 @@ SAID = {
     "retire": "Retired. It is kept, and can be reopened.",
     "reopen": "It is a draft again.",
 }
-NEEDS = {
-    "submit": "edit",
-    "withdraw": "edit",
-    "approve": "review",
-    "request_changes": "review",
-    "retire": "edit",
-    "reopen": "edit",
-}
+REVIEWING = {"approve", "request_changes"}
 
 
 @login_required
