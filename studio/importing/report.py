@@ -48,11 +48,13 @@ class ImportReport:
         return not self.errors
 
     def to_json(self) -> dict[str, Any]:
+        """How many of each, and under ``changes`` which."""
         return {
-            "created": self.created,
-            "updated": self.updated,
-            "unchanged": self.unchanged,
+            "created": len(self.created),
+            "updated": len(self.updated),
+            "unchanged": len(self.unchanged),
             "totals": self.totals,
             "warnings": [warning.to_json() for warning in self.warnings],
             "errors": [error.to_json() for error in self.errors],
+            "changes": {"created": self.created, "updated": self.updated, "unchanged": self.unchanged},
         }

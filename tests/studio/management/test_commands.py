@@ -47,7 +47,8 @@ def test_import_makes_the_benchmark_and_reports_in_the_agreed_shape(tmp_path: Pa
     status, report = call_json("pibench_import", str(write(tmp_path)), "--benchmark", "flying")
 
     assert status == 0
-    assert list(report) == ["created", "updated", "unchanged", "totals", "warnings", "errors"]
+    assert list(report) == ["created", "updated", "unchanged", "totals", "warnings", "errors", "changes"]
+    assert (report["created"], report["updated"], report["unchanged"]) == (2, 0, 0)
     assert list(report["totals"]) == [
         "personas",
         "tasks",
@@ -56,7 +57,7 @@ def test_import_makes_the_benchmark_and_reports_in_the_agreed_shape(tmp_path: Pa
         "rule_checks",
         "dependency_groups",
     ]
-    assert report["created"] == [{"persona": PERSONA, "task": "t1"}, {"persona": PERSONA, "task": "t2"}]
+    assert report["changes"]["created"] == [{"persona": PERSONA, "task": "t1"}, {"persona": PERSONA, "task": "t2"}]
     benchmark = Benchmark.objects.get(slug="flying")
     assert Membership.objects.get(benchmark=benchmark).user == owner
     assert benchmark.taxonomy is not None and benchmark.taxonomy.categories.count() == 18
@@ -78,7 +79,7 @@ def test_a_dry_run_leaves_nothing_and_published_approves(tmp_path: Path) -> None
     data = str(write(tmp_path))
 
     status, report = call_json("pibench_import", data, "--benchmark", "flying", "--dry-run")
-    assert (status, len(report["created"]), Benchmark.objects.count()) == (0, 2, 0)
+    assert (status, report["created"], Benchmark.objects.count()) == (0, 2, 0)
 
     assert call("pibench_import", data, "--benchmark", "flying", "--published")[0] == 0
     assert set(Task.objects.values_list("state", flat=True)) == {"approved"}
