@@ -178,7 +178,15 @@ def _best_place(span: Span, inside: Sequence[tuple[Word, float]], weight: float,
 @lru_cache(maxsize=500)
 def _places(text: str) -> tuple[tuple[Span, _Bag], ...]:
     """Sentences, and each sentence with the next one."""
-    parts = [(span, content(span.text)) for span in sentences(text)]
+    found = iter(content(text))
+    word = next(found, None)
+    parts: list[tuple[Span, list[Word]]] = []
+    for span in sentences(text):
+        inside = []
+        while word and word.start < span.end:
+            inside.append(word)
+            word = next(found, None)
+        parts.append((span, inside))
     pairs = [
         (Span(text[one.start : other.end], one.start, other.end), [*first, *second])
         for (one, first), (other, second) in itertools.pairwise(parts)

@@ -36,7 +36,7 @@ FRAME = _stems(
     strictly mandatorily carefully properly correctly accurately successfully appropriately expressly concretely
     exactly directly automatically simply include contain state mention say tell give provide present ensure make use
     want need require expect prefer like appear help task request thing way able following respective relevant
-    necessary appropriate specific explicit clear"""
+    necessary appropriate specific explicit clear come exclusive sole dedicated"""
 )
 """What requirements begin with: it says that something is wanted, not what."""
 

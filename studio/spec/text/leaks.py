@@ -19,7 +19,9 @@ CLAUSE = 0.6
 CLAUSE_WEIGHT = 2.0
 SAID_WEIGHT = 1.4
 """About a word and a half have to be shared: less proves nothing."""
-UNSAID = 0.4
+SURELY = 0.75
+"""Below this, two words of full weight that are nowhere said are something hidden."""
+UNSAID = 0.5
 """A clause of which less is said keeps something hidden."""
 LINKED_SHARE = 0.2
 
@@ -54,12 +56,19 @@ def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Le
     if said.near * said.weight < SAID_WEIGHT:
         return None
     hidden = any(clause.said < UNSAID and not is_aside(clause.span.text) for clause in said.clauses)
+    hidden = hidden or (said.near < SURELY and _unsaid(said) > 1)
     if score >= WHOLE and not said.missing_facts and not hidden:
         return Leak("wholly", demand.strip(), best.place.text, score)
     told = best.said >= CLAUSE and best.weight >= CLAUSE_WEIGHT and not _denied(best.span, best.place, said)
     if score >= PART or told:
         return Leak("partly", best.span.text, best.place.text, score)
     return None
+
+
+def _unsaid(said: Coverage) -> int:
+    """Words of full weight that the text has nowhere, but for those of mere contrasts."""
+    main = [clause.span for clause in said.clauses if not is_aside(clause.span.text)]
+    return sum(word.weight >= 1 and any(span.start <= word.start < span.end for span in main) for word in said.missing)
 
 
 def _denied(clause: Span, place: Span, said: Coverage) -> bool:

@@ -39,20 +39,8 @@ class Word:
     end: int
     key: str
     kind: WordKind
-
-    @property
-    def weight(self) -> float:
-        """How much it proves that another text has it, too: 0 for grammar, above 1 for numbers and names."""
-        if self.kind == "number":
-            return 0.6 if self.key in ("#0", "#1", "#2") else 1.2
-        if self.kind == "file":
-            return 1.0
-        lower = self.text.casefold().replace("’", "'")
-        if lower in FUNCTION or self.key in FRAME or lower in ("e.g.", "i.e.", "a.m.", "p.m."):
-            return 0.0
-        if self.key in GENERIC:
-            return 0.4
-        return 1.15 if self.kind == "name" else 1.0
+    weight: float
+    """How much it proves that another text has it, too: 0 for grammar, above 1 for numbers and names."""
 
 
 @lru_cache(maxsize=4_000)
@@ -60,29 +48,39 @@ def words(text: str) -> tuple[Word, ...]:
     """The words of a text, in order."""
     found = []
     for match in _TOKEN.finditer(text):
-        token = match[0]
-        found.append(Word(token, match.start(), match.end(), *_key(text, match.start(), token)))
+        token, start = match[0], match.start()
+        found.append(
+            Word(token, start, match.end(), *_read(token, token[0].isupper() and _opens_sentence(text, start)))
+        )
     return tuple(found)
 
 
-def content(text: str) -> list[Word]:
+@lru_cache(maxsize=4_000)
+def content(text: str) -> tuple[Word, ...]:
     """The words that carry something."""
-    return [word for word in words(text) if word.weight > 0]
+    return tuple(word for word in words(text) if word.weight > 0)
 
 
-def _key(text: str, start: int, token: str) -> tuple[str, WordKind]:
-    lower = token.casefold()
+@lru_cache(maxsize=40_000)
+def _read(token: str, opens: bool) -> tuple[str, WordKind, float]:
+    """Key, kind and weight of a token; a capital that ``opens`` a sentence makes no name."""
+    lower = token.casefold().replace("’", "'")
     if token[0].isdigit():
-        return f"#{_plain_number(lower)}", "number" if "." not in lower or lower[-1].isdigit() else "file"
+        key = f"#{_plain_number(lower)}"
+        return key, "number", 0.6 if key in ("#0", "#1", "#2") else 1.2
     if lower in _NUMBER_WORDS:
-        return f"#{_NUMBER_WORDS[lower]}", "number"
+        return f"#{_NUMBER_WORDS[lower]}", "number", 0.6 if _NUMBER_WORDS[lower] <= 2 else 1.2
     if lower in ("e.g.", "i.e.", "a.m.", "p.m."):
-        return lower, "word"
+        return lower, "word", 0.0
     if "@" in token or "." in token.rstrip(".") or "/" in token:
-        return lower, "file"
-    if token[0].isupper() and not _opens_sentence(text, start):
-        return stem(token), "name"
-    return stem(token), "word"
+        return lower, "file", 1.0
+    key = stem(token)
+    kind: WordKind = "name" if token[0].isupper() and not opens else "word"
+    if lower in FUNCTION or key in FRAME:
+        return key, kind, 0.0
+    if key in GENERIC:
+        return key, kind, 0.4
+    return key, kind, 1.15 if kind == "name" else 1.0
 
 
 def _plain_number(token: str) -> str:

@@ -11,9 +11,9 @@ OPEN_END = re.compile(
 )
 THAT = re.compile(r"\b(?:states?|says?|confirms?|mentions?|explains?|shows?) that\s+(?=the\b|an?\b|this\b|its?\b)")
 VERBS = frozenset(
-    """is are was were be been has have had do does did can could may might must shall should will would cannot isn't aren't
-    doesn't don't put set cut let cost hit read came went became held made took gave found built kept left led rose
-    fell grew won lost meant paid said sent sold spent stood told understood wrote""".split()
+    """is are was were be been has have had do does did can could may might must shall should will would cannot isn't
+    aren't doesn't don't put set cut let cost hit read came went became held made took gave found built kept left led
+    rose fell grew won lost meant paid said sent sold spent stood told understood wrote""".split()
 )
 
 

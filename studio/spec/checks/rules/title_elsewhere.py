@@ -4,7 +4,7 @@ from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.checks.sources import told
 from studio.spec.task import TaskSpec
 from studio.spec.text.coverage import coverage
-from studio.spec.text.words import content
+from studio.spec.text.words import Word, content
 
 
 @rule("title-elsewhere", "hint")
@@ -18,7 +18,7 @@ def title_elsewhere(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         return
     tasks = (*scene.episode.tasks, *scene.episode.unplaced)
     others = [other for other in tasks if other.task_id != task.task_id]
-    other = next((each for each in others if coverage(task.title, told(each)[:20_000]).near > 0.8), None)
+    other = next((each for each in others if _fits(title, told(each)[:20_000])), None)
     yield Flaw(
         "title",
         f"The title fits “{other.task_id}” better than this task." if other else "The title has no word of its task.",
@@ -27,3 +27,8 @@ def title_elsewhere(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         other=other.task_id if other else "",
         severity="warning" if other else "hint",
     )
+
+
+def _fits(title: tuple[Word, ...], text: str) -> bool:
+    keys = {word.key for word in content(text)}
+    return all(word.key in keys for word in title)
