@@ -1,6 +1,6 @@
 # π-Bench Studio. `make run` starts everything; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check screenshots lock
+.PHONY: help setup run test check bench-checks screenshots lock
 
 # The first of these that is Python 3.11 or newer. PYTHON=... names another.
 PYTHON ?= $(shell for python in python3.11 /usr/bin/python3.11 python3 python3.12 python3.13; do \
@@ -11,6 +11,7 @@ help:
 	@echo "make run     start the studio: database, broker, web server, worker (PORT=8000 HOST=127.0.0.1)"
 	@echo "make test    the checks and all tests (ARGS='tests/local -x' for some of them)"
 	@echo "make check   linter, types, import contracts, migrations, API schema"
+	@echo "make bench-checks  precision and recall of the authoring checks against labelled tasks"
 	@echo "make setup   only install what running and testing need"
 	@echo "make screenshots   make the pictures in docs/ again"
 
@@ -29,6 +30,9 @@ test: setup
 
 check: setup
 	@$(BIN)/python -m studio.local.check
+
+bench-checks: setup
+	@$(BIN)/python -m tests.bench.checks
 
 screenshots: setup
 	@$(BIN)/python -m studio.local.browser

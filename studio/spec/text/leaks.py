@@ -14,11 +14,11 @@ from studio.spec.text.words import content
 LONGEST = 40_000
 """Characters of a text that are looked at; judges see no more of a file either."""
 WHOLE = 0.62
-PART = 0.42
+PART = 0.38
 CLAUSE = 0.6
 CLAUSE_WEIGHT = 2.0
-SAID_WEIGHT = 1.4
-"""About a word and a half have to be shared: less proves nothing."""
+SAID_WEIGHT = 1.1
+"""A little more than one full word has to be shared: less proves nothing."""
 SURELY = 0.75
 """Below this, two words of full weight that are nowhere said are something hidden."""
 UNSAID = 0.5
