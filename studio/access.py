@@ -59,6 +59,7 @@ def find_benchmark(user: Somebody, slug: str) -> Benchmark:
 
 
 def find_persona(user: Somebody, slug: str, user_id: str) -> Persona:
+    _refuse_nul(user_id)
     return _found(
         Persona.objects.filter(benchmark__in=benchmarks_for(user), benchmark__slug=slug, user_id=user_id)
         .select_related("benchmark")
@@ -66,6 +67,7 @@ def find_persona(user: Somebody, slug: str, user_id: str) -> Persona:
 
 
 def find_task(user: Somebody, slug: str, user_id: str, pk: int) -> Task:
+    _refuse_nul(user_id)
     return _found(
         Task.objects.filter(
             episode__persona__benchmark__in=benchmarks_for(user),
@@ -138,6 +140,12 @@ def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: Use
         summary=f"{user}: {labels}." if labels else f"{user} is no member any more.",
         data={"user": user.username, "roles": sorted(wanted)},
     )
+
+
+def _refuse_nul(text: str) -> None:
+    """No row has a NUL in its text, and PostgreSQL does not take one to compare."""
+    if "\0" in text:
+        raise Http404
 
 
 def _found(rows: QuerySet[Any]) -> Any:

@@ -231,7 +231,8 @@ class Findings(generics.ListAPIView[Finding]):
         if "slug" not in self.kwargs:
             return Finding.objects.none()
         benchmark = access.find_benchmark(self.request.user, self.kwargs["slug"])
-        return queries.findings_of(benchmark, severity=self.request.query_params.get("severity", ""))
+        severity = self.request.query_params.get("severity", "")
+        return queries.findings_of(benchmark, severity=severity if severity in ("error", "warning", "hint") else "")
 
 
 class Imports(APIView):

@@ -51,7 +51,7 @@ def approve(task_id: int, *, by: User, version: int | None = None, text: str = "
         raise PublishingRefused(f"The checks find {what}. Ask for changes, or mend it first.")
     if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED).exists():
         raise PublishingRefused("You have approved this version already; someone else's yes is missing.")
-    Review.objects.create(revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=text)
+    Review.objects.create(revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=_storable(text))
     given = approvals_of(revision)
     needed = task.episode.persona.benchmark.approvals_needed
     state = TaskState.APPROVED if given >= needed else TaskState.IN_REVIEW
@@ -67,11 +67,13 @@ def request_changes(task_id: int, *, by: User, text: str, version: int | None = 
     task = _lock(task_id)
     if task.state not in (TaskState.IN_REVIEW, TaskState.APPROVED):
         raise PublishingRefused(f"This task is {_state(task)}: changes are asked for during a review.")
-    if not text.strip():
+    if not _storable(text):
         raise PublishingRefused("Say what should change, so that the author knows what to do.")
     revision = _read(task, version)
-    Review.objects.create(revision=revision, reviewer=by, decision=Review.Decision.CHANGES_REQUESTED, text=text.strip())
-    return _move(task, TaskState.CHANGES_REQUESTED, "changes_requested", by=by, summary=text.strip())
+    Review.objects.create(
+        revision=revision, reviewer=by, decision=Review.Decision.CHANGES_REQUESTED, text=_storable(text)
+    )
+    return _move(task, TaskState.CHANGES_REQUESTED, "changes_requested", by=by, summary=text)
 
 
 @transaction.atomic
@@ -100,7 +102,7 @@ def comment(
 ) -> Comment:
     """A remark on the task, one of its fields or one row of a field."""
     task = Task.objects.select_related("episode__persona").get(pk=task_id)
-    if not text.strip():
+    if not _storable(text):
         raise PublishingRefused("Write something first.")
     return Comment.objects.create(
         task=task,
@@ -108,7 +110,7 @@ def comment(
         field=field,
         item_uid=item_uid,
         words=words,
-        text=text.strip(),
+        text=_storable(text),
         author=by,
     )
 
@@ -128,12 +130,12 @@ def waive(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
         raise PublishingRefused("The checks do not say this any more.")
     if finding.severity == "error":
         raise PublishingRefused("An error has to be mended; only warnings and hints can be waived.")
-    if not reason.strip():
+    if not _storable(reason):
         raise PublishingRefused("Say why this may stay: others will ask.")
     Waiver.objects.update_or_create(
-        task=task, fingerprint=fingerprint, defaults={"rule": finding.rule, "reason": reason.strip(), "by": by}
+        task=task, fingerprint=fingerprint, defaults={"rule": finding.rule, "reason": _storable(reason), "by": by}
     )
-    _tell(task, "waived", by=by, summary=f"{finding.message} {reason.strip()}")
+    _tell(task, "waived", by=by, summary=f"{finding.message} {_storable(reason)}")
 
 
 def authors_of(revision: Revision) -> set[int]:
@@ -170,8 +172,13 @@ def _read(task: Task, version: int | None) -> Revision:
 def _move(task: Task, state: str, verb: str, *, by: User, summary: str) -> Task:
     task.state = state
     task.save(update_fields=["state", "updated_at"])
-    _tell(task, verb, by=by, summary=summary)
+    _tell(task, verb, by=by, summary=_storable(summary))
     return task
+
+
+def _storable(text: str) -> str:
+    """Without NUL, which PostgreSQL cannot hold, and without white space around it."""
+    return text.replace("\0", "").strip()
 
 
 def _tell(task: Task, verb: str, *, by: User, summary: str) -> None:

@@ -11,14 +11,21 @@ from studio.models import Benchmark, Role, User
 
 
 class BenchmarkForm(forms.ModelForm):
+    approvals_needed = forms.IntegerField(
+        label="Approvals a task needs",
+        min_value=1,
+        max_value=20,
+        initial=1,
+        help_text="How many people other than its authors must say yes.",
+    )
+
     class Meta:
         model = Benchmark
         fields = ["name", "slug", "description", "taxonomy", "approvals_needed"]
-        labels = {"slug": "Short name", "taxonomy": "Categories", "approvals_needed": "Approvals a task needs"}
+        labels = {"slug": "Short name", "taxonomy": "Categories"}
         help_texts = {
             "slug": "Used in addresses and commands: letters, digits and hyphens.",
             "taxonomy": "What kinds of tasks there are; the paper's are A–R.",
-            "approvals_needed": "How many people other than its authors must say yes.",
         }
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
 

@@ -106,16 +106,18 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
 def findings(request: HttpRequest, slug: str) -> HttpResponse:
     """All that the checks say of this benchmark's tasks, errors first."""
     found = access.find_benchmark(request.user, slug)
-    rows = queries.findings_of(found, severity=request.GET.get("severity", ""))
+    severity = request.GET.get("severity", "")
+    severity = severity if severity in ("error", "warning", "hint") else ""
+    rows = queries.findings_of(found, severity=severity)
     return render(
         request,
         "studio/findings.html",
         {
             "benchmark": found,
-            "severity": request.GET.get("severity", ""),
+            "severity": severity,
             "total": queries.benchmark_counts([found])[found.pk],
             "page": Paginator(rows, 50).get_page(request.GET.get("page")),
-            "query": f"severity={request.GET['severity']}" if request.GET.get("severity") else "",
+            "query": f"severity={severity}" if severity else "",
         },
     )
 

@@ -81,7 +81,7 @@ def _save(request: HttpRequest, row: Task, base: TaskSpec) -> HttpResponse:
                     row.pk,
                     spec,
                     by=request.user,
-                    note=request.POST.get("note", "").strip()[:300],
+                    note=request.POST.get("note", "").replace("\0", "").strip()[:300],
                     base_version=_number(request.POST.get("base_version")),
                 )
             if revision.number == row.version:

@@ -71,7 +71,7 @@ def restore(request: HttpRequest, slug: str, user_id: str, pk: int, number: int)
 def asset(request: HttpRequest, slug: str, user_id: str, pk: int, path: str) -> HttpResponse:
     """A file of the task: its text on a page, or the file itself with ``?download``."""
     task = access.find_task(request.user, slug, user_id, pk)
-    found = get_object_or_404(task.assets.select_related("blob"), path=path)
+    found = get_object_or_404(task.assets.select_related("blob"), path=path.replace("\0", "/"))
     if "download" in request.GET:
         return _download(found.path, found.blob)
     return render(request, "studio/file.html", _frame(task) | _text(found.path, found.blob))

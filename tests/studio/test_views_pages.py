@@ -212,3 +212,40 @@ def test_sessions_move_by_buttons_and_a_move_that_breaks_a_dependency_says_why(p
 
     assert "“rolls” builds on “bread” and must come after it." in refused.content.decode()
     assert [task.task_id for task in drafts.load_episode(persona).tasks] == ["bread", "rolls"]
+
+
+def test_errors_say_what_happened_what_was_kept_and_what_to_do(place, monkeypatch):
+    benchmark, owner, persona = place
+    client = signed_in(owner)
+    client.raise_request_exception = False
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(owner)
+
+    lost = client.get("/b/nothing/")
+    monkeypatch.setattr("studio.queries.persona_counts", lambda _: 1 / 0)
+    broken = client.get(persona.get_absolute_url())
+    old = strict.post(reverse("studio:benchmark_new"), {"name": "x"})
+    refused = signed_in(member(benchmark, Role.VIEWER)).get(reverse("studio:import_start", args=[benchmark.slug]))
+
+    assert (lost.status_code, "There is nothing at this address" in lost.content.decode()) == (404, True)
+    assert (broken.status_code, "what was saved before is safe" in broken.content.decode()) == (500, True)
+    assert (old.status_code, "too old to be sent" in old.content.decode()) == (403, True)
+    assert (refused.status_code, "you need to be owner or author" in refused.content.decode()) == (403, True)
+
+
+def test_nul_and_nonsense_in_addresses_and_words_break_nothing(place):
+    benchmark, owner, persona = place
+    client = signed_in(owner)
+    task = Task.objects.get(episode__persona=persona)
+    base = benchmark.get_absolute_url()
+
+    assert client.get(f"{base}p/a%00b/").status_code == 404
+    assert client.get(f"{task.get_absolute_url()}files/a%00b").status_code == 404
+    assert client.get(f"{base}findings/?severity=%00&page=x").status_code == 200
+    assert client.get(f"{persona.get_absolute_url()}?task=99999999999999999999999").status_code == 200
+    client.post(f"{task.get_absolute_url()}remarks/", {"text": "a\0b", "about": "intents:x"})
+    assert task.comments.get().text == "ab"
+    assert client.post(f"{base}members/", {"user": "9" * 40, "roles": "x"}).status_code == 404
+    client.post(f"{base}change/", {"name": "x", "slug": benchmark.slug, "approvals_needed": "0"})
+    benchmark.refresh_from_db()
+    assert benchmark.approvals_needed == 1
