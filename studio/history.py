@@ -48,6 +48,20 @@ def compare(old: Spec, new: Spec) -> list[FieldChange]:
     ]
 
 
+def compare_orders(old: Sequence[str], new: Sequence[str]) -> list[FieldChange]:
+    """The order of an episode's tasks, before and after; nothing if it is the same."""
+    if list(old) == list(new):
+        return []
+    pieces: list[Piece] = []
+    for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            pieces.append(("same", "".join(f"{task_id}\n" for task_id in old[a1:a2])))
+            continue
+        pieces += [("gone", f"{task_id}\n") for task_id in old[a1:a2]]
+        pieces += [("new", f"{task_id}\n") for task_id in new[b1:b2]]
+    return [FieldChange("order", "Order of the episode", [Difference("", tuple(pieces))])]
+
+
 def word_pieces(old: str, new: str) -> tuple[Piece, ...]:
     """The way from one text to the other in words, neighbours of a kind joined."""
     a, b = TOKENS.findall(old), TOKENS.findall(new)

@@ -29,6 +29,7 @@ persona_patterns: Patterns = [
     path("", personas.board, name="persona"),
     path("profile/", personas.profile, name="profile"),
     path("history/", personas.history, name="persona_history"),
+    path("versions/<int:number>/", personas.version, name="persona_version"),
     path("order/", personas.order, name="order"),
     path("scripts/<int:pk>/", versions.script, name="script"),
     path("new/", personas.new_task, name="task_new"),

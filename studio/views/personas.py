@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access, drafts, queries
@@ -16,7 +16,7 @@ from studio.board import board_of
 from studio.forms import personas as sheets
 from studio.forms.posted import Posted, operate
 from studio.forms.task_sheet import SheetErrors
-from studio.history import compare
+from studio.history import compare, compare_orders
 from studio.models import Blob, Persona
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
@@ -138,6 +138,29 @@ def history(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
     return render(request, "studio/history.html", context)
 
 
+@login_required
+def version(request: HttpRequest, slug: str, user_id: str, number: int) -> HttpResponse:
+    """What a save of the persona or of its episode's order changed."""
+    persona = access.find_persona(request.user, slug, user_id)
+    rows = persona.revisions.select_related("created_by")
+    revision = get_object_or_404(rows, number=number)
+    other = rows.filter(number=number - 1).first()
+    spec = PersonaSpec.model_validate(revision.spec)
+    before = PersonaSpec.model_validate(other.spec) if other else PersonaSpec(user_id=spec.user_id)
+    orders = [list(row.episode.get("order", [])) if row else [] for row in (other, revision)]
+    context = {
+        "persona": persona,
+        "benchmark": persona.benchmark,
+        "revision": revision,
+        "number_text": str(number),
+        "other": other,
+        "before_number": number - 1,
+        "after_number": number + 1,
+        "changes": compare(before, spec) + compare_orders(*orders),
+    }
+    return render(request, "studio/persona_version.html", context)
+
+
 def _profile_context(request: HttpRequest, persona: Persona, base: PersonaSpec) -> dict[str, Any]:
     contents = Blob.objects.read([file.sha256 for skill in base.skills for file in skill.files])
     return {
@@ -149,6 +172,7 @@ def _profile_context(request: HttpRequest, persona: Persona, base: PersonaSpec) 
             for skill in base.skills
         ],
         "scripts": persona.grader_scripts.order_by("path"),
+        "versions": persona.revisions.select_related("created_by")[:12],
         "newest": persona.revisions.select_related("created_by").first(),
         "can": access.actions_in(request.user, persona.benchmark),
     }

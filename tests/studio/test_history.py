@@ -1,4 +1,4 @@
-from studio.history import Difference, FieldChange, compare, word_pieces
+from studio.history import Difference, FieldChange, compare, compare_orders, word_pieces
 from studio.spec.task import ChecklistItem, HiddenIntent, TaskSpec
 
 
@@ -48,3 +48,10 @@ def test_what_a_row_says_besides_its_words_is_named_unless_it_is_the_usual():
     [change] = compare(old, new)
 
     assert change.differences == [Difference("1", (("same", "Rye first."), ("new", "\nweight: 2.0")))]
+
+
+def test_an_episodes_order_differs_by_the_tasks_that_moved():
+    [change] = compare_orders(["a", "b", "c"], ["b", "c", "a"])
+
+    assert change.differences[0].pieces == (("gone", "a\n"), ("same", "b\nc\n"), ("new", "a\n"))
+    assert compare_orders(["a"], ["a"]) == []

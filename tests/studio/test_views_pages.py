@@ -43,6 +43,7 @@ def pages(benchmark, persona):
         "board": reverse("studio:persona", args=here),
         "card": reverse("studio:persona", args=here) + f"?task={task.pk}",
         "profile": reverse("studio:profile", args=here),
+        "persona version": reverse("studio:persona_version", args=[*here, 2]),
         "persona history": reverse("studio:persona_history", args=here),
         "task": reverse("studio:task", args=[*here, task.pk]),
         "versions": reverse("studio:versions", args=[*here, task.pk]),
