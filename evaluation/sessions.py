@@ -80,7 +80,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Se
         stage = _Stage(session, folder, manifest)
         agent = _StoringAgent(stage, progress.turns)
         agent.inner = agent_of(session, task, persona, folder, record, lambda: agent.number)
-        judge = ModelIntentJudge(session, record, lambda: agent.number)
+        judge = ModelIntentJudge(session.run.pilot.user_model, record, lambda: agent.number)
         read = folder_reader(folder)
 
         def store(taken: TurnTaken, after: Progress) -> None:

@@ -67,6 +67,14 @@ def take_snapshot(run: Run, folder: Path, known: Manifest) -> Snapshot:
 
     ``known`` is a manifest whose contents are stored already. Raises AgentFailed if it is too large.
     """
+    manifest = kept(folder, known)
+    digest = hashlib.sha256(json.dumps(manifest, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
+    Snapshot.objects.bulk_create([Snapshot(run=run, manifest=manifest, sha256=digest)], ignore_conflicts=True)
+    return Snapshot.objects.get(run=run, sha256=digest)
+
+
+def kept(folder: Path, known: Manifest) -> dict[str, str]:
+    """Store the contents below ``folder`` that are not among ``known``, and name them all. Raises AgentFailed."""
     manifest: dict[str, str] = {}
     fresh: dict[str, bytes] = {}
     stored = set(known.values())
@@ -80,12 +88,9 @@ def take_snapshot(run: Run, folder: Path, known: Manifest) -> Snapshot:
         manifest[path] = sha
         if sha not in stored:
             fresh[sha] = content
-    manifest = dict(sorted(manifest.items()))
     if fresh:
         Blob.objects.keep(list(fresh.values()))
-    digest = hashlib.sha256(json.dumps(manifest, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
-    Snapshot.objects.bulk_create([Snapshot(run=run, manifest=manifest, sha256=digest)], ignore_conflicts=True)
-    return Snapshot.objects.get(run=run, sha256=digest)
+    return dict(sorted(manifest.items()))
 
 
 def reader(manifest: Manifest) -> Callable[[str], bytes | None]:
