@@ -67,6 +67,8 @@ def _room_of(request: HttpRequest) -> str:
             if name.startswith(prefix):
                 return room
         return "pilots"
-    if name in ("home", "settings", "password_change"):
-        return "home" if name == "home" else "settings"
+    if name == "home":
+        return "home"
+    if name in ("settings", "password_change", "key", "api"):
+        return "settings"
     return "benchmarks" if match.namespace == "studio" and name != "styleguide" else ""
