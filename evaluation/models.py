@@ -345,3 +345,87 @@ class ReleaseTask(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["release", "revision"], name="release_task_once")]
+
+
+class Rehearsal(models.Model):
+    """One person trying a task out, in the agent's seat or the user's. Never a pilot, never evidence: only they see it,
+    and they may delete it."""
+
+    class Seat(models.TextChoices):
+        AGENT = "agent", "The assistant's seat"
+        USER = "user", "The user's seat"
+
+    class State(models.TextChoices):
+        YOURS = "yours", "Your turn"
+        WORKING = "working", "A model is at work"
+        STOPPED = "stopped", "Stopped by our own failure"
+        FINISHED = "finished", "Finished"
+
+    revision = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, related_name="rehearsals")
+    persona_revision = models.ForeignKey("studio.PersonaRevision", on_delete=models.CASCADE, related_name="+")
+    person = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="rehearsals")
+    seat = models.CharField(max_length=5, choices=Seat.choices)
+    agent = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, null=True, related_name="+")
+    """Who answers, where the person plays the user."""
+    judge = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, null=True, related_name="+")
+    """Who settles the intents; null: the person does, by hand."""
+    state = models.CharField(max_length=8, choices=State.choices, default=State.YOURS)
+    reason = models.TextField(blank=True)
+    """Why it stopped, or what ended it."""
+    message = models.TextField(blank=True)
+    """What the assistant is told next; empty once the session is over."""
+    turns = OrderedJSONField(default=list)
+    """What was said and decided (``evaluation.rehearsed``), the oldest first."""
+    under_way = OrderedJSONField(default=dict)
+    """The turn that is not over: the reply as it was written, and what the judge proposes."""
+    agent_state = OrderedJSONField(default=dict)
+    start_manifest = OrderedJSONField(default=dict)
+    manifest = OrderedJSONField(default=dict)
+    """The workspace now: path → sha256 of a Blob."""
+    scripted = models.BooleanField(default=False)
+    """A scripted model played a part."""
+    claimed_by = models.CharField(max_length=60, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    """A model's work without a sign of life until then has died with its process."""
+    created_at = models.DateTimeField(auto_now_add=True)
+    touched_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(seat="agent", agent__isnull=True, judge__isnull=False)
+                | Q(seat="user", agent__isnull=False),
+                name="rehearsal_has_its_models",
+            )
+        ]
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluation:rehearsal", args=[self.pk])
+
+
+class RehearsalCall(models.Model):
+    """One request to a model in a rehearsal. What was answered once is not paid for again."""
+
+    rehearsal = models.ForeignKey(Rehearsal, on_delete=models.CASCADE, related_name="calls")
+    purpose = models.CharField(max_length=20)
+    turn = models.PositiveSmallIntegerField()
+    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
+    request_hash = models.CharField(max_length=64)
+    request = OrderedJSONField()
+    response = OrderedJSONField(null=True)
+    """As the endpoint gave it; null: it failed."""
+    error = models.TextField(blank=True)
+    tokens = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    milliseconds = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rehearsal", "request_hash"],
+                condition=Q(response__isnull=False),
+                name="rehearsal_call_answered_once",
+            )
+        ]
