@@ -59,9 +59,7 @@ def main() -> int:
         print(f"{what}: {name}; readings agree with κ {kappa(*labels['readings']):.2f}")
         for score in scores(episode, findings, labels):
             print(score)
-        print(
-            f"  episode of {len(episode.tasks)}: {whole:.2f} s the first time; a task after an edit: {one * 1000:.0f} ms"
-        )
+        print(f"  {len(episode.tasks)} tasks: {whole:.2f} s the first time; one after an edit: {one * 1000:.0f} ms")
         slow |= whole > EPISODE_SECONDS or one > TASK_SECONDS
     print("sentences of our own")
     for score in own_scores():

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from studio.spec.checks.quoting import quote
 from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.checks.sources import opening
 from studio.spec.task import TaskSpec
 from studio.spec.text.leaks import find_leak, topic_of
 
@@ -11,7 +12,7 @@ def intent_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """What the request says is not hidden: every agent gets credit for it (paper, Table 10)."""
     topic = topic_of(intent.content for intent in task.intents)
     for position, intent in enumerate(task.intents, 1):
-        leak = find_leak(intent.content, task.initial_request, topic)
+        leak = find_leak(intent.content, opening(task), topic)
         if leak is None:
             continue
         wholly = leak.degree == "wholly"

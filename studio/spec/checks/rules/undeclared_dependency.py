@@ -1,6 +1,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from studio.spec.checks.quoting import quote
 from studio.spec.checks.rule import Flaw, Scene, rule
@@ -16,25 +17,34 @@ SHARED = 2.6
 """How much two texts have to share in rare words before the one calls the other back."""
 
 
+CLOSE = 0.8
+"""A session that shares this much of the best one's words explains a call back, too."""
+
+
 @rule("undeclared-dependency", "warning")
 def undeclared_dependency(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """A task that needs an earlier session says so: else it is scored without it, and moved or left out unnoticed."""
-    earlier = [other for other in scene.earlier(task) if other.task_id not in behind(task, scene)]
+    known = behind(task, scene)
+    earlier = [other for other in scene.earlier(task) if other.task_id not in known]
     told_by = {other.task_id: told(other) for other in (*scene.episode.tasks, *scene.episode.unplaced)}
-    found: set[str] = set()
-    for flaw in (
-        *_files(task, earlier),
-        *_facts(task, scene, earlier, told_by),
-        *_calls(task, scene, earlier, told_by),
-        *_intents(task, scene, earlier),
-    ):
-        if flaw.other not in found:
-            found.add(flaw.other)
-            yield flaw
+    found = set(known)
+    clues = (*_files(task, earlier), *_facts(task, scene, earlier, told_by), *_calls(task, scene, earlier, told_by))
+    for clue in sorted((*clues, *_intents(task, scene, earlier)), key=lambda clue: len(clue.others)):
+        if found.isdisjoint(clue.others):
+            found.add(clue.others[0])
+            yield clue.flaw
 
 
-def _flaw(field: str, item: int | None, words: str, other: str, why: str) -> Flaw:
-    return Flaw(
+class Clue(NamedTuple):
+    """What shows that an earlier session is needed, and every session that would explain it, likeliest first."""
+
+    others: tuple[str, ...]
+    flaw: Flaw
+
+
+def _clue(field: str, item: int | None, words: str, others: Sequence[str], why: str) -> Clue:
+    other = others[0]
+    flaw = Flaw(
         field,
         f"{why}: only the session of “{other}” establishes it, and the task does not depend on that one.",
         "Declare the dependency, or say here what is needed.",
@@ -42,9 +52,10 @@ def _flaw(field: str, item: int | None, words: str, other: str, why: str) -> Fla
         words=words,
         other=other,
     )
+    return Clue(tuple(others), flaw)
 
 
-def _files(task: TaskSpec, earlier: Sequence[TaskSpec]) -> Iterator[Flaw]:
+def _files(task: TaskSpec, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
     own = {file.path.rpartition("/")[2] for file in task.assets}
     for match in files_named(task.initial_request):
         name = match[0].rpartition("/")[2]
@@ -53,11 +64,11 @@ def _files(task: TaskSpec, earlier: Sequence[TaskSpec]) -> Iterator[Flaw]:
         for other in earlier:
             brought = {path.rpartition("/")[2] for path in (*(a.path for a in other.assets), *other.expected_artifacts)}
             if name in brought or made_here(other, name):
-                yield _flaw("initial_request", None, match[0], other.task_id, f"The request needs {quote(name)}")
+                yield _clue("initial_request", None, match[0], [other.task_id], f"The request needs {quote(name)}")
                 break
 
 
-def _facts(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: dict[str, str]) -> Iterator[Flaw]:
+def _facts(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: dict[str, str]) -> Iterator[Clue]:
     here = given(task, scene).casefold()
     apps = {part for tool in scene.episode.persona.tools for part in tool.casefold().replace("__", "_").split("_")}
     lower = {name: text.casefold() for name, text in told_by.items()}
@@ -69,14 +80,13 @@ def _facts(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: d
             fact = span.text.casefold().strip(" .,;:’'")
             if len(fact) < 5 or fact in here or set(fact.split()) <= apps:
                 continue
-            holders = [name for name, words in lower.items() if fact in words]
-            known = [name for name in holders if name in behind(task, scene)]
-            other = next((each.task_id for each in earlier if each.task_id in holders), None)
-            if other and not known and len([name for name in holders if name not in after]) <= COMMON:
-                yield _flaw(field, position, span.text, other, f"{quote(span.text)} is asked for")
+            holders = {name for name, words in lower.items() if fact in words}
+            others = [each.task_id for each in earlier if each.task_id in holders]
+            if others and holders.isdisjoint(behind(task, scene)) and len(holders - after) <= COMMON:
+                yield _clue(field, position, span.text, others, f"{quote(span.text)} is asked for")
 
 
-def _calls(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: dict[str, str]) -> Iterator[Flaw]:
+def _calls(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: dict[str, str]) -> Iterator[Clue]:
     called = callbacks(task.initial_request)
     if not called or not earlier:
         return
@@ -93,19 +103,16 @@ def _calls(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: d
         def shared(name: str, rare: dict[str, float] = rare) -> float:
             return sum(weight for key, weight in rare.items() if key in keys[name])
 
-        best = max(earlier, key=lambda other: shared(other.task_id))
-        score = shared(best.task_id)
-        if score >= SHARED and score > 0.8 * max((shared(name) for name in declared if name in keys), default=0.0):
-            yield _flaw(
-                "initial_request",
-                None,
-                call.text,
-                best.task_id,
-                f"The request calls something back, {quote(call.text)}",
+        scores = {name: shared(name) for name in (*(other.task_id for other in earlier), *declared) if name in keys}
+        best = max(scores.values())
+        others = sorted((name for name in scores if scores[name] >= CLOSE * best), key=lambda name: -scores[name])
+        if best >= SHARED and declared.isdisjoint(others):
+            yield _clue(
+                "initial_request", None, call.text, others, f"The request calls something back, {quote(call.text)}"
             )
 
 
-def _intents(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Iterator[Flaw]:
+def _intents(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
     known = [each for name in behind(task, scene) if (each := scene.episode.task(name))]
     for position, intent in enumerate(task.intents, 1):
         for other in earlier:
@@ -115,11 +122,11 @@ def _intents(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Itera
             if said > 0.8 and not any(
                 _same(intent.content, each.content) > 0.6 for one in known for each in one.intents
             ):
-                yield _flaw(
+                yield _clue(
                     "intents",
                     position,
                     intent.content.strip(),
-                    other.task_id,
+                    [other.task_id],
                     "This need comes from an earlier session",
                 )
                 break
