@@ -51,4 +51,7 @@ def _fingerprint() -> str:
     digest = hashlib.sha256(django.__version__.encode())
     for file in files:
         digest.update(str(file.relative_to(CHECKOUT)).encode())
+    # Which other packages bring tables, and in which versions.
+    for name in ("requirements.lock", "studio/settings.py"):
+        digest.update(Path(CHECKOUT, name).read_bytes())
     return digest.hexdigest() + "\n"
