@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -10,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation import queries
@@ -24,6 +26,7 @@ from evaluation.views import SignedIn
 from studio.access import actions_in, benchmarks_for, find_benchmark, may, require
 
 PER_PAGE = 50
+NOBODY_AFTER = timedelta(seconds=30)
 UNDER_WAY = (Pilot.State.WAITING, Pilot.State.RUNNING)
 
 
@@ -146,6 +149,7 @@ def _page(request: SignedIn, row: Pilot) -> dict[str, Any]:
         "pilot": row,
         "matrix": matrix,
         "under_way": under_way,
+        "nobody_works": under_way and not matrix.turns and timezone.now() - row.created_at > NOBODY_AFTER,
         "blind": bool(blind),
         "scores": None if blind else row.scores,
         "ways": [] if blind or not row.scores else [(way, row.scores[way]) for way in ("compat", "strict")],
