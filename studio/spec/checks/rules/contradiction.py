@@ -24,6 +24,12 @@ LIMIT = re.compile(
     re.IGNORECASE,
 )
 UPPER = ("at most", "no more than", "not more than", "maximum", "max", "up to", "under", "fewer than", "less than")
+LABEL = re.compile(
+    r"(?:^|\b(?:no\.|number|item|day|week|month|year|step|part|section|chapter|phase|round|level|version|figure|table|article"
+    r"|paragraph|clause|case|room|unit|task|option|need|check|question|slide|page|module|group|team|line)s?)\s*#?$",
+    re.IGNORECASE,
+)
+"""Before a number that only tells one thing from the next."""
 TIME = re.compile(r"\d{1,2}:\d\d")
 
 
@@ -42,7 +48,8 @@ def contradiction(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     request = prose(task.initial_request[:20_000])
     for place, (field, position, text) in enumerate(demands):
         others = [("The request", request)]
-        others += [(f"Intent {n}", other) for where, n, other in demands[:place] if where == "intents"]
+        if field == "checklist":
+            others += [(f"Intent {n}", other) for where, n, other in demands[:place] if where == "intents"]
         for name, other in others:
             if found := _limits_apart(text, other) or _numbers_apart(text, other):
                 mine, theirs = found
@@ -83,7 +90,7 @@ def _numbers_apart(text: str, other: str) -> tuple[str, str] | None:
         numbers = [word for word in words(clause.text) if word.kind == "number"]
         rest = [word for word in content(clause.text) if word.kind != "number"]
         weight = sum(word.weight for word in rest)
-        if len(numbers) != 1 or weight < FEWEST:
+        if len(numbers) != 1 or weight < FEWEST or LABEL.search(clause.text, 0, numbers[0].start):
             continue
         for sentence in sentences(other):
             there = [word for word in words(sentence.text) if word.kind == "number"]
