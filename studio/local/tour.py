@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from studio.local.pictures import Shot, number_in, sign_in
@@ -15,23 +16,81 @@ DECISIONS = 10
 REASON = "A first look at the format; everything here was played by a script."
 
 
+@dataclass
+class Places:
+    """Addresses of what somebody made: the sessions of an episode in order, and what came of running them."""
+
+    persona: str = "/b/sample/p/radio_producer/"
+    tasks: list[str] = field(default_factory=list)
+    pilot: str = ""
+    session: str = ""
+    file: str = ""
+    audit: str = ""
+    judging: str = ""
+    release: str = ""
+
+
+def every_page(places: Places) -> list[Shot]:
+    """Every page of the studio, in the order in which somebody would come to it."""
+    benchmark = places.persona.partition("p/")[0]
+    slug = benchmark.strip("/").rpartition("/")[2]
+    tasks, persona = places.tasks, places.persona
+    return [
+        Shot("sign-in", "/login/", "nobody"),
+        Shot("home", "/"),
+        Shot("home-author", "/", "author"),
+        Shot("home-reviewer", "/", "reviewer"),
+        Shot("benchmarks", "/benchmarks/"),
+        Shot("benchmark", benchmark),
+        Shot("benchmark-new", "/benchmarks/new/"),
+        Shot("benchmark-change", f"{benchmark}change/"),
+        Shot("members", f"{benchmark}members/"),
+        Shot("findings", f"{benchmark}findings/"),
+        Shot("history", f"{benchmark}history/"),
+        Shot("import", f"{benchmark}import/"),
+        Shot("persona-new", f"{benchmark}personas/new/"),
+        Shot("board", f"{persona}?task={number_in(tasks[2])}"),
+        Shot("profile", f"{persona}profile/"),
+        Shot("task-new", f"{persona}new/"),
+        Shot("task", tasks[2], "author"),
+        Shot("task-review", tasks[3], "reviewer"),
+        Shot("versions", f"{tasks[0]}versions/"),
+        Shot("version", f"{tasks[0]}versions/1/"),
+        Shot("pilots", "/pilots/"),
+        Shot("pilot-new", f"/benchmarks/{slug}/pilots/new/"),
+        Shot("pilot", places.pilot),
+        Shot("session", places.session),
+        Shot("session-file", places.file),
+        Shot("audits", "/audits/"),
+        Shot("audit-new", f"/audits/new/?benchmark={slug}"),
+        Shot("audit", places.audit, "auditor"),
+        Shot("judging", f"{places.judging}judge/", "auditor"),
+        Shot("releases", "/releases/"),
+        Shot("release-new", f"/benchmarks/{slug}/releases/"),
+        Shot("release", places.release),
+        Shot("settings", "/settings/"),
+        Shot("models", "/settings/models/"),
+        Shot("password", "/settings/password/"),
+        Shot("not-found", "/b/nowhere/"),
+        Shot("styleguide", "/styleguide/"),
+    ]
+
+
 class Tour:
     """The signed-in people, and what they came across."""
 
     def __init__(self, browser: Browser, address: str) -> None:
         self.address = address
         self.pages: dict[str, Page] = {name: sign_in(browser, address, name) for name in PEOPLE}
-        self.tasks: list[str] = []
-        self.pilot = self.session = self.file = self.audit = self.release = ""
+        self.places = Places()
 
     def act(self) -> list[Shot]:
         """Do everything; the pages there are then."""
         self.submit_and_review()
         self.run_pilot()
-        self.open_audit()
-        self.judge()
+        self.audit_twice()
         self.cut_release()
-        return self.shots()
+        return every_page(self.places)
 
     def go(self, who: str, path: str) -> Page:
         page = self.pages[who]
@@ -43,43 +102,52 @@ class Tour:
         cards = page.locator("nav.lane a.card")
         for number in range(cards.count()):
             page.goto(f"{self.address}/b/sample/p/radio_producer/{cards.nth(number).get_attribute('href')}")
-            self.tasks.append(str(page.locator("#detail a.main").get_attribute("href")))
-        for task in self.tasks[:4]:
+            self.places.tasks.append(str(page.locator("#detail a.main").get_attribute("href")))
+        for task in self.places.tasks[:4]:
             self.go("author", task).get_by_role("button", name="Submit for review").click()
-        for task in self.tasks[:2]:
+        for task in self.places.tasks[:2]:
             self.go("reviewer", task).get_by_role("button", name="Approve", exact=True).click()
-        page = self.go("reviewer", self.tasks[2])
+        page = self.go("reviewer", self.places.tasks[2])
         page.get_by_label("Your words").fill("The request already says what the second intent hides.")
         page.get_by_role("button", name="Ask for changes").click()
 
     def run_pilot(self) -> None:
         page = self.go("owner", "/benchmarks/sample/pilots/new/?persona=radio_producer")
-        page.locator("[name=agent]").select_option(label="scripted-asks – scripted")
+        page.locator("[name=agent]").select_option(label="scripted-helpful – scripted")
         page.locator("[name=runs]").fill("2")
         page.get_by_role("button", name="Start the pilot").click()
         page.wait_for_url("**/pilots/*/")
-        self.pilot = page.url.removeprefix(self.address)
+        self.places.pilot = page.url.removeprefix(self.address)
         page.get_by_text("This page keeps itself up to date").wait_for(
             state="detached", timeout=LONGEST_PILOT_SECONDS * 1000
         )
-        self.session = str(page.locator("table.matrix tbody tr").nth(1).locator("a.cell").first.get_attribute("href"))
-        page.goto(self.address + self.session)
-        self.file = str(page.locator("#workspace .files a").first.get_attribute("href"))
+        self.places.session = str(page.locator("table.matrix tbody tr").nth(1).locator("a.cell").first.get_attribute("href"))
+        page.goto(self.address + self.places.session)
+        self.places.file = str(page.locator("#workspace .files a").first.get_attribute("href"))
 
-    def open_audit(self) -> None:
-        page = self.go("owner", f"/audits/new/?benchmark=sample&pilot={number_in(self.pilot)}")
+    def open_audit(self, name: str) -> str:
+        page = self.go("owner", f"/audits/new/?benchmark=sample&pilot={number_in(self.places.pilot)}")
+        page.get_by_label("Name").fill(name)
         page.get_by_label("Decisions", exact=True).fill(str(DECISIONS))
         page.get_by_role("button", name="Open the audit").click()
         page.wait_for_url("**/audits/*/")
-        self.audit = page.url.removeprefix(self.address)
+        return page.url.removeprefix(self.address)
 
-    def judge(self) -> None:
-        page = self.go("auditor", f"{self.audit}judge/")
-        for number in range(DECISIONS):
+    def judge(self, audit: str, decisions: int) -> Page:
+        page = self.go("auditor", f"{audit}judge/")
+        for number in range(decisions):
             with page.expect_navigation():
                 page.keyboard.press("n" if number % 3 == 2 else "y")
+        return page
+
+    def audit_twice(self) -> None:
+        """One audit to its end, another one to its middle."""
+        self.places.audit = self.open_audit("")
+        page = self.judge(self.places.audit, DECISIONS)
         page.get_by_role("button", name="Open the results").click()
         page.wait_for_load_state()
+        self.places.judging = self.open_audit("A second look")
+        self.judge(self.places.judging, 3)
 
     def cut_release(self) -> None:
         page = self.go("owner", "/benchmarks/sample/releases/")
@@ -87,47 +155,4 @@ class Tour:
         page.get_by_label("Reason to accept").fill(REASON)
         page.get_by_role("button", name="Accept and cut the release").click()
         page.wait_for_url("**/releases/*/")
-        self.release = page.url.removeprefix(self.address)
-
-    def shots(self) -> list[Shot]:
-        """Every page of the studio, in the order in which somebody would come to it."""
-        persona, benchmark = "/b/sample/p/radio_producer/", "/b/sample/"
-        returned, first = self.tasks[2], self.tasks[0]
-        return [
-            Shot("sign-in", "/login/", "nobody"),
-            Shot("home", "/"),
-            Shot("home-author", "/", "author"),
-            Shot("home-reviewer", "/", "reviewer"),
-            Shot("benchmarks", "/benchmarks/"),
-            Shot("benchmark", benchmark),
-            Shot("benchmark-new", "/benchmarks/new/"),
-            Shot("members", f"{benchmark}members/"),
-            Shot("findings", f"{benchmark}findings/"),
-            Shot("history", f"{benchmark}history/"),
-            Shot("import", f"{benchmark}import/"),
-            Shot("persona-new", f"{benchmark}personas/new/"),
-            Shot("board", f"{persona}?task={self.tasks[2].rstrip('/').rsplit('/', 1)[-1]}"),
-            Shot("profile", f"{persona}profile/"),
-            Shot("task-new", f"{persona}new/"),
-            Shot("task", returned, "author"),
-            Shot("task-review", self.tasks[3], "reviewer"),
-            Shot("versions", f"{first}versions/"),
-            Shot("version", f"{first}versions/1/"),
-            Shot("pilots", "/pilots/"),
-            Shot("pilot-new", "/benchmarks/sample/pilots/new/"),
-            Shot("pilot", self.pilot),
-            Shot("session", self.session),
-            Shot("session-file", self.file),
-            Shot("audits", "/audits/"),
-            Shot("audit-new", "/audits/new/?benchmark=sample"),
-            Shot("audit", self.audit, "auditor"),
-            Shot("judging", f"{self.audit}judge/1/"),
-            Shot("releases", "/releases/"),
-            Shot("release-new", "/benchmarks/sample/releases/"),
-            Shot("release", self.release),
-            Shot("settings", "/settings/"),
-            Shot("models", "/settings/models/"),
-            Shot("password", "/settings/password/"),
-            Shot("not-found", "/b/nowhere/"),
-            Shot("styleguide", "/styleguide/"),
-        ]
+        self.places.release = page.url.removeprefix(self.address)

@@ -12,7 +12,7 @@ from studio.local.paths import CHECKOUT, LocalError
 from studio.local.pictures import Camera, Shot, chromium, own_studio
 from studio.local.tour import Tour
 
-README = {"studio": "task", "board": "board", "session": "session", "results": "audit"}
+README = {"studio": "task", "board": "board", "session": "session", "judging": "judging"}
 LARGEST_BYTES = 200_000
 
 

@@ -1,0 +1,71 @@
+"""Browser tests begin with the sample benchmark, and windows in which its people are signed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connections
+from playwright.sync_api import Browser, expect
+
+from evaluation.models import ModelEndpoint
+from studio.local.browser import find_chromium
+from studio.local.pictures import chromium
+from studio.models import Benchmark, Task, User
+from studio.samples import load_sample
+from tests.e2e.visitor import PATIENCE, Visitor
+
+SCRIPTED = ("helpful", "passive", "asks", "silent", "user", "judge")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.django_db(transaction=True))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")  # Playwright's loop runs in this thread; no query does
+        assert find_chromium()
+        expect.set_options(timeout=PATIENCE)
+        with chromium() as started:
+            yield started
+            connections.close_all()  # those of this loop, which nobody else would close
+
+
+@pytest.fixture
+def sample(transactional_db: None, browser: Browser) -> Benchmark:
+    """The sample benchmark and its people; the scripted models are there."""
+    for name in SCRIPTED:
+        row = {"base_url": "scripted:", "model": f"scripted-{name}", "scripted": True}
+        ModelEndpoint.objects.get_or_create(name=f"scripted-{name}", defaults=row)
+    load_sample()
+    return Benchmark.objects.get(slug="sample")
+
+
+@pytest.fixture
+def radio(sample: Benchmark) -> dict[str, Task]:
+    """The sessions of the sample's radio producer, by the ends of their ids, such as ``02_briefing``."""
+    rows = Task.objects.filter(episode__persona__benchmark=sample, episode__persona__user_id="radio_producer")
+    return {row.task_id.removeprefix("radio_"): row for row in rows.select_related("episode__persona__benchmark")}
+
+
+@pytest.fixture
+def visit(browser: Browser, live_server) -> Iterator[Callable[..., Visitor]]:
+    """Opens a window for somebody, by their name; afterwards nothing may have gone wrong in any."""
+    visitors: list[Visitor] = []
+
+    def open_window(who: str | User | None, **options: object) -> Visitor:
+        user = User.objects.get(username=who) if isinstance(who, str) else who
+        visitors.append(Visitor(browser, live_server.url, user, **options))
+        return visitors[-1]
+
+    yield open_window
+    failures = [failure for visitor in visitors for failure in visitor.failures]
+    for visitor in visitors:
+        visitor.context.close()
+    assert failures == []

@@ -1,0 +1,46 @@
+"""Where scripts are switched off, plain forms and links do."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from annotations.models import Judgment
+from evaluation.audits import open_audit
+from studio import drafts
+from tests.e2e.making import a_finished_pilot
+
+
+def test_sign_in_write_a_task_and_add_an_intent(sample, radio, visit):
+    task = radio["02_briefing"]
+    intents = len(drafts.load_task(task).intents)
+    page = visit(None, java_script_enabled=False).go(task.get_absolute_url())
+
+    page.get_by_label("Username").fill("author")
+    page.get_by_label("Password").fill("author-demo")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("textbox", name="What the user writes").fill("Plain words.")
+    page.get_by_role("button", name="+ intent").click()
+    page.get_by_role("textbox", name="What they need and do not say").last.fill("Plain needs.")
+    page.get_by_role("button", name="Save", exact=True).first.click()
+
+    expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+    task.refresh_from_db()
+    spec = drafts.load_task(task)
+    assert (spec.initial_request, len(spec.intents), spec.intents[-1].content) == (
+        "Plain words.",
+        intents + 1,
+        "Plain needs.",
+    )
+
+
+def test_judge_a_decision(sample, visit):
+    pilot = a_finished_pilot(sample, "radio_04_music_return")
+    audit = open_audit(pilot, size=2, by=sample.created_by)
+    page = visit("auditor", java_script_enabled=False).go(audit.get_absolute_url())
+
+    page.get_by_role("link", name="Begin judging").first.click()
+    page.get_by_label("Comment").fill("It is plain.")
+    page.get_by_role("button", name="Yes").click()
+
+    expect(page.get_by_text("2 of 2")).to_be_visible()
+    assert [(row.answer, row.comment) for row in Judgment.objects.all()] == [("yes", "It is plain.")]

@@ -1,0 +1,54 @@
+"""Somebody in front of a browser window: what they open, and what goes wrong there without their seeing it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from playwright.sync_api import Browser, Page
+
+from studio.models import User
+
+PATIENCE = 10_000
+"""Milliseconds until a page that does not do what it should fails the test."""
+
+
+class Visitor:
+    """A window, signed in or not. ``failures`` are errors of scripts, and what the content security policy refused."""
+
+    def __init__(self, browser: Browser, address: str, user: User | None, **options: Any) -> None:
+        self.address = address
+        self.failures: list[str] = []
+        options = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"} | options
+        self.context = browser.new_context(base_url=address, **options)
+        self.context.set_default_timeout(PATIENCE)
+        if user is not None:
+            self.context.add_cookies(
+                [{"name": settings.SESSION_COOKIE_NAME, "value": _session_of(user), "url": address}]
+            )
+        self.page = self.tab()
+
+    def tab(self) -> Page:
+        page = self.context.new_page()
+        page.on("pageerror", lambda error: self.failures.append(f"{page.url}: {error}"))
+        page.on("console", lambda message: message.type == "error" and self._note(page, message.text))
+        return page
+
+    def _note(self, page: Page, text: str) -> None:
+        if not text.startswith("Failed to load resource"):  # a refusal has a status of its own; the test looks at it
+            self.failures.append(f"{page.url}: {text}")
+
+    def go(self, path: str) -> Page:
+        self.page.goto(path)
+        return self.page
+
+
+def _session_of(user: User) -> str:
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save()
+    return str(session.session_key)
