@@ -29,3 +29,14 @@ def blind_sessions(user: Somebody, pilot: Pilot) -> set[int]:
         return set()
     rows = Session.objects.filter(run__pilot=pilot, verdicts__pk__in=pending)
     return set(rows.values_list("pk", flat=True).distinct())
+
+
+def blind_pilots(user: Somebody) -> set[int]:
+    """Pilots some of whose decisions the person judges blind, by their keys."""
+    if not isinstance(user, User):
+        return set()
+    names = pending_sources(user)
+    verdicts = [int(name.removeprefix("verdict:")) for name in names if name.startswith("verdict:")]
+    if not verdicts:
+        return set()
+    return set(Session.objects.filter(verdicts__pk__in=verdicts).values_list("run__pilot", flat=True).distinct())

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evaluation import queries
 from evaluation.audits import audits_of
-from evaluation.blindness import blind_sessions, pending_in
+from evaluation.blindness import blind_pilots, blind_sessions, pending_in
 from evaluation.forms import PilotForm
 from evaluation.matrix import matrix_of
 from evaluation.models import Pilot, Session
@@ -129,6 +129,7 @@ def _list(request: SignedIn, slug: str | None) -> HttpResponse:
         "evaluation/pilots.html",
         {
             "page": page,
+            "blind": blind_pilots(request.user),
             "benchmark": benchmark,
             "benchmarks": mine,
             "may_start": benchmark is not None and may(request.user, benchmark, "pilot"),

@@ -191,7 +191,9 @@ def test_who_judges_a_session_sees_it_without_verdicts_until_the_audit_is_over(c
         scripted=True,
         by=None,
     )
-    paths = (f"/sessions/{session.pk}/", f"/pilots/{pilot.pk}/", f"/api/sessions/{session.pk}/")
+    score = {"proc": 0.123, "comp": 0.456}
+    Pilot.objects.update(scores={"strict": score, "compat": score})
+    paths = (f"/sessions/{session.pk}/", f"/pilots/{pilot.pk}/", f"/api/sessions/{session.pk}/", "/pilots/")
 
     blind = [client.get(path).content.decode() for path in paths]
     report = client.get(f"/pilots/{pilot.pk}/report.json").status_code
@@ -200,13 +202,14 @@ def test_who_judges_a_session_sees_it_without_verdicts_until_the_audit_is_over(c
 
     assert "The fee is 70." in blind[0]
     assert "The fee is named." in blind[0]
-    for words in ("It says 70.", "completed", 'class="evidence"', "50.0"):
-        assert words not in blind[0] + blind[1]
+    for words in ("It says 70.", "completed", 'class="evidence"', "50.0", "12.3", "45.6"):
+        assert words not in blind[0] + blind[1] + blind[3]
     assert json.loads(blind[2])["verdicts"] is None
     assert json.loads(blind[2])["intents"] is None
     assert report == 403
     assert "It says 70." in seeing[0]
     assert "50.0" in seeing[1]
+    assert "45.6" in seeing[3]
     assert json.loads(seeing[2])["verdicts"][0]["reason"] == "It says 70."
     assert client.get(f"/pilots/{pilot.pk}/report.json").status_code == 200
 

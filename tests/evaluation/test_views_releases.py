@@ -67,7 +67,7 @@ def test_a_reason_cuts_the_release_and_stands_in_it_with_the_name(client: Client
     release = Release.objects.get()
     assert answer.redirect_chain == [(f"/releases/{release.pk}/", 302)]
     page = answer.content.decode()
-    assert "accepted by Ruth : To &lt;b&gt;try&lt;/b&gt; the way." in words(page)
+    assert "Ruth accepted 2: To &lt;b&gt;try&lt;/b&gt; the way." in words(page)
     assert release.sha256 in page
 
 
