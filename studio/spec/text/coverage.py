@@ -54,6 +54,8 @@ class Coverage:
     """Share of neighbouring pairs of the demand's words that are neighbours in the text, too."""
     missing: tuple[Word, ...]
     """Words of the demand that the text has nowhere."""
+    shared_quotes: int
+    """Quoted words of the demand that the text has, too."""
     missing_facts: tuple[str, ...]
     """Numbers and quoted words of the demand that the text has nowhere."""
 
@@ -76,17 +78,26 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
     missing = tuple(word for word in own if text_words.has(word.key) < SAID)
     lower = " ".join(text.casefold().split())
     facts = [word.text for word in missing if word.kind == "number"]
-    facts += [span.text for span in quoted(demand) if " ".join(span.text.casefold().split()).strip(" .,;") not in lower]
+    quotes = [" ".join(span.text.casefold().split()).strip(" .,;") for span in quoted(demand)]
+    facts += [quote for quote in quotes if quote not in lower]
     return Coverage(
         clauses=tuple(found),
         near=sum(clause.said * clause.weight for clause in found) / weight if weight else 0.0,
         linked=_linked(own, text),
         missing=missing,
+        shared_quotes=sum(quote in lower for quote in quotes if quote),
         missing_facts=tuple(facts),
     )
 
 
 _HARMLESS = re.compile(r"\b(?:no|not) (?:more|less|later|earlier|fewer|only|longer|just|doubt)\b", re.IGNORECASE)
+
+
+def anywhere(demand: str, text: str) -> float:
+    """Share of a demand's words that the text has somewhere: quick, to leave out what need not be read closely."""
+    own, there = content(demand), _bag(text)
+    weight = sum(word.weight for word in own)
+    return sum(word.weight * there.has(word.key) for word in own) / weight if weight else 0.0
 
 
 def negative(text: str) -> bool:

@@ -128,6 +128,102 @@ current present ongoing
 previous earlier prior last former
 tidy neat clean
 leftover residue remain remaining
+untouched unchanged intact
+paper article publication
+study research investigation
+author writer
+method methodology approach
+result finding outcome
+dataset data
+experiment trial test
+figure chart graph plot diagram
+abstract summary
+novel new original
+hypothesis assumption
+dose dosage
+side-effect adverse
+allergy allergic
+prescription prescribe
+pharmacy dispensary
+symptom sign
+guideline recommendation guidance
+stock share equity
+revenue income earnings turnover
+profit gain margin
+loss deficit
+invest investment portfolio
+loan credit lend
+interest yield
+bank lender
+forecast projection predict estimate
+quarter quarterly
+assess evaluate appraise judge
+measure gauge
+obtain receive get acquire
+forward transfer pass
+notify inform alert tell
+urgent immediate critical
+postpone delay defer reschedule
+cancel withdraw
+book reserve reservation booking
+invite invitation
+participant attendee guest
+team group crew
+office workplace
+trip travel journey
+hotel accommodation lodging
+restaurant cafe
+meal dish food
+healthy nutritious
+ill sick
+tired exhausted fatigue
+sleep rest insomnia
+exercise workout training
+pain ache sore
+buyer consumer shopper
+seller vendor supplier
+competitor rival
+goal aim objective target
+plan strategy
+slogan tagline motto
+headline heading title
+hook opener
+story narrative
+tone voice style
+audience reader viewer
+channel platform
+feature function capability
+drawback disadvantage downside con
+benefit advantage upside pro
+cause reason
+effect impact consequence
+trend development
+background context
+evidence proof
+law statute legislation
+rule regulation
+court tribunal
+contract agreement
+clause provision
+witness testimony
+guess conjecture
+prohibit forbid ban disallow
+permit allow
+mandatory compulsory obligatory
+optional voluntary
+duplicate double repeat
+mix blend
+equal same identical
+different distinct differing
+big large huge
+small little tiny
+cheap low
+expensive costly
+shorten condense trim
+lengthen extend expand
+translate translation
+confidential private secret
+public open
 """
 
 

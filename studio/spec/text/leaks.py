@@ -21,6 +21,8 @@ SAID_WEIGHT = 1.1
 """A little more than one full word has to be shared: less proves nothing."""
 SURELY = 0.75
 """Below this, two words of full weight that are nowhere said are something hidden."""
+QUOTED = 0.1
+"""What it adds if a part that the demand names in quotation marks is named in the text."""
 UNSAID = 0.5
 """A clause of which less is said keeps something hidden."""
 LINKED_SHARE = 0.2
@@ -49,7 +51,7 @@ def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Le
     said = coverage(demand[:2_000], prose(text[:LONGEST]), topic)
     if not said.clauses:
         return None
-    score = said.near + LINKED_SHARE * said.linked
+    score = said.near + LINKED_SHARE * said.linked + QUOTED * bool(said.shared_quotes)
     best = max(said.clauses, key=lambda clause: (clause.said >= CLAUSE) * clause.weight * clause.said)
     if _denied(best.span, best.place, said):
         score -= 0.3

@@ -16,6 +16,9 @@ def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 
     Silent where the agent may learn it elsewhere: from tools, from the web, or from a file that cannot be read here.
     """
+    wanted = [(n, match[0]) for n, item in enumerate(task.checklist, 1) for match in HARD.finditer(item.criterion)]
+    if not wanted:
+        return
     earlier = scene.earlier(task)
     files = [file for other in (*earlier, task) for file in other.assets]
     apps = task.tool_evidence or task.tools
@@ -26,17 +29,15 @@ def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     sources += [intent.content for intent in task.intents]
     sources += [f"{told(other)}\n{given(other, scene)}" for other in earlier]
     known = _plain("\n".join(sources))
-    for position, item in enumerate(task.checklist, 1):
-        for words in [match[0] for match in HARD.finditer(item.criterion)]:
-            if _plain(words) not in known:
-                yield Flaw(
-                    "checklist",
-                    f"Nothing the agent can know has {quote(words)}.",
-                    "Let an intent, a file or an earlier session say it, or accept other words.",
-                    position,
-                    words=words,
-                )
-                break
+    for position, words in wanted:
+        if _plain(words) not in known:
+            yield Flaw(
+                "checklist",
+                f"Nothing the agent can know has {quote(words)}.",
+                "Let an intent, a file or an earlier session say it, or accept other words.",
+                position,
+                words=words,
+            )
 
 
 def _plain(text: str) -> str:

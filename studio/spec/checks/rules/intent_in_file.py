@@ -3,10 +3,13 @@ from collections.abc import Iterator
 from studio.spec.checks.quoting import quote
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.task import TaskSpec
-from studio.spec.text.leaks import find_leak
+from studio.spec.text.coverage import anywhere
+from studio.spec.text.leaks import LONGEST, find_leak
 from studio.spec.text.words import content
 
 SURE = 0.85
+ANYWHERE = 0.6
+"""Share of an intent's words that a file has to have at all."""
 
 
 @rule("intent-in-file", "hint")
@@ -16,7 +19,11 @@ def intent_in_file(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         places = {place.ref.rpartition("/")[2] for place in intent.recoverable_from if place.kind == "file"}
         for file in task.assets:
             text = scene.texts.get(file.sha256, "")
-            if not text or file.path.rpartition("/")[2] in places:
+            if (
+                not text
+                or file.path.rpartition("/")[2] in places
+                or anywhere(intent.content, text[:LONGEST]) < ANYWHERE
+            ):
                 continue
             leak = find_leak(intent.content, text)
             if leak and leak.degree == "wholly" and leak.score >= SURE and len(content(intent.content)) > 3:

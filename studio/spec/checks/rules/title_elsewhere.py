@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.checks.sources import told
 from studio.spec.task import TaskSpec
-from studio.spec.text.coverage import coverage
+from studio.spec.text.coverage import anywhere, coverage
 from studio.spec.text.words import Word, content
 
 
@@ -12,6 +12,8 @@ def title_elsewhere(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """A title none of whose words occurs in its task was left over from another one, or says nothing."""
     title = content(task.title)
     if len(title) < 2 or len(content(task.initial_request[:5_000])) < 5:
+        return
+    if anywhere(task.title, f"{task.initial_request[:5_000]}\n{task.description}") > 0.35:
         return
     rest = told(task).removeprefix(task.title)[:20_000]
     if coverage(task.title, f"{rest}\n{task.description}").near > 0.35:

@@ -8,7 +8,7 @@ from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.checks.sources import behind, files_named, given, made_here, told
 from studio.spec.task import TaskSpec
 from studio.spec.text.callbacks import callbacks, pinned
-from studio.spec.text.coverage import coverage
+from studio.spec.text.coverage import anywhere, coverage
 from studio.spec.text.words import content
 
 COMMON = 3
@@ -133,5 +133,7 @@ def _intents(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Itera
 
 
 def _same(one: str, other: str) -> float:
+    if anywhere(one, other) < 0.5:
+        return 0.0
     said = coverage(one, other)
     return said.near if said.weight >= 3 else 0.0
