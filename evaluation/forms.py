@@ -10,7 +10,7 @@ from django.conf import settings
 
 from evaluation import queries
 from evaluation.endpoints import problem_of
-from evaluation.models import ModelEndpoint
+from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.pilots import LIMITS, MAX_RUNS
 from studio.models import Benchmark, Persona, TaskState
 
@@ -168,3 +168,40 @@ def _usual(rows: Sequence[ModelEndpoint], part: str) -> int | None:
         "judge": settings.DEFAULT_JUDGE or "scripted-judge",
     }[part]
     return next((row.pk for row in rows if row.name == wanted), rows[0].pk if rows else None)
+
+
+class RehearsalForm(forms.Form):
+    """A seat, and who plays the rest."""
+
+    seat = forms.ChoiceField(choices=Rehearsal.Seat.choices, widget=forms.RadioSelect, initial=Rehearsal.Seat.AGENT)
+    agent = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(),
+        required=False,
+        label="Who answers you",
+        help_text="The assistant, when you take the user's seat.",
+    )
+    judge = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(),
+        required=False,
+        label="Who settles the intents",
+        empty_label="I do, by hand",
+        help_text="In the user's seat it only proposes: you decide.",
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        rows = list(queries.endpoints())
+        for name, part in (("agent", "agent"), ("judge", "user_model")):
+            field = self.fields[name]
+            assert isinstance(field, forms.ModelChoiceField)
+            field.queryset = queries.endpoints()
+            if not self.is_bound:
+                self.initial.setdefault(name, _usual(rows, part))
+        agent = self.fields["agent"]
+        assert isinstance(agent, forms.ModelChoiceField)
+        agent.empty_label = None
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """As ``start_rehearsal`` takes it."""
+        return {name: self.cleaned_data[name] for name in ("seat", "agent", "judge")}

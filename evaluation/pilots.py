@@ -209,12 +209,12 @@ def _choose(
     chosen: list[tuple[Persona, list[tuple[Task, Revision]]]] = []
     for row in personas:
         placed = list(Task.objects.filter(episode__persona=row, position__isnull=False).order_by("position"))
-        frozen = _newest(placed)
+        frozen = newest_revisions(placed)
         specs = {task.task_id: TaskSpec.model_validate(frozen[task.pk].spec) for task in placed}
         mine = [name for name in wanted if name in specs]
         found.update(mine)
         first = mine if wanted else [task.task_id for task in placed if task.state != TaskState.RETIRED]
-        needed = _with_dependencies(first, specs)
+        needed = with_dependencies(first, specs)
         if rows := [(task, frozen[task.pk]) for task in placed if task.task_id in needed]:
             chosen.append((row, rows))
     if missing := [name for name in wanted if name not in found]:
@@ -224,7 +224,7 @@ def _choose(
     return chosen
 
 
-def _newest(tasks: Sequence[Task]) -> dict[int, Revision]:
+def newest_revisions(tasks: Sequence[Task]) -> dict[int, Revision]:
     """The newest revision of each task, in one query."""
     rows = Revision.objects.filter(task__in=tasks).order_by("task_id", "-number").distinct("task_id")
     newest = {row.task_id: row for row in rows}
@@ -234,7 +234,7 @@ def _newest(tasks: Sequence[Task]) -> dict[int, Revision]:
     return newest
 
 
-def _with_dependencies(names: Iterable[str], specs: Mapping[str, TaskSpec]) -> set[str]:
+def with_dependencies(names: Iterable[str], specs: Mapping[str, TaskSpec]) -> set[str]:
     needed: set[str] = set()
     waiting = list(names)
     while waiting:

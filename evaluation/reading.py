@@ -124,7 +124,7 @@ def _turn(
         turn=turn,
         message=plain(turn.user_message, places.at(Spot("message", number)))[0],
         reply=markdown(turn.reply, places.at(Spot("reply", number)))[0],
-        calls=tuple(_call(call, places.at(Spot("call", number, str(call.pk)))) for call in turn.tool_calls.all()),
+        calls=tuple(call_view(call, places.at(Spot("call", number, str(call.pk)))) for call in turn.tool_calls.all()),
         changes=tuple(changes(before, turn.snapshot.manifest)),
         files=tuple(SeenFile(path, plain(files[path], quotes)[0]) for path, quotes in quoted.items() if quotes),
         intents=tuple(step for step in intents if step.turn == number),
@@ -132,7 +132,7 @@ def _turn(
     )
 
 
-def _call(call: ToolCall, quotes: Mapping[str, str]) -> CallView:
+def call_view(call: ToolCall, quotes: Mapping[str, str]) -> CallView:
     arguments = call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments}
     left = dict(quotes)
     drawn = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from evaluation import api, audit_views
-from evaluation.views import endpoints, pilots, releases, sessions
+from evaluation.views import endpoints, pilots, rehearsals, releases, sessions
 
 app_name = "evaluation"
 
@@ -24,6 +24,9 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/releases/", releases.release_new, name="release_new"),
     path("releases/<int:pk>/", releases.release, name="release"),
     path("releases/<int:pk>/download/", releases.release_download, name="release_download"),
+    path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/rehearse/", rehearsals.rehearse, name="rehearse"),
+    path("rehearsals/<int:pk>/", rehearsals.rehearsal, name="rehearsal"),
+    path("rehearsals/<int:pk>/<str:action>/", rehearsals.act, name="rehearsal_act"),
     path("settings/models/", endpoints.endpoints, name="endpoints"),
     path("settings/models/new/", endpoints.endpoint_new, name="endpoint_new"),
     path("settings/models/<int:pk>/", endpoints.endpoint, name="endpoint"),

@@ -88,3 +88,9 @@ def total_of(tokens: Any) -> int:
 @register.filter
 def shape(status_key: str) -> str:
     return SHAPES.get(status_key, "·")
+
+
+@register.filter
+def choice_words(choice: str) -> str:
+    """What was decided of an intent in a turn of a rehearsal."""
+    return {"met": "met", "asked": "asked for"}.get(choice, "neither")

@@ -1,0 +1,80 @@
+// A rehearsal: Ctrl+Enter sends, selected words can be kept, the wait says how long it lasts. All of it works without.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  const form = event.target.closest?.("form[data-send]") ?? document.querySelector("form[data-send]");
+  if (!form || event.target.closest?.("form:not([data-send])")) return;
+  event.preventDefault();
+  form.requestSubmit();
+});
+
+for (const form of document.querySelectorAll("form[data-send]"))
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.sent) return event.preventDefault();
+    form.dataset.sent = "yes";
+  });
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
+const since = document.querySelector("[data-since]");
+if (since) {
+  const began = Number(since.dataset.since) * 1000;
+  const tell = () => (since.textContent = `${Math.max(0, Math.round((Date.now() - began) / 1000))} s`);
+  tell();
+  setInterval(tell, 1000);
+}
+
+// What the user would say by the rules, shown where nothing is typed.
+const next = document.querySelector("[data-next]");
+if (next) {
+  const rows = [...document.querySelectorAll("[data-choice]")];
+  const picked = (row) => row.querySelector("input[type=radio]:checked")?.value ?? "neither";
+  const suggest = () => {
+    const open = rows.filter((row) => picked(row) !== "met");
+    const asked = open.filter((row) => picked(row) === "asked");
+    const said = (asked.length ? asked : open.slice(0, 1)).map((row) => row.dataset.content);
+    next.placeholder = said.length ? `Empty: ${said.join("\n\n")}` : "Nothing more is said: every intent is settled, and the session ends.";
+  };
+  suggest();
+  document.addEventListener("change", (event) => event.target.closest("[data-choice]") && suggest());
+}
+
+const bar = document.querySelector("[data-keep-bar]");
+let kept = null;
+
+function chosen() {
+  const selection = getSelection();
+  const words = selection.toString().trim();
+  if (!words || selection.rangeCount === 0) return null;
+  const range = selection.getRangeAt(0);
+  const holds = (node) => (node.nodeType === Node.TEXT_NODE ? node.parentElement : node).closest("[data-keepable]");
+  const from = holds(range.startContainer);
+  if (!from || from !== holds(range.endContainer)) return null;
+  return { words, from, box: range.getBoundingClientRect() };
+}
+
+function offer() {
+  const found = chosen();
+  bar.hidden = !found;
+  kept = found;
+  if (!found) return;
+  const left = Math.min(found.box.left, document.documentElement.clientWidth - bar.offsetWidth - 8);
+  bar.style.left = `${Math.max(8, left + scrollX)}px`;
+  bar.style.top = `${found.box.bottom + scrollY + 6}px`;
+}
+
+if (bar) {
+  document.body.append(bar);
+  document.addEventListener("mouseup", (event) => bar.contains(event.target) || setTimeout(offer));
+  document.addEventListener("keyup", (event) => event.shiftKey && setTimeout(offer));
+  document.addEventListener("touchend", (event) => bar.contains(event.target) || setTimeout(offer, 300));
+  document.addEventListener("selectionchange", () => getSelection().isCollapsed && !bar.matches(":focus-within, :hover") && (bar.hidden = true));
+  bar.addEventListener("mousedown", (event) => event.preventDefault()); // the selection stays
+  bar.addEventListener("click", (event) => {
+    const as = event.target.closest("[data-keep-as]")?.dataset.keepAs;
+    const form = kept?.from.closest("article").querySelector("[data-keep] form");
+    if (!as || !form) return;
+    form.elements.words.value = kept.words;
+    form.requestSubmit(form.querySelector(`[name=kind][value=${as}]`));
+  });
+}
