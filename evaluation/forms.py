@@ -176,16 +176,14 @@ class RehearsalForm(forms.Form):
     seat = forms.ChoiceField(choices=Rehearsal.Seat.choices, widget=forms.RadioSelect, initial=Rehearsal.Seat.AGENT)
     agent = EndpointChoice(
         queryset=ModelEndpoint.objects.none(),
-        required=False,
         label="Who answers you",
-        help_text="The assistant, when you take the user's seat.",
+        help_text="The assistant, when you take the user’s seat.",
     )
     judge = EndpointChoice(
         queryset=ModelEndpoint.objects.none(),
         required=False,
         label="Who settles the intents",
         empty_label="I do, by hand",
-        help_text="In the user's seat it only proposes: you decide.",
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:

@@ -100,7 +100,7 @@ def _decide(request: SignedIn, row: Rehearsal) -> None:
     for position in range(1, len(row.revision.spec.get("intents", ())) + 1):
         chosen = request.POST.get(f"choice.{position}")
         if chosen in CHOICES:
-            choices[position] = chosen  # type: ignore[assignment]
+            choices[position] = chosen
             quotes[position] = request.POST.get(f"quote.{position}", "")
     rehearsals.decide(row.pk, choices, quotes, request.POST.get("words", ""))
 
@@ -158,7 +158,14 @@ def _keep(request: SignedIn, row: Rehearsal) -> HttpResponse:
     try:
         harvest = keep_words(row, kind, request.POST.get("words", ""), by=request.user)
     except WordsRefused as refusal:
+        if request.htmx:  # type: ignore[attr-defined]
+            return render(request, "evaluation/parts/rehearsal_kept.html", {"problem": str(refusal)})
         return _page(request, row, status=422, errors={f"keep.{place}": str(refusal)}, typed=request.POST)
+    if request.htmx:  # type: ignore[attr-defined]
+        context = {"harvest": harvest, "task": row.revision.task}
+        answer = render(request, "evaluation/parts/rehearsal_kept.html", context)
+        answer["X-Kept"] = "yes"
+        return answer
     name = "intent" if kind == "intent" else "checklist item"
     messages.success(
         request,

@@ -39,6 +39,11 @@ if (next) {
   document.addEventListener("change", (event) => event.target.closest("[data-choice]") && suggest());
 }
 
+document.addEventListener("htmx:afterRequest", (event) => {
+  const keep = event.target.closest?.("[data-keep]");
+  if (keep) keep.open = event.detail.xhr.getResponseHeader("X-Kept") !== "yes"; // refused words stay to be mended
+});
+
 const bar = document.querySelector("[data-keep-bar]");
 let kept = null;
 
@@ -76,5 +81,7 @@ if (bar) {
     if (!as || !form) return;
     form.elements.words.value = kept.words;
     form.requestSubmit(form.querySelector(`[name=kind][value=${as}]`));
+    getSelection().removeAllRanges();
+    bar.hidden = true;
   });
 }
