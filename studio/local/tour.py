@@ -121,7 +121,9 @@ class Tour:
         page.get_by_text("This page keeps itself up to date").wait_for(
             state="detached", timeout=LONGEST_PILOT_SECONDS * 1000
         )
-        self.places.session = str(page.locator("table.matrix tbody tr").nth(1).locator("a.cell").first.get_attribute("href"))
+        self.places.session = str(
+            page.locator("table.matrix tbody tr").nth(1).locator("a.cell").first.get_attribute("href")
+        )
         page.goto(self.address + self.places.session)
         self.places.file = str(page.locator("#workspace .files a").first.get_attribute("href"))
 

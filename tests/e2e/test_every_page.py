@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
 
 from annotations.judging import next_number, next_packet, read_results, record_judgment
 from evaluation.audits import open_audit

@@ -13,17 +13,22 @@ REACHABLE = """() => {
         && !one.closest("fieldset[disabled], [inert]") && one.getClientRects().length;
     const found = [...document.querySelectorAll(wanted)].filter(seen);
     const radios = new Set();
-    window.waiting = new Set(found.filter((one) => one.type !== "radio" || !radios.has(one.name) && radios.add(one.name)));
+    const first = (one) => one.type !== "radio" || !radios.has(one.name) && radios.add(one.name);
+    window.waiting = new Set(found.filter(first));
     return window.waiting.size;
 }"""
 WHERE = """() => {
     const one = document.activeElement;
     if (one === document.body) return null;
     window.waiting.delete(one);
-    const style = getComputedStyle(one), box = one.getBoundingClientRect();
-    const drawn = (style) => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 || style.boxShadow !== "none";
-    let shown = drawn(style) || drawn(getComputedStyle(one.parentElement));
-    if (one.type === "checkbox" || one.type === "radio") shown ||= one.closest("label") && drawn(getComputedStyle(one.closest("label")));
+    const box = one.getBoundingClientRect();
+    const drawn = (part) => {
+        const style = part && getComputedStyle(part);
+        const outlined = style && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+        return style && (outlined || style.boxShadow !== "none");
+    };
+    const label = one.matches("[type=checkbox], [type=radio]") && one.closest("label");
+    const shown = drawn(one) || drawn(one.parentElement) || drawn(label);
     const inside = box.width > 1 && box.height > 1 && box.bottom > 0 && box.top < innerHeight;
     return {name: one.outerHTML.slice(0, 120), shown: Boolean(shown && inside)};
 }"""
@@ -39,7 +44,9 @@ def walk(page: Page) -> list[str]:
             break
         if not here["shown"]:
             wrong.append(f"focus not seen: {here['name']}")
-    return wrong + page.evaluate("() => [...window.waiting].map((one) => 'not reached: ' + one.outerHTML.slice(0, 120))")
+    return wrong + page.evaluate(
+        "() => [...window.waiting].map((one) => 'not reached: ' + one.outerHTML.slice(0, 120))"
+    )
 
 
 @pytest.mark.parametrize("width", [1280, 390])

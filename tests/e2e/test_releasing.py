@@ -5,9 +5,8 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from studio import drafts
-from studio.models import Task
+from studio.models import Task, User
 from studio.publishing import approve, submit
-from studio.models import User
 from tests.e2e.making import a_finished_pilot
 
 
@@ -21,7 +20,9 @@ def test_what_blocks_a_release_is_listed_and_an_accepted_one_reads_back(sample, 
 
     blockers = page.get_by_role("main").get_by_role("listitem")
     expect(page.get_by_role("heading", name="What is missing for a release")).to_be_visible()
-    expect(blockers.filter(has_text="A reusable clock").or_(blockers.filter(has_text="radio_01_clock")).first).to_be_visible()
+    expect(
+        blockers.filter(has_text="A reusable clock").or_(blockers.filter(has_text="radio_01_clock")).first
+    ).to_be_visible()
     page.get_by_label("Version").fill("1.0")
     page.get_by_role("button", name="Accept and cut the release").click()
     expect(page.get_by_role("button", name="Accept and cut the release")).to_be_visible()  # not without a reason

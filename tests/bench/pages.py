@@ -1,0 +1,126 @@
+"""How long the server takes for each main page: `python -m tests.bench.pages` prints a table.
+
+Two benchmarks in a database of their own, which is dropped at the end: one of two personas with 40 tasks, and one of
+a hundred personas with 2,000. Milliseconds are the median of some requests after one to warm up, without the network;
+queries are those of one request. Status 1 if a page takes longer than LIMIT milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+LIMIT = 100
+REQUESTS = 7
+SIZES = {"40 tasks": (2, 20), "2,000 tasks": (100, 20)}
+
+
+def main() -> int:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
+    import django
+
+    django.setup()
+    from django.test.utils import setup_databases, setup_test_environment, teardown_databases
+
+    setup_test_environment()
+    kept = setup_databases(verbosity=0, interactive=False)
+    try:
+        table: dict[str, dict[str, tuple[float, int]]] = {}
+        for size, (personas, tasks) in SIZES.items():
+            for name, milliseconds, queries in measure(personas, tasks):
+                table.setdefault(name, {})[size] = (milliseconds, queries)
+    finally:
+        teardown_databases(kept, verbosity=0)
+    return tell(table)
+
+
+def tell(table: dict[str, dict[str, tuple[float, int]]]) -> int:
+    print(f"{'page':<22}" + "".join(f"{size:>14}{'queries':>10}" for size in SIZES))
+    for name, found in table.items():
+        print(f"{name:<22}" + "".join(f"{found[size][0]:>11.0f} ms{found[size][1]:>10}" for size in SIZES))
+    slow = [f"{name} with {size}" for name, found in table.items() for size in SIZES if found[size][0] > LIMIT]
+    print(f"above {LIMIT} ms: {', '.join(slow) or 'none'}")
+    return int(bool(slow))
+
+
+def measure(personas: int, tasks: int) -> Iterator[tuple[str, float, int]]:
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+
+    client = Client()
+    for name, url, who in pages(personas, tasks):
+        client.force_login(who)
+        taken = []
+        for _ in range(REQUESTS + 1):
+            start = time.perf_counter()
+            answer = client.get(url)
+            b"".join(answer) if answer.streaming else answer.content
+            taken.append((time.perf_counter() - start) * 1000)
+            assert answer.status_code == 200, (name, url, answer.status_code)
+        with CaptureQueriesContext(connection) as queries:
+            client.get(url)
+        yield name, statistics.median(taken[1:]), len(queries)
+
+
+def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
+    """Name, address and who looks, of everything somebody meets in a benchmark of this size."""
+    from annotations.judging import next_packet
+    from evaluation.audits import open_audit
+    from evaluation.models import Session
+    from evaluation.pilots import start_pilot
+    from evaluation.waiting import wait_for
+    from studio.importing import import_files
+    from studio.models import Benchmark, Membership, Role, Task, User
+    from tests.bench.import_2000 import files
+    from tests.evaluation.builders import endpoint
+
+    owner, auditor = (User.objects.create_user(f"{name}-{personas}") for name in ("owner", "auditor"))
+    slug = f"bench-{personas}"
+    benchmark = Benchmark.objects.create(slug=slug, name=f"{personas * tasks} tasks", created_by=owner)
+    Membership.objects.create(benchmark=benchmark, user=owner, role=Role.OWNER)
+    Membership.objects.create(benchmark=benchmark, user=auditor, role=Role.AUDITOR)
+    import_files(benchmark, files(personas, tasks), by=owner)
+    parts = {
+        "agent": endpoint("scripted-asks"),
+        "user_model": endpoint("scripted-user"),
+        "judge": endpoint("scripted-judge"),
+    }
+    played = wait_for(start_pilot(benchmark, by=owner, persona="persona_001", **parts))
+    whole = start_pilot(benchmark, by=owner, **parts)  # nobody plays it: its page has a session for each task
+    session = Session.objects.filter(run__pilot=played).order_by("-turn_count").first()
+    audit = open_audit(played, size=60, by=owner)
+    task = Task.objects.filter(episode__persona__benchmark=benchmark, position=2).first()
+    packet = next_packet(audit, auditor)
+    assert session and task and packet
+    place, persona = f"/b/{slug}/", f"/b/{slug}/p/persona_001/"
+
+    yield "home", "/", owner
+    yield "benchmarks", "/benchmarks/", owner
+    yield "benchmark", place, owner
+    yield "members", f"{place}members/", owner
+    yield "findings", f"{place}findings/", owner
+    yield "history", f"{place}history/", owner
+    yield "import", f"{place}import/", owner
+    yield "board", persona, owner
+    yield "task", task.get_absolute_url(), owner
+    yield "versions", f"{task.get_absolute_url()}versions/", owner
+    yield "profile", f"{persona}profile/", owner
+    yield "pilots", "/pilots/", owner
+    yield "start a pilot", f"/benchmarks/{slug}/pilots/new/", owner
+    yield "pilot, one episode", played.get_absolute_url(), owner
+    yield "pilot, all tasks", whole.get_absolute_url(), owner
+    yield "session", session.get_absolute_url(), owner
+    yield "audits", "/audits/", auditor
+    yield "audit", audit.get_absolute_url(), owner
+    yield "judging", f"{audit.get_absolute_url()}judge/{packet.position}/", auditor
+    yield "releases", "/releases/", owner
+    yield "what blocks a release", f"/benchmarks/{slug}/releases/", owner
+
+
+if __name__ == "__main__":
+    sys.exit(main())
