@@ -4,7 +4,18 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from studio import api
-from studio.views import accounts, benchmarks, home, imports, personas, reviewing, styleguide, tasks, versions
+from studio.views import (
+    accounts,
+    benchmarks,
+    home,
+    imports,
+    personas,
+    reviewing,
+    searching,
+    styleguide,
+    tasks,
+    versions,
+)
 
 handler400 = "studio.views.errors.bad_request"
 handler403 = "studio.views.errors.forbidden"
@@ -60,6 +71,8 @@ studio_patterns: Patterns = [
     path("benchmarks/new/", benchmarks.create, name="benchmark_new"),
     path("b/<slug:slug>/", include(benchmark_patterns)),
     path("settings/key/", accounts.key, name="key"),
+    path("search/", searching.search, name="search"),
+    path("search/places/", searching.places, name="places"),
     path("api/", include(api.urlpatterns)),
 ]
 

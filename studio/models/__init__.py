@@ -18,6 +18,7 @@ from studio.models.authoring import (
 from studio.models.benchmarks import Benchmark, Category, Taxonomy
 from studio.models.history import Event, PersonaRevision, Revision
 from studio.models.importing import Import
+from studio.models.notifying import Digest, Notification, NotificationChoice
 from studio.models.reviewing import Comment, Finding, Review, Waiver
 from studio.models.storage import Blob
 
@@ -30,6 +31,7 @@ __all__ = [
     "Comment",
     "Dependency",
     "DependencyGroup",
+    "Digest",
     "Episode",
     "Event",
     "Finding",
@@ -37,6 +39,8 @@ __all__ = [
     "HiddenIntent",
     "Import",
     "Membership",
+    "Notification",
+    "NotificationChoice",
     "Persona",
     "PersonaFile",
     "PersonaRevision",

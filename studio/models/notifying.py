@@ -1,0 +1,69 @@
+"""What people are told, how they want to be told, and what was sent to them."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Notification(models.Model):
+    """One thing that happened and that one person should know of."""
+
+    class Kind(models.TextChoices):
+        MENTIONED = "mentioned", "Somebody mentions you in a remark"
+        REVIEW_ASKED = "review_asked", "A task waits for a review you may give"
+        CHANGES_REQUESTED = "changes_requested", "Changes are asked of a task you wrote"
+        APPROVED = "approved", "A task you wrote is approved"
+        EDITED_AFTER = "edited_after", "A task you approved is edited"
+        IMPORTED = "imported", "An import into a benchmark you edit is done"
+        PILOT_ENDED = "pilot_ended", "A pilot you started has ended"
+        AUDIT_OPENED = "audit_opened", "An audit is open for you"
+
+    user = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="notifications")
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="+")
+    task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, null=True, related_name="+")
+    actor = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    text = models.TextField()
+    """A sentence a person reads."""
+    address = models.CharField(max_length=500)
+    """Path of the page where it happened."""
+    created_at = models.DateTimeField(auto_now_add=True)
+    read_at = models.DateTimeField(null=True)
+    digest = models.ForeignKey("studio.Digest", on_delete=models.SET_NULL, null=True, related_name="notifications")
+    """The e-mail that told it; null: not told by e-mail."""
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        indexes = [
+            models.Index(fields=["user", "-created_at"], name="notification_by_user"),
+            models.Index(fields=["user", "benchmark"], name="notification_unread", condition=models.Q(read_at=None)),
+        ]
+
+
+class NotificationChoice(models.Model):
+    """How one person wants to be told of one kind; without a row: in the inbox and by e-mail."""
+
+    class How(models.TextChoices):
+        EMAIL = "email", "Inbox and e-mail"
+        INBOX = "inbox", "Inbox"
+        NOT = "not", "Not at all"
+
+    user = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="notification_choices")
+    kind = models.CharField(max_length=20, choices=Notification.Kind.choices)
+    how = models.CharField(max_length=10, choices=How.choices)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "kind"], name="notification_choice_once")]
+
+
+class Digest(models.Model):
+    """An e-mail that was sent, as it was sent."""
+
+    user = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="digests")
+    to = models.EmailField()
+    subject = models.CharField(max_length=200)
+    text = models.TextField()
+    sent_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-sent_at"]
