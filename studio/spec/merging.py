@@ -1,0 +1,128 @@
+"""Two people changed one task: a three-way merge, field by field and row by row, that loses nobody's words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from studio.spec.task import TaskSpec
+
+IDENTITY = {
+    "intents": ("uid",),
+    "checklist": ("uid",),
+    "depends_on": ("task_id",),
+    "assets": ("path",),
+    "tool_evidence": ("tool",),
+    "recoverable_from": ("kind", "ref"),
+}
+"""What makes a row the same row in all three versions."""
+WHOLE = {"rule", "source"}
+"""Mappings that mean something only as one."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """One place that both changed, to different things."""
+
+    field: str
+    """Field of the TaskSpec."""
+    row: str
+    """Identity of the row in it (an intent's uid, a file's path, a key); empty: the field as a whole."""
+    part: str
+    """Field of the row; empty: the row as a whole, which one of them removed and the other changed."""
+    base: Any
+    theirs: Any
+    """None where they removed it."""
+    mine: Any
+
+
+@dataclass(frozen=True)
+class Merged:
+    spec: TaskSpec
+    """Everything that either changed; where both did, mine, and of a row that one removed what the other wrote."""
+    conflicts: tuple[Conflict, ...]
+
+
+def merge(base: TaskSpec, theirs: TaskSpec, mine: TaskSpec) -> Merged:
+    """What both made of ``base``, and the places where somebody has to choose."""
+    conflicts: list[Conflict] = []
+    value = _mapping(base.to_json(), theirs.to_json(), mine.to_json(), (), conflicts)
+    return Merged(TaskSpec.model_validate(value), tuple(conflicts))
+
+
+def _value(base: Any, theirs: Any, mine: Any, path: tuple[str, ...], conflicts: list[Conflict]) -> Any:
+    if _same(theirs, mine) or _same(base, mine):
+        return theirs
+    if _same(base, theirs):
+        return mine
+    name = path[-1]
+    if name not in WHOLE and all(isinstance(each, dict) for each in (base, theirs, mine)):
+        return _mapping(base, theirs, mine, path, conflicts)
+    if all(isinstance(each, list) for each in (base, theirs, mine)):
+        rows = _keyed(base, name), _keyed(theirs, name), _keyed(mine, name)
+        if rows[0] is not None and rows[1] is not None and rows[2] is not None:
+            return list(_mapping(rows[0], rows[1], rows[2], path, conflicts).values())
+    conflicts.append(_conflict(path, base, theirs, mine))
+    return mine
+
+
+def _mapping(
+    base: dict[str, Any],
+    theirs: dict[str, Any],
+    mine: dict[str, Any],
+    path: tuple[str, ...],
+    conflicts: list[Conflict],
+) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for key in dict.fromkeys((*base, *theirs, *mine)):
+        here = (*path, key)
+        if key in theirs and key in mine:
+            merged[key] = _value(base.get(key), theirs[key], mine[key], here, conflicts)
+        elif key not in base:
+            merged[key] = theirs[key] if key in theirs else mine[key]
+        elif (left := theirs.get(key, mine.get(key))) is not None and not _same(left, base[key]):
+            merged[key] = left
+            conflicts.append(_conflict(here, base[key], theirs.get(key), mine.get(key)))
+    return {key: merged[key] for key in _order(list(base), list(theirs), list(mine)) if key in merged}
+
+
+def _order(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str]) -> list[str]:
+    """Mine if I moved something, else theirs; what only the other has comes after what it stood after."""
+    both = set(base) & set(mine)
+    moved = [key for key in base if key in both] != [key for key in mine if key in both]
+    first, second = (mine, theirs) if moved else (theirs, mine)
+    result = list(first)
+    before = None
+    for key in second:
+        if key not in result:
+            result.insert(result.index(before) + 1 if before is not None else 0, key)
+        before = key
+    return result
+
+
+def _keyed(rows: Iterable[Any], name: str) -> dict[str, Any] | None:
+    """Rows by what identifies them; None where that is not unique, or they are no rows."""
+    keyed: dict[str, Any] = {}
+    for row in rows:
+        if isinstance(row, str):
+            key = row
+        elif isinstance(row, dict) and name in IDENTITY:
+            key = "\x1f".join(str(row[part]) for part in IDENTITY[name])
+        else:
+            return None
+        if key in keyed:
+            return None
+        keyed[key] = row
+    return keyed
+
+
+def _conflict(path: tuple[str, ...], base: Any, theirs: Any, mine: Any) -> Conflict:
+    field, row, part = (*path, "", "")[:3]
+    return Conflict(field, row, part, base, theirs, mine)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Unlike ``==``, also told apart: the order of keys, 1 and 1.0 and true."""
+    return one is other or json.dumps(one) == json.dumps(other)
