@@ -6,6 +6,9 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
+from django.utils.functional import SimpleLazyObject
+
+from studio.notifying import count_unread
 
 ROOMS = [
     ("home", "Home", "h", "studio:home"),
@@ -16,11 +19,13 @@ ROOMS = [
     ("releases", "Releases", "l", "evaluation:releases"),
     ("settings", "Settings", "s", "studio:settings"),
 ]
+ROOMLESS = ("styleguide", "search", "inbox")
 THEMES = {"": "Theme: as the system", "light": "Theme: light", "dark": "Theme: dark"}
 STYLESHEETS = [
     f"css/{name}.css"
     for name in (
-        "layers", "reset", "tokens", "base", "frame", "buttons", "status", "panels", "tables", "forms", "floating"
+        "layers", "reset", "tokens", "base", "frame", "buttons", "status", "panels", "tables", "forms", "floating",
+        "palette",
     )
 ]  # fmt: skip
 
@@ -44,6 +49,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
             "theme_words": THEMES[theme],
             "rail": "open" if request.COOKIES.get("rail") == "open" else "",
             "stylesheets": STYLESHEETS,
+            "unread": SimpleLazyObject(lambda: count_unread(request.user)),
         }
     }
 
@@ -71,4 +77,4 @@ def _room_of(request: HttpRequest) -> str:
         return "home"
     if name in ("settings", "password_change", "key", "api"):
         return "settings"
-    return "benchmarks" if match.namespace == "studio" and name != "styleguide" else ""
+    return "benchmarks" if match.namespace == "studio" and name not in ROOMLESS else ""

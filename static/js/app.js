@@ -8,3 +8,4 @@ import "./rows.js";
 import "./folder.js";
 import "./reveal.js";
 import "./area.js";
+import "./palette.js";

@@ -17,7 +17,6 @@ from studio.models import TaskState
 @login_required
 def search(request: HttpRequest) -> HttpResponse:
     """Everything that says what is asked for, with filters in the address."""
-    request.room = ""  # type: ignore[attr-defined]
     asked = {name: request.GET.get(name, "") for name in ("q", "benchmark", "kind", "state")}
     page = _page(request.GET.get("page", ""))
     found = searching.search(

@@ -1,4 +1,4 @@
-"""How quickly 2,000 tasks are searched: `python -m tests.bench.search` prints the median of each search in milliseconds.
+"""How quickly 2,000 tasks are searched: `python -m tests.bench.search` prints medians in milliseconds.
 
 Writes into the configured studio's database and takes everything back at the end. On two shared cores, with 100
 personas, 2,000 tasks, 10,000 intents and 10,400 checklist items:

@@ -13,7 +13,6 @@ from studio.importing import import_files
 from studio.models import Asset, Blob, ChecklistItem, HiddenIntent, Role, Task
 from studio.search import find_places, search
 from studio.spec.base import FileRef
-from studio.spec.task import ChecklistItem as Item
 from studio.spec.task import HiddenIntent as Intent
 from studio.spec.uids import default_uid
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
@@ -41,7 +40,7 @@ def intents(task_id, *contents):
 
 
 def test_every_kind_of_thing_is_found_by_its_words(place):
-    benchmark, owner, persona, task = place
+    _, owner, _, task = place
     [sha] = Blob.objects.keep([b"x"])
     spec = drafts.load_task(task).model_copy(
         update={"assets": (FileRef(path="supplier_terms.csv", sha256=sha, size=1),)}
@@ -103,7 +102,7 @@ def test_others_find_nothing(place):
 
 
 def test_the_index_follows_an_edit_a_rename_an_import_and_a_restore(place):
-    benchmark, owner, persona, task = place
+    benchmark, owner, _, task = place
     first = drafts.load_task(task)
 
     drafts.save_task(task.pk, first.model_copy(update={"intents": intents(task.task_id, "Only sourdough.")}), by=owner)
@@ -157,7 +156,7 @@ def test_snippets_show_the_words_and_run_nothing(place):
 
 
 def test_filters_narrow_and_the_counts_of_all_kinds_stay(place):
-    benchmark, owner, persona, task = place
+    _, owner, persona, task = place
     publishing.submit(task.pk, by=owner)
     a_task(persona, "other", by=owner, title="Bread for Sunday")
 
@@ -172,7 +171,7 @@ def test_filters_narrow_and_the_counts_of_all_kinds_stay(place):
 
 
 def test_the_page_pages_and_costs_the_same_however_much_is_found(place, django_assert_max_num_queries):
-    benchmark, owner, persona, _ = place
+    _, owner, persona, _ = place
     client = Client()
     client.force_login(owner)
     url = reverse("studio:search")

@@ -1,0 +1,195 @@
+"""Telling people what they should know: written by the rules that cause it, read in the inbox, sent as a digest.
+
+Nobody is told of what they did themselves, of a benchmark they do not belong to, or of a kind they chose not to hear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from studio.access import ALLOWED, Somebody, benchmarks_for
+from studio.models import (
+    Benchmark,
+    Comment,
+    Membership,
+    Notification,
+    NotificationChoice,
+    Review,
+    Task,
+    User,
+)
+
+Kind = Notification.Kind
+How = NotificationChoice.How
+
+MENTION = re.compile(r"(?<![\w@.+-])@([\w@.+-]+)")
+LONGEST_WORDS = 300
+"""Characters of somebody's words that are told; the rest stands on the page."""
+
+
+def tell(
+    people: Iterable[int],
+    kind: str,
+    text: str,
+    *,
+    benchmark: Benchmark | int,
+    address: str,
+    by: User | None,
+    task: Task | None = None,
+) -> None:
+    """Tell these people, by key. Three queries, however many they are."""
+    tell_many([(people, text, address, task)], kind, benchmark=benchmark, by=by)
+
+
+def tell_many(
+    messages: Sequence[tuple[Iterable[int], str, str, Task | None]],
+    kind: str,
+    *,
+    benchmark: Benchmark | int,
+    by: User | None,
+) -> None:
+    """Tell of many things of one kind, each ``(people, text, address, task)``, at the cost of one."""
+    wanted = [(set(people) - {by.pk if by else None}, *rest) for people, *rest in messages]
+    everyone = set().union(*(people for people, *_ in wanted)) if wanted else set()
+    if not everyone:
+        return
+    key = benchmark if isinstance(benchmark, int) else benchmark.pk
+    heard = set(
+        Membership.objects.filter(benchmark=key, user__in=everyone, user__is_active=True)
+        .exclude(user__in=NotificationChoice.objects.filter(kind=kind, how=How.NOT).values("user"))
+        .values_list("user_id", flat=True)
+    )
+    Notification.objects.bulk_create(
+        [
+            Notification(user_id=pk, kind=kind, text=text, address=address, task=task, benchmark_id=key, actor=by)
+            for people, text, address, task in wanted
+            for pk in sorted(people & heard)
+        ],
+        batch_size=500,
+    )
+
+
+def people_who_may(benchmark: Benchmark | int, action: str) -> set[int]:
+    """Members whose role allows it, by key."""
+    rows = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED[action])
+    return set(rows.values_list("user_id", flat=True))
+
+
+def mentioned_in(text: str) -> set[str]:
+    """User names after an @, without the full stop of a sentence."""
+    return {name.rstrip(".+-@") for name in MENTION.findall(text)} - {""}
+
+
+def tell_of_remark(remark: Comment) -> None:
+    """Those a remark mentions."""
+    if not (names := mentioned_in(remark.text)):
+        return
+    people = User.objects.filter(username__in=names).values_list("pk", flat=True)
+    text = f"mentions you in a remark on “{remark.task}”: {_short(remark.text)}"
+    _tell_of_task(remark.task, people, Kind.MENTIONED, text, by=remark.author, anchor="#remarks")
+
+
+def tell_of_submission(task: Task, authors: Collection[int], *, by: User) -> None:
+    """Those who may review it and did not write it."""
+    people = people_who_may(task.episode.persona.benchmark_id, "review") - set(authors)
+    _tell_of_task(task, people, Kind.REVIEW_ASKED, f"asks for a review of “{task}”.", by=by)
+
+
+def tell_of_changes(task: Task, authors: Collection[int], words: str, *, by: User) -> None:
+    _tell_of_task(task, authors, Kind.CHANGES_REQUESTED, f"asks for changes of “{task}”: {_short(words)}", by=by)
+
+
+def tell_of_approval(task: Task, authors: Collection[int], *, by: User) -> None:
+    _tell_of_task(task, authors, Kind.APPROVED, f"approved version {task.version} of “{task}”.", by=by)
+
+
+def tell_of_edits(edited: Mapping[int, int], *, by: User | None) -> None:
+    """Who said yes to a version that is not the newest any more. ``edited``: that version, by the task's key.
+
+    To be called after the save, for tasks that were in review, approved or released. One query where nobody said yes.
+    """
+    if not edited:
+        return
+    rows = Review.objects.filter(
+        revision__task__in=edited, decision=Review.Decision.APPROVED, reviewer__isnull=False
+    ).values_list("revision__task", "revision__number", "reviewer")
+    approvers: dict[int, set[int]] = {}
+    for task_id, number, reviewer in rows:
+        if edited[task_id] == number:
+            approvers.setdefault(task_id, set()).add(reviewer)
+    if not approvers:
+        return
+    by_benchmark: dict[int, list[Task]] = {}
+    for task in Task.objects.select_related("episode__persona__benchmark").filter(pk__in=approvers):
+        by_benchmark.setdefault(task.episode.persona.benchmark_id, []).append(task)
+    for benchmark, tasks in by_benchmark.items():
+        said = "edited “{}”, of which you approved version {}. It needs a review again."
+        tell_many(
+            [(approvers[t.pk], said.format(t, edited[t.pk]), t.get_absolute_url(), t) for t in tasks],
+            Kind.EDITED_AFTER,
+            benchmark=benchmark,
+            by=by,
+        )
+
+
+def tell_of_import(benchmark: Benchmark, summary: str, *, by: User | None) -> None:
+    """Those who edit the benchmark."""
+    people = people_who_may(benchmark, "edit")
+    text = f"imported into {benchmark}: {summary}"
+    tell(people, Kind.IMPORTED, text, benchmark=benchmark, address=benchmark.get_absolute_url(), by=by)
+
+
+def inbox_of(user: Somebody) -> QuerySet[Notification]:
+    """What this person was told, newest first, of benchmarks they still belong to."""
+    if not user.is_authenticated:
+        return Notification.objects.none()
+    rows = Notification.objects.filter(user=user, benchmark__in=benchmarks_for(user))
+    return rows.select_related("actor", "benchmark", "task").order_by("-created_at", "-pk")
+
+
+def count_unread(user: Somebody) -> int:
+    if not user.is_authenticated:
+        return 0
+    return inbox_of(user).filter(read_at=None).count()
+
+
+def mark_read(user: User, *, only: int | None = None) -> int:
+    """Mark one notification of this person as read, or all; return how many were not."""
+    rows = Notification.objects.filter(user=user, read_at=None)
+    return (rows if only is None else rows.filter(pk=only)).update(read_at=timezone.now())
+
+
+def choices_of(user: User) -> dict[str, str]:
+    """How this person is told, by kind."""
+    chosen = dict(user.notification_choices.values_list("kind", "how"))
+    return {kind: chosen.get(kind, How.EMAIL) for kind in Kind.values}
+
+
+@transaction.atomic
+def choose(user: User, choices: Mapping[str, str]) -> None:
+    """Keep how this person wants to be told; kinds and ways nobody knows are left out."""
+    rows = [
+        NotificationChoice(user=user, kind=kind, how=how)
+        for kind, how in choices.items()
+        if kind in Kind.values and how in How.values
+    ]
+    NotificationChoice.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["user", "kind"], update_fields=["how"]
+    )
+
+
+def _tell_of_task(
+    task: Task, people: Iterable[int], kind: str, text: str, *, by: User | None, anchor: str = ""
+) -> None:
+    persona = task.episode.persona
+    address = task.get_absolute_url() + anchor
+    tell(people, kind, text, benchmark=persona.benchmark_id, address=address, by=by, task=task)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_WORDS else text[: LONGEST_WORDS - 1].rstrip() + "…"
