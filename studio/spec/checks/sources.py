@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from studio.spec.checks.rule import Scene
 from studio.spec.task import TaskSpec
@@ -62,8 +63,9 @@ def behind(task: TaskSpec, scene: Scene) -> frozenset[str]:
     return frozenset(found)
 
 
-def files_named(text: str) -> list[re.Match[str]]:
-    return list(FILE_NAME.finditer(text))
+@lru_cache(maxsize=2_000)
+def files_named(text: str) -> tuple[re.Match[str], ...]:
+    return tuple(FILE_NAME.finditer(text, 0, 40_000))
 
 
 def made_here(task: TaskSpec, name: str) -> bool:

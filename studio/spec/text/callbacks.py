@@ -30,7 +30,7 @@ _CALLBACK = re.compile(
 _NAME = re.compile(
     r"\b(?:[A-Z][\w’'&-]*|[A-Z]+\d[\w-]*)(?:\s+(?:of|in|the|for|and|&)?\s*(?:[A-Z][\w’'&-]*|\d+[\w-]*))+"
 )
-_FACT = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d[\d,.]{3,}\d\b|\b\d{4,}\b")
+_FACT = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d[\d,.]{3,}\d\b|\b\d{4,}\b")
 
 
 @lru_cache(maxsize=2_000)

@@ -64,6 +64,7 @@ class Coverage:
         return sum(clause.weight for clause in self.clauses)
 
 
+@lru_cache(maxsize=8_000)
 def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Coverage:
     """``topic`` are keys that go without saying in this task: they count half."""
     own = content(demand)
@@ -93,6 +94,7 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
 _HARMLESS = re.compile(r"\b(?:no|not) (?:more|less|later|earlier|fewer|only|longer|just|doubt)\b", re.IGNORECASE)
 
 
+@lru_cache(maxsize=8_000)
 def anywhere(demand: str, text: str) -> float:
     """Share of a demand's words that the text has somewhere: quick, to leave out what need not be read closely."""
     own, there = content(demand), _bag(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from studio.spec.text.clauses import quoted
@@ -68,7 +69,7 @@ _VALUE = re.compile(
     r"|\b\d{1,2}:\d{2}(?:\s?[ap]\.?m\.?)?|\b\d{1,2} (?:January|February|March|April|May|June|July"
     r"|August|September|October|November|December)(?: \d{4})?"
     r"|\b(?:January|February|March|April|May|June|July|August|September|October|November"
-    r"|December) \d{1,2}(?:, \d{4})?|\bArticle \d+|\b\d{5,}\b|[\w.+-]+@[\w-]+\.\w+",
+    r"|December) \d{1,2}(?:, \d{4})?|\bArticle \d+|\b\d{5,}\b|(?<![\w.+-])[\w.+-]+@[\w-]+\.\w+",
 )
 _EXPLAINS = re.compile(
     r"\b(?:explains?|analy[sz]es?|argues?|rationale|reason(?:s|ing)?|why|how|connects?|summar\w+"
@@ -95,6 +96,7 @@ class Exact:
     """False: a person should look whether the wording is really fixed."""
 
 
+@lru_cache(maxsize=4_000)
 def exactness(criterion: str) -> Exact | None:
     """How this criterion could be checked without a judge; None: it takes reading."""
     criterion = criterion[:2_000]

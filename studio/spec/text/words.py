@@ -13,9 +13,9 @@ from studio.spec.text.stems import stem
 WordKind = Literal["word", "number", "name", "file"]
 
 _TOKEN = re.compile(
-    r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"
+    r"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"
     r"|https?://[^\s\"'<>]+"
-    r"|[\w-]+(?:/[\w-]+)*\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|py|sh|log|eml|ics|zip)\b"
+    r"|(?<![\w/-])[\w-]+(?:/[\w-]+){0,12}\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|py|sh|log|eml|ics|zip)\b"
     r"|\d+(?:[.,:/-]\d+)*"
     r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
     r"|(?:[eE]\.g|[iI]\.e|[pPaA]\.m)\."

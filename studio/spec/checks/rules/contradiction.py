@@ -1,5 +1,6 @@
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from studio.spec.checks.quoting import quote
@@ -71,7 +72,8 @@ def _limits_apart(text: str, other: str) -> tuple[str, str] | None:
     return None
 
 
-def _limits(text: str) -> list[Limit]:
+@lru_cache(maxsize=4_000)
+def _limits(text: str) -> tuple[Limit, ...]:
     found = []
     for match in LIMIT.finditer(text):
         number = next(iter(words(match["count"])), None)
@@ -81,7 +83,7 @@ def _limits(text: str) -> list[Limit]:
         low, high = (count, count) if kind == "exactly" else (0, count) if kind.startswith(UPPER) else (count, 10**9)
         noun = match["noun"].lower().removesuffix("s")
         found.append(Limit(noun, low, high, Span(match[0], match.start(), match.end())))
-    return found
+    return tuple(found)
 
 
 def _numbers_apart(text: str, other: str) -> tuple[str, str] | None:

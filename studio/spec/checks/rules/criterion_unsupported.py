@@ -6,7 +6,7 @@ from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.checks.sources import given, told
 from studio.spec.task import TaskSpec
 
-HARD = re.compile(r"[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d{5,}\b|\b\d{3,}[- ]\d{3,}[- ]?\d*\b")
+HARD = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d{5,}\b|(?<![\d-])\d{3,}[- ]\d{3,}[- ]?\d*\b")
 ELSEWHERE = re.compile(r"\b(?:internet|web|online|search|look up|research|current|latest|news|browse)\b", re.IGNORECASE)
 
 
