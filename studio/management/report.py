@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import OperationalError
 
 from studio.models import Benchmark, Membership, Role, User
 
@@ -18,13 +19,52 @@ class ReportCommand(BaseCommand):
     """A command that reports: text for people, with ``--json`` one document on standard output, errors included."""
 
     requires_system_checks = []
+    empty: ClassVar[dict[str, Any]] = {}
+    """The command's document where it did nothing."""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        refuse = parser.error
+
+        def error_with_document(message: str) -> NoReturn:
+            # Options are not parsed when they are wrong: whether programs read along stands in the words alone.
+            if "--json" in sys.argv:
+                self.give({**self.empty, "errors": [error(message, f"See manage.py {subcommand} --help.")]})
+            refuse(message)
+
+        parser.error = error_with_document  # type: ignore[method-assign]
+        return parser
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        for name, value in options.items():
+            if isinstance(value, str) and _not_text(value):
+                self.called_wrongly(
+                    f"What is given for {name} is not text.",
+                    "Give it in the terminal's encoding, or set PYTHONUTF8=1.",
+                    as_json=bool(options.get("json")),
+                    document=self.empty,
+                )
+        try:
+            return super().execute(*args, **options)
+        except OperationalError as problem:
+            said = f"The database cannot be used: {' '.join(str(problem).split())}"
+            mend = "See that it runs, and that DATABASE_URL names it."
+            if options.get("json"):
+                self.give({**self.empty, "errors": [error(said, mend)]})
+            self.stderr.write(self.style.ERROR(f"{said} {mend}"))
+            sys.exit(FOUND_PROBLEMS)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, metavar="SLUG", help="the benchmark's short name")
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
 
     def give(self, document: dict[str, Any]) -> None:
-        self.stdout.write(json.dumps(document, ensure_ascii=False, indent=1))
+        text = json.dumps(document, ensure_ascii=False, indent=1)
+        try:
+            text.encode(getattr(self.stdout, "encoding", None) or "utf-8")
+        except UnicodeEncodeError:  # a terminal of few letters: the same document, spelt out
+            text = json.dumps(document, indent=1)
+        self.stdout.write(text)
 
     def called_wrongly(self, message: str, mend: str, *, as_json: bool, document: dict[str, Any]) -> NoReturn:
         """End with status 2. ``document`` is the command's own, empty; it gets the error."""
@@ -41,6 +81,15 @@ class ReportCommand(BaseCommand):
                 f"There is no benchmark “{slug}”.", f"Those there are: {known}.", as_json=as_json, document=document
             )
         return found
+
+
+def _not_text(value: str) -> bool:
+    """Bytes of the command line that could not be decoded."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def error(message: str, mend: str) -> dict[str, Any]:

@@ -23,6 +23,8 @@ class Command(ReportCommand):
         "failed is a result); 1: stopped by our own failures, or cancelled; 2: called wrongly."
     )
 
+    empty = EMPTY
+
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--persona", default="", metavar="P", help="only this persona, by its user id")

@@ -21,6 +21,16 @@ class Command(ReportCommand):
         "Exit status 0: done; 1: something blocks it; 2: called wrongly."
     )
 
+    empty = {
+        "release": None,
+        "version": "",
+        "sha256": None,
+        "file": None,
+        "tasks": 0,
+        "blocked_by": [],
+        "exceptions": [],
+    }
+
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         # Every Django command has a --version of its own; here the release's takes its place.
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)

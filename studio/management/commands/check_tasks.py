@@ -18,6 +18,8 @@ class Command(ReportCommand):
         "Check the drafts of a benchmark. Exit status 0: nothing but hints; 1: errors or warnings; 2: called wrongly."
     )
 
+    empty = {"findings": []}
+
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--persona", default="", metavar="P", help="only this persona, by its user id")

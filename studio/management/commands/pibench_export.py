@@ -18,6 +18,8 @@ class Command(ReportCommand):
         "Exit status 0: done; 2: called wrongly."
     )
 
+    empty = {"benchmark": "", "out": "", "personas": [], "files": 0}
+
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="made if it is missing")

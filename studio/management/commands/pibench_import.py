@@ -23,6 +23,8 @@ class Command(ReportCommand):
         "errors and nothing was stored; 2: called wrongly."
     )
 
+    empty = ImportReport().to_json()
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", metavar="PATH", type=Path, help="a folder or a zip")
         super().add_arguments(parser)

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.conf import settings
+from django.core.management import CommandError, ManagementUtility, call_command
 
 from studio.models import Benchmark, Membership, Task, User
 from tests.studio.spec.pibench.folders import PERSONA, documents, files, parsed, task_yaml
@@ -159,3 +163,38 @@ def test_check_of_sound_tasks_ends_with_0(tmp_path: Path) -> None:
 
     assert call_json("check_tasks", "--benchmark", "flying") == (0, {"findings": []})
     assert call("check_tasks", "--benchmark", "flying", "--persona", "nobody")[0] == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("pibench_import", "--json"),
+        ("pibench_import", "somewhere", "--benchmark", "one", "--json", "--no-such-option"),
+        ("pibench_export", "--benchmark", "one", "--json"),
+        ("check_tasks", "--json"),
+        ("check_tasks", "--json", "--benchmark", "one\udcff"),
+        ("pilot", "--benchmark", "one", "--agent", "a", "--runs", "many", "--json"),
+        ("release", "--benchmark", "one", "--json"),
+    ],
+)
+def test_words_that_cannot_be_read_give_one_document_too(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["manage.py", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        ManagementUtility(["manage.py", *arguments]).execute()
+
+    document = json.loads(capsys.readouterr().out)
+    assert ended.value.code == 2
+    assert document["errors"][0].keys() == {"file", "line", "column", "message", "mend"}
+
+
+def test_a_database_that_is_not_there_is_a_sentence_and_a_document() -> None:
+    place = {**os.environ, "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "CELERY_BROKER_URL": "redis://:0"}
+    command = [sys.executable, "manage.py", "check_tasks", "--benchmark", "one", "--json"]
+
+    done = subprocess.run(command, cwd=settings.BASE_DIR, env=place, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert "The database cannot be used" in json.loads(done.stdout)["errors"][0]["message"]
+    assert "Traceback" not in done.stderr
