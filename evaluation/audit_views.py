@@ -89,6 +89,9 @@ def audit_new(request: SignedIn) -> HttpResponse:
     benchmark = benchmark or allowed[0]
     initial = {"seed": secrets.randbelow(1_000_000), "pilot": request.GET.get("pilot")}
     form = OpenAuditForm(benchmark, request.POST or None, initial=initial)
+    pilots = form.fields["pilot"].queryset  # type: ignore[attr-defined]
+    if not initial["pilot"] and len(pilots[:2]) == 1:
+        form.initial["pilot"] = pilots[0]
     if request.method == "POST" and form.is_valid():
         said = form.cleaned_data
         try:

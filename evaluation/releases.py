@@ -16,6 +16,7 @@ from django.db import transaction
 from evaluation.evidence import Evidence, gather_evidence
 from evaluation.models import Release, ReleaseTask
 from studio.drafts import load_episodes
+from studio.drafts.findings import load_texts
 from studio.exporting import episode_files
 from studio.importing import find_reading_errors
 from studio.models import Benchmark, Blob, Event, GraderScript, Persona, Revision, Task, TaskState, User, Waiver
@@ -31,6 +32,7 @@ AUDITED_DECISIONS = 10
 DISAGREEMENT = 0.1
 """The share of them in which people may hold the opposite of the judge, unless the plan says ``disagreement``.
 The paper reports 2.7 % for checklists and 1.5 % for intents (Table 6)."""
+WORDS = {"intents": "intent", "checklist": "item", "depends_on": "earlier session", "assets": "file"}
 
 
 @dataclass(frozen=True)
@@ -194,12 +196,14 @@ def _errors(candidate: _Candidate) -> Iterable[Blocker]:
     """Errors of the checks, but for those waived; the same checks the editor shows."""
     waived = set(Waiver.objects.filter(task__in=candidate.rows).values_list("fingerprint", flat=True))
     rows = {(row.episode.persona.user_id, row.task_id): row for row in candidate.rows}
+    texts = load_texts(candidate.episodes)
     for episode in candidate.episodes:
-        for finding in find_problems(episode, plan=candidate.benchmark.plan):
+        for finding in find_problems(episode, texts=texts, plan=candidate.benchmark.plan):
             if finding.severity != "error" or finding.fingerprint in waived:
                 continue
             row = rows.get((finding.persona, finding.task))
-            place = f"{finding.field} {finding.item}" if finding.item else finding.field
+            field = WORDS.get(finding.field, finding.field.replace("_", " "))
+            place = (f"{field} {finding.item}" if finding.item else field).capitalize()
             yield Blocker(
                 f"check-{finding.rule}",
                 f"{place}: {finding.message}" if place else finding.message,

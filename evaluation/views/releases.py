@@ -67,6 +67,7 @@ def release_new(request: SignedIn, slug: str) -> HttpResponse:
             except ReleaseBlocked:
                 form.add_error("accept", "Something stands in the way. Mend it, or accept it with a reason.")
     blockers = release_blockers(benchmark)
+    form.fields["accept"].required = bool(blockers)  # what is asked of people; the rule asks again
     return render(
         request,
         "evaluation/release_new.html",

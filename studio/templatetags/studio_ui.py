@@ -112,6 +112,19 @@ def marked(text: str, findings: Any) -> SafeString:
     return mark_safe("".join(parts))
 
 
+TOLD_WHOLE = {"created", "imported", "piloted", "released", "audit_opened", "audit_closed", "audit_results_read"}
+"""Verbs of events whose summary is a sentence that begins with what was done."""
+
+
+@register.filter
+def sentence(event: Any) -> str:
+    """An event's summary as it goes on after the name of who did it; empty where verb and summary stand apart."""
+    text = str(event.summary)
+    if event.verb not in TOLD_WHOLE or getattr(event, "task", None) or not text[:1].isupper():
+        return ""
+    return text[:1].lower() + text[1:]
+
+
 @register.filter
 def says_more(event: Any) -> bool:
     """Whether an event's summary adds to its verb."""
@@ -133,6 +146,12 @@ def pretty_json(value: Any) -> str:
 def get(mapping: Any, key: Any) -> Any:
     """``mapping|get:key`` where the key is a variable."""
     return mapping.get(key) if mapping else None
+
+
+@register.simple_tag
+def index(rows: Any, number: int, name: str) -> Any:
+    """``name`` of the row at a 1-based place; empty if there is none."""
+    return rows[number - 1][name] if 0 < number <= len(rows) else ""
 
 
 @register.filter
