@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import Sealed, Shown
+from studio import notifying
 from studio.access import ALLOWED
 from studio.models import Benchmark, Event, Membership, User
 
@@ -82,6 +83,14 @@ def open_campaign(
         verb="audit_opened",
         summary=f"Opened the audit “{campaign.name}” of {len(decisions)} decisions",
         data={"campaign": campaign.pk, "source": source, "seed": seed},
+    )
+    notifying.tell(
+        [user.pk for user in auditors] or notifying.people_who_may(benchmark, "audit"),
+        notifying.Kind.AUDIT_OPENED,
+        f"opened the audit “{campaign.name}” for you: {len(decisions)} decisions to judge.",
+        benchmark=benchmark,
+        address=campaign.get_absolute_url(),
+        by=by,
     )
     return campaign
 

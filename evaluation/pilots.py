@@ -17,9 +17,11 @@ from evaluation.protocol.prompts import PROMPTS_VERSION
 from evaluation.protocol.session import MAX_TURNS
 from evaluation.queueing import enqueue_due
 from evaluation.results import pilot_scores
+from studio import notifying
 from studio.models import Benchmark, Event, Persona, Revision, Task, TaskState, User
 from studio.spec.task import TaskSpec
 
+ENDED = {Pilot.State.FINISHED: "finished", Pilot.State.STOPPED: "met failures of its own and stopped"}
 APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
 MAX_RUNS = 20
 LIMITS: dict[str, float] = {"turns": MAX_TURNS, "turn_seconds": 2400, "tool_calls": 200, "tokens": 2_000_000, "cost": 0}
@@ -146,6 +148,14 @@ def settle_pilot(pilot_id: int) -> None:
         pilot.finished_at = timezone.now()
         pilot.save(update_fields=["state", "finished_at"])
         _score(pilot)
+        notifying.tell(
+            [pilot.created_by_id] if pilot.created_by_id else [],
+            notifying.Kind.PILOT_ENDED,
+            f"{ENDED[Pilot.State(state)]} pilot {pilot.number}, which you started.",
+            benchmark=pilot.benchmark_id,
+            address=pilot.get_absolute_url(),
+            by=None,
+        )
 
 
 def sweep(*, sent_before: bool = False) -> int:

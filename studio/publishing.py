@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from studio import drafts
+from studio import drafts, notifying
 from studio.models import Comment, Event, Finding, Review, Revision, Task, TaskState, User, Waiver
 
 OPEN = (TaskState.DRAFT, TaskState.CHANGES_REQUESTED)
@@ -21,7 +21,9 @@ def submit(task_id: int, *, by: User, text: str = "") -> Task:
     task = _lock(task_id)
     if task.state not in OPEN:
         raise PublishingRefused(f"This task is {_state(task)}: only a draft can be submitted for review.")
-    return _move(task, TaskState.IN_REVIEW, "submitted", by=by, summary=text or f"Version {task.version}.")
+    moved = _move(task, TaskState.IN_REVIEW, "submitted", by=by, summary=text or f"Version {task.version}.")
+    notifying.tell_of_submission(moved, authors_of(task.revisions.get(number=task.version)), by=by)
+    return moved
 
 
 @transaction.atomic
@@ -58,7 +60,10 @@ def approve(task_id: int, *, by: User, version: int | None = None, text: str = "
     summary = (
         f"Version {revision.number}" + (f", {given} of {needed}." if needed > 1 else ".") + (f" {text}" if text else "")
     )
-    return _move(task, state, "approved", by=by, summary=summary)
+    moved = _move(task, state, "approved", by=by, summary=summary)
+    if state == TaskState.APPROVED:
+        notifying.tell_of_approval(moved, authors_of(revision), by=by)
+    return moved
 
 
 @transaction.atomic
@@ -73,7 +78,9 @@ def request_changes(task_id: int, *, by: User, text: str, version: int | None = 
     Review.objects.create(
         revision=revision, reviewer=by, decision=Review.Decision.CHANGES_REQUESTED, text=_storable(text)
     )
-    return _move(task, TaskState.CHANGES_REQUESTED, "changes_requested", by=by, summary=text)
+    moved = _move(task, TaskState.CHANGES_REQUESTED, "changes_requested", by=by, summary=text)
+    notifying.tell_of_changes(moved, authors_of(revision), _storable(text), by=by)
+    return moved
 
 
 @transaction.atomic
@@ -101,10 +108,10 @@ def comment(
     task_id: int, *, by: User, text: str, field: str = "", item_uid: str | None = None, words: str = ""
 ) -> Comment:
     """A remark on the task, one of its fields or one row of a field."""
-    task = Task.objects.select_related("episode__persona").get(pk=task_id)
+    task = Task.objects.select_related("episode__persona__benchmark").get(pk=task_id)
     if not _storable(text):
         raise PublishingRefused("Write something first.")
-    return Comment.objects.create(
+    remark = Comment.objects.create(
         task=task,
         revision=task.revisions.filter(number=task.version).first(),
         field=field,
@@ -113,6 +120,8 @@ def comment(
         text=_storable(text),
         author=by,
     )
+    notifying.tell_of_remark(remark)
+    return remark
 
 
 def resolve(remark: Comment, *, by: User) -> None:

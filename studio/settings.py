@@ -160,7 +160,17 @@ SESSION_RETRY_SECONDS = float(os.environ.get("STUDIO_SESSION_RETRY_SECONDS", 10)
 DEFAULT_USER_MODEL = os.environ.get("STUDIO_USER_MODEL", "")
 DEFAULT_JUDGE = os.environ.get("STUDIO_JUDGE", "")
 
-EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+# E-mails (`manage.py send_digests`) are printed, or go to the server that STUDIO_SMTP_HOST names.
+EMAIL_HOST = os.environ.get("STUDIO_SMTP_HOST", "")
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
+EMAIL_PORT = int(os.environ.get("STUDIO_SMTP_PORT", 587))
+EMAIL_HOST_USER = os.environ.get("STUDIO_SMTP_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("STUDIO_SMTP_PASSWORD", "")
+EMAIL_USE_TLS = EMAIL_PORT == 587
+EMAIL_TIMEOUT = 30
+DEFAULT_FROM_EMAIL = os.environ.get("STUDIO_MAIL_FROM", "studio@localhost")
+# Where people reach the studio, for links in e-mails: https://studio.example.org
+PUBLIC_ADDRESS = os.environ.get("STUDIO_PUBLIC_ADDRESS", "").rstrip("/")
 
 # Where the scripted model answers; empty: a process that needs it serves it to itself, on loopback.
 SCRIPTED_MODEL_URL = os.environ.get("SCRIPTED_MODEL_URL", "")

@@ -16,6 +16,7 @@ from studio.drafts.refusing import StaleDraft, refuse_taken_id, refuse_unstorabl
 from studio.drafts.syncing import BATCH
 from studio.drafts.writing import TASK_FIELDS, drop_empty_groups, set_task_fields, write_groups, write_parts
 from studio.models import Episode, Event, Revision, Task, TaskState, User
+from studio.notifying import tell_of_edits
 from studio.spec.changes import changed_fields, save_summary
 from studio.spec.task import TaskSpec
 from studio.spec.uids import uid_of
@@ -90,7 +91,9 @@ def save_tasks(
         if fields or row.version == 0:
             changes[place] = tuple(fields)
             changed.append((row, _renamed(before, spec)))
+    settled = {row.pk: row.version for row, _ in changed if row.state in SETTLED}
     _write(changed)
+    tell_of_edits(settled, by=by)
     revisions = _freeze(changed, by=by, note=note)
     _tell(changed, list(changes.values()), by=by, verb=verb, note=note)
     return [

@@ -26,6 +26,7 @@ from studio.models import (
     TaskState,
     User,
 )
+from studio.notifying import tell_of_import
 from studio.spec.episode import EpisodeSpec
 from studio.spec.pibench import Reading
 
@@ -198,10 +199,12 @@ class Storing:
 
     def _record(self, approved: int) -> None:
         new, updated = len(self.report.created), len(self.report.updated)
+        what = f"{new} tasks new, {updated} changed, {len(self.report.unchanged)} as they were."
+        tell_of_import(self.benchmark, what, by=self.by)
         Event.objects.create(
             benchmark=self.benchmark,
             actor=self.by,
             verb="imported",
-            summary=f"Imported: {new} tasks new, {updated} changed, {len(self.report.unchanged)} as they were.",
+            summary=f"Imported: {what}",
             data={"created": new, "updated": updated, "approved_elsewhere": approved},
         )

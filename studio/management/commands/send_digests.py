@@ -1,0 +1,33 @@
+"""`manage.py send_digests`: e-mails of what is unread. Call it from cron, once a day or once an hour."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from studio.digests import send_digests
+from studio.management.report import FOUND_PROBLEMS
+
+
+class Command(BaseCommand):
+    help = (
+        "Send everybody with an e-mail address what is unread and was in no e-mail yet. Printed, unless "
+        "STUDIO_SMTP_HOST names a server. Exit status 0: done; 1: some e-mail could not be sent and stays due."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="one JSON document on standard error")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            sent = send_digests()
+        except OSError as problem:
+            self.stderr.write(self.style.ERROR(f"Not everything could be sent: {problem}. It stays due."))
+            sys.exit(FOUND_PROBLEMS)
+        if options["json"]:
+            self.stderr.write(json.dumps({"sent": [{"user": one.user.username, "to": one.to} for one in sent]}))
+        else:
+            self.stderr.write(f"{len(sent)} e-mail{'' if len(sent) == 1 else 's'} sent.")
