@@ -39,6 +39,7 @@ State = Rehearsal.State
 LARGEST_FILE = 400_000
 """Bytes of a file that is written in a form."""
 MAX_MESSAGE = 20_000
+MOVED_ON = "It moved on in another window: look at it as it is now. What you wrote is kept below."
 
 
 class RehearsalRefused(Exception):
@@ -100,10 +101,11 @@ def start_rehearsal(
     return rehearsal
 
 
-def answer(pk: int, text: str) -> None:
-    """In the assistant's seat: this is the reply; the judge settles what it can. Raises RehearsalRefused."""
+def answer(pk: int, text: str, *, turn: int | None = None) -> None:
+    """In the assistant's seat: this is the reply; the judge settles what it can. ``turn`` is the one it was written
+    for. Raises RehearsalRefused."""
     text = storable(text.replace("\r\n", "\n"))
-    with _taken(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
+    with _taken(pk, Seat.AGENT, State.YOURS, State.STOPPED, turn=turn) as row:
         if not text.strip():
             raise RehearsalRefused("text", "Write what the assistant answers.")
         if len(text) > MAX_REPLY:
@@ -113,14 +115,17 @@ def answer(pk: int, text: str) -> None:
         send_off(row)
 
 
-def decide(pk: int, choices: Mapping[int, Choice], quotes: Mapping[int, str], words: str) -> None:
+def decide(
+    pk: int, choices: Mapping[int, Choice], quotes: Mapping[int, str], words: str, *, turn: int | None = None
+) -> None:
     """In the user's seat: settle the intents as chosen, say ``words``, and let the assistant answer.
 
     What is not chosen was neither met nor asked for. Without ``words`` the user says what the rules of a session
-    have them say: the intents asked for, else the first open one. Raises RehearsalRefused.
+    have them say: the intents asked for, else the first open one. ``turn`` is the one it was decided for. Raises
+    RehearsalRefused.
     """
     words = storable(words.replace("\r\n", "\n")).strip()
-    with _taken(pk, Seat.USER, State.YOURS) as row:
+    with _taken(pk, Seat.USER, State.YOURS, turn=turn) as row:
         if len(words) > MAX_MESSAGE:
             raise RehearsalRefused("words", f"This has {len(words):,} characters; write at most {MAX_MESSAGE:,}.")
         task = TaskSpec.model_validate(row.revision.spec)
@@ -210,7 +215,7 @@ def _in_the_way(name: str, other: str) -> bool:
 
 
 @contextmanager
-def _taken(pk: int, seat: str | None, *states: str) -> Iterator[Rehearsal]:
+def _taken(pk: int, seat: str | None, *states: str, turn: int | None = None) -> Iterator[Rehearsal]:
     """The row, locked, if that seat may act now. Raises RehearsalRefused."""
     with transaction.atomic():
         row = (
@@ -220,12 +225,12 @@ def _taken(pk: int, seat: str | None, *states: str) -> Iterator[Rehearsal]:
         )
         if seat is not None and row.seat != seat:
             raise RehearsalRefused("", "This belongs to the other seat.")
+        if turn is not None and turn != len(row.turns) + 1 and row.state in states:
+            raise RehearsalRefused("", MOVED_ON)
         if row.state not in states:
             row_says = {
                 State.WORKING: "A model is at work: wait for it, or stop waiting.",
                 State.FINISHED: "This rehearsal is over: begin another.",
             }
-            raise RehearsalRefused(
-                "", row_says.get(State(row.state), "It moved on in another window: look at it as it is now.")
-            )
+            raise RehearsalRefused("", row_says.get(State(row.state), MOVED_ON))
         yield row

@@ -11,13 +11,14 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Q
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation import rehearsals
 from evaluation.forms import RehearsalForm
 from evaluation.harvesting import Kind, WordsRefused, keep_words
 from evaluation.models import Rehearsal
-from evaluation.rehearsal_reading import read_rehearsal
+from evaluation.rehearsal_reading import read_rehearsal, summary_of
 from evaluation.rehearsals import RehearsalRefused
 from evaluation.rehearsed import CHOICES, Choice
 from evaluation.rehearsing import give_up_dead, stop_waiting
@@ -55,7 +56,7 @@ def rehearse(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpRespons
         "benchmark": persona.benchmark,
         "form": form,
         "problem": problem,
-        "mine": [(row, read_rehearsal(row)) for row in mine[:20]],
+        "mine": [(row, summary_of(row)) for row in mine[:20]],
         "more": max(0, len(mine) - 20),
     }
     return render(request, "evaluation/rehearse.html", context, status=422 if form.errors or problem else 200)
@@ -91,7 +92,7 @@ def act(request: SignedIn, pk: int, action: str) -> HttpResponse:
 
 
 def _answer(request: SignedIn, row: Rehearsal) -> None:
-    rehearsals.answer(row.pk, request.POST.get("text", ""))
+    rehearsals.answer(row.pk, request.POST.get("text", ""), turn=_turn(request))
 
 
 def _decide(request: SignedIn, row: Rehearsal) -> None:
@@ -102,7 +103,13 @@ def _decide(request: SignedIn, row: Rehearsal) -> None:
         if chosen in CHOICES:
             choices[position] = chosen
             quotes[position] = request.POST.get(f"quote.{position}", "")
-    rehearsals.decide(row.pk, choices, quotes, request.POST.get("words", ""))
+    rehearsals.decide(row.pk, choices, quotes, request.POST.get("words", ""), turn=_turn(request))
+
+
+def _turn(request: SignedIn) -> int | None:
+    """The turn the form was made for: another window may have gone on."""
+    number = request.POST.get("turn", "")
+    return int(number) if number.isdecimal() and len(number) < 5 else None
 
 
 def _propose(request: SignedIn, row: Rehearsal) -> None:
@@ -233,6 +240,7 @@ def _page(
         "choice_names": [("met", "met it"), ("asked", "asked for it"), ("neither", "neither")],
         "path": path,
         "content": typed["content"] if "content" in typed else _text(row, path),
+        "all_url": reverse("evaluation:rehearse", args=[persona.benchmark.slug, persona.user_id, task.pk]),
         "working": row.state == Rehearsal.State.WORKING,
     }
     return render(request, "evaluation/rehearsal.html", context, status=status)

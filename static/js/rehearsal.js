@@ -16,6 +16,24 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
+// Words that are not sent yet outlast a page that is left or loaded again; so does the cover over the open intents.
+const here = `rehearsal-${document.querySelector("[data-rehearsal]")?.dataset.rehearsal}`;
+const nameOf = (field) => `${here}-${field.form.action}-${field.name}`;
+const PLACES = "form[data-guard] textarea";
+for (const field of document.querySelectorAll(PLACES)) {
+  const words = sessionStorage.getItem(nameOf(field));
+  if (words !== null && !field.value) field.value = words;
+  field.addEventListener("input", () => sessionStorage.setItem(nameOf(field), field.value));
+}
+document.addEventListener("submit", (event) => {
+  for (const field of event.target.querySelectorAll("textarea")) sessionStorage.removeItem(nameOf(field));
+});
+const cover = document.querySelector("[data-cover]");
+if (cover) {
+  cover.checked = localStorage.getItem("rehearsal-cover") === "yes";
+  cover.addEventListener("change", () => localStorage.setItem("rehearsal-cover", cover.checked ? "yes" : "no"));
+}
+
 const since = document.querySelector("[data-since]");
 if (since) {
   const began = Number(since.dataset.since) * 1000;

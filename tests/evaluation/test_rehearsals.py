@@ -341,6 +341,15 @@ def test_files_stay_inside_the_workspace(stub, path):
     assert refused.value.field == "path"
 
 
+def test_what_was_written_for_an_earlier_turn_is_not_taken_for_this_one(stub):
+    row = begun("agent", real(stub))
+    answered(row, "First.")
+
+    with pytest.raises(RehearsalRefused, match="another window"):
+        rehearsals.answer(row.pk, "Also for the first turn.", turn=1)
+    rehearsals.answer(row.pk, "For the second.", turn=2)
+
+
 def test_a_task_without_a_request_says_so(stub):
     with pytest.raises(RehearsalRefused, match="no request yet"):
         begun("agent", real(stub), initial_request=" ")
