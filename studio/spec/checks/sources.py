@@ -13,10 +13,13 @@ FILE_NAME = re.compile(
     r"(?<![\w/@.-])[\w][\w.-]*(?:/[\w.-]+)*\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|eml|ics|zip)\b",
     re.IGNORECASE,
 )
-_MADE_HERE = re.compile(
-    r"(?:\b(?:write|save|put|store|create|draft|export|output|name|call|produce|generate|make|fill|record|log|belongs?|stands?"
-    r"|sheet|deliver)\w*\b[^.!?\n]{0,160}|\b(?:into|as|called|named)\s+(?:an?\s+|the\s+)?(?:new\s+)?(?:file\s+)?"
-    r"(?:named\s+|called\s+)?[“\"‘'`]?)$",
+_MAKES = re.compile(
+    r"\b(?:write|save|put|store|create|draft|export|output|name|call|produce|generate|make|fill|record|log|belongs?|stands?"
+    r"|sheet|deliver)",
+    re.IGNORECASE,
+)
+_INTO = re.compile(
+    r"\b(?:into|as|called|named)\s+(?:an?\s+|the\s+)?(?:new\s+)?(?:file\s+)?(?:named\s+|called\s+)?[“\"‘'`]?$",
     re.IGNORECASE,
 )
 _READ_HERE = re.compile(
@@ -72,9 +75,16 @@ def made_here(task: TaskSpec, name: str) -> bool:
     """Whether this task's own session is to write a file of that name."""
     if any(path.rpartition("/")[2] == name for path in task.expected_artifacts):
         return True
-    return any(
-        match[0].rpartition("/")[2] == name
-        and _MADE_HERE.search(task.initial_request, max(0, match.start() - 300), match.start())
-        and not _READ_HERE.search(task.initial_request, max(0, match.start() - 40), match.start())
-        for match in files_named(task.initial_request)
-    )
+    return name in _names_made(task.initial_request)
+
+
+@lru_cache(maxsize=2_000)
+def _names_made(request: str) -> frozenset[str]:
+    """Names of files that a request, read up to its hundredth file, asks to be written."""
+    made = set()
+    for match in files_named(request)[:100]:
+        before = request[max(0, match.start() - 160) : match.start()]
+        same_sentence = re.split(r"[.!?\n]", before)[-1]
+        if (_MAKES.search(same_sentence) or _INTO.search(before)) and not _READ_HERE.search(before[-40:]):
+            made.add(match[0].rpartition("/")[2])
+    return frozenset(made)
