@@ -42,7 +42,8 @@ def _task(user: str, task: str, *, setup: bool) -> bytes:
     objectives = "" if setup else f"objectives:\n  checklist:\n{criteria}"
     return (
         f"schema_version: v2\ntask_id: {task}\nuser_id: {user}\nenvironment_id: env_{user}\ntitle: Title of {task}\n"
-        f"description: ''\ntask_type: long_term\ntrigger:\n  type: user\nintent:\n  initial_input: |\n    Please see to {task} today.\n"
+        f"description: ''\ntask_type: long_term\n"
+        f"trigger:\n  type: user\nintent:\n  initial_input: |\n    Please see to {task} today.\n"
         f"  hidden_intent:\n{intents}{objectives}metadata:\n  difficulty: medium\n"
     ).encode()
 
