@@ -138,10 +138,10 @@ def decide(
         if words and not progress.ending:
             progress = replace(progress, message=words)
         still = {*taken.satisfied, *taken.asked_for}
-        turn = turn_document(
+        document = turn_document(
             taken, reply, {index: one for index, one in decided.items() if index in still}, row.manifest
         )
-        changes = {"reason": ""} | after(row, turn, progress)
+        changes = {"reason": ""} | after(row, document, progress)
         for name, value in changes.items():
             setattr(row, name, value)
         row.save(update_fields=[*changes, "touched_at"])

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation import rehearsals
 from evaluation.forms import RehearsalForm
@@ -77,13 +77,18 @@ def rehearsal(request: SignedIn, pk: int) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "POST"])
 def act(request: SignedIn, pk: int, action: str) -> HttpResponse:
-    """Whatever a person does in a rehearsal. What is refused comes back with all that was typed."""
+    """Whatever a person does in a rehearsal. What is refused comes back with all that was typed.
+
+    Whoever had to sign in first is sent here without a form, and finds their words in the page.
+    """
     row = _mine(request, pk)
     do = ACTIONS.get(action)
     if do is None:
         raise Http404
+    if request.method == "GET":
+        return redirect(f"{row.get_absolute_url()}#now")
     try:
         return do(request, row) or redirect(f"{row.get_absolute_url()}#now")
     except RehearsalRefused as refusal:

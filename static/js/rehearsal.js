@@ -26,6 +26,7 @@ for (const field of document.querySelectorAll(PLACES)) {
   field.addEventListener("input", () => sessionStorage.setItem(nameOf(field), field.value));
 }
 document.addEventListener("submit", (event) => {
+  if (event.target.matches("[data-send]")) return; // kept until the turn is over: the studio may send one to sign in first
   for (const field of event.target.querySelectorAll("textarea")) sessionStorage.removeItem(nameOf(field));
 });
 const cover = document.querySelector("[data-cover]");

@@ -92,6 +92,13 @@ def test_what_is_refused_comes_back_with_what_was_typed(client: Client, desk: Ta
     assert page.startswith("422") and "Intent 1 of the draft says this already." in page
 
 
+def test_who_had_to_sign_in_first_comes_back_to_the_rehearsal(client: Client, desk: Task, scripted):
+    row = start(client, desk)
+
+    assert client.get(f"/rehearsals/{row.pk}/answer/")["Location"] == f"/rehearsals/{row.pk}/#now"
+    assert client.get(f"/rehearsals/{row.pk}/nothing/").status_code == 404
+
+
 def test_a_failure_of_a_model_stands_beside_the_kept_words(client: Client, desk: Task, scripted):
     row = start(client, desk)
     ModelEndpoint.objects.filter(name="scripted-user").update(key_env="NOT_SET_API_KEY")
