@@ -14,6 +14,7 @@ from studio.views import (
     reviewing,
     searching,
     styleguide,
+    tasklist,
     tasks,
     versions,
 )
@@ -54,6 +55,8 @@ benchmark_patterns: Patterns = [
     path("members/", benchmarks.members, name="members"),
     path("history/", benchmarks.history, name="benchmark_history"),
     path("findings/", benchmarks.findings, name="findings"),
+    path("tasks/", tasklist.tasks, name="tasks"),
+    path("tasks/change/", tasklist.change, name="tasks_change"),
     path("import/", imports.start, name="import_start"),
     path("import/<int:pk>/", imports.show, name="import"),
     path("import/<int:pk>/decide/", imports.decide, name="import_decide"),
