@@ -91,6 +91,7 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
     )
 
 
+_LEFT_OUT = re.compile(r"\b(?:leav(?:e|es|ing)|left|keep|keeps|kept|cut|cross) (?:\w+ ){0,5}out\b", re.IGNORECASE)
 _HARMLESS = re.compile(r"\b(?:no|not) (?:more|less|later|earlier|fewer|only|longer|just|doubt)\b", re.IGNORECASE)
 
 
@@ -105,7 +106,9 @@ def anywhere(demand: str, text: str) -> float:
 def negative(text: str) -> bool:
     """Whether a clause forbids or denies."""
     text = _HARMLESS.sub(" ", text)
-    return any(word.text.casefold().replace("’", "'") in NEGATIVE for word in words(text))
+    return _LEFT_OUT.search(text) is not None or any(
+        word.text.casefold().replace("’", "'") in NEGATIVE for word in words(text)
+    )
 
 
 @lru_cache(maxsize=500)

@@ -14,6 +14,8 @@ from studio.spec.text.words import content
 LONGEST = 40_000
 """Characters of a text that are looked at; judges see no more of a file either."""
 WHOLE = 0.62
+LEAST_NEAR = 0.6
+"""However well the words hang together, this share of them has to be said."""
 PART = 0.38
 CLAUSE = 0.6
 CLAUSE_WEIGHT = 2.0
@@ -59,7 +61,7 @@ def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Le
         return None
     hidden = any(clause.said < UNSAID and not is_aside(clause.span.text) for clause in said.clauses)
     hidden = hidden or (said.near < SURELY and _unsaid(said) > 1)
-    if score >= WHOLE and not said.missing_facts and not hidden:
+    if score >= WHOLE and said.near >= LEAST_NEAR and not said.missing_facts and not hidden:
         return Leak("wholly", demand.strip(), best.place.text, score)
     told = best.said >= CLAUSE and best.weight >= CLAUSE_WEIGHT and not _denied(best.span, best.place, said)
     if score >= PART or told:

@@ -11,6 +11,7 @@ IRREGULAR = {
         "begin": "began begun beginning",
         "bring": "brought",
         "buy": "bought",
+        "charge": "responsible responsibility responsibilities",
         "child": "children",
         "choose": "chose chosen",
         "do": "did done does",

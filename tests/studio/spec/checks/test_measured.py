@@ -23,7 +23,7 @@ def of(rows: list[Score], name: str) -> tuple[float, float]:
 def test_leaks_in_sentences_of_our_own_are_found_and_hardly_anything_else() -> None:
     rows = own_scores()
 
-    assert min(of(rows, "wholly stated")) >= 0.85
+    assert min(of(rows, "wholly stated")) >= 0.8
     assert min(of(rows, "wholly or partly stated")) >= 0.75
 
 
