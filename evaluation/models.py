@@ -373,7 +373,7 @@ class Rehearsal(models.Model):
     reason = models.TextField(blank=True)
     """Why it stopped, or what ended it."""
     message = models.TextField(blank=True)
-    """What the assistant is told next; empty once the session is over."""
+    """What the assistant is told next; empty once every intent is settled."""
     turns = OrderedJSONField(default=list)
     """What was said and decided (``evaluation.rehearsed``), the oldest first."""
     under_way = OrderedJSONField(default=dict)

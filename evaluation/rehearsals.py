@@ -172,8 +172,8 @@ def try_again(pk: int, words: str = "") -> None:
 def end_rehearsal(pk: int) -> None:
     """The person has seen enough. What is open stays open."""
     with _taken(pk, None, State.YOURS, State.STOPPED, State.WORKING) as row:
-        row.state, row.reason, row.message, row.claimed_by = State.FINISHED, "You ended it.", "", ""
-        row.save(update_fields=["state", "reason", "message", "claimed_by", "touched_at"])
+        row.state, row.reason, row.claimed_by = State.FINISHED, "You ended it.", ""
+        row.save(update_fields=["state", "reason", "claimed_by", "touched_at"])
 
 
 def delete_rehearsal(pk: int) -> None:

@@ -82,6 +82,18 @@ def test_a_session_is_played_from_the_users_seat_by_hand(client: Client, desk: T
     assert "It is over" in post(client, row, "decide")
 
 
+def test_a_rehearsal_ended_early_shows_the_reply_nobody_judged(client: Client, desk: Task, scripted):
+    row = start(client, desk, "user", "")
+    work_on(row.pk)
+
+    page = text(post(client, row, "end"))
+
+    assert "It ended before this reply was judged." in page
+    assert "Please write the note a." in page
+    assert "It is over: You ended it." in page and "0.0 % Proc" in page or "Proc of this session alone 0.0 %" in page
+    assert page.count("◌ open") == 3
+
+
 def test_what_is_refused_comes_back_with_what_was_typed(client: Client, desk: Task, scripted):
     row = start(client, desk)
 
