@@ -64,9 +64,7 @@ def main() -> int:
         measured = {score.name.partition(":")[0] for score in rows}
         others = Counter(each.rule for each in findings if each.rule not in measured)
         print(f"  found without labels: {', '.join(f'{rule} {count}' for rule, count in sorted(others.items()))}")
-        print(
-            f"  {len(episode.tasks)} tasks: {whole:.2f} s of one core the first time; one after an edit: {one * 1000:.0f} ms"
-        )
+        print(f"  {len(episode.tasks)} tasks: {whole:.2f} s of a core at first; one after an edit: {one * 1000:.0f} ms")
         slow |= whole > EPISODE_SECONDS or one > TASK_SECONDS
     print("sentences of our own")
     for score in own_scores():
