@@ -75,6 +75,6 @@ def _room_of(request: HttpRequest) -> str:
         return "pilots"
     if name == "home":
         return "home"
-    if name in ("settings", "password_change", "key", "api"):
+    if name in ("settings", "password_change", "key", "api", "notification_choices"):
         return "settings"
     return "benchmarks" if match.namespace == "studio" and name not in ROOMLESS else ""

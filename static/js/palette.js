@@ -45,7 +45,7 @@ function draw(places) {
     label.className = "label";
     label.textContent = place.label;
     const detail = document.createElement("span");
-    detail.className = "detail";
+    detail.className = place.kind === "Here" || place.kind === "Room" ? "detail key" : "detail";
     detail.textContent = place.detail;
     const kind = document.createElement("span");
     kind.className = "kind";
