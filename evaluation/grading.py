@@ -222,7 +222,11 @@ def _run_script(
     way: Way,
     verdicts: dict[int, dict[int, bool | None]],
 ) -> None:
-    """Run the grader script over all turns in one start of the sandbox."""
+    """Run the grader script over all turns in one start of the sandbox.
+
+    A call that raised is 0 for every key in compat, as the format has it; strict knows nothing then, and neither
+    way knows anything of a call that had to be stopped.
+    """
     keyed = [item for item in items if item.script]
     if not keyed or not scenes or all(scenes[-1].number in verdicts[item.index] for item in keyed):
         return
@@ -240,7 +244,10 @@ def _run_script(
         for item in keyed:
             if scene.number not in verdicts[item.index]:
                 row = verdict_of(session, item, way, scene.number, Decision(bool(result.values[item.key])), None)
-                row.reason = f"The script gave {int(result.values[item.key])}."
+                if result.broken or (result.problem and way == "strict"):
+                    row.met = None
+                else:
+                    row.reason = f"The script gave {int(result.values[item.key])}."
                 row.error = result.problem
                 rows.append(row)
     _store(session, rows, verdicts)

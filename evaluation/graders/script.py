@@ -35,6 +35,8 @@ class GraderTurn:
     """0 or 1 for every key, in their order."""
     problem: str = ""
     """Why all values are 0, if the call failed."""
+    broken: bool = False
+    """The call came to no end of its own (a loop, a limit): the format has no word for that, so nothing is known."""
 
 
 class GraderRun(NamedTuple):
@@ -78,7 +80,7 @@ def run_grader(source: str, histories: Sequence[ToolHistory], *, keys: Sequence[
         turns += [_turn(fixed, answer) for answer in answers]
         if len(answers) < len(waiting):
             stopped = f"the run was stopped in this turn. {outcome.explain(_limits(len(waiting)))}"
-            turns.append(_turn(fixed, {"problem": stopped}))
+            turns.append(_turn(fixed, {"problem": stopped, "broken": True}))
     return GraderRun(fixed, tuple(turns))
 
 
@@ -99,7 +101,9 @@ def _run(
             answer = json.loads(line)
         except ValueError:
             answer = None
-        answers.append(answer if isinstance(answer, dict) else {"problem": "its answer was not readable"})
+        answers.append(
+            answer if isinstance(answer, dict) else {"problem": "its answer was not readable", "broken": True}
+        )
     return answers, outcome
 
 
@@ -116,6 +120,6 @@ def _keys_of(answers: list[dict[str, Any]], outcome: Outcome) -> tuple[str, ...]
 
 def _turn(keys: Sequence[str], answer: Mapping[str, Any]) -> GraderTurn:
     if "problem" in answer:
-        return GraderTurn(dict.fromkeys(keys, 0), str(answer["problem"]))
+        return GraderTurn(dict.fromkeys(keys, 0), str(answer["problem"]), bool(answer.get("broken")))
     said = {str(key): int(value) for key, value in answer["values"]}
     return GraderTurn({key: said.get(key, 0) for key in keys})

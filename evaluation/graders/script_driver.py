@@ -3,9 +3,9 @@
 Standard input holds ``{"histories": [...], "keys": [...] or null, "seconds": n}``; the script lies
 beside this file. Without ``keys``, the first history's answer fixes them; other keys are left out. For each
 history, in order, one line goes to standard output: ``{"values": [[key, 0 or 1], ...]}`` or
-``{"problem": "..."}``. Each call happens in a process of its own, whose prints go nowhere and which
-does not have our standard output: what the script says cannot be taken for what we say, and what it
-does to itself ends with the call.
+``{"problem": "...", "broken": false}``; broken is a call that came to no end of its own. Each call happens
+in a process of its own, whose prints go nowhere and which does not have our standard output: what the
+script says cannot be taken for what we say, and what it does to itself ends with the call.
 """
 
 import contextlib
@@ -72,13 +72,14 @@ def _call(source: bytes, history: Any, keys: list[str] | None, seconds: float, a
     if answer.endswith(b"\n"):
         return _checked(answer, keys)
     if not in_time:
-        return _problem(f"the script did not end within {seconds:g} s")
+        return _problem(f"the script did not end within {seconds:g} s", broken=True)
     if len(answer) >= MAX_ANSWER:
-        return _problem("the script returned more than can be read")
+        return _problem("the script returned more than can be read", broken=True)
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
-        return _problem(f"the process of the script was killed ({name}), as happens at a limit of CPU time or memory")
-    return _problem("the script ended its process without an answer")
+        words = f"the process of the script was killed ({name}), as happens at a limit of CPU time or memory"
+        return _problem(words, broken=True)
+    return _problem("the script ended its process without an answer", broken=True)
 
 
 def _fork() -> int:
@@ -150,6 +151,8 @@ def _check_values(result: Any, keys: list[str] | None) -> list[tuple[str, int]]:
             continue
         if type(key) is not str or not key.strip() or len(key) > MAX_KEY_LENGTH:
             raise Misfit(f"the script returned a key that is not a text of 1 to {MAX_KEY_LENGTH} characters")
+        if "\0" in key or _text(key) != key:
+            raise Misfit(f"the script returned a key that is not text: {key[:80]!r}")
         if type(value) not in (int, bool) or value not in (0, 1):
             raise Misfit(
                 f"the script returned {str(value)[:40]!r} ({type(value).__name__}) for {key[:80]!r}, not 0 or 1"
@@ -180,11 +183,16 @@ def _checked(answer: bytes, keys: list[str] | None) -> dict[str, Any]:
             return _problem(str(said["problem"]))
         return {"values": _check_values(dict(map(tuple, said["values"])), keys)}
     except (ValueError, TypeError, KeyError, RecursionError, Misfit):
-        return _problem("the script wrote something else in place of its result")
+        return _problem("the script wrote something else in place of its result", broken=True)
 
 
-def _problem(words: str) -> dict[str, Any]:
-    return {"problem": words[:500]}
+def _problem(words: str, *, broken: bool = False) -> dict[str, Any]:
+    return {"problem": _text(words[:500]), "broken": broken}
+
+
+def _text(words: str) -> str:
+    """Without what no database keeps: NUL and half surrogates."""
+    return words.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 if __name__ == "__main__":

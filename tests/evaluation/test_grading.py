@@ -196,3 +196,23 @@ def test_a_workspace_that_outgrows_its_limit_is_the_agents_failure(stub: StubMod
 
     session = Session.objects.get()
     assert (session.state, session.reason) == ("failed", "The workspace holds more than 10 bytes.")
+
+
+@pytest.mark.parametrize(
+    ("failing", "compat"), [("raise KeyError('to')", False), ("import os; os._exit(0)", None), ("1 / 0", False)]
+)
+def test_a_script_that_fails_leaves_its_keys_ungraded_and_says_why(stub: StubModel, failing: str, compat: bool | None):
+    """compat keeps the format's word for an exception, 0; strict never takes a broken grader for a failing agent."""
+    source = f"def score(h):\n    if not h:\n        return {{'key': 0}}\n    {failing}\n"
+    stub.agent = writing("one")
+
+    pilot = run(
+        stub,
+        task("a", intents=(), checklist=(rubric("x"),), grader_script="data/clerk/scripts/check.py"),
+        persona=PersonaSpec(user_id="clerk", scripts=(file("scripts/check.py", source),)),
+    )
+
+    (session,) = pilot_report(pilot)["sessions"]
+    assert [(row["compat"], row["strict"]) for row in session["items"]] == [(True, True), (compat, None)]
+    assert session["ungraded"] == 1
+    assert all(verdict.error for verdict in Verdict.objects.filter(index=2))

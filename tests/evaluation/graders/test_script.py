@@ -180,3 +180,28 @@ def test_the_driver_refuses_to_run_anywhere_else():
 
     assert done.returncode == 1
     assert b"inside the sandbox only" in done.stderr
+
+
+def test_what_a_script_says_can_be_stored():
+    odd = on_tools("raise ValueError('nul \\0 and half \\ud800')")
+
+    problem = run_grader(odd, [SENT]).turns[0].problem
+
+    assert "nul \ufffd and half ?" in problem
+    with pytest.raises(GraderBroken, match="a key that is not text"):
+        grader_keys("def score(h): return {'a\\0': 0}")
+    with pytest.raises(GraderBroken, match="a key that is not text"):
+        grader_keys("def score(h): return {'a\\ud800': 0}")
+
+
+@pytest.mark.parametrize(
+    ("body", "broken"),
+    [
+        ("raise ValueError('odd')", False),
+        ("return None", False),
+        ("import os; os._exit(0)", True),
+        ("import os; os.kill(-1, 9)", True),
+    ],
+)
+def test_a_call_that_had_to_be_stopped_is_told_from_one_that_raised(body, broken):
+    assert run_grader(on_tools(body), [SENT]).turns[0].broken is broken
