@@ -50,5 +50,6 @@ def test_sessions_are_moved_by_keys_but_never_before_what_they_build_on(sample, 
 
     page.keyboard.press("o")
     expect(page).to_have_url(re.compile(rf"/tasks/{radio['03_running_order'].pk}/$"))
+    page.wait_for_load_state()  # keys work once the page has its scripts
     page.keyboard.press("Escape")
     expect(page.locator("#detail h1")).to_contain_text(TITLES[2])

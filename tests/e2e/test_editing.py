@@ -25,6 +25,7 @@ def spec_of(task: Task) -> TaskSpec:
 def save(page) -> None:
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+    page.wait_for_load_state()  # keys work once the page has its scripts
 
 
 def test_a_change_of_everything_is_one_more_version(task, visit):
