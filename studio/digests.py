@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from studio.access import benchmarks_for
 from studio.models import Digest, Notification, NotificationChoice, User
+from studio.notifying import place_of
 
 SHOWN = 50
 """Things one e-mail tells in full; it says how many more there are."""
@@ -40,7 +41,7 @@ def _send(person: User) -> Digest | None:
     rows = list(
         _due()
         .filter(user=person, benchmark__in=benchmarks_for(person))
-        .select_related("actor", "benchmark")
+        .select_related("actor", "benchmark", "task__episode__persona__benchmark")
         .select_for_update(of=("self",), skip_locked=True)
         .order_by("benchmark__name", "created_at", "pk")
     )
@@ -63,7 +64,7 @@ def write(person: User, rows: Sequence[Notification]) -> str:
             benchmark = row.benchmark_id
             lines += ["", str(row.benchmark), "-" * len(str(row.benchmark))]
         lines.append(f"* {row.actor or 'The studio'} {' '.join(row.text.split())}")
-        lines.append(f"  {settings.PUBLIC_ADDRESS}{row.address}")
+        lines.append(f"  {settings.PUBLIC_ADDRESS}{place_of(row)}")
     if len(rows) > SHOWN:
         lines += ["", f"And {len(rows) - SHOWN} more in your inbox."]
     lines += [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -32,6 +33,16 @@ LONGEST_WORDS = 300
 """Characters of somebody's words that are told; the rest stands on the page."""
 
 
+@dataclass(frozen=True)
+class Message:
+    """Something that some people should know, by their keys."""
+
+    people: frozenset[int]
+    text: str
+    address: str
+    task: Task | None = None
+
+
 def tell(
     people: Iterable[int],
     kind: str,
@@ -43,19 +54,14 @@ def tell(
     task: Task | None = None,
 ) -> None:
     """Tell these people, by key. Three queries, however many they are."""
-    tell_many([(people, text, address, task)], kind, benchmark=benchmark, by=by)
+    tell_many([Message(frozenset(people), text, address, task)], kind, benchmark=benchmark, by=by)
 
 
-def tell_many(
-    messages: Sequence[tuple[Iterable[int], str, str, Task | None]],
-    kind: str,
-    *,
-    benchmark: Benchmark | int,
-    by: User | None,
-) -> None:
-    """Tell of many things of one kind, each ``(people, text, address, task)``, at the cost of one."""
-    wanted = [(set(people) - {by.pk if by else None}, *rest) for people, *rest in messages]
-    everyone = set().union(*(people for people, *_ in wanted)) if wanted else set()
+def tell_many(messages: Sequence[Message], kind: str, *, benchmark: Benchmark | int, by: User | None) -> None:
+    """Tell of many things of one kind, at the cost of one."""
+    everyone: set[int] = set()
+    for message in messages:
+        everyone |= message.people - {by.pk if by else 0}
     if not everyone:
         return
     key = benchmark if isinstance(benchmark, int) else benchmark.pk
@@ -66,9 +72,17 @@ def tell_many(
     )
     Notification.objects.bulk_create(
         [
-            Notification(user_id=pk, kind=kind, text=text, address=address, task=task, benchmark_id=key, actor=by)
-            for people, text, address, task in wanted
-            for pk in sorted(people & heard)
+            Notification(
+                user_id=pk,
+                kind=kind,
+                text=message.text,
+                address=message.address,
+                task=message.task,
+                benchmark_id=key,
+                actor=by,
+            )
+            for message in messages
+            for pk in sorted(message.people & heard)
         ],
         batch_size=500,
     )
@@ -115,13 +129,11 @@ def tell_of_edits(edited: Mapping[int, int], *, by: User | None) -> None:
     """
     if not edited:
         return
-    rows = Review.objects.filter(
-        revision__task__in=edited, decision=Review.Decision.APPROVED, reviewer__isnull=False
-    ).values_list("revision__task", "revision__number", "reviewer")
+    given = Review.objects.filter(revision__task__in=edited, decision=Review.Decision.APPROVED)
     approvers: dict[int, set[int]] = {}
-    for task_id, number, reviewer in rows:
-        if edited[task_id] == number:
-            approvers.setdefault(task_id, set()).add(reviewer)
+    for review in given.select_related("revision"):
+        if review.reviewer_id and edited[review.revision.task_id] == review.revision.number:
+            approvers.setdefault(review.revision.task_id, set()).add(review.reviewer_id)
     if not approvers:
         return
     by_benchmark: dict[int, list[Task]] = {}
@@ -130,7 +142,12 @@ def tell_of_edits(edited: Mapping[int, int], *, by: User | None) -> None:
     for benchmark, tasks in by_benchmark.items():
         said = "edited “{}”, of which you approved version {}. It needs a review again."
         tell_many(
-            [(approvers[t.pk], said.format(t, edited[t.pk]), t.get_absolute_url(), t) for t in tasks],
+            [
+                Message(
+                    frozenset(approvers[task.pk]), said.format(task, edited[task.pk]), task.get_absolute_url(), task
+                )
+                for task in tasks
+            ],
             Kind.EDITED_AFTER,
             benchmark=benchmark,
             by=by,
@@ -149,7 +166,15 @@ def inbox_of(user: Somebody) -> QuerySet[Notification]:
     if not user.is_authenticated:
         return Notification.objects.none()
     rows = Notification.objects.filter(user=user, benchmark__in=benchmarks_for(user))
-    return rows.select_related("actor", "benchmark", "task").order_by("-created_at", "-pk")
+    return rows.select_related("actor", "benchmark", "task__episode__persona__benchmark").order_by("-created_at", "-pk")
+
+
+def place_of(row: Notification) -> str:
+    """Path of the page where it happened, also if the persona has a new id. Costs nothing after ``inbox_of``."""
+    if row.task is None:
+        return row.address
+    anchor = row.address.partition("#")[2]
+    return row.task.get_absolute_url() + (f"#{anchor}" if anchor else "")
 
 
 def count_unread(user: Somebody) -> int:
@@ -166,7 +191,7 @@ def mark_read(user: User, *, only: int | None = None) -> int:
 
 def choices_of(user: User) -> dict[str, str]:
     """How this person is told, by kind."""
-    chosen = dict(user.notification_choices.values_list("kind", "how"))
+    chosen = dict(NotificationChoice.objects.filter(user=user).values_list("kind", "how"))
     return {kind: chosen.get(kind, How.EMAIL) for kind in Kind.values}
 
 

@@ -31,7 +31,7 @@ def read(request: HttpRequest, pk: int) -> HttpResponse:
     """Mark one as read and go where it happened, or, with ``stay``, back to the inbox."""
     row = get_object_or_404(notifying.inbox_of(request.user), pk=pk)
     notifying.mark_read(request.user, only=pk)
-    return redirect("studio:inbox") if "stay" in request.POST else redirect(row.address)
+    return redirect("studio:inbox") if "stay" in request.POST else redirect(notifying.place_of(row))
 
 
 @login_required

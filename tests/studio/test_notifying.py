@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.core import mail
 from django.core.management import call_command
@@ -156,6 +158,19 @@ def test_the_inbox_is_read_one_by_one_and_all_at_once(place):
     assert notifying.count_unread(reviewer) == 0
 
 
+def test_it_leads_to_the_task_also_where_the_persona_has_another_name_since(place):
+    _, author, reviewer, task = place
+    publishing.comment(task.pk, by=author, text=f"@{reviewer.username} look")
+    persona = task.episode.persona
+    persona.user_id = "miller"
+    persona.save()
+
+    answer = signed_in(reviewer).post(reverse("studio:notification", args=[notifying.inbox_of(reviewer)[0].pk]))
+
+    assert "/p/miller/tasks/" in answer.url
+    assert answer.url.endswith("#remarks")
+
+
 def test_nobody_reads_the_inbox_of_others_nor_of_a_benchmark_they_left(place):
     benchmark, author, reviewer, task = place
     publishing.submit(task.pk, by=author)
@@ -209,6 +224,18 @@ def test_e_mails_are_sent_once_and_recorded(place, settings):
     assert f"https://studio.example.org{task.get_absolute_url()}#remarks" in message.body
     digest = Digest.objects.get()
     assert (digest.to, digest.text, digest.notifications.count()) == (reviewer.email, message.body, 2)
+
+
+def test_the_command_tells_programs_in_one_document(place, settings, capsys):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    _, author, reviewer, task = place
+    publishing.submit(task.pk, by=author)
+
+    call_command("send_digests", "--json")
+
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == {"sent": [{"user": reviewer.username, "to": reviewer.email}]}
+    assert "asks for a review" in printed.err
 
 
 def test_what_was_read_or_has_no_address_to_go_to_is_not_sent(place):

@@ -40,6 +40,7 @@ def pages(benchmark, persona):
         "members": reverse("studio:members", args=[benchmark.slug]),
         "history": reverse("studio:benchmark_history", args=[benchmark.slug]),
         "findings": reverse("studio:findings", args=[benchmark.slug]),
+        "tasks": reverse("studio:tasks", args=[benchmark.slug]),
         "board": reverse("studio:persona", args=here),
         "card": reverse("studio:persona", args=here) + f"?task={task.pk}",
         "profile": reverse("studio:profile", args=here),
@@ -62,7 +63,7 @@ def editing_pages(benchmark, persona):
 
 
 def own_pages():
-    names = ["home", "benchmarks", "benchmark_new", "settings", "password_change", "styleguide", "api"]
+    names = "home benchmarks benchmark_new settings password_change styleguide api search inbox".split()
     return {name: reverse(f"studio:{name}") for name in names}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from typing import Any
@@ -19,15 +20,17 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="one JSON document on standard error")
+        parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        aside = contextlib.redirect_stdout(sys.stderr) if options["json"] else contextlib.nullcontext()
         try:
-            sent = send_digests()
+            with aside:  # e-mails that are only printed must not stand in the document
+                sent = send_digests()
         except OSError as problem:
             self.stderr.write(self.style.ERROR(f"Not everything could be sent: {problem}. It stays due."))
             sys.exit(FOUND_PROBLEMS)
         if options["json"]:
-            self.stderr.write(json.dumps({"sent": [{"user": one.user.username, "to": one.to} for one in sent]}))
+            self.stdout.write(json.dumps({"sent": [{"user": one.user.username, "to": one.to} for one in sent]}))
         else:
-            self.stderr.write(f"{len(sent)} e-mail{'' if len(sent) == 1 else 's'} sent.")
+            self.stdout.write(f"{len(sent)} e-mail{'' if len(sent) == 1 else 's'} sent.")
