@@ -6,10 +6,13 @@ from collections.abc import Iterable
 
 from studio.drafts.loading import load_episodes
 from studio.drafts.syncing import sync
-from studio.models import Finding, Persona, Task
+from studio.models import Blob, Finding, Persona, Task
 from studio.spec import findings
 from studio.spec.checks import find_problems
+from studio.spec.episode import EpisodeSpec
 
+LONGEST_TEXT = 60_000
+"""Bytes. Longer files are not read for the checks, which look at no more than 40,000 characters of one."""
 FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "other"]
 
 
@@ -18,9 +21,32 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
     ``benchmark``, whose plan the checks hold an episode to."""
     personas = list(personas)
     episodes = load_episodes(personas)
+    texts = load_texts(episodes.values())
     return [
-        finding for persona in personas for finding in find_problems(episodes[persona.pk], plan=persona.benchmark.plan)
+        finding
+        for persona in personas
+        for finding in find_problems(episodes[persona.pk], texts=texts, plan=persona.benchmark.plan)
     ]
+
+
+def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
+    """Contents of the small text files that the episodes' tasks bring, by sha256, in one query."""
+    wanted = {
+        file.sha256
+        for episode in episodes
+        for task in (*episode.tasks, *episode.unplaced)
+        for file in task.assets
+        if file.size <= LONGEST_TEXT
+    }
+    if not wanted:
+        return {}
+    texts = {}
+    for sha256, content in Blob.objects.read(list(wanted)).items():
+        try:
+            texts[sha256] = content.decode()
+        except UnicodeDecodeError:
+            continue
+    return texts
 
 
 def refresh_findings(personas: Iterable[Persona]) -> None:
