@@ -15,13 +15,11 @@ from django.db import transaction
 
 from evaluation.evidence import Evidence, gather_evidence
 from evaluation.models import Release, ReleaseTask
-from studio.drafts import load_episodes
-from studio.drafts.findings import load_texts
+from studio.drafts import check_personas, load_episodes
 from studio.exporting import episode_files
 from studio.importing import find_reading_errors
 from studio.models import Benchmark, Blob, Event, GraderScript, Persona, Revision, Task, TaskState, User, Waiver
 from studio.spec.base import JsonDict
-from studio.spec.checks import find_problems
 from studio.spec.episode import EpisodeSpec
 from studio.spec.pack import write_pack
 
@@ -196,21 +194,13 @@ def _errors(candidate: _Candidate) -> Iterable[Blocker]:
     """Errors of the checks, but for those waived; the same checks the editor shows."""
     waived = set(Waiver.objects.filter(task__in=candidate.rows).values_list("fingerprint", flat=True))
     rows = {(row.episode.persona.user_id, row.task_id): row for row in candidate.rows}
-    texts = load_texts(candidate.episodes)
-    for episode in candidate.episodes:
-        for finding in find_problems(episode, texts=texts, plan=candidate.benchmark.plan):
-            if finding.severity != "error" or finding.fingerprint in waived:
-                continue
-            row = rows.get((finding.persona, finding.task))
-            field = WORDS.get(finding.field, finding.field.replace("_", " "))
-            place = (f"{field} {finding.item}" if finding.item else field).capitalize()
-            yield Blocker(
-                f"check-{finding.rule}",
-                f"{place}: {finding.message}" if place else finding.message,
-                finding.persona,
-                finding.task,
-                row.pk if row else None,
-            )
+    for finding in check_personas(candidate.benchmark.personas.select_related("benchmark")):
+        row = rows.get((finding.persona, finding.task))
+        if row is None or finding.severity != "error" or finding.fingerprint in waived:
+            continue
+        field = WORDS.get(finding.field, finding.field.replace("_", " "))
+        place = (f"{field} {finding.item}" if finding.item else field).capitalize()
+        yield _of(row, f"check-{finding.rule}", f"{place}: {finding.message}" if place else finding.message)
 
 
 def _unreadable(candidate: _Candidate) -> Iterable[Blocker]:
