@@ -17,6 +17,7 @@ from studio.views import (
     tasklist,
     tasks,
     versions,
+    writing,
 )
 
 handler400 = "studio.views.errors.bad_request"
@@ -36,6 +37,9 @@ task_patterns: Patterns = [
     path("versions/<int:number>/restore/", versions.restore, name="restore"),
     path("files/<path:path>", versions.asset, name="asset"),
     path("do/<str:action>/", reviewing.step, name="step"),
+    path("check/", writing.check, name="check"),
+    path("keep/", writing.keep, name="keep"),
+    path("discard/", writing.discard, name="discard"),
 ]
 
 persona_patterns: Patterns = [

@@ -4,18 +4,36 @@ function marksOf(mirror) {
   if (!mirror.marks) mirror.marks = [...mirror.querySelectorAll("mark")].map((mark) => mark.cloneNode(true));
   return mirror.marks;
 }
-function follow(area) {
+export function follow(area) {
   const mirror = area.previousElementSibling;
   if (!mirror?.matches(".mirror")) return;
-  const parts = [];
-  let rest = area.value;
+  const spans = [];
   for (const mark of marksOf(mirror)) {
-    const place = rest.indexOf(mark.textContent);
-    if (place < 0) continue;
-    parts.push(rest.slice(0, place), mark.cloneNode(true));
-    rest = rest.slice(place + mark.textContent.length);
+    const place = area.value.indexOf(mark.textContent);
+    if (place >= 0) spans.push([place, mark]);
   }
-  mirror.replaceChildren(...parts, `${rest}\n`);
+  spans.sort((one, other) => one[0] - other[0]);
+  const parts = [];
+  let end = 0;
+  for (const [place, mark] of spans) {
+    if (place < end) continue;
+    parts.push(area.value.slice(end, place), mark.cloneNode(true));
+    end = place + mark.textContent.length;
+  }
+  mirror.replaceChildren(...parts, `${area.value.slice(end)}\n`);
+}
+// Underline these words, `[{words, severity, message}]`, in place of what was underlined.
+export function mark(area, found) {
+  const mirror = area.previousElementSibling;
+  if (!mirror?.matches(".mirror") || (!found.length && !marksOf(mirror).length)) return;
+  mirror.marks = found.map((one) => {
+    const made = document.createElement("mark");
+    made.className = one.severity;
+    made.title = one.message;
+    made.textContent = one.words;
+    return made;
+  });
+  follow(area);
 }
 document.addEventListener("input", (event) => event.target.matches?.(".area textarea") && follow(event.target));
 document.addEventListener("keydown", (event) => {

@@ -1,55 +1,149 @@
-// Rows of a list in a form: add, move (Alt with an arrow), remove.
+// Rows of a list in a form: add, move (Alt with an arrow), remove, and all of it undone with Ctrl-Z.
 // <div data-rows="intents"> <div data-row> … </div> <template data-row-blank> … </template> </div>
 // Names contain __n__ in the template; the order of the rows on the page is the order that is saved.
-let made = 0;
+import { follow } from "./area.js";
 
-function number(list) {
-  list.querySelectorAll(":scope > [data-row]").forEach((row, index) => {
+let made = 0;
+const done = [];
+const undone = [];
+let typed = false; // since the last of them: then the browser undoes
+
+export const rowsOf = (list) => [...list.querySelectorAll(":scope > [data-row]")];
+export const wordsOf = (row) => row?.querySelector("textarea, input:not([type=hidden]), select");
+
+export function number(list, quiet = false) {
+  rowsOf(list).forEach((row, index) => {
     const place = row.querySelector("[data-row-number]");
     if (place) place.textContent = index + 1;
   });
-  list.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true }));
+  list.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true, detail: { quiet } }));
 }
 
-function add(list, after) {
+function place(list, rows) {
+  const there = rowsOf(list);
+  for (const row of there) if (!rows.includes(row)) row.remove();
+  let before = null;
+  for (const row of rows) {
+    const next = before ? before.nextElementSibling : list.firstElementChild;
+    if (next !== row) before ? before.after(row) : list.prepend(row);
+    before = row;
+  }
+}
+
+// Does `act` as one thing that can be undone: the rows, the words and what is ticked in the form are as they were.
+export function together(list, act) {
+  const state = () => ({
+    rows: rowsOf(list),
+    words: new Map([...list.querySelectorAll("textarea")].map((area) => [area, area.value])),
+    ticked: new Map([...(list.form ?? list.closest("form") ?? list).querySelectorAll(".links input")].map((box) => [box, box.checked])),
+    focus: document.activeElement,
+    caret: document.activeElement?.selectionStart,
+  });
+  const before = state();
+  act();
+  done.push({ list, before, after: state() });
+  undone.length = 0;
+  typed = false;
+  number(list);
+}
+
+function restore({ list, ...both }, which) {
+  const { rows, words, ticked, focus, caret } = both[which];
+  place(list, rows);
+  for (const [area, value] of words)
+    if (area.value !== value) {
+      area.value = value;
+      follow(area);
+    }
+  for (const [box, checked] of ticked) box.checked = checked;
+  number(list);
+  if (focus?.isConnected && focus !== document.body) {
+    focus.focus();
+    if (caret != null && focus.setSelectionRange) focus.setSelectionRange(caret, caret);
+  }
+}
+
+function undo() {
+  const last = done.pop();
+  if (!last) return;
+  restore(last, "before");
+  undone.push(last);
+  typed = false;
+}
+
+function redo() {
+  const next = undone.pop();
+  if (!next) return;
+  restore(next, "after");
+  done.push(next);
+  typed = false;
+}
+
+export function blank(list, after) {
   const html = list.querySelector(":scope > template[data-row-blank]").innerHTML;
   const holder = document.createElement("template");
-  holder.innerHTML = html.replaceAll("__n__", `new${Date.now()}${made++}`);
+  const mark = list.querySelector(":scope > template[data-row-blank]").dataset.rowBlank || "__n__";
+  holder.innerHTML = html.replaceAll(mark, `new${Date.now()}${made++}${Math.random().toString(36).slice(2, 6)}`);
   const row = holder.content.firstElementChild;
-  const rows = list.querySelectorAll(":scope > [data-row]");
-  const last = after ?? rows[rows.length - 1];
-  if (last) last.after(row);
+  if (after) after.after(row);
   else list.prepend(row);
-  number(list);
-  row.querySelector("textarea, input:not([type=hidden]), select")?.focus();
+  return row;
+}
+
+function add(list) {
+  const rows = rowsOf(list);
+  together(list, () => wordsOf(blank(list, rows[rows.length - 1]))?.focus());
 }
 
 function move(row, by) {
   const other = by < 0 ? row.previousElementSibling : row.nextElementSibling;
   if (!other?.matches("[data-row]")) return;
   const focused = document.activeElement;
-  if (by < 0) other.before(row);
-  else other.after(row);
-  number(row.parentElement);
-  if (row.contains(focused)) focused.focus();
+  together(row.parentElement, () => {
+    if (by < 0) other.before(row);
+    else other.after(row);
+    if (row.contains(focused)) focused.focus();
+  });
 }
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-row-add], [data-row-up], [data-row-down], [data-row-remove]");
   if (!button) return;
   event.preventDefault();
-  if ("rowAdd" in button.dataset) return add(document.querySelector(`[data-rows="${button.dataset.rowAdd}"]`));
+  if ("rowAdd" in button.dataset) return add(document.querySelector(`[data-rows="${CSS.escape(button.dataset.rowAdd)}"]`));
   const row = button.closest("[data-row]");
   if ("rowUp" in button.dataset) return move(row, -1);
   if ("rowDown" in button.dataset) return move(row, 1);
   const list = row.parentElement;
   const next = row.nextElementSibling?.matches("[data-row]") ? row.nextElementSibling : row.previousElementSibling;
-  row.remove();
-  number(list);
-  next?.querySelector("textarea, input:not([type=hidden])")?.focus();
+  together(list, () => {
+    row.remove();
+    if (next?.matches("[data-row]")) wordsOf(next)?.focus();
+  });
 });
 
+document.addEventListener("input", (event) => {
+  if (event.target.closest?.("form [data-rows], form[data-guard]")) typed = true;
+});
 document.addEventListener("keydown", (event) => {
+  const undoing = (event.ctrlKey || event.metaKey) && !event.altKey ? event.key.toLowerCase() : "";
+  if (["z", "y"].includes(undoing) && event.target.closest?.("form[data-guard], body") && (done.length || undone.length)) {
+    const again = undoing === "y" || event.shiftKey;
+    const act = again ? redo : undo;
+    if (!typed) {
+      event.preventDefault();
+      return act();
+    }
+    if (again) return;
+    let native = false; // the browser undoes typing first; when it has nothing left, the rows follow
+    const heard = () => (native = true);
+    document.addEventListener("input", heard, { once: true });
+    setTimeout(() => {
+      document.removeEventListener("input", heard);
+      if (!native) act();
+    }, 0);
+    return;
+  }
   const row = event.target.closest?.("[data-row]");
   if (!row || !event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
   event.preventDefault();

@@ -7,12 +7,17 @@ function say(form) {
   if (place && !changed.has(form)) place.textContent = "not saved yet";
   changed.add(form);
 }
+// What the form holds is kept: nothing is lost with the page.
+export function settled(form) {
+  changed.delete(form);
+}
 for (const kind of ["input", "change"])
   document.addEventListener(kind, (event) => {
     const form = event.target.form ?? event.target.closest?.("form");
     if (form?.matches("[data-guard]")) say(form);
   });
 document.addEventListener("studio:changed", (event) => {
+  if (event.detail?.quiet) return;
   const form = event.target.closest("form[data-guard]");
   if (form) say(form);
 });

@@ -9,11 +9,12 @@ from studio.drafts.findings import check_personas, refresh_findings
 from studio.drafts.loading import load_episode, load_episodes, load_task
 from studio.drafts.personas import save_order, save_persona
 from studio.drafts.refusing import DraftRefused, StaleDraft
-from studio.drafts.saving import save_task
+from studio.drafts.saving import canonical, save_task
 
 __all__ = [
     "DraftRefused",
     "StaleDraft",
+    "canonical",
     "check_personas",
     "create_persona",
     "create_task",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from studio.forms.posted import NEW, Posted, keep, lines, mapping_of, mapping_rows
 from studio.spec.base import FileRef
@@ -29,6 +30,7 @@ ITEM = (
     "rule_arguments",
     "evidence",
 )
+Row = TypeVar("Row")
 MAPPING = ("name", "value", "kind")
 
 
@@ -81,14 +83,14 @@ def sheet_of(spec: TaskSpec) -> Sheet:
             for number, need in enumerate(spec.depends_on)
         ],
         tool_evidence=[
-            {"key": f"e{number}", "tool": one.tool, "call": "\n".join(one.call), "result": "\n".join(one.result)}
-            for number, one in enumerate(spec.tool_evidence)
+            {"key": key, "tool": one.tool, "call": "\n".join(one.call), "result": "\n".join(one.result)}
+            for key, one in _keyed("e", spec.tool_evidence, lambda one: one.tool).items()
         ],
         payload=mapping_rows(spec.trigger.payload),
         metadata=mapping_rows(spec.metadata),
         assets=[
-            {"key": f"a{number}", "path": file.path, "size": file.size, "description": file.description, "gone": False}
-            for number, file in enumerate(spec.assets)
+            {"key": key, "path": file.path, "size": file.size, "description": file.description, "gone": False}
+            for key, file in _keyed("a", spec.assets, lambda file: file.path).items()
         ],
     )
 
@@ -122,6 +124,14 @@ def sheet_from(posted: Posted, base: TaskSpec) -> Sheet:
 
 def spec_of(sheet: Sheet, base: TaskSpec, added: Sequence[FileRef] = ()) -> TaskSpec:
     """The task the sheet says, on top of what is stored: what the page does not show stays. Raises SheetErrors."""
+    spec, errors = read_sheet(sheet, base, added)
+    if errors:
+        raise SheetErrors(errors)
+    return spec
+
+
+def read_sheet(sheet: Sheet, base: TaskSpec, added: Sequence[FileRef] = ()) -> tuple[TaskSpec, dict[str, str]]:
+    """The task as far as the sheet can be read, and what cannot, for those who check while somebody is typing."""
     reading = _Reading(sheet, base)
     values = sheet.values
     fields: dict[str, Any] = {name: keep(getattr(base, name), values[name], one_line=True) for name in ONE_LINE}
@@ -137,9 +147,7 @@ def spec_of(sheet: Sheet, base: TaskSpec, added: Sequence[FileRef] = ()) -> Task
     fields["assets"] = reading.assets(added)
     if not fields["task_id"].strip():
         reading.complain("task_id", "Give the task an id: it names its folder.")
-    if reading.errors:
-        raise SheetErrors(reading.errors)
-    return base.model_copy(update=fields)
+    return base.model_copy(update=fields), reading.errors
 
 
 class _Reading:
@@ -156,7 +164,7 @@ class _Reading:
         stored = {intent.uid: intent for intent in self.base.intents}
         result = []
         for row in self.sheet.intents:
-            old = stored.get(row["key"])
+            old = stored.get(self.uids[row["key"]])
             if old is None and not row["content"].strip() and not row["from"]:
                 continue
             values = {
@@ -178,7 +186,7 @@ class _Reading:
         stored = {item.uid: item for item in self.base.checklist}
         result = []
         for row in self.sheet.checklist:
-            old = stored.get(row["key"])
+            old = stored.get(self.uids[row["key"]])
             if old is None and not row["criterion"].strip() and row["grader"] != "rule":
                 continue
             shown = _item_row(old) if old else None
@@ -241,7 +249,7 @@ class _Reading:
         return tuple(result)
 
     def tool_evidence(self) -> tuple[ToolEvidence, ...]:
-        stored = {f"e{number}": one for number, one in enumerate(self.base.tool_evidence)}
+        stored = _keyed("e", self.base.tool_evidence, lambda one: one.tool)
         result = []
         for row in self.sheet.tool_evidence:
             old = stored.get(row["key"], ToolEvidence(tool=""))
@@ -303,4 +311,36 @@ def _one_of(value: str, known: tuple[str, ...]) -> str:
 
 
 def _uid(key: str) -> str:
-    return str(uuid.uuid4()) if key.startswith(NEW) else key
+    """A row that is new on the page has the same id each time the page is sent: it is kept more than once."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, key)) if key.startswith(NEW) else key
+
+
+def _keyed(prefix: str, rows: Sequence[Row], name: Callable[[Row], str]) -> dict[str, Row]:
+    """Rows by a key that stays theirs when others come or go."""
+    keyed: dict[str, Row] = {}
+    for row in rows:
+        key = prefix + hashlib.sha256(name(row).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        while key in keyed:
+            key += "x"
+        keyed[key] = row
+    return keyed
+
+
+def call_rows(sheet: Sheet, keys: Sequence[str]) -> Sheet:
+    """The sheet with its new rows called as the page that sent ``keys`` calls them."""
+    names = {_uid(key): key for key in keys if key.startswith(NEW)}
+    for row in (*sheet.intents, *sheet.checklist):
+        row["key"] = names.get(row["key"], row["key"])
+    for row in sheet.checklist:
+        row["follows_from"] = [names.get(key, key) for key in row["follows_from"]]
+    return sheet
+
+
+def rows_of(sheet: Sheet, spec: TaskSpec) -> Sheet:
+    """The sheet without rows that say nothing yet: its rows are the spec's, place by place."""
+    intents, items = {one.uid for one in spec.intents}, {one.uid for one in spec.checklist}
+    return replace(
+        sheet,
+        intents=[row for row in sheet.intents if _uid(row["key"]) in intents],
+        checklist=[row for row in sheet.checklist if _uid(row["key"]) in items],
+    )

@@ -21,6 +21,7 @@ from studio.models.importing import Import
 from studio.models.notifying import Digest, Notification, NotificationChoice
 from studio.models.reviewing import Comment, Finding, Review, Waiver
 from studio.models.storage import Blob
+from studio.models.writing import WorkingCopy
 
 __all__ = [
     "Asset",
@@ -55,4 +56,5 @@ __all__ = [
     "ToolBinding",
     "User",
     "Waiver",
+    "WorkingCopy",
 ]

@@ -52,6 +52,44 @@ def merge(base: TaskSpec, theirs: TaskSpec, mine: TaskSpec) -> Merged:
     return Merged(TaskSpec.model_validate(value), tuple(conflicts))
 
 
+def take_theirs(mine: TaskSpec, theirs: TaskSpec, place: Sequence[str]) -> TaskSpec:
+    """``mine`` with what ``theirs`` says at a conflict's place: (field, row, part), the last two may be empty."""
+    value = mine.to_json()
+    _take(value, theirs.to_json(), [part for part in place if part])
+    return TaskSpec.model_validate(value)
+
+
+def value_at(spec: TaskSpec, place: Sequence[str]) -> Any:
+    """What a version says at a conflict's place; None if it has no such row."""
+    value: Any = spec.to_json()
+    name = ""
+    for key in filter(None, place):
+        rows = _keyed(value, name) if isinstance(value, list) else value
+        if not isinstance(rows, dict) or key not in rows:
+            return None
+        value, name = rows[key], key
+    return value
+
+
+def _take(mine: dict[str, Any], theirs: dict[str, Any], place: Sequence[str]) -> None:
+    """Change ``mine`` in place. Nothing happens where there is no such place in either."""
+    key, rest = place[0], place[1:]
+    if not rest or key not in mine or key not in theirs:
+        if key in theirs:
+            mine[key] = theirs[key]
+        else:
+            mine.pop(key, None)
+        return
+    if isinstance(mine[key], dict) and isinstance(theirs[key], dict):
+        return _take(mine[key], theirs[key], rest)
+    rows, other = _keyed(mine[key], key), _keyed(theirs[key], key)
+    if rows is None or other is None:
+        mine[key] = theirs[key]
+        return
+    _take(rows, other, rest)
+    mine[key] = list(rows.values())
+
+
 def _value(base: Any, theirs: Any, mine: Any, path: tuple[str, ...], conflicts: list[Conflict]) -> Any:
     if _same(theirs, mine) or _same(base, mine):
         return theirs

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from studio import access, publishing
 from studio.models import Task, User
 from studio.views.tasks import FIELDS
+from studio.views.writing import NotSettled, settle
 
 SAID = {
     "submit": "Submitted. Someone else reads it now.",
@@ -34,8 +35,10 @@ def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) ->
         raise Http404
     access.require(request.user, task.episode.persona.benchmark, "review" if action in REVIEWING else "edit")
     try:
+        if action == "submit":
+            settle(task, request.user)  # type: ignore[arg-type]
         moved = _take(action, task, request)
-    except publishing.PublishingRefused as refusal:
+    except (publishing.PublishingRefused, NotSettled) as refusal:
         messages.error(request, str(refusal))
     else:
         waiting = action == "approve" and moved.state == "in_review"

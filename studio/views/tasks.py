@@ -8,18 +8,20 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core import signing
-from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
-from studio import access, drafts, queries
+from studio import access, drafts, guidance, queries
+from studio.drafts import working
 from studio.forms.posted import Posted, operate
-from studio.forms.task_sheet import Sheet, SheetErrors, sheet_from, sheet_of, spec_of
+from studio.forms.task_sheet import Sheet, SheetErrors, call_rows, read_sheet, sheet_from, sheet_of, spec_of
 from studio.history import compare
-from studio.models import Blob, Category, Task
+from studio.models import Benchmark, Blob, Category, Task, User, WorkingCopy
 from studio.publishing import approvals_of, authors_of
 from studio.spec.base import FileRef
+from studio.spec.merging import merge
 from studio.spec.task import TaskSpec
+from studio.views.choosing import choices, decide, place_of, places
 
 FIELDS = [
     ("", "the task as a whole"),
@@ -59,50 +61,93 @@ class UploadRefused(ValueError):
 
 @login_required
 def task(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """Show the task; take a save, which lands as a version or comes back with all that was typed."""
+    """Show the task, with what this person typed and made no version of; take a save, which lands as a version or
+    comes back with all that was typed."""
     row = access.find_task(request.user, slug, user_id, pk)
-    base = drafts.load_task(row)
     if request.method == "POST":
         access.require(request.user, row.episode.persona.benchmark, "edit")
-        return _save(request, row, base)
-    return render(request, "studio/task.html", _context(request, row, base, sheet_of(base)))
+        return _save(request, row)
+    base = drafts.load_task(row)
+    copy = working.copy_of(row, request.user)
+    more = _restored(row, base, copy) if copy and "edit" in access.actions_in(request.user, _benchmark(row)) else {}
+    sheet = more.pop("sheet", None) or sheet_of(base)
+    return render(request, "studio/task.html", context(request, row, base, sheet) | more)
 
 
-def _save(request: HttpRequest, row: Task, base: TaskSpec) -> HttpResponse:
+def _save(request: HttpRequest, row: Task) -> HttpResponse:
+    user: User = request.user  # type: ignore[assignment]
+    base_version = _number(request.POST.get("base_version")) or row.version
+    base = working.spec_at(row, base_version)
     changed = operate(request.POST)
     sheet = sheet_from(Posted(changed or request.POST), base)
-    stale, status, added = None, 200, []
+    more: dict[str, Any] = {"on_version": base_version}
+    status, added = 200, []
     try:
         added = _added(request)
         if changed is None:
             spec = spec_of(sheet, base, added)
-            with transaction.atomic():
-                revision = drafts.save_task(
-                    row.pk,
-                    spec,
-                    by=request.user,
-                    note=request.POST.get("note", "").replace("\0", "").strip()[:300],
-                    base_version=_number(request.POST.get("base_version")),
-                )
-            if revision.number == row.version:
-                messages.info(request, "Nothing had changed, so no version was made.")
+            if "take" in request.POST or "mine" in request.POST:
+                spec, undecided = decide(request.POST, drafts.load_task(row), spec)
+                sheet, more["choices"] = sheet_of(spec), choices(undecided, drafts.load_task(row), spec)
             else:
-                messages.success(request, f"Saved as version {revision.number}.")
-            return redirect(row)
+                note = request.POST.get("note", "").replace("\0", "").strip()[:300]
+                revision = working.save_on_top(row.pk, spec, by=user, note=note, base_version=base_version)
+                working.drop_copy(row, user)
+                if revision.number == row.version:
+                    messages.info(request, "Nothing had changed, so no version was made.")
+                elif row.version != base_version:
+                    messages.success(request, f"Saved as version {revision.number}, with what others changed since.")
+                else:
+                    messages.success(request, f"Saved as version {revision.number}.")
+                return redirect(row)
     except SheetErrors as refusal:
         sheet.errors, status = refusal.errors, 422
     except UploadRefused as refusal:
         sheet.errors, status = {"uploads": str(refusal)}, 422
     except drafts.DraftRefused as refusal:
         sheet.errors, status = {_input_of(refusal, sheet): str(refusal)}, 422
-    except drafts.StaleDraft as refusal:
-        stale, status = {"version": refusal.current, "changes": compare(base, spec)}, 409
-    context = _context(request, row, base, sheet)
+    except working.BothChanged as refusal:
+        merged, base, status = refusal.merged.spec, refusal.theirs, 409
+        sheet = call_rows(sheet_of(merged), [row["key"] for row in (*sheet.intents, *sheet.checklist)])
+        more = {
+            "on_version": refusal.current,
+            "stale": {"version": refusal.current, "changes": compare(base, merged)},
+            "choices": choices([place_of(one) for one in refusal.conflicts], base, merged),
+        }
     kept = [(file, signing.dumps([file.path, file.sha256, file.size], salt=KEPT)) for file in added]
-    return render(request, "studio/task.html", context | {"stale": stale, "kept": kept, "dirty": True}, status=status)
+    shown = context(request, row, base, sheet) | more | {"kept": kept, "dirty": True}
+    return render(request, "studio/task.html", shown, status=status)
 
 
-def _context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> dict[str, Any]:
+def _restored(row: Task, newest: TaskSpec, copy: WorkingCopy) -> dict[str, Any]:
+    """What the page shows of words that are in no version yet, on top of the newest one; nothing if there are none."""
+    data = QueryDict(mutable=True)
+    for name, values in (copy.sheet or {}).items():
+        data.setlist(name, values)
+    base = working.spec_at(row, copy.base_version)
+    sheet = sheet_from(Posted(data), base)
+    spec, errors = read_sheet(sheet, base)
+    if not errors and drafts.canonical(spec) == drafts.canonical(base):
+        return {}
+    more: dict[str, Any] = {"sheet": sheet, "on_version": copy.base_version, "restored": copy.kept_at, "dirty": True}
+    if copy.base_version == row.version:
+        theirs, undecided = newest, places(data.getlist("undecided"))
+    elif errors:
+        return more
+    else:
+        merged = merge(base, newest, drafts.canonical(spec))
+        if merged.spec == newest:
+            return {}
+        theirs, spec, undecided = newest, merged.spec, [place_of(one) for one in merged.conflicts]
+        more |= {"sheet": sheet_of(spec), "on_version": row.version}
+    return more | {"choices": choices(undecided, theirs, spec)}
+
+
+def _benchmark(row: Task) -> Benchmark:
+    return row.episode.persona.benchmark
+
+
+def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> dict[str, Any]:
     persona = row.episode.persona
     benchmark = persona.benchmark
     can = access.actions_in(request.user, benchmark)
@@ -125,6 +170,9 @@ def _context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> d
         "spec": base,
         "sheet": sheet,
         "can": can,
+        "on_version": row.version,
+        "map": working.map_evidence(row, read_sheet(sheet, base)[0]),
+        "guide": guidance.guidelines(),
         "newest": newest,
         "findings": findings,
         "errors": sum(finding.severity == "error" for finding in findings),

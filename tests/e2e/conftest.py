@@ -67,5 +67,6 @@ def visit(browser: Browser, live_server) -> Iterator[Callable[..., Visitor]]:
     yield open_window
     failures = [failure for visitor in visitors for failure in visitor.failures]
     for visitor in visitors:
+        visitor.context.set_offline(True)  # an editor that is closed sends its words: not into the next test
         visitor.context.close()
     assert failures == []

@@ -7,7 +7,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.spec.merging import merge
+from studio.spec.merging import merge, take_theirs, value_at
 from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec, Trigger
 
 words = st.sampled_from(["rye", "rolls", "salt", "sourdough", ""])
@@ -138,3 +138,16 @@ def test_a_row_that_one_removes_and_the_other_changes_stays_and_is_told():
     for merged in (merge(BASE, with_intents(second), mine), merge(BASE, mine, with_intents(second))):
         assert [intent.content for intent in merged.spec.intents] == ["Rye at five.", "No salt."]
         assert [(one.field, one.row, one.part) for one in merged.conflicts] == [("intents", "1", "")]
+
+
+@settings(max_examples=100, deadline=None)
+@given(base=tasks(), theirs=tasks(), mine=tasks())
+def test_who_takes_all_of_theirs_has_nothing_left_to_choose(base, theirs, mine):
+    merged = merge(base, theirs, mine)
+    spec = merged.spec
+
+    for conflict in merged.conflicts:
+        place = (conflict.field, conflict.row, conflict.part)
+        spec = take_theirs(spec, theirs, place)
+        assert value_at(spec, place) == value_at(theirs, place) == conflict.theirs
+    assert merge(base, theirs, spec).conflicts == ()

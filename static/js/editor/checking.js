@@ -1,0 +1,47 @@
+// Findings as they type: the page as it stands is checked, the words are underlined where they stand. What stands
+// beside a field is not moved: it fades when it is mended, and what is new is told in the side pane.
+import { asText, field, form, later, onWriting, words } from "./page.js";
+import { mark } from "../area.js";
+
+let last = "";
+let running = null;
+
+async function check() {
+  const text = asText(words());
+  if (text === last) return;
+  running?.abort();
+  running = new AbortController();
+  let said;
+  try {
+    const answer = await fetch(form.dataset.check, {
+      method: "POST",
+      body: new URLSearchParams(text),
+      signal: running.signal,
+      redirect: "error",
+    });
+    if (!answer.ok) return;
+    said = await answer.json();
+  } catch {
+    return; // offline, or something newer is under way: keeping says so
+  }
+  last = text;
+  for (const name of ["findings", "evidence"]) {
+    const place = document.querySelector(`[data-live="${name}"]`);
+    if (place && !place.contains(document.activeElement)) place.innerHTML = said[name];
+  }
+  const count = document.querySelector("[data-pane] [data-count]");
+  if (count) count.textContent = said.count;
+  for (const one of form.querySelectorAll(".finding.slim[data-fingerprint]"))
+    one.classList.toggle("mended", !said.fingerprints.includes(one.dataset.fingerprint));
+  const marks = new Map();
+  for (const one of said.marks) marks.set(one.input, [...(marks.get(one.input) ?? []), one]);
+  for (const area of form.querySelectorAll(".area > textarea")) mark(area, marks.get(area.name) ?? []);
+  document.documentElement.dataset.checked = String(Number(document.documentElement.dataset.checked ?? 0) + 1);
+}
+
+if (form && !form.querySelector("fieldset[disabled]")) {
+  const soon = later(350, check);
+  onWriting(soon);
+  document.addEventListener("studio:kept", soon);
+}
+export { check, field };

@@ -1,0 +1,141 @@
+// Intents and items are written like lines: Enter adds one or splits it at the caret, Backspace at its start joins it
+// to the one before, several pasted lines become several rows. Shift-Enter breaks a line inside of one.
+import { blank, rowsOf, together } from "../rows.js";
+import { follow } from "../area.js";
+import { form } from "./page.js";
+
+const LISTS = ["intents", "checklist"];
+const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/;
+
+const lineOf = (row) => row.querySelector(":scope .area > textarea");
+const keyOf = (row) => row.querySelector(":scope > input[type=hidden]").value;
+
+function write(area, text, caret = text.length) {
+  area.value = text;
+  follow(area);
+  area.focus();
+  area.setSelectionRange(caret, caret);
+}
+
+function split(row, area) {
+  const [head, tail] = [area.value.slice(0, area.selectionStart), area.value.slice(area.selectionEnd)];
+  if (!tail.trim() && !head.trim()) return;
+  together(row.parentElement, () => {
+    const next = blank(row.parentElement, row);
+    write(area, head.trimEnd());
+    if (tail.trim()) inherit(row, next);
+    write(lineOf(next), tail.trimStart(), 0);
+  });
+}
+
+// What the row follows from and is seen in holds for both halves.
+function inherit(row, next) {
+  for (const name of ["scope", "initial_status", "grader"]) {
+    const from = row.querySelector(`select[name$=".${name}"]`);
+    const to = next.querySelector(`select[name$=".${name}"]`);
+    if (from && to) to.value = from.value;
+  }
+  for (const box of row.querySelectorAll(".links input:checked")) {
+    const own = next.querySelector(`.links input[value="${CSS.escape(box.value)}"]`);
+    if (own) own.checked = true;
+  }
+  for (const box of form.querySelectorAll(`.links input[value="${CSS.escape(keyOf(row))}"]:checked`)) {
+    const own = box.closest(".links").querySelector(`input[value="${CSS.escape(keyOf(next))}"]`);
+    if (own) own.checked = true;
+  }
+}
+
+function join(row, area) {
+  const before = row.previousElementSibling;
+  if (!before?.matches("[data-row]")) return;
+  together(row.parentElement, () => {
+    const into = lineOf(before);
+    const head = into.value.trimEnd();
+    const gap = head && area.value ? " " : "";
+    for (const box of row.querySelectorAll(".links input:checked")) {
+      const own = before.querySelector(`.links input[value="${CSS.escape(box.value)}"]`);
+      if (own) own.checked = true;
+    }
+    for (const box of form.querySelectorAll(`.links input[value="${CSS.escape(keyOf(row))}"]:checked`)) {
+      const own = box.closest(".links").querySelector(`input[value="${CSS.escape(keyOf(before))}"]`);
+      if (own) own.checked = true;
+    }
+    const caret = head.length + gap.length;
+    write(into, head + gap + area.value, caret);
+    row.remove();
+  });
+}
+
+function inLine(event) {
+  const area = event.target;
+  const row = area.closest?.("[data-row]");
+  if (!row || !LISTS.includes(row.parentElement.dataset.rows) || lineOf(row) !== area || !form?.contains(row)) return null;
+  return row;
+}
+
+form?.addEventListener("keydown", (event) => {
+  if (event.isComposing || event.altKey || event.ctrlKey || event.metaKey) return;
+  const row = inLine(event);
+  if (!row) return;
+  const area = event.target;
+  if (event.key === "Enter" && !event.shiftKey) {
+    event.preventDefault();
+    split(row, area);
+  } else if (event.key === "Backspace" && area.selectionStart === 0 && area.selectionEnd === 0) {
+    if (!row.previousElementSibling?.matches("[data-row]")) return;
+    event.preventDefault();
+    join(row, area);
+  }
+});
+
+form?.addEventListener("paste", (event) => {
+  const row = inLine(event);
+  const lines = (event.clipboardData?.getData("text/plain") ?? "")
+    .split(/\r?\n/)
+    .map((line) => line.replace(BULLET, "").trim())
+    .filter(Boolean);
+  if (!row || lines.length < 2) return;
+  event.preventDefault();
+  const area = event.target;
+  together(row.parentElement, () => {
+    const [head, tail] = [area.value.slice(0, area.selectionStart), area.value.slice(area.selectionEnd)];
+    write(area, head + lines[0]);
+    let last = row;
+    for (const line of lines.slice(1)) {
+      last = blank(row.parentElement, last);
+      lineOf(last).value = line;
+      follow(lineOf(last));
+    }
+    const end = lineOf(last).value.length;
+    write(lineOf(last), lineOf(last).value + tail, end);
+  });
+});
+
+// An item may follow from an intent that was added after the page was drawn.
+function links(group) {
+  const intents = rowsOf(form.querySelector('[data-rows="intents"]')).map((row) => [keyOf(row), lineOf(row).value]);
+  const known = new Map([...group.querySelectorAll("input")].map((box) => [box.value, box.closest("label")]));
+  const name = `checklist.${keyOf(group.closest("[data-row]"))}.follows_from`;
+  intents.forEach(([key, text], at) => {
+    let label = known.get(key);
+    if (!label) {
+      label = document.createElement("label");
+      label.className = "check";
+      label.innerHTML = '<input type="checkbox"><span></span>';
+      Object.assign(label.firstChild, { name, value: key });
+    }
+    known.delete(key);
+    label.title = text;
+    label.lastChild.textContent = `${at + 1} ${text.slice(0, 36)}`;
+    if (group.children[at] !== label) group.insertBefore(label, group.children[at] ?? null);
+  });
+  for (const label of known.values()) label.hidden = true;
+}
+form?.addEventListener(
+  "toggle",
+  (event) => {
+    const group = event.target.open && event.target.querySelector(":scope .links");
+    if (group) links(group);
+  },
+  true,
+);

@@ -1,0 +1,5 @@
+// The task editor while somebody writes. Without any of this the page is saved with its button.
+import "./pane.js";
+import "./keys.js";
+import "./checking.js";
+import "./keeping.js";

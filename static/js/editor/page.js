@@ -1,0 +1,41 @@
+// What the parts of the editor ask the page for.
+export const form = document.querySelector("form#task[data-keep]");
+
+export const field = (name, root = form) => root?.querySelector(`[name="${CSS.escape(name)}"]`);
+
+// Everything that is typed or picked, without files: those go with the button.
+export function words() {
+  const data = new FormData(form);
+  for (const [name, value] of [...data]) if (value instanceof File) data.delete(name);
+  return data;
+}
+
+export const asText = (data) => new URLSearchParams([...data]).toString();
+
+export function later(wait, act) {
+  let timer;
+  const start = () => {
+    clearTimeout(timer);
+    timer = setTimeout(act, wait);
+  };
+  start.stop = () => clearTimeout(timer);
+  return start;
+}
+
+// Calls `act` whenever something was typed, picked or moved.
+export function onWriting(act) {
+  if (!form) return;
+  const own = (event) => event.target.name !== "note" && event.target.type !== "file" && act(event);
+  form.addEventListener("input", own);
+  form.addEventListener("change", own);
+  form.addEventListener("studio:changed", (event) => !event.detail?.quiet && act(event));
+}
+
+export function go(name, fallback) {
+  const target = (name && field(name)) ?? (fallback && document.querySelector(fallback));
+  if (!target) return false;
+  target.closest("details")?.setAttribute("open", "");
+  target.scrollIntoView({ block: "center" });
+  if (target.matches("input, textarea, select")) target.focus({ preventScroll: true });
+  return true;
+}

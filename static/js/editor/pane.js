@@ -1,0 +1,40 @@
+// The side pane: one of findings, guide and evidence at a time; the guide follows the field in focus.
+import { go } from "./page.js";
+
+const pane = document.querySelector("[data-pane]");
+
+function show(name) {
+  for (const tab of pane.querySelectorAll("[data-tab]")) {
+    if (tab.dataset.tab === name) tab.setAttribute("aria-current", "true");
+    else tab.removeAttribute("aria-current");
+  }
+  for (const body of pane.querySelectorAll("[data-tab-body]")) body.hidden = body.dataset.tabBody !== name;
+  sessionStorage.setItem("studio:pane", name);
+}
+
+function guide(part) {
+  for (const one of pane.querySelectorAll("[data-guide-of]")) {
+    one.open = one.dataset.guideOf === part;
+  }
+}
+
+if (pane) {
+  pane.classList.add("tabbed");
+  const kept = sessionStorage.getItem("studio:pane");
+  show(["findings", "guide", "evidence"].includes(kept) ? kept : "findings");
+  pane.addEventListener("click", (event) => {
+    const tab = event.target.closest("[data-tab]");
+    if (!tab) return;
+    event.preventDefault();
+    show(tab.dataset.tab);
+  });
+  document.addEventListener("focusin", (event) => {
+    const part = event.target.closest?.("#task section[data-guide]")?.dataset.guide;
+    if (part) guide(part);
+  });
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-goto]");
+  if (link && go(link.dataset.goto)) event.preventDefault();
+});

@@ -1,0 +1,173 @@
+"""What the editor's page says while somebody writes: check this, keep this, who else is here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_POST
+
+from studio import access, drafts
+from studio.drafts import working
+from studio.forms.posted import Posted
+from studio.forms.task_sheet import Sheet, call_rows, read_sheet, rows_of, sheet_from, sheet_of
+from studio.models import Task, User
+from studio.spec.findings import Finding
+from studio.spec.merging import merge
+from studio.spec.task import TaskSpec
+from studio.views import tasks
+from studio.views.choosing import INPUTS, choices, place_of, places
+
+
+@login_required
+@require_POST
+def check(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """What the checks say of the page as it stands: the side pane's two lists, and the words to mark."""
+    row = access.find_task(request.user, slug, user_id, pk)
+    access.require(request.user, row.episode.persona.benchmark, "edit")
+    base = working.spec_at(row, number(request.POST.get("base_version")))
+    sheet = sheet_from(Posted(request.POST), base)
+    spec, _ = read_sheet(sheet, base)
+    sheet = rows_of(sheet, spec)
+    found = working.check_unsaved(row, spec)
+    parts = {"task": row, "persona": row.episode.persona, "benchmark": row.episode.persona.benchmark, "typing": True}
+    told = tell(found, sheet)
+    pane = parts | {"findings": told, "can": {"edit"}, "waived": row.waivers.select_related("by")}
+    return JsonResponse(
+        {
+            "findings": render_to_string("studio/components/task_findings.html", pane, request),
+            "evidence": render_to_string(
+                "studio/components/task_evidence.html",
+                parts | {"sheet": sheet, "map": working.map_evidence(row, spec)},
+                request,
+            ),
+            "marks": [
+                {"input": one["input"], "words": one["words"], "severity": one["severity"], "message": one["message"]}
+                for one in told
+                if one["words"]
+            ],
+            "fingerprints": [finding.fingerprint for finding in found],
+            "count": len(found),
+        }
+    )
+
+
+@login_required
+def keep(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """Autosave. GET: only that this person is here. POST: their words; ``freeze`` makes a version of them.
+
+    The answer says who else is here and which version the page is on top of now. Where others have saved since, it
+    brings the page again with their changes put in, and what both changed to choose from.
+    """
+    row = access.find_task(request.user, slug, user_id, pk)
+    user: User = request.user  # type: ignore[assignment]
+    said: dict[str, Any] = {}
+    if request.method == "POST":
+        access.require(request.user, row.episode.persona.benchmark, "edit")
+        try:
+            said = _keep(request, row, user)
+        except drafts.DraftRefused as refusal:
+            said = {"problem": str(refusal)}
+    else:
+        working.be_here(row, user)
+    others = [str(other) for other in working.others_here(row, user)]
+    return JsonResponse({"version": row.version, "others": others} | said)
+
+
+def _keep(request: HttpRequest, row: Task, user: User) -> dict[str, Any]:
+    data = request.POST
+    base_version = number(data.get("base_version"))
+    base = working.spec_at(row, base_version)
+    sheet = sheet_from(Posted(data), base)
+    spec, errors = read_sheet(sheet, base)
+    said: dict[str, Any] = {"problem": next(iter(errors.values()), "")}
+    undecided = places(data.getlist("undecided"))
+    if base_version != row.version and not errors:
+        theirs = drafts.load_task(row)
+        merged = merge(base, theirs, drafts.canonical(spec))
+        undecided += [place for one in merged.conflicts if (place := place_of(one)) not in undecided]
+        base, base_version, spec = theirs, row.version, merged.spec
+    if base_version != number(data.get("base_version")) or "render" in data:
+        said["page"] = page(request, row, base, spec, undecided, keys_of(data))
+    working.keep_copy(row, user, _words(data), base_version=number(data.get("base_version")))
+    if "freeze" in data and not errors and not undecided:
+        revision = working.save_on_top(
+            row.pk, spec, by=user, base_version=base_version, note=data.get("note", "").strip()[:300]
+        )
+        working.drop_copy(row, user)
+        row.version = revision.number
+        said["froze"] = True
+    return {"version": row.version} | said
+
+
+class NotSettled(ValueError):
+    """Kept words of which no version can be made; the text says what to do."""
+
+
+def settle(row: Task, user: User) -> None:
+    """Make a version of what this person typed at the task and left, before a step that speaks of a version."""
+    copy = working.copy_of(row, user)
+    if copy is None:
+        return
+    data = QueryDict(mutable=True)
+    for name, values in (copy.sheet or {}).items():
+        data.setlist(name, values)
+    base = working.spec_at(row, copy.base_version)
+    spec, errors = read_sheet(sheet_from(Posted(data), base), base)
+    if errors:
+        raise NotSettled("What you typed last cannot be saved yet: see the places marked below.")
+    try:
+        working.save_on_top(row.pk, spec, by=user, base_version=copy.base_version)
+    except working.BothChanged as refusal:
+        raise NotSettled("Someone changed the same place as you: choose which words stay.") from refusal
+    except drafts.DraftRefused as refusal:
+        raise NotSettled(str(refusal)) from refusal
+    working.drop_copy(row, user)
+
+
+@login_required
+@require_POST
+def discard(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """Go back to the newest version: what was typed since is not wanted."""
+    row = access.find_task(request.user, slug, user_id, pk)
+    access.require(request.user, row.episode.persona.benchmark, "edit")
+    working.drop_copy(row, request.user)
+    return redirect(row)
+
+
+def page(
+    request: HttpRequest, row: Task, theirs: TaskSpec, spec: TaskSpec, undecided: list[list[str]], keys: list[str]
+) -> str:
+    """The editor's page with ``spec`` on top of the newest version, ``theirs``."""
+    sheet = call_rows(sheet_of(spec), keys)
+    context = tasks.context(request, row, theirs, sheet)
+    return render_to_string(
+        "studio/task.html", context | {"choices": choices(undecided, theirs, spec), "dirty": True}, request
+    )
+
+
+def keys_of(data: QueryDict) -> list[str]:
+    return [*data.getlist("intents"), *data.getlist("checklist")]
+
+
+def tell(found: list[Finding], sheet: Sheet) -> list[dict[str, Any]]:
+    """Findings with the input that each is about, for a page whose rows have moved since it was drawn."""
+    told = []
+    for finding in found:
+        name = finding.field
+        rows = getattr(sheet, name, None) if name in INPUTS else None
+        if rows and finding.item and finding.item <= len(rows):
+            name = f"{name}.{rows[finding.item - 1]['key']}.{INPUTS[name]}"
+        told.append(finding.model_dump() | {"fingerprint": finding.fingerprint, "input": name})
+    return told
+
+
+def number(text: str | None) -> int:
+    return int(text) if text and text.isdigit() and len(text) < 10 else 0
+
+
+def _words(data: QueryDict) -> dict[str, list[str]]:
+    return {name: values for name, values in data.lists() if name not in {"csrfmiddlewaretoken", "freeze", "render"}}
