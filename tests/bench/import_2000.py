@@ -51,8 +51,10 @@ def _task(user: str, task: str, *, setup: bool) -> bytes:
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
     from studio.local.services import ensure_database
+    from studio.local.tables import migrate_if_needed
 
-    ensure_database()
+    if ensure_database():
+        migrate_if_needed("bench")
     import django
 
     django.setup()

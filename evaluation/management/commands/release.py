@@ -65,7 +65,12 @@ class Command(ReportCommand):
             else:
                 self._tell_blocked(problem.blockers)
             sys.exit(FOUND_PROBLEMS)
-        file = _write(release, out) if out else None
+        try:
+            file = _write(release, out) if out else None
+        except OSError as problem:
+            self.stderr.write(f"{release} is cut and kept, but {out} cannot be written: {problem.strerror}.")
+            self.stderr.write("Make room, then download it from its page.")
+            file = None
         if as_json:
             self.give(_document(release.version, release, file))
         else:
