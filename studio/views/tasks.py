@@ -53,6 +53,9 @@ RULES = [
     ("tool_called", "the tool was called"),
 ]
 KEPT = "studio.kept-upload"
+MANY = 3_000
+"""Boxes between items and intents from which on a page brings only those that are ticked; a script adds the others
+when an item is opened."""
 
 
 class UploadRefused(ValueError):
@@ -172,6 +175,7 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "can": can,
         "on_version": row.version,
         "map": working.map_evidence(row, read_sheet(sheet, base)[0]),
+        "many": len(sheet.intents) * len(sheet.checklist) > MANY,
         "guide": guidance.guidelines(),
         "newest": newest,
         "findings": findings,

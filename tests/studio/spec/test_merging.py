@@ -11,6 +11,7 @@ from studio.spec.merging import merge, take_theirs, value_at
 from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec, Trigger
 
 words = st.sampled_from(["rye", "rolls", "salt", "sourdough", ""])
+names = words.filter(bool)  # of keys and lines: an empty one cannot be written on the page
 uids = ["a", "b", "c", "d"]
 
 
@@ -32,10 +33,10 @@ def tasks(draw):
         initial_request=draw(words),
         intents=intents,
         checklist=items,
-        files_read=tuple(draw(st.lists(words, max_size=3))),
-        depends_on=tuple(Dependency(task_id=name) for name in draw(st.lists(words, unique=True, max_size=2))),
-        metadata=draw(st.dictionaries(words, words, max_size=2)),
-        trigger=Trigger(payload=draw(st.dictionaries(words, words, max_size=2))),
+        files_read=tuple(draw(st.lists(names, max_size=3))),
+        depends_on=tuple(Dependency(task_id=name) for name in draw(st.lists(names, unique=True, max_size=2))),
+        metadata=draw(st.dictionaries(names, words, max_size=2)),
+        trigger=Trigger(payload=draw(st.dictionaries(names, words, max_size=2))),
     )
 
 
