@@ -15,13 +15,26 @@ from django.db import transaction
 
 from evaluation.evidence import Evidence, gather_evidence
 from evaluation.models import Release, ReleaseTask
-from studio.drafts import check_personas, load_episodes
+from studio.drafts import load_episodes, refresh_findings
 from studio.exporting import episode_files
 from studio.importing import find_reading_errors
-from studio.models import Benchmark, Blob, Event, GraderScript, Persona, Revision, Task, TaskState, User, Waiver
+from studio.models import (
+    Benchmark,
+    Blob,
+    Event,
+    Finding,
+    GraderScript,
+    Persona,
+    Revision,
+    Task,
+    TaskState,
+    User,
+    Waiver,
+)
 from studio.spec.base import JsonDict
 from studio.spec.episode import EpisodeSpec
 from studio.spec.pack import write_pack
+from studio.spec.persona import script_path
 
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 SETTLED = (TaskState.APPROVED, TaskState.RELEASED)
@@ -64,19 +77,20 @@ class ReleaseBlocked(Exception):
 
 @dataclass(frozen=True)
 class _Candidate:
-    """Everything a release would hold, as it stands now."""
+    """What a release would be about, as it stands now. Contents are read only when one is cut."""
 
     benchmark: Benchmark
-    episodes: tuple[EpisodeSpec, ...]
     rows: tuple[Task, ...]
     revisions: Mapping[int, Revision]
-    """The newest of each task, by the task's pk."""
+    """The newest of each task, by the task's pk; without their specs."""
     evidence: Evidence
-    files: Mapping[str, bytes]
 
 
 def release_blockers(benchmark: Benchmark) -> list[Blocker]:
-    """What stands in the way now, shortest first: by kind, the kind with the fewest first."""
+    """What stands in the way now, shortest first: by kind, the kind with the fewest first.
+
+    Says what the last save's checks found. Cutting checks again, and reads the pack back besides.
+    """
     return _blockers(_candidate(benchmark))
 
 
@@ -97,8 +111,12 @@ def cut_release(
     if benchmark.releases.filter(version=version).exists():
         raise ReleaseRefused(f"Release {version} exists already and never changes. Choose the next number.")
     list(Task.objects.select_for_update().filter(episode__persona__benchmark=benchmark).order_by("pk"))
+    personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
+    refresh_findings(personas)
     candidate = _candidate(benchmark)
-    blockers = _blockers(candidate)
+    episodes = _episodes(personas, candidate)
+    files = episode_files(episodes)
+    blockers = _blockers(candidate, files)
     if blockers and not (accept.strip() and all(blocker.acceptable for blocker in blockers)):
         raise ReleaseBlocked(blockers)
 
@@ -106,8 +124,8 @@ def cut_release(
     if blockers and not name:
         raise ReleaseRefused("Say who accepts what blocks the release: their name stands in it.")
     exceptions = [{"problem": b.to_json(), "reason": accept.strip(), "by": name} for b in blockers]
-    manifest = _manifest(version, candidate, exceptions)
-    archive = write_pack(manifest, candidate.files)
+    manifest = _manifest(version, candidate, episodes, exceptions)
+    archive = write_pack(manifest, files)
     sha256 = Blob.objects.keep([archive])[0]
     release = Release.objects.create(
         benchmark=benchmark,
@@ -135,45 +153,51 @@ def cut_release(
 
 
 def _candidate(benchmark: Benchmark) -> _Candidate:
-    personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
     rows = list(
-        Task.objects.filter(episode__persona__in=personas)
+        Task.objects.filter(episode__persona__benchmark=benchmark)
         .exclude(state=TaskState.RETIRED)
         .select_related("episode__persona")
+        .only("title", "task_id", "state", "grader_path", "episode__persona__user_id")
         .order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
     )
-    kept = {(row.episode.persona_id, row.task_id) for row in rows}
-    loaded = load_episodes(personas)
-    episodes = tuple(_without_retired(loaded[persona.pk], persona.pk, kept) for persona in personas)
-    newest = Revision.objects.filter(task__in=rows).order_by("task_id", "-number").distinct("task_id")
+    newest = (
+        Revision.objects.filter(task__in=rows)
+        .order_by("task_id", "-number")
+        .distinct("task_id")
+        .only("task_id", "number", "sha256")
+    )
     revisions = {revision.task_id: revision for revision in newest}
     return _Candidate(
         benchmark=benchmark,
-        episodes=episodes,
         rows=tuple(rows),
         revisions=revisions,
         evidence=gather_evidence(benchmark, [revision.sha256 for revision in revisions.values()]),
-        files=episode_files(episodes),
     )
 
 
-def _without_retired(episode: EpisodeSpec, persona: int, kept: set[tuple[int, str]]) -> EpisodeSpec:
-    return episode.model_copy(
-        update={
-            "tasks": tuple(task for task in episode.tasks if (persona, task.task_id) in kept),
-            "unplaced": tuple(task for task in episode.unplaced if (persona, task.task_id) in kept),
-        }
-    )
+def _episodes(personas: Sequence[Persona], candidate: _Candidate) -> list[EpisodeSpec]:
+    """What is packed: the episodes without their retired tasks."""
+    kept = {(row.episode.persona_id, row.task_id) for row in candidate.rows}
+    loaded = load_episodes(personas)
+    return [
+        loaded[persona.pk].model_copy(
+            update={
+                place: tuple(task for task in getattr(loaded[persona.pk], place) if (persona.pk, task.task_id) in kept)
+                for place in ("tasks", "unplaced")
+            }
+        )
+        for persona in personas
+    ]
 
 
-def _blockers(candidate: _Candidate) -> list[Blocker]:
+def _blockers(candidate: _Candidate, files: Mapping[str, bytes] | None = None) -> list[Blocker]:
     if not candidate.rows:
         return [Blocker("no-tasks", "There is no task to release.", acceptable=False)]
     found = [
         *_unapproved(candidate),
         *_errors(candidate),
         *_ungraded(candidate),
-        *_unreadable(candidate),
+        *_unreadable(files or {}),
         *_unpiloted(candidate),
         *_unaudited(candidate),
     ]
@@ -191,20 +215,20 @@ def _unapproved(candidate: _Candidate) -> Iterable[Blocker]:
 
 
 def _errors(candidate: _Candidate) -> Iterable[Blocker]:
-    """Errors of the checks, but for those waived; the same checks the editor shows."""
-    waived = set(Waiver.objects.filter(task__in=candidate.rows).values_list("fingerprint", flat=True))
-    rows = {(row.episode.persona.user_id, row.task_id): row for row in candidate.rows}
-    for finding in check_personas(candidate.benchmark.personas.select_related("benchmark")):
-        row = rows.get((finding.persona, finding.task))
-        if row is None or finding.severity != "error" or finding.fingerprint in waived:
+    """Errors of the checks, but for those waived; the same findings the editor shows."""
+    rows = {row.pk: row for row in candidate.rows}
+    waived = set(Waiver.objects.filter(task__in=rows).values_list("task_id", "fingerprint"))
+    for finding in Finding.objects.filter(task__in=rows, severity="error").order_by("task", "field", "item", "rule"):
+        if (finding.task_id, finding.fingerprint) in waived:
             continue
         field = WORDS.get(finding.field, finding.field.replace("_", " "))
         place = (f"{field} {finding.item}" if finding.item else field).capitalize()
-        yield _of(row, f"check-{finding.rule}", f"{place}: {finding.message}" if place else finding.message)
+        message = f"{place}: {finding.message}" if place else finding.message
+        yield _of(rows[finding.task_id], f"check-{finding.rule}", message)
 
 
-def _unreadable(candidate: _Candidate) -> Iterable[Blocker]:
-    for error in find_reading_errors(candidate.files):
+def _unreadable(files: Mapping[str, bytes]) -> Iterable[Blocker]:
+    for error in find_reading_errors(files) if files else ():
         yield Blocker("pack-unreadable", f"{error['file']}: {error['message']} {error['mend']}", acceptable=False)
 
 
@@ -216,23 +240,20 @@ def _unpiloted(candidate: _Candidate) -> Iterable[Blocker]:
 
 def _ungraded(candidate: _Candidate) -> Iterable[Blocker]:
     """Tasks whose grader script cannot grade: part of their Comp would stay unknown for everyone."""
-    problems = dict(
-        GraderScript.objects.filter(persona__benchmark=candidate.benchmark, keys__isnull=True).values_list(
-            "blob_id", "problem"
-        )
-    )
-    rows = {(row.episode.persona.user_id, row.task_id): row for row in candidate.rows}
-    for episode in candidate.episodes:
-        for task in (*episode.tasks, *episode.unplaced):
-            if not task.grader_script:
-                continue
-            row = rows[(episode.persona.user_id, task.task_id)]
-            script = episode.persona.script(task.grader_script)
-            if script is None:
-                yield _of(row, "grader-missing", f"The grader script of {row}, {task.grader_script}, does not exist.")
-            elif script.sha256 in problems:
-                why = problems[script.sha256] or "it has not been run yet."
-                yield _of(row, "grader-broken", f"The grader script of {row} grades nothing: {why}")
+    scripts = {
+        (script.persona_id, script.path): script
+        for script in GraderScript.objects.filter(persona__benchmark=candidate.benchmark)
+    }
+    for row in candidate.rows:
+        if not row.grader_path:
+            continue
+        persona = row.episode.persona
+        script = scripts.get((persona.pk, script_path(persona.user_id, row.grader_path)))
+        if script is None:
+            yield _of(row, "grader-missing", f"The grader script of {row}, {row.grader_path}, does not exist.")
+        elif script.keys is None:
+            why = script.problem or "it has not been run yet."
+            yield _of(row, "grader-broken", f"The grader script of {row} grades nothing: {why}")
 
 
 def _unaudited(candidate: _Candidate) -> Iterable[Blocker]:
@@ -255,9 +276,11 @@ def _of(row: Task, code: str, message: str) -> Blocker:
     return Blocker(code, message, row.episode.persona.user_id, row.task_id, row.pk)
 
 
-def _manifest(version: str, candidate: _Candidate, exceptions: Sequence[JsonDict]) -> JsonDict:
+def _manifest(
+    version: str, candidate: _Candidate, episodes: Sequence[EpisodeSpec], exceptions: Sequence[JsonDict]
+) -> JsonDict:
     """``pack.json`` but for its list of files. Nothing in it depends on when or where it is made."""
-    tasks = [task for episode in candidate.episodes for task in (*episode.tasks, *episode.unplaced)]
+    tasks = [task for episode in episodes for task in (*episode.tasks, *episode.unplaced)]
     return {
         "format": "pi-bench-v2",
         "benchmark": {
@@ -267,7 +290,7 @@ def _manifest(version: str, candidate: _Candidate, exceptions: Sequence[JsonDict
         },
         "version": version,
         "totals": {
-            "personas": len(candidate.episodes),
+            "personas": len(episodes),
             "tasks": len(tasks),
             "hidden_intents": sum(len(task.intents) for task in tasks),
             "checklist_items": sum(len(task.scored_items) for task in tasks),

@@ -42,5 +42,10 @@ class PersonaSpec(Spec):
 
     def script(self, path: str) -> FileRef | None:
         """The grader that a task's ``tools_evaluation_path`` names, if it lies in this persona's folder."""
-        below = path.strip().removeprefix("./").removeprefix(f"data/{self.user_id}/")
+        below = script_path(self.user_id, path)
         return next((file for file in self.scripts if file.path == below), None)
+
+
+def script_path(user_id: str, path: str) -> str:
+    """A task's ``tools_evaluation_path`` as a path below the folder of the persona ``user_id``."""
+    return path.strip().removeprefix("./").removeprefix(f"data/{user_id}/")

@@ -128,6 +128,6 @@ def test_the_list_takes_as_many_queries_for_many_releases_as_for_one(
         for n in range(30)
     )
 
-    with django_assert_num_queries(5):  # session, person, count, releases, benchmarks
+    with django_assert_num_queries(6):  # session, person, count, releases, benchmarks, inbox
         page = client.get("/releases/").content.decode()
     assert "2.29" in page
