@@ -23,6 +23,7 @@ def test_ten_decisions_are_judged_by_keys_and_nothing_tells_what_the_judge_held(
         auditor.keyboard.press(key)
     expect(auditor).to_have_title("Audits · π-Bench Studio")
     auditor.get_by_role("link", name="Judge", exact=True).click()
+    auditor.wait_for_url("**/judge/*/")
     hidden = {one.position: one.sealed for one in Packet.objects.all()}
     for number, answer in enumerate(ANSWERS):
         expect(auditor.locator("b", has_text=str(number + 1)).first).to_be_visible()
