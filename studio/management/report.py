@@ -31,6 +31,7 @@ class ReportCommand(BaseCommand):
             if "--json" in sys.argv:
                 self.give({**self.empty, "errors": [error(message, f"See manage.py {subcommand} --help.")]})
             refuse(message)
+            raise AssertionError("the parser ends the process")
 
         parser.error = error_with_document  # type: ignore[method-assign]
         return parser

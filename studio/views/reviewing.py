@@ -36,7 +36,7 @@ def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) ->
     access.require(request.user, task.episode.persona.benchmark, "review" if action in REVIEWING else "edit")
     try:
         if action == "submit":
-            settle(task, request.user)  # type: ignore[arg-type]
+            settle(task, request.user)
         moved = _take(action, task, request)
     except (publishing.PublishingRefused, NotSettled) as refusal:
         messages.error(request, str(refusal))

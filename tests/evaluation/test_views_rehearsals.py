@@ -90,7 +90,7 @@ def test_a_rehearsal_ended_early_shows_the_reply_nobody_judged(client: Client, d
 
     assert "It ended before this reply was judged." in page
     assert "Please write the note a." in page
-    assert "It is over: You ended it." in page and "0.0 % Proc" in page or "Proc of this session alone 0.0 %" in page
+    assert ("It is over: You ended it." in page and "0.0 % Proc" in page) or "Proc of this session alone 0.0 %" in page
     assert page.count("◌ open") == 3
 
 
