@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from studio import access, publishing
 from studio.models import Task, User
-from studio.views.tasks import FIELDS
+from studio.views.task_page import FIELDS
 from studio.views.writing import NotSettled, settle
 
 SAID = {

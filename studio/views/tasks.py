@@ -11,51 +11,19 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
-from studio import access, drafts, guidance, queries
+from studio import access, drafts
 from studio.drafts import working
 from studio.forms.posted import Posted, operate
 from studio.forms.task_sheet import Sheet, SheetErrors, call_rows, read_sheet, sheet_from, sheet_of, spec_of
 from studio.history import compare
-from studio.models import Benchmark, Blob, Category, Task, User, WorkingCopy
-from studio.publishing import approvals_of, authors_of
+from studio.models import Benchmark, Blob, Task, User, WorkingCopy
 from studio.spec.base import FileRef
 from studio.spec.merging import merge
 from studio.spec.task import TaskSpec
 from studio.views.choosing import choices, decide, place_of, places
+from studio.views.task_page import context
 
-FIELDS = [
-    ("", "the task as a whole"),
-    ("initial_request", "what the user writes"),
-    ("title", "the title"),
-    ("description", "the description"),
-    ("trigger", "the trigger"),
-    ("intents", "the hidden intents"),
-    ("checklist", "the checklist"),
-    ("depends_on", "what it builds on"),
-    ("assets", "the files"),
-    ("tool_evidence", "what judges see"),
-    ("reference_workflow", "the reference workflow"),
-]
-RECOVERIES = [
-    ("session", "an earlier session"),
-    ("file", "a file"),
-    ("profile", "the profile"),
-    ("tool", "a tool"),
-    ("memory", "memory"),
-    ("question", "asking"),
-]
-RULES = [
-    ("file_contains", "the file contains"),
-    ("file_lacks", "the file does not contain"),
-    ("file_exists", "the file exists"),
-    ("reply_contains", "the last reply contains"),
-    ("reply_lacks", "the last reply does not contain"),
-    ("tool_called", "the tool was called"),
-]
 KEPT = "studio.kept-upload"
-MANY = 3_000
-"""Boxes between items and intents from which on a page brings only those that are ticked; a script adds the others
-when an item is opened."""
 
 
 class UploadRefused(ValueError):
@@ -150,85 +118,6 @@ def _benchmark(row: Task) -> Benchmark:
     return row.episode.persona.benchmark
 
 
-def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> dict[str, Any]:
-    persona = row.episode.persona
-    benchmark = persona.benchmark
-    can = access.actions_in(request.user, benchmark)
-    newest = row.revisions.select_related("created_by").filter(number=row.version).first()
-    findings = list(queries.findings_of_task(row))
-    categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
-    siblings = list(row.episode.tasks.order_by("position", "task_id").values("pk", "task_id", "title", "position"))
-    here = next((place for place, other in enumerate(siblings) if other["pk"] == row.pk), 0)
-    return {
-        "task": row,
-        "task_pk": str(row.pk),
-        "task_name": str(row),
-        "outline": _outline(sheet, base),
-        "triggers": Task._meta.get_field("trigger_kind").choices,
-        "recovery_kinds": RECOVERIES,
-        "rule_kinds": RULES,
-        "scored": _scored(sheet),
-        "persona": persona,
-        "benchmark": benchmark,
-        "spec": base,
-        "sheet": sheet,
-        "can": can,
-        "on_version": row.version,
-        "map": working.map_evidence(row, read_sheet(sheet, base)[0]),
-        "many": len(sheet.intents) * len(sheet.checklist) > MANY,
-        "guide": guidance.guidelines(),
-        "newest": newest,
-        "findings": findings,
-        "errors": sum(finding.severity == "error" for finding in findings),
-        "waived": row.waivers.select_related("by"),
-        "remarks": list(row.comments.select_related("author", "resolved_by").order_by("created_at")),
-        "reviews": list(newest.reviews.select_related("reviewer")) if newest else [],
-        "given": approvals_of(newest) if newest else 0,
-        "own": bool(newest) and request.user.pk in authors_of(newest),
-        "fields": FIELDS,
-        "earlier": [other for other in siblings if other["pk"] != row.pk and other["position"]],
-        "before": siblings[here - 1] if here else None,
-        "after": siblings[here + 1] if here + 1 < len(siblings) else None,
-        "unknown_category": sheet.values["category"] not in ("", *(one.code for one in categories)),
-        "categories": categories,
-        "groups": row.episode.groups.exclude(name="").values_list("name", flat=True),
-        "tools": _names(persona.tool_bindings.values_list("name", flat=True), base.tools),
-        "skills": _names(persona.skills.values_list("name", flat=True), base.skills),
-        "scripts": list(persona.grader_scripts.order_by("path")),
-        "script": next((one for one in persona.grader_scripts.all() if base.grader_script.endswith(one.path)), None)
-        if base.grader_script
-        else None,
-        "versions": row.revisions.select_related("created_by")[:6],
-        "state_events": row.events.select_related("actor")[:6],
-    }
-
-
-def _outline(sheet: Sheet, base: TaskSpec) -> list[tuple[str, str, Any]]:
-    """The parts of the page, with how much each holds."""
-    return [
-        ("about", "Title", ""),
-        ("request", "Request", ""),
-        ("intents", "Intents", len(sheet.intents) or "–"),
-        ("checklist", "Checklist", len(sheet.checklist) or "–"),
-        ("needs", "Builds on", len(sheet.depends_on) or "–"),
-        ("files", "Files", len(sheet.assets) or "–"),
-        ("seen", "Judges see", len(base.files_read) + len(sheet.tool_evidence) or "–"),
-        ("script", "Grader", "✓" if sheet.values["grader_script"] else "–"),
-        ("reach", "Tools", len(sheet.values["tools"]) or "all"),
-        ("workflow", "Reference", "✓" if sheet.values["reference_workflow"].strip() else "–"),
-        ("more", "Details", ""),
-    ]
-
-
-def _scored(sheet: Sheet) -> dict[str, str]:
-    """The numbers of the items that follow from each intent."""
-    items: dict[str, list[str]] = {}
-    for number, row in enumerate(sheet.checklist, 1):
-        for key in row["follows_from"]:
-            items.setdefault(key, []).append(str(number))
-    return {key: ", ".join(numbers) for key, numbers in items.items()}
-
-
 def _added(request: HttpRequest) -> list[FileRef]:
     """Files handed over now, and those kept from an earlier try. Stored by content at once: nothing is lost."""
     added: dict[str, FileRef] = {}
@@ -256,11 +145,6 @@ def _input_of(refusal: drafts.DraftRefused, sheet: Sheet) -> str:
         inner = {"checklist": "weight", "depends_on": "task_id", "intents": "content"}.get(refusal.field, "")
         return f"{refusal.field}.{rows[refusal.item - 1]['key']}.{inner}"
     return refusal.field
-
-
-def _names(there: Any, picked: tuple[str, ...]) -> list[str]:
-    names = list(there)
-    return names + [name for name in picked if name not in names]
 
 
 def _number(text: str | None) -> int:

@@ -18,7 +18,7 @@ from studio.models import Task, User
 from studio.spec.findings import Finding
 from studio.spec.merging import merge
 from studio.spec.task import TaskSpec
-from studio.views import tasks
+from studio.views import task_page
 from studio.views.choosing import INPUTS, choices, place_of, places
 
 
@@ -143,7 +143,7 @@ def page(
 ) -> str:
     """The editor's page with ``spec`` on top of the newest version, ``theirs``."""
     sheet = call_rows(sheet_of(spec), keys)
-    context = tasks.context(request, row, theirs, sheet)
+    context = task_page.context(request, row, theirs, sheet)
     return render_to_string(
         "studio/task.html", context | {"choices": choices(undecided, theirs, spec), "dirty": True}, request
     )
