@@ -11,6 +11,7 @@ from studio.views import (
     imports,
     inbox,
     personas,
+    profiles,
     reviewing,
     searching,
     styleguide,
@@ -44,9 +45,9 @@ task_patterns: Patterns = [
 
 persona_patterns: Patterns = [
     path("", personas.board, name="persona"),
-    path("profile/", personas.profile, name="profile"),
-    path("history/", personas.history, name="persona_history"),
-    path("versions/<int:number>/", personas.version, name="persona_version"),
+    path("profile/", profiles.profile, name="profile"),
+    path("history/", profiles.history, name="persona_history"),
+    path("versions/<int:number>/", profiles.version, name="persona_version"),
     path("order/", personas.order, name="order"),
     path("scripts/<int:pk>/", versions.script, name="script"),
     path("new/", personas.new_task, name="task_new"),
@@ -64,7 +65,7 @@ benchmark_patterns: Patterns = [
     path("import/", imports.start, name="import_start"),
     path("import/<int:pk>/", imports.show, name="import"),
     path("import/<int:pk>/decide/", imports.decide, name="import_decide"),
-    path("personas/new/", personas.create, name="persona_new"),
+    path("personas/new/", profiles.create, name="persona_new"),
     path("p/<str:user_id>/", include(persona_patterns)),
 ]
 

@@ -1,0 +1,116 @@
+"""A persona: who it is, and what became of it version by version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from studio import access, drafts, queries
+from studio.forms import personas as sheets
+from studio.forms.posted import Posted, operate
+from studio.forms.task_sheet import SheetErrors
+from studio.history import compare, compare_orders
+from studio.models import Blob, Persona
+from studio.spec.persona import PersonaSpec
+
+
+@login_required
+def create(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = access.find_benchmark(request.user, slug)
+    access.require(request.user, benchmark, "edit")
+    form = sheets.NewPersonaForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            persona = drafts.create_persona(benchmark, PersonaSpec(**form.cleaned_data), by=request.user)
+        except drafts.DraftRefused as refusal:
+            form.add_error(refusal.field if refusal.field in form.fields else None, str(refusal))
+        else:
+            messages.success(request, f"{persona} is there. Write the rest of the profile, or the first session.")
+            return redirect("studio:profile", slug, persona.user_id)
+    return render(request, "studio/persona_new.html", {"benchmark": benchmark, "form": form})
+
+
+@login_required
+def profile(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+    """Everything about the persona, to read or, for authors, to write."""
+    persona = access.find_persona(request.user, slug, user_id)
+    base = drafts.load_episode(persona).persona
+    sheet, stale = sheets.sheet_of(base), None
+    if request.method == "POST":
+        access.require(request.user, persona.benchmark, "edit")
+        changed = operate(request.POST)
+        sheet = sheets.sheet_from(Posted(changed or request.POST))
+        if changed is None:
+            try:
+                spec = sheets.spec_of(sheet, base)
+                drafts.save_persona(
+                    persona.pk, spec, by=request.user, base_version=_number(request.POST.get("base_version"))
+                )
+                messages.success(request, "Saved.")
+                return redirect("studio:profile", slug, user_id)
+            except SheetErrors as refusal:
+                sheet.errors = refusal.errors
+            except drafts.DraftRefused as refusal:
+                sheet.errors = {refusal.field: str(refusal)}
+            except drafts.StaleDraft as refusal:
+                stale = {"version": refusal.current, "changes": compare(base, spec)}
+    context = _profile_context(request, persona, base) | {"sheet": sheet, "stale": stale}
+    return render(request, "studio/profile.html", context, status=409 if stale else 200)
+
+
+@login_required
+def history(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+    persona = access.find_persona(request.user, slug, user_id)
+    events = queries.recent_events(access.benchmarks_for(request.user)).filter(persona=persona)
+    page = Paginator(events, 50).get_page(request.GET.get("page"))
+    context = {"benchmark": persona.benchmark, "persona": persona, "page": page}
+    return render(request, "studio/history.html", context)
+
+
+@login_required
+def version(request: HttpRequest, slug: str, user_id: str, number: int) -> HttpResponse:
+    """What a save of the persona or of its episode's order changed."""
+    persona = access.find_persona(request.user, slug, user_id)
+    rows = persona.revisions.select_related("created_by")
+    revision = get_object_or_404(rows, number=number)
+    other = rows.filter(number=number - 1).first()
+    spec = PersonaSpec.model_validate(revision.spec)
+    before = PersonaSpec.model_validate(other.spec) if other else PersonaSpec(user_id=spec.user_id)
+    orders = [list(row.episode.get("order", [])) if row else [] for row in (other, revision)]
+    context = {
+        "persona": persona,
+        "benchmark": persona.benchmark,
+        "revision": revision,
+        "number_text": str(number),
+        "other": other,
+        "before_number": number - 1,
+        "after_number": number + 1,
+        "changes": compare(before, spec) + compare_orders(*orders),
+    }
+    return render(request, "studio/persona_version.html", context)
+
+
+def _profile_context(request: HttpRequest, persona: Persona, base: PersonaSpec) -> dict[str, Any]:
+    contents = Blob.objects.read([file.sha256 for skill in base.skills for file in skill.files])
+    return {
+        "persona": persona,
+        "benchmark": persona.benchmark,
+        "spec": base,
+        "skills": [
+            (skill.name, [(file, contents[file.sha256].decode("utf-8", "replace")) for file in skill.files])
+            for skill in base.skills
+        ],
+        "scripts": persona.grader_scripts.order_by("path"),
+        "versions": persona.revisions.select_related("created_by")[:12],
+        "newest": persona.revisions.select_related("created_by").first(),
+        "can": access.actions_in(request.user, persona.benchmark),
+    }
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdigit() and len(text) < 10 else 0
