@@ -10,7 +10,7 @@ from evaluation.agents import AgentLimits, AgentSetup, make_agent
 from evaluation.llm import Door, Endpoint
 from evaluation.models import Session
 from evaluation.protocol.participants import Agent
-from evaluation.recording import SessionRecord
+from evaluation.recording import CallRecord
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
 
@@ -20,7 +20,7 @@ def agent_of(
     task: TaskSpec,
     persona: PersonaSpec,
     folder: Path,
-    record: SessionRecord,
+    record: CallRecord,
     turn: Callable[[], int],
 ) -> Agent:
     """The agent, ready for the turn after the last stored one. Of the task it learns only which tools there are."""

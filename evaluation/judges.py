@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
-from evaluation.llm import Door, Endpoint, Recorder
+from evaluation.llm import Door, Endpoint
 from evaluation.models import ModelEndpoint, Session
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.history import Way
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, checklist_prompt, follow_up_prompt, satisfaction_prompt
+from evaluation.recording import CallRecord
 
 INTENT_TRIES = 16
 CHECKLIST_TRIES = 5
 
 
-class Record(Protocol):
-    """Where the calls of a judge are kept: of a session, or of a rehearsal."""
-
-    answered: dict[str, int]
-    """Rows of answered calls by what was asked."""
-
-    def recorder(self, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> Recorder: ...
-
-
 class ModelIntentJudge:
     """The simulated user's judgment of a turn (``IntentJudge``), by the model that plays the user."""
 
-    def __init__(self, endpoint: ModelEndpoint, record: Record, turn: Callable[[], int]) -> None:
+    def __init__(self, endpoint: ModelEndpoint, record: CallRecord, turn: Callable[[], int]) -> None:
         self._endpoint = endpoint
         self._record = record
         self._turn = turn
@@ -50,7 +41,7 @@ class ModelIntentJudge:
 class ModelChecklistJudge:
     """Puts rubric criteria to the pilot's judge (``AskJudge``)."""
 
-    def __init__(self, session: Session, record: Record) -> None:
+    def __init__(self, session: Session, record: CallRecord) -> None:
         self._endpoint = session.run.pilot.judge
         self._record = record
 
@@ -62,7 +53,7 @@ class ModelChecklistJudge:
 
 
 def _ask(
-    record: Record,
+    record: CallRecord,
     endpoint: ModelEndpoint,
     prompt: JudgePrompt,
     purpose: str,

@@ -12,27 +12,27 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluation.agents import AgentSetup, make_agent
 from evaluation.casting import agent_limits
 from evaluation.judges import ModelIntentJudge
-from evaluation.llm import Call, Door, Endpoint
-from evaluation.models import ModelEndpoint, Rehearsal, RehearsalCall
+from evaluation.llm import Door, Endpoint
+from evaluation.models import Rehearsal
 from evaluation.protocol.participants import AgentFailed, IntentJudge, Outage
 from evaluation.protocol.session import Progress, TurnTaken, settle
 from evaluation.protocol.trace import read_texts
+from evaluation.recording import CallRecord, OwnerGone, rehearsal_record
 from evaluation.rehearsed import progress_of, reply_document, reply_of, settlings, stored, turn_document
-from evaluation.scripted.answers import FINGERPRINT
 from evaluation.snapshots import MissingContent, kept, reader, rebuild
 from evaluation.storable import storable
 from studio.spec.persona import PersonaSpec
@@ -82,7 +82,7 @@ def work_on(pk: int) -> None:
     with _kept_alive(token):
         try:
             _work(rehearsal)
-        except LostClaim:
+        except (LostClaim, OwnerGone):
             logger.info("Nobody waits for rehearsal %d any more.", pk)
         except (Outage, MissingContent) as outage:
             _held(rehearsal).update(**_stopped(rehearsal, str(outage)))
@@ -114,7 +114,7 @@ def after(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: Progress) -> 
 
 def _work(rehearsal: Rehearsal) -> None:
     task = TaskSpec.model_validate(rehearsal.revision.spec)
-    record = _Record(rehearsal)
+    record = rehearsal_record(rehearsal)
     if rehearsal.seat == Rehearsal.Seat.AGENT:
         _settle(rehearsal, task, record)
         return
@@ -127,7 +127,7 @@ def _work(rehearsal: Rehearsal) -> None:
     _write(rehearsal, state=State.YOURS, claimed_by="", lease_until=None)
 
 
-def _settle(rehearsal: Rehearsal, task: TaskSpec, record: _Record) -> None:
+def _settle(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> None:
     """The judge settles what the person wrote as the assistant."""
     taken, progress = settled(rehearsal, task, _judge(rehearsal, record))
     turn = turn_document(taken, rehearsal.under_way["reply"], settlings(taken), rehearsal.manifest)
@@ -137,7 +137,7 @@ def _settle(rehearsal: Rehearsal, task: TaskSpec, record: _Record) -> None:
     )
 
 
-def _answer(rehearsal: Rehearsal, task: TaskSpec, record: _Record) -> bool:
+def _answer(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
     """The agent takes its turn. Of the task it learns the messages, and which tools there are. False: it failed."""
     persona = PersonaSpec.model_validate(rehearsal.persona_revision.spec)
     assert rehearsal.agent is not None
@@ -174,59 +174,9 @@ def _answer(rehearsal: Rehearsal, task: TaskSpec, record: _Record) -> bool:
     return True
 
 
-def _judge(rehearsal: Rehearsal, record: _Record) -> ModelIntentJudge:
+def _judge(rehearsal: Rehearsal, record: CallRecord) -> ModelIntentJudge:
     assert rehearsal.judge is not None
     return ModelIntentJudge(rehearsal.judge, record, lambda: len(rehearsal.turns) + 1)
-
-
-class _Record:
-    """All calls of one rehearsal (``evaluation.judges.Record``)."""
-
-    def __init__(self, rehearsal: Rehearsal) -> None:
-        self.rehearsal = rehearsal
-        rows = rehearsal.calls.filter(response__isnull=False)
-        self.answered: dict[str, int] = dict(rows.values_list("request_hash", "pk"))
-
-    def recorder(self, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> _Recorder:
-        return _Recorder(self, endpoint, purpose, turn)
-
-
-class _Recorder:
-    def __init__(self, record: _Record, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> None:
-        self._record = record
-        self._endpoint = endpoint
-        self._purpose = purpose
-        self._turn = turn
-
-    def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
-        pk = self._record.answered.get(request_hash)
-        return None if pk is None else RehearsalCall.objects.values_list("response", flat=True).get(pk=pk)
-
-    def record(self, call: Call) -> None:
-        rehearsal = self._record.rehearsal
-        row = RehearsalCall(
-            rehearsal=rehearsal,
-            purpose=self._purpose,
-            turn=self._turn(),
-            endpoint=self._endpoint,
-            request_hash=call.request_hash,
-            request=storable(call.request),
-            response=None if call.response is None else storable(call.response),
-            error=storable(call.error),
-            tokens=call.tokens.total,
-            cost=call.cost,
-            milliseconds=max(call.milliseconds, 0),
-        )
-        try:
-            with transaction.atomic():
-                row.save()
-        except IntegrityError:
-            raise LostClaim from None  # deleted in the meantime, or answered to another process
-        if call.response is not None:
-            self._record.answered[call.request_hash] = row.pk
-            if call.response.get("system_fingerprint") == FINGERPRINT and not rehearsal.scripted:
-                rehearsal.scripted = True
-                Rehearsal.objects.filter(pk=rehearsal.pk).update(scripted=True)
 
 
 def _held(rehearsal: Rehearsal) -> QuerySet[Rehearsal]:

@@ -24,7 +24,7 @@ from evaluation.protocol.participants import Agent, AgentReply, Outage, ToolReco
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, begin, run_session
 from evaluation.protocol.trace import read_texts
 from evaluation.queueing import enqueue_due
-from evaluation.recording import SessionRecord
+from evaluation.recording import CallRecord, session_record
 from evaluation.snapshots import Manifest, MissingContent, folder_reader, rebuild, staged, take_snapshot
 from evaluation.storable import storable
 from evaluation.usage import usage_of
@@ -58,7 +58,7 @@ def work_on(session_id: int) -> bool:
 def _go_on(session: Session) -> None:
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
-    record = SessionRecord(session)
+    record = session_record(session)
     if session.ended_at is None:
         if not _converse(session, task, persona, record):
             return
@@ -68,7 +68,7 @@ def _go_on(session: Session) -> None:
     let_go(session, state=State.FINISHED, tokens=usage.tokens, cost=usage.cost, attempts=0, **changes)
 
 
-def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: SessionRecord) -> bool:
+def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord) -> bool:
     """Hold the conversation from the last stored turn on. False: the agent failed, and the session is over."""
     progress = progress_of(session, task)
     if progress.turns == 0 and session.turn_count == 0:
@@ -113,7 +113,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Se
     return True
 
 
-def _grade(session: Session, task: TaskSpec, persona: PersonaSpec, record: SessionRecord) -> dict[str, Any]:
+def _grade(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord) -> dict[str, Any]:
     """Grade strictly, and compat too if the whole run's conversations are over; what changes in the row."""
     changes: dict[str, Any] = {}
     ask = ModelChecklistJudge(session, record)

@@ -28,6 +28,10 @@ from studio.access import actions_in, benchmarks_for, find_benchmark, may, requi
 PER_PAGE = 50
 NOBODY_AFTER = timedelta(seconds=30)
 UNDER_WAY = (Pilot.State.WAITING, Pilot.State.RUNNING)
+STEPS = {
+    "cancel": (cancel_pilot, "Cancelled. What had finished is kept."),
+    "retry": (retry_pilot, "Taken up again. Nothing that was answered is asked a second time."),
+}
 
 
 @login_required
@@ -86,19 +90,12 @@ def pilot(request: SignedIn, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def pilot_cancel(request: SignedIn, pk: int) -> HttpResponse:
-    row = _steerable(request, pk)
-    cancel_pilot(row.pk, by=request.user)
-    messages.success(request, "Cancelled. What had finished is kept.")
-    return redirect(row)
-
-
-@login_required
-@require_POST
-def pilot_retry(request: SignedIn, pk: int) -> HttpResponse:
-    row = _steerable(request, pk)
-    retry_pilot(row.pk, by=request.user)
-    messages.success(request, "Taken up again. Nothing that was answered is asked a second time.")
+def pilot_step(request: SignedIn, pk: int, step: str) -> HttpResponse:
+    row: Pilot = get_object_or_404(queries.visible_pilots(request.user), pk=pk)
+    require(request.user, row.benchmark, "pilot")
+    take, said = STEPS[step]
+    take(row.pk, by=request.user)
+    messages.success(request, said)
     return redirect(row)
 
 
@@ -160,9 +157,3 @@ def _page(request: SignedIn, row: Pilot) -> dict[str, Any]:
         "may_start": "pilot" in actions,
         "audits": audits_of(row),
     }
-
-
-def _steerable(request: SignedIn, pk: int) -> Pilot:
-    row: Pilot = get_object_or_404(queries.visible_pilots(request.user), pk=pk)
-    require(request.user, row.benchmark, "pilot")
-    return row

@@ -1,0 +1,9 @@
+"""All rows of pilots, rehearsals and releases."""
+
+from evaluation.models.calls import ModelCall
+from evaluation.models.endpoints import ModelEndpoint
+from evaluation.models.pilots import Pilot, Run
+from evaluation.models.rehearsals import Rehearsal, RehearsalCall
+from evaluation.models.releases import Release, ReleaseTask
+from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCall, Turn
+from evaluation.models.verdicts import Verdict

@@ -1,0 +1,51 @@
+"""Requests to models, on record."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from evaluation.models.endpoints import ModelEndpoint
+from evaluation.models.sessions import Session
+from studio.models.fields import OrderedJSONField
+
+
+class RecordedCall(models.Model):
+    """One answered or failed request to a model. A request answered once is not paid for again
+    (``evaluation.recording``): a subclass names whom it was made for, and lets each answer stand once for them."""
+
+    purpose = models.CharField(max_length=20)
+    turn = models.PositiveSmallIntegerField()
+    endpoint = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
+    request_hash = models.CharField(max_length=64)
+    request = OrderedJSONField()
+    response = OrderedJSONField(null=True)
+    """As the endpoint gave it; null: it failed."""
+    error = models.TextField(blank=True)
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    completion_tokens = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    milliseconds = models.PositiveIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=1)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
+
+
+class ModelCall(RecordedCall):
+    """A request made for a session."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="model_calls")
+    purpose = models.CharField(
+        max_length=20,
+        choices=[(p, p) for p in ("agent", "satisfaction", "follow_up", "checklist_compat", "checklist_strict")],
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "request_hash"], condition=Q(response__isnull=False), name="model_call_answered_once"
+            )
+        ]
+        indexes = [models.Index(fields=["session", "turn"], name="model_call_by_turn")]

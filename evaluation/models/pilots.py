@@ -1,0 +1,69 @@
+"""A pilot and its runs: append-only, but for the states that say how far they are."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from evaluation.models.endpoints import ModelEndpoint
+
+
+class Pilot(models.Model):
+    """A model run over tasks, k times. Its state follows from its sessions."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        RUNNING = "running", "Running"
+        FINISHED = "finished", "Finished"
+        STOPPED = "stopped", "Stopped by our own failures"
+        CANCELLED = "cancelled", "Cancelled"
+
+    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="pilots")
+    number = models.PositiveIntegerField()
+    """1, 2, … within the benchmark."""
+    agent = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
+    user_model = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
+    judge = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
+    runs_wanted = models.PositiveSmallIntegerField(default=1)
+    limits = models.JSONField(default=dict)
+    """Of a session: turns, tool calls, tokens, cost."""
+    config = models.JSONField(default=dict)
+    """The endpoints as they were at the start (never a key), the prompts' version."""
+    scripted = models.BooleanField(default=False)
+    """A scripted model played any part: never evidence."""
+    drafts = models.BooleanField(default=False)
+    """Some of its tasks were not approved when it started."""
+    state = models.CharField(max_length=12, choices=State.choices, default=State.WAITING)
+    scores = models.JSONField(null=True)
+    created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "number"], name="pilot_number"),
+            models.CheckConstraint(condition=Q(runs_wanted__gte=1), name="pilot_runs_at_least_1"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Pilot {self.number}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluation:pilot", args=[self.pk])
+
+
+class Run(models.Model):
+    """One trajectory through one persona's episode: sessions in order over one workspace."""
+
+    pilot = models.ForeignKey(Pilot, on_delete=models.CASCADE, related_name="runs")
+    persona_revision = models.ForeignKey("studio.PersonaRevision", on_delete=models.PROTECT, related_name="+")
+    number = models.PositiveSmallIntegerField()
+    """1 … runs_wanted."""
+    graded_at = models.DateTimeField(null=True)
+    """When compat grading, which needs the episode's end, was done."""
+
+    class Meta:
+        ordering = ["persona_revision__persona__position", "number"]
+        constraints = [models.UniqueConstraint(fields=["pilot", "persona_revision", "number"], name="run_number")]

@@ -1,0 +1,44 @@
+"""What was released, and what it froze."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.urls import reverse
+
+from studio.models.fields import OrderedJSONField
+
+
+class Release(models.Model):
+    """A frozen TaskPack and what stood behind it. Never changed."""
+
+    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.PROTECT, related_name="releases")
+    version = models.CharField(max_length=40)
+    manifest = OrderedJSONField()
+    """``pack.json`` of the archive: tasks with their revisions, evidence, accepted exceptions."""
+    sha256 = models.CharField(max_length=64)
+    """Of the archive."""
+    blob = models.ForeignKey("studio.Blob", on_delete=models.PROTECT, related_name="+")
+    exceptions = OrderedJSONField(default=list)
+    """What blocked it and was accepted: ``[{"problem", "reason", "by"}]``."""
+    created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [models.UniqueConstraint(fields=["benchmark", "version"], name="release_version")]
+
+    def __str__(self) -> str:
+        return f"{self.benchmark} {self.version}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluation:release", args=[self.pk])
+
+
+class ReleaseTask(models.Model):
+    """A revision a release froze."""
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="tasks")
+    revision = models.ForeignKey("studio.Revision", on_delete=models.PROTECT, related_name="releases")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["release", "revision"], name="release_task_once")]

@@ -1,0 +1,137 @@
+"""A session and what it left: turns, tool calls, statuses, the workspace at each moment."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from evaluation.models.pilots import Run
+from studio.models.fields import OrderedJSONField
+
+
+class Session(models.Model):
+    """One task executed. Resumable at its last stored turn."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        RUNNING = "running", "Running"
+        FINISHED = "finished", "Finished"
+        FAILED = "failed", "Failed by the agent"
+        ERROR = "error", "Our own failure"
+        CANCELLED = "cancelled", "Cancelled"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sessions")
+    revision = models.ForeignKey("studio.Revision", on_delete=models.PROTECT, related_name="sessions")
+    position = models.PositiveIntegerField()
+    """Order within the run."""
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    reason = models.TextField(blank=True)
+    """Why it failed or could not go on."""
+    claimed_by = models.CharField(max_length=200, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    """A running session whose lease is over may be claimed by another worker."""
+    attempts = models.PositiveSmallIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True)
+    turn_count = models.PositiveSmallIntegerField(default=0)
+    covered = models.PositiveSmallIntegerField(null=True)
+    """Intents completed or inferred."""
+    intent_count = models.PositiveSmallIntegerField(null=True)
+    comp_compat = models.FloatField(null=True)
+    comp_strict = models.FloatField(null=True)
+    ungraded = models.PositiveSmallIntegerField(default=0)
+    """Checklist items whose grader is missing or broken."""
+    tokens = models.JSONField(default=dict)
+    """``{"agent", "user", "judge", "judge_compat", "judge_strict"}``: totals of prompt and completion."""
+    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    graded_strict_at = models.DateTimeField(null=True)
+    graded_compat_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["run", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "position"], name="session_position"),
+            models.UniqueConstraint(fields=["run", "revision"], name="session_task_once"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["state", "lease_until"],
+                name="session_open",
+                condition=Q(state__in=["waiting", "running"]),
+            )
+        ]
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluation:session", args=[self.pk])
+
+
+class SessionIntent(models.Model):
+    """The terminal status of one hidden intent in one session: exactly one, once it has one."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="intents")
+    index = models.PositiveSmallIntegerField()
+    """1-based position in the task."""
+    uid = models.UUIDField()
+    status = models.CharField(max_length=10, choices=[(s, s) for s in ("completed", "inferred", "provided")])
+    turn = models.PositiveSmallIntegerField()
+    """0: the task gave it from the start."""
+
+    class Meta:
+        ordering = ["index"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "index"], name="one_terminal_status"),
+            models.CheckConstraint(
+                condition=Q(status__in=["completed", "inferred", "provided"]), name="terminal_status_known"
+            ),
+        ]
+
+
+class Snapshot(models.Model):
+    """The workspace at a moment of a run, by content."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="snapshots")
+    manifest = OrderedJSONField(default=dict)
+    """Path → sha256 of a Blob."""
+    sha256 = models.CharField(max_length=64)
+    """Of the manifest: the same workspace, the same row."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "sha256"], name="snapshot_once")]
+
+
+class Turn(models.Model):
+    """One exchange, stored when it is over: the checkpoint a session goes on from."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
+    number = models.PositiveSmallIntegerField()
+    user_message = models.TextField()
+    reply = models.TextField()
+    note = models.TextField(blank=True)
+    """Why the agent's turn ended early, if it did."""
+    agent_state = OrderedJSONField(default=dict)
+    next_message = models.TextField(blank=True)
+    """What the user answers; empty after the last turn."""
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="+")
+    agent_tokens = models.PositiveIntegerField(default=0)
+    milliseconds = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["session", "number"], name="turn_number")]
+
+
+class ToolCall(models.Model):
+    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="tool_calls")
+    position = models.PositiveIntegerField()
+    name = models.CharField(max_length=200)
+    arguments = OrderedJSONField(default=dict)
+    result = models.TextField(blank=True)
+    ok = models.BooleanField(default=True)
+    milliseconds = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["turn", "position"], name="tool_call_position")]
