@@ -39,9 +39,9 @@ from studio.spec.persona import script_path
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 SETTLED = (TaskState.APPROVED, TaskState.RELEASED)
 AUDITED_DECISIONS = 10
-"""How many decisions people must have settled, unless the benchmark's plan says ``audited_decisions``."""
+"""How many decisions people must have settled, unless the benchmark's ``release_limits`` say ``audited_decisions``."""
 DISAGREEMENT = 0.1
-"""The share of them in which people may hold the opposite of the judge, unless the plan says ``disagreement``.
+"""The share of them in which people may hold the opposite of the judge, unless the limits say ``disagreement``.
 The paper reports 2.7 % for checklists and 1.5 % for intents (Table 6)."""
 WORDS = {"intents": "intent", "checklist": "item", "depends_on": "earlier session", "assets": "file"}
 
@@ -257,8 +257,8 @@ def _ungraded(candidate: _Candidate) -> Iterable[Blocker]:
 
 
 def _unaudited(candidate: _Candidate) -> Iterable[Blocker]:
-    wanted = int(candidate.benchmark.plan.get("audited_decisions", AUDITED_DECISIONS))
-    most = float(candidate.benchmark.plan.get("disagreement", DISAGREEMENT))
+    wanted = int(candidate.benchmark.release_limits.get("audited_decisions", AUDITED_DECISIONS))
+    most = float(candidate.benchmark.release_limits.get("disagreement", DISAGREEMENT))
     audit = candidate.evidence.audit
     if audit.n < wanted:
         yield Blocker(

@@ -9,10 +9,12 @@ from django.db import transaction
 
 from studio.importing import import_path
 from studio.models import Benchmark, Membership, Role, User
+from studio.spec.plan import Plan
 from studio.taxonomies import ensure_taxonomy
 
 SLUG = "sample"
 NAME = "Sample benchmark"
+PLAN = Plan(sessions=7, groups=2, standalone=3)
 DESCRIPTION = "Two personas of different fields, to learn from and to try things on."
 
 
@@ -68,7 +70,7 @@ def load_sample() -> bool:
             "description": DESCRIPTION,
             "taxonomy": taxonomy,
             "created_by": people[Role.OWNER],
-            "plan": {"tasks": 7, "groups": 2},
+            **{f"plan_{name}": value for name, value in PLAN.to_json().items()},
         },
     )
     if new:

@@ -8,6 +8,17 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from studio.models import Benchmark, Role, User
+from studio.spec.plan import PAPER, Plan, plan_problem
+
+PLAN: dict[str, tuple[str, str]] = {
+    "sessions": ("Sessions", "In one episode."),
+    "groups": ("Dependency groups", "Sessions that build on each other."),
+    "group_least": ("Smallest group", "Sessions, at least."),
+    "group_most": ("Largest group", "Sessions, at most."),
+    "standalone": ("Stand alone", "Sessions in no group."),
+    "signals": ("Begun by a signal", "Sessions, at least, that the user does not open."),
+}
+"""What a plan's numbers are called on the form, and what each counts."""
 
 
 class BenchmarkForm(forms.ModelForm):
@@ -21,13 +32,41 @@ class BenchmarkForm(forms.ModelForm):
 
     class Meta:
         model = Benchmark
-        fields = ["name", "slug", "description", "taxonomy", "approvals_needed"]
+        fields = ["name", "slug", "description", "taxonomy", "approvals_needed", *(f"plan_{name}" for name in PLAN)]
         labels = {"slug": "Short name", "taxonomy": "Categories"}
         help_texts = {
             "slug": "Used in addresses and commands: letters, digits and hyphens.",
             "taxonomy": "What kinds of tasks there are; the paper's are A–R.",
         }
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, (label, help_text) in PLAN.items():
+            least, most = Plan.model_fields[name].metadata
+            self.fields[f"plan_{name}"] = forms.IntegerField(
+                label=label,
+                help_text=help_text,
+                initial=getattr(PAPER, name),
+                min_value=least.ge,
+                max_value=most.le,
+            )
+
+    @property
+    def about(self) -> list[forms.BoundField]:
+        return [field for field in self if not field.name.startswith("plan_")]
+
+    @property
+    def plan(self) -> list[forms.BoundField]:
+        """The numbers of an episode's plan, which make sense only together."""
+        return [self[f"plan_{name}"] for name in PLAN]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        numbers = {name: values[f"plan_{name}"] for name in PLAN if f"plan_{name}" in values}
+        if len(numbers) == len(PLAN) and (problem := plan_problem(**numbers)):
+            self.add_error("plan_sessions", problem)
+        return values
 
 
 class MemberForm(forms.Form):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import F
 from django.urls import reverse
+
+from studio.spec.plan import PAPER, Plan
 
 
 class Taxonomy(models.Model):
@@ -38,17 +41,45 @@ class Benchmark(models.Model):
     taxonomy = models.ForeignKey(Taxonomy, on_delete=models.PROTECT, null=True, blank=True)
     approvals_needed = models.PositiveSmallIntegerField(default=1)
     """How many people other than its authors must approve a task."""
-    plan = models.JSONField(default=dict, blank=True)
-    """What an episode should hold: ``tasks``, ``groups``, ``standalone``; empty: the paper's 20, 6 and 5."""
+    plan_sessions = models.PositiveSmallIntegerField(default=PAPER.sessions)
+    plan_groups = models.PositiveSmallIntegerField(default=PAPER.groups)
+    plan_group_least = models.PositiveSmallIntegerField(default=PAPER.group_least)
+    plan_group_most = models.PositiveSmallIntegerField(default=PAPER.group_most)
+    plan_standalone = models.PositiveSmallIntegerField(default=PAPER.standalone)
+    plan_signals = models.PositiveSmallIntegerField(default=PAPER.signals)
+    release_limits = models.JSONField(default=dict, blank=True)
+    """What a release asks of its audits, where it differs: ``audited_decisions``, ``disagreement``."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
-        constraints = [models.CheckConstraint(condition=models.Q(approvals_needed__gte=1), name="approvals_at_least_1")]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(approvals_needed__gte=1), name="approvals_at_least_1"),
+            models.CheckConstraint(
+                condition=models.Q(plan_sessions__range=(1, 500), plan_group_least__range=(2, F("plan_group_most")))
+                & models.Q(plan_groups__lte=200, plan_group_most__lte=100, plan_signals__lte=F("plan_sessions"))
+                & models.Q(plan_standalone__lte=500),
+                name="plan_within_bounds",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(
+                    plan_sessions__range=(
+                        F("plan_groups") * F("plan_group_least") + F("plan_standalone"),
+                        F("plan_groups") * F("plan_group_most") + F("plan_standalone"),
+                    )
+                ),
+                name="plan_adds_up",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
 
     def get_absolute_url(self) -> str:
         return reverse("studio:benchmark", args=[self.slug])
+
+    @property
+    def plan(self) -> Plan:
+        """What an episode of this benchmark shall hold."""
+        return Plan(**{name: getattr(self, f"plan_{name}") for name in Plan.model_fields})

@@ -113,7 +113,7 @@ def test_a_scripted_model_is_no_evidence_and_a_real_one_is(benchmark: Benchmark,
     run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
     assert codes(benchmark) == ["too-few-audited"]
 
-    Benchmark.objects.update(plan={"audited_decisions": 3})
+    Benchmark.objects.update(release_limits={"audited_decisions": 3})
     benchmark.refresh_from_db()
     audit(benchmark)
     assert codes(benchmark) == []
@@ -132,7 +132,7 @@ def test_a_scripted_model_is_recognised_by_whatever_name_it_is_reached(benchmark
 
 def test_judges_that_people_disagree_with_block_a_release(benchmark: Benchmark, stub: StubModel):
     run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
-    Benchmark.objects.update(plan={"audited_decisions": 3})
+    Benchmark.objects.update(release_limits={"audited_decisions": 3})
     benchmark.refresh_from_db()
 
     audit(benchmark, answers="opposite")

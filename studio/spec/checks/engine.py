@@ -10,10 +10,8 @@ from studio.spec.checks import rules
 from studio.spec.checks.rule import RULES, Rule, Scene
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
+from studio.spec.plan import PAPER, Plan
 from studio.spec.task import TaskSpec
-
-PLAN = {"tasks": 20, "groups": 6}
-"""The paper's episode: twenty tasks, six dependency groups."""
 
 for module in pkgutil.iter_modules(rules.__path__):
     importlib.import_module(f"{rules.__name__}.{module.name}")
@@ -26,13 +24,13 @@ def find_problems(
     task_id: str | None = None,
     *,
     texts: Mapping[str, str] | None = None,
-    plan: Mapping[str, int] | None = None,
+    plan: Plan = PAPER,
 ) -> list[Finding]:
     """What the rules say of every task, or of the one named: in the episode's order, errors first in each task.
 
-    ``texts`` are contents of text files by sha256, for rules that read assets and graders.
+    ``texts`` are contents of text files by sha256, for rules that read assets and graders. ``plan`` is the benchmark's.
     """
-    scene = Scene(episode=episode, texts=texts or {}, plan={**PLAN, **(plan or {})})
+    scene = Scene(episode=episode, texts=texts or {}, plan=plan)
     findings = []
     for task in (*episode.tasks, *episode.unplaced):
         if task_id is None or task.task_id == task_id:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Severity
+from studio.spec.plan import Plan
 from studio.spec.task import TaskSpec
 
 
@@ -34,8 +35,8 @@ class Scene:
     episode: EpisodeSpec
     texts: Mapping[str, str]
     """Contents of text files, by sha256; files that are not here could not be read as text or were not asked for."""
-    plan: Mapping[str, int]
-    """What an episode should hold: ``tasks``, ``groups``."""
+    plan: Plan
+    """What an episode shall hold; ``gaps_of(shape_of(episode), plan)`` says where it departs from it."""
 
     def earlier(self, task: TaskSpec) -> tuple[TaskSpec, ...]:
         """The tasks that run before ``task``; none if it is not placed."""

@@ -9,10 +9,10 @@ from studio.spec.task import TaskSpec
 def too_many_groups(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """An episode holds as many dependency groups as the benchmark's plan says. Told at each one's first task."""
     groups = dependency_groups(scene.episode.tasks)
-    for group in groups[scene.plan["groups"] :]:
+    for group in groups[scene.plan.groups :]:
         if group[0] == task.task_id:
             yield Flaw(
                 "depends_on",
-                f"The episode has {len(groups)} dependency groups, and the plan is {scene.plan['groups']}.",
+                f"The episode has {len(groups)} dependency groups, and the plan is {scene.plan.groups}.",
                 "Leave a group out, or change the benchmark's plan.",
             )
