@@ -6,6 +6,7 @@ import hashlib
 from typing import Literal
 
 from studio.spec.base import Spec
+from studio.spec.task import Rule
 
 Severity = Literal["error", "warning", "hint"]
 
@@ -30,6 +31,9 @@ class Finding(Spec):
     """The words it is about, verbatim from the field; empty: the field as a whole."""
     other: str = ""
     """Another task that is concerned."""
+    proposal: Rule | None = None
+    """The exact check that could stand in the item's place, ready to be taken over; None: there is none, or a person
+    has to choose first (which file, which tool)."""
 
     @property
     def fingerprint(self) -> str:

@@ -10,7 +10,7 @@ from django.core.management.base import CommandParser
 from studio.drafts import check_personas
 from studio.management.report import FOUND_PROBLEMS, ReportCommand
 
-KEYS = ("persona", "task", "rule", "severity", "field", "item", "words", "message", "mend")
+KEYS = ("persona", "task", "rule", "severity", "field", "item", "words", "message", "mend", "other")
 
 
 class Command(ReportCommand):

@@ -52,4 +52,5 @@ def _apply(each: Rule, task: TaskSpec, scene: Scene) -> Iterator[Finding]:
             item=flaw.item,
             words=flaw.words,
             other=flaw.other,
+            proposal=flaw.proposal,
         )

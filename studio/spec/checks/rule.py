@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Severity
 from studio.spec.plan import Plan
+from studio.spec.task import Rule as ExactCheck
 from studio.spec.task import TaskSpec
 
 
@@ -24,6 +25,8 @@ class Flaw:
     """Verbatim from the field."""
     other: str = ""
     """Another task that is concerned."""
+    proposal: ExactCheck | None = None
+    """The exact check that could take a judged item's place."""
     severity: Severity | None = None
     """Where it differs from the rule's own."""
 

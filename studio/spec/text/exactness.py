@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -156,9 +155,9 @@ def _after(criterion: str, *patterns: str) -> tuple[str, ...]:
     return ()
 
 
-def propose(exact: Exact, files: Sequence[str]) -> str:
-    """The check in words, for the person who decides."""
-    where = f"the file “{files[0]}”" if len(files) == 1 else "the reply" if not files else "the file concerned"
+def propose(exact: Exact, path: str | None) -> str:
+    """The check in words, for the person who decides. ``path``: the file meant; empty: the reply; None: unclear."""
+    where = f"the file “{path}”" if path else "the reply" if path == "" else "the file concerned"
     text = "”, “".join(exact.texts)
     return {
         "contains": f"{where} contains “{text}”",

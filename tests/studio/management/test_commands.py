@@ -149,7 +149,18 @@ def test_check_lists_findings_in_the_agreed_shape(tmp_path: Path) -> None:
 
     assert status == 1
     [finding] = document["findings"]
-    assert list(finding) == ["persona", "task", "rule", "severity", "field", "item", "words", "message", "mend"]
+    assert list(finding) == [
+        "persona",
+        "task",
+        "rule",
+        "severity",
+        "field",
+        "item",
+        "words",
+        "message",
+        "mend",
+        "other",
+    ]
     assert (finding["task"], finding["rule"], finding["field"], finding["item"]) == (
         "t2",
         "empty-criterion",

@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+from studio.spec.checks.proposals import file_meant, proposed_check
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.task import TaskSpec
 from studio.spec.text.exactness import exactness, propose
@@ -15,8 +16,9 @@ def criterion_should_be_rule(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "checklist",
             "An exact check could decide this; a judge is asked instead.",
-            f"Make it a rule: {propose(exact, task.files_read)}.",
+            f"Make it a rule: {propose(exact, file_meant(item.criterion, task))}.",
             position,
             words=words if words in item.criterion else "",
+            proposal=proposed_check(item, task, task.tools or scene.episode.persona.tools),
             severity="warning" if exact.sure else "hint",
         )
