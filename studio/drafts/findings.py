@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from studio.drafts.loading import load_episodes
 from studio.drafts.syncing import sync
 from studio.models import Blob, Finding, Persona, Task
 from studio.spec import findings
+from studio.spec.base import FileRef
 from studio.spec.checks import find_problems
 from studio.spec.episode import EpisodeSpec
 
@@ -30,14 +31,8 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
 
 
 def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
-    """Contents of the small text files that the episodes' tasks bring, by sha256, in one query."""
-    wanted = {
-        file.sha256
-        for episode in episodes
-        for task in (*episode.tasks, *episode.unplaced)
-        for file in task.assets
-        if file.size <= LONGEST_TEXT
-    }
+    """Contents of the small text files that the episodes' tasks and skills bring, by sha256, in one query."""
+    wanted = {file.sha256 for episode in episodes for file in _files(episode) if file.size <= LONGEST_TEXT}
     if not wanted:
         return {}
     texts = {}
@@ -47,6 +42,13 @@ def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
         except UnicodeDecodeError:
             continue
     return texts
+
+
+def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
+    for task in (*episode.tasks, *episode.unplaced):
+        yield from task.assets
+    for skill in episode.persona.skills:
+        yield from skill.files
 
 
 def refresh_findings(personas: Iterable[Persona]) -> None:

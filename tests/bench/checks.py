@@ -120,6 +120,10 @@ def scores(episode: EpisodeSpec, findings: Iterable[Finding], labels: Mapping[st
         ),
         Score("files-read-input", set(labels["input_files_read"]), {task for task, _ in found("files-read-input")}),
     ]
+    rows += [
+        Score(f"{rule}: of those read", {tuple(place) for place in judged["hits"]}, found(rule))
+        for rule, judged in sorted(labels.get("judged", {}).items())
+    ]
     return [row for row in rows if row.wanted or row.found]
 
 

@@ -123,7 +123,7 @@ task_id: "t1 "
 def test_a_changed_folder_updates_only_what_it_concerns_and_says_what(bench: Benchmark, author: User) -> None:
     import_files(bench, sound(), by=author)
     Task.objects.update(state=TaskState.APPROVED)
-    changed = task_yaml("t1", title="New title", intent={"initial_input": "Please help.", "hidden_intent": [
+    changed = task_yaml("t1", title="New title", intent={"initial_input": "Please plan the week.", "hidden_intent": [
         {"content": "Two pages"}, {"content": "Metric units"}]})  # fmt: skip
     kept = Task.objects.get(task_id="t1").intents.get().uid
 

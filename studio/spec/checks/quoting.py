@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 LONGEST = 140
 
 
 def quote(text: str) -> str:
-    """In quotation marks, on one line, cut at a word when it is long."""
-    line = " ".join(text.split())
+    """In quotation marks, on one line, without its full stop, cut at a word when it is long."""
+    line = " ".join(text.split()).rstrip(" .,;:")
     if len(line) > LONGEST:
         line = line[:LONGEST].rsplit(" ", 1)[0] + " …"
     return f"“{line}”"
+
+
+def listed(parts: Iterable[str]) -> str:
+    """“1, 2 and 3”."""
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last

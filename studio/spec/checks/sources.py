@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from studio.spec.checks.rule import Scene
+from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
 
 FILE_NAME = re.compile(
@@ -51,6 +52,21 @@ def told(task: TaskSpec) -> str:
 def given(task: TaskSpec, scene: Scene) -> str:
     """What the agent is given in this very session: its opening and its files."""
     return "\n".join((opening(task), *(scene.texts.get(file.sha256, "") for file in task.assets)))
+
+
+def profile(persona: PersonaSpec) -> str:
+    """What is written of the person, as one text."""
+    return "\n".join(
+        (
+            persona.name,
+            persona.occupation,
+            persona.role_text,
+            persona.routines,
+            persona.working_style,
+            json.dumps(persona.preferences, ensure_ascii=False, default=str),
+            *(str(goal) for goal in persona.long_term_goals),
+        )
+    )
 
 
 def behind(task: TaskSpec, scene: Scene) -> frozenset[str]:

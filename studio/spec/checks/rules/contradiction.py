@@ -12,6 +12,10 @@ from studio.spec.text.words import Word, alike, content, words
 
 SHARED = 0.7
 """Share of a clause's words, numbers aside, that the other sentence has: then both speak of the same."""
+OF_A_FILE = 0.9
+"""Likewise for a sentence of a file, of which there are many."""
+BACK = 0.6
+"""Share of the file's sentence that the clause has to have in turn."""
 FEWEST = 2.5
 """Words that have to be shared at least, about."""
 LIMIT = re.compile(
@@ -31,6 +35,9 @@ LABEL = re.compile(
     re.IGNORECASE,
 )
 """Before a number that only tells one thing from the next."""
+PROSE = (".md", ".txt", ".eml", ".html")
+"""Files of sentences: in a table, two rows differ without contradicting each other."""
+LONGEST = 20_000
 TIME = re.compile(r"\d{1,2}:\d\d")
 
 
@@ -46,13 +53,20 @@ def contradiction(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """Two numbers for one thing: an agent that keeps to the one fails by the other."""
     demands = [("intents", n, intent.content[:2_000]) for n, intent in enumerate(task.intents, 1)]
     demands += [("checklist", n, item.criterion[:2_000]) for n, item in enumerate(task.checklist, 1)]
-    request = prose(task.initial_request[:20_000])
+    request = prose(task.initial_request[:LONGEST])
+    files = [
+        (f"“{file.path}”", prose(text[:LONGEST]))
+        for file in task.assets
+        if file.path.casefold().endswith(PROSE) and (text := scene.texts.get(file.sha256))
+    ]
     for place, (field, position, text) in enumerate(demands):
-        others = [("The request", request)]
+        others = [("The request", request), *files]
         if field == "checklist":
             others += [(f"Intent {n}", other) for where, n, other in demands[:place] if where == "intents"]
         for name, other in others:
-            if found := _limits_apart(text, other) or _numbers_apart(text, other):
+            if found := _limits_apart(text, other) or _numbers_apart(
+                text, other, OF_A_FILE if name.startswith("“") else SHARED
+            ):
                 mine, theirs = found
                 yield Flaw(
                     field,
@@ -86,7 +100,7 @@ def _limits(text: str) -> tuple[Limit, ...]:
     return tuple(found)
 
 
-def _numbers_apart(text: str, other: str) -> tuple[str, str] | None:
+def _numbers_apart(text: str, other: str, least: float) -> tuple[str, str] | None:
     """One number of a clause differs, and all its other words stand together in one sentence of the other text."""
     for clause in clauses(text):
         numbers = [word for word in words(clause.text) if word.kind == "number"]
@@ -102,7 +116,8 @@ def _numbers_apart(text: str, other: str) -> tuple[str, str] | None:
             shared = sum(word.weight for word in rest if any(alike(word.key, each.key) >= 0.9 for each in theirs))
             if (
                 shared >= FEWEST
-                and shared / weight >= SHARED
+                and shared / weight >= least
+                and (least == SHARED or shared / (sum(word.weight for word in theirs) or 1) >= BACK)
                 and _unit(clause.text, numbers[0]) == _unit(sentence.text, there[0])
             ):
                 return clause.text[numbers[0].start : numbers[0].end], sentence.text

@@ -3,10 +3,16 @@ from collections.abc import Iterator
 from studio.spec.checks.rule import Flaw, Scene, rule, written
 from studio.spec.checks.sources import behind, told
 from studio.spec.task import TaskSpec
+from studio.spec.text.clauses import sentences
+from studio.spec.text.coverage import anywhere
 from studio.spec.text.dates import Day, days
+from studio.spec.text.words import content
 
 NEAR = 7
 """Days of the month that may lie between two mentions of one affair."""
+SAME = 0.85
+"""Share of their words that two sentences of different days have in common, if they speak of one event."""
+FEWEST = 2.0
 
 
 @rule("dates-disagree", "warning")
@@ -14,8 +20,10 @@ def dates_disagree(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """An affair that goes over two sessions does not change its year in between."""
     for name in sorted(behind(task, scene)):
         other = scene.episode.task(name)
-        there = [each for each in days(told(other)) if each.year] if other else []
-        if flaw := next(_differing(task, name, there), None):
+        text = told(other) if other else ""
+        there = [each for each in days(text) if each.year]
+        flaw = next(_differing(task, name, there), None) or next(_moved(task, name, text), None)
+        if flaw:
             yield flaw
 
 
@@ -32,3 +40,40 @@ def _differing(task: TaskSpec, name: str, there: list[Day]) -> Iterator[Flaw]:
                     words=here.span.text,
                     other=name,
                 )
+
+
+def _moved(task: TaskSpec, name: str, text: str) -> Iterator[Flaw]:
+    """The same said of another day."""
+    theirs = [(span, found[0]) for span in sentences(text[:40_000]) if len(found := days(span.text)) == 1]
+    if not theirs:
+        return
+    for field, item, words in written(task):
+        for span in sentences(words[:40_000]):
+            found = days(span.text)
+            if len(found) != 1:
+                continue
+            here = found[0]
+            rest = _without(span.text, here)
+            for sentence, there in theirs:
+                if (here.day, here.month) == (there.day, there.month):
+                    continue
+                if _same(rest, _without(sentence.text, there)):
+                    yield Flaw(
+                        field,
+                        f"“{here.span.text}” here is “{there.span.text}” in “{name}”.",
+                        "Use one day for both.",
+                        item,
+                        words=here.span.text,
+                        other=name,
+                    )
+                    return
+
+
+def _without(text: str, day: Day) -> str:
+    return f"{text[: day.span.start]} {text[day.span.end :]}"
+
+
+def _same(one: str, other: str) -> bool:
+    if sum(word.weight for word in content(one)) < FEWEST or len(content(one)) > 3 * len(content(other)) + 1:
+        return False
+    return min(anywhere(one, other), anywhere(other, one)) >= SAME

@@ -19,7 +19,7 @@ def escaped_text(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if found := ESCAPED.search(text):
             yield Flaw(
                 field,
-                f"“{found[0]}” is a program's way of writing, not a person's.",
+                f"“{found[0]}” is how a program writes, not a person.",
                 "Write the character itself.",
                 item,
                 words=found[0],

@@ -15,7 +15,7 @@ def intent_bundled(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if found.sure > 1 and re.match(r"(?:and|but|plus)\b|[A-Z]", second):
             yield Flaw(
                 "intents",
-                f"The intent holds several needs, about {found.sure}.",
+                f"The intent holds about {found.sure} needs.",
                 "Split it, so that each can be met by itself.",
                 position,
                 words=second,

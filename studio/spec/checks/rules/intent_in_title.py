@@ -28,7 +28,7 @@ def intent_in_title(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 yield Flaw(
                     "intents",
                     f"The title names it: {quote(part)}.",
-                    "Let the title say what the request says.",
+                    "Give the task a title that says no more than the request.",
                     position,
                     words=_stretch(intent.content, told),
                 )

@@ -13,8 +13,10 @@ def request_tells_all(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     topic = topic_of(intent.content for intent in task.intents)
     leaks = [find_leak(intent.content, task.initial_request, topic) for intent in task.intents]
     if len(leaks) >= FEWEST and all(leaks):
+        wholly = sum(leak is not None and leak.degree == "wholly" for leak in leaks)
         yield Flaw(
             "initial_request",
             "The request says something of every hidden intent.",
             "Leave out what an assistant should find, infer or ask for.",
+            severity="warning" if 2 * wholly >= len(leaks) else "hint",
         )

@@ -1,10 +1,18 @@
 from collections.abc import Iterator
+from functools import lru_cache
 
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.checks.sources import told
 from studio.spec.task import TaskSpec
-from studio.spec.text.coverage import anywhere, coverage
-from studio.spec.text.words import Word, content
+from studio.spec.text.clauses import sentences
+from studio.spec.text.coverage import anywhere, coverage, prose
+from studio.spec.text.words import Word, alike, content
+
+PASSING = 0.05
+"""Share of a task's sentences that have a word of its title, on average: up to here they have it in passing."""
+THEME = 0.1
+TIMES = 3
+"""How often more another task has to speak of it before the title is that one's."""
 
 
 @rule("title-elsewhere", "hint")
@@ -13,14 +21,15 @@ def title_elsewhere(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     title = content(task.title)
     if len(title) < 2 or len(content(task.initial_request[:5_000])) < 5:
         return
-    if anywhere(task.title, f"{task.initial_request[:5_000]}\n{task.description}") > 0.35:
-        return
-    rest = told(task).removeprefix(task.title)[:20_000]
-    if coverage(task.title, f"{rest}\n{task.description}").near > 0.35:
-        return
-    tasks = (*scene.episode.tasks, *scene.episode.unplaced)
-    others = [other for other in tasks if other.task_id != task.task_id]
-    other = next((each for each in others if _fits(title, told(each)[:20_000])), None)
+    others = [other for other in (*scene.episode.tasks, *scene.episode.unplaced) if other.task_id != task.task_id]
+    other = _speaks_more(task, others)
+    if other is None:
+        if anywhere(task.title, f"{task.initial_request[:5_000]}\n{task.description}") > 0.35:
+            return
+        rest = told(task).removeprefix(task.title)[:20_000]
+        if coverage(task.title, f"{rest}\n{task.description}").near > 0.35:
+            return
+        other = next((each for each in others if _fits(title, told(each)[:20_000])), None)
     yield Flaw(
         "title",
         f"The title fits “{other.task_id}” better than this task." if other else "The title has no word of its task.",
@@ -29,6 +38,33 @@ def title_elsewhere(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         other=other.task_id if other else "",
         severity="warning" if other else "hint",
     )
+
+
+def _speaks_more(task: TaskSpec, others: list[TaskSpec]) -> TaskSpec | None:
+    own = _theme(task.title, _sentences(task))
+    if own > PASSING or anywhere(task.title, task.description) > 0.5:
+        return None
+    themes = [(_theme(task.title, _sentences(other)), other.task_id, other) for other in others]
+    most, _, other = max(themes, default=(0.0, "", None))
+    return other if most >= max(THEME, TIMES * own) else None
+
+
+def _sentences(task: TaskSpec) -> tuple[str, ...]:
+    return (
+        *(span.text for span in sentences(prose(task.initial_request[:20_000]))),
+        *(intent.content for intent in task.intents),
+        *(item.criterion for item in task.checklist),
+    )
+
+
+@lru_cache(maxsize=4_000)
+def _theme(title: str, said: tuple[str, ...]) -> float:
+    """The share of sentences that have a word of the title, averaged over its words."""
+    bags = [{word.key for word in content(text)} for text in said]
+    words = content(title)
+    total = sum(word.weight for word in words)
+    found = sum(word.weight * sum(any(alike(word.key, key) >= 0.9 for key in bag) for bag in bags) for word in words)
+    return found / total / len(bags) if total and bags else 1.0
 
 
 def _fits(title: tuple[Word, ...], text: str) -> bool:

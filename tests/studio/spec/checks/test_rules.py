@@ -25,7 +25,7 @@ def item(criterion: str = "In metres", **more: Any) -> ChecklistItem:
 
 
 def task(task_id: str, **more: Any) -> TaskSpec:
-    sound = {"title": f"Title {task_id}", "initial_request": "Please help.", "intents": (intent(),)}
+    sound = {"title": f"Title {task_id}", "initial_request": "Please plan the week.", "intents": (intent(),)}
     return TaskSpec(task_id=task_id, **(sound | more))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from studio.spec.base import FileRef
 from studio.spec.episode import EpisodeSpec
-from studio.spec.persona import PersonaSpec
-from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Recovery, TaskSpec
+from studio.spec.persona import PersonaSpec, Skill
+from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Recovery, RecoveryKind, Scope, TaskSpec
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Case:
     other: str = ""
     texts: dict[str, str] = field(default_factory=dict)
     """Contents of the files, by path."""
+    persona: dict[str, Any] = field(default_factory=dict)
+    """What the persona has besides its name; ``skills`` are texts by name."""
 
 
 def build(case: Case, own: dict[str, Any]) -> tuple[EpisodeSpec, dict[str, str]]:
@@ -33,12 +35,20 @@ def build(case: Case, own: dict[str, Any]) -> tuple[EpisodeSpec, dict[str, str]]
     shas = {path: f"{number:064x}" for number, path in enumerate(case.texts, 1)}
     tasks = [_task(name, parts, shas) for name, parts in zip("abcdefgh", case.before, strict=False)]
     tasks.append(_task("t", own, shas))
-    episode = EpisodeSpec(episode_id="ep", persona=PersonaSpec(user_id="Pilot"), tasks=tuple(tasks))
-    return episode, {shas[path]: text for path, text in case.texts.items()}
+    skills = {f"{number:064x}": pair for number, pair in enumerate(case.persona.get("skills", {}).items(), 1_000)}
+    persona = PersonaSpec(
+        user_id="Pilot",
+        skills=tuple(
+            Skill(name=name, files=(FileRef(path="SKILL.md", sha256=sha, size=1),)) for sha, (name, _) in skills.items()
+        ),
+        **{name: value for name, value in case.persona.items() if name != "skills"},
+    )
+    texts = {shas[path]: text for path, text in case.texts.items()} | {sha: text for sha, (_, text) in skills.items()}
+    return EpisodeSpec(episode_id="ep", persona=persona, tasks=tuple(tasks)), texts
 
 
 def _task(task_id: str, parts: dict[str, Any], shas: dict[str, str]) -> TaskSpec:
-    parts = {"title": f"Title {task_id}", "request": "Please help.", "intents": ("Metric units",)} | parts
+    parts = {"title": f"Title {task_id}", "request": "Please plan the week.", "intents": ("Metric units",)} | parts
     return TaskSpec(
         task_id=task_id,
         initial_request=parts["request"],
@@ -52,8 +62,16 @@ def _task(task_id: str, parts: dict[str, Any], shas: dict[str, str]) -> TaskSpec
         ),
         depends_on=tuple(Dependency(task_id=other) for other in parts.get("depends_on", ())),
         assets=tuple(FileRef(path=path, sha256=shas[path], size=1) for path in parts.get("files", ())),
-        **{name: parts[name] for name in ("title", "files_read", "expected_artifacts") if name in parts},
+        **{
+            name: parts[name]
+            for name in ("title", "files_read", "expected_artifacts", "metadata", "grader_script")
+            if name in parts
+        },
     )
+
+
+def _from(kind: RecoveryKind, ref: str, content: str, scope: Scope = "session_local") -> HiddenIntent:
+    return HiddenIntent(uid=content, content=content, scope=scope, recoverable_from=(Recovery(kind=kind, ref=ref),))
 
 
 WRITTEN: tuple[Case, ...] = (
@@ -345,5 +363,216 @@ WRITTEN: tuple[Case, ...] = (
         {"request": "Write the plan into plan.md.", "criteria": ("The plan has a date.",), "files_read": ("plan.md",)},
         ("initial_request", None),
         "plan.md",
+    ),
+    Case(
+        "title-elsewhere",
+        {
+            "title": "Regatta crisis letter",
+            "request": "After the regatta crisis week I need rest. Book the sauna on Sunday. Pack my bag. "
+            "Plan the walk there. Buy bread. Tell me the times. Find a quiet room. Look up the bus. Write it all down.",
+            "intents": ("The room has no window to the road.", "No coffee after four."),
+            "criteria": ("The bus leaves before nine.", "The bag has two towels.", "The walk takes an hour at most."),
+        },
+        {
+            "title": "Sunday in the sauna",
+            "request": "After the regatta crisis week I need rest. Book the sauna on Sunday. Pack my bag.",
+            "intents": ("The room has no window to the road.", "No coffee after four."),
+            "criteria": ("The sauna is booked for Sunday.",),
+        },
+        ("title", None),
+        before=(
+            {
+                "request": "The regatta is a crisis: write a letter to the crews.",
+                "intents": ("The letter names the regatta's new day.", "The crisis is called by its name."),
+            },
+        ),
+        other="a",
+    ),
+    Case(
+        "request-no-goal",
+        {"request": "Long day at the harbour. The pumps were loud and the crew was tired."},
+        {"request": "Long day at the harbour. Plan tomorrow's crew for the pumps."},
+        ("initial_request", None),
+    ),
+    Case(
+        "request-no-goal",
+        {"request": "Good morning."},
+        {"request": "Good morning. Which crew is on the pumps?"},
+        ("initial_request", None),
+        "Good morning.",
+    ),
+    Case(
+        "request-like-a-prompt",
+        {"request": "You are a helpful assistant. Plan the crews for the pumps."},
+        {"request": "You are a great help, as always. Plan the crews for the pumps."},
+        ("initial_request", None),
+        "You are a helpful assistant",
+    ),
+    Case(
+        "request-unknown-app",
+        {"request": "Put the crews into Todoist, please."},
+        {"request": "Put the crews into Gmail as a draft; Todoist users get nothing.", "title": "Crews"},
+        ("initial_request", None),
+        "into Todoist",
+        persona={"tools": ("gmail__create_draft",)},
+    ),
+    Case(
+        "intent-in-skill",
+        {"intents": ("Letters to owners are signed with the full name of the vet.",)},
+        {"intents": ("Letters to owners close with the price of the next visit.",)},
+        ("intents", 1),
+        persona={
+            "skills": {
+                "letters": "---\ndescription: Letters to owners are signed with the full name of the vet.\n---\n"
+                "Letters to owners close with the price of the next visit."
+            }
+        },
+    ),
+    Case(
+        "recovery-not-there",
+        {"intents": (_from("session", "a", "The invoice goes to the harbour master."),)},
+        {"intents": (_from("session", "a", "The rota has Wren on Saturday morning."),)},
+        ("intents", 1),
+        before=({"request": "Plan Saturday's rota: Wren opens in the morning."},),
+        other="a",
+    ),
+    Case(
+        "recovery-not-there",
+        {"intents": (_from("profile", "", "The invoice goes to the harbour master."),)},
+        {"intents": (_from("profile", "", "Figures come with their sums."),)},
+        ("intents", 1),
+        persona={"role_text": "She wants figures that add up, and their sums below."},
+    ),
+    Case(
+        "persistent-not-earlier",
+        {"intents": (_from("question", "", "Invoices are never sent on a Friday.", "persistent"),)},
+        {"intents": (_from("profile", "", "Invoices are never sent on a Friday.", "persistent"),)},
+        ("intents", 1),
+        persona={"role_text": "No invoices on a Friday: nobody is there to answer."},
+    ),
+    Case(
+        "intent-unrecoverable",
+        {"intents": (_from("question", "", "The hall is warm by eight."), "The chairs stand in a circle.")},
+        {"intents": ("The hall is warm by eight.", "The chairs stand in a circle.")},
+        ("intents", 2),
+    ),
+    Case(
+        "name-spelt-twice",
+        {"request": "Write to Josie Quennell, please.", "criteria": ("The letter opens with “Dear Josie Quennel”",)},
+        {"request": "Write to Josie Quennell, please.", "criteria": ("The letter is for Marta Quist.",)},
+        ("checklist", 1),
+        "Josie Quennel",
+    ),
+    Case(
+        "asset-unused",
+        {"request": "Plan the week, please.", "files": ("tides.csv",)},
+        {"request": "Plan the week by the tides, please.", "files": ("tides.csv",)},
+        ("assets", 1),
+        "tides.csv",
+        texts={"tides.csv": "day,high\nMonday,9:40\n"},
+    ),
+    Case(
+        "dependency-empty",
+        {"request": "Order rope for the boat.", "depends_on": ("a",), "criteria": ("Twenty metres of rope.",)},
+        {"request": "Answer the mayor about Thursday.", "depends_on": ("a",), "criteria": ("Twenty metres of rope.",)},
+        ("depends_on", 1),
+        before=(
+            {"title": "Bins", "request": "Write to the mayor: Thursday's bins.", "intents": ("Ask for Thursdays",)},
+        ),
+        other="a",
+    ),
+    Case(
+        "evidence-unshown",
+        {"criteria": (ChecklistItem(uid="c", criterion="The plan has a date.", evidence=("plan.md",)),)},
+        {
+            "criteria": (ChecklistItem(uid="c", criterion="The plan has a date.", evidence=("plan.md",)),),
+            "files_read": ("plan.md",),
+            "expected_artifacts": ("plan.md",),
+        },
+        ("checklist", 1),
+    ),
+    Case(
+        "criterion-repeats-key",
+        {
+            "criteria": ("No message is longer than 160 characters.",),
+            "grader_script": "data/Pilot/scripts/t.py",
+            "metadata": {"grader_keys": {"short": {"says": "No message is longer than 160 characters."}}},
+        },
+        {
+            "criteria": ("No message names a price.",),
+            "grader_script": "data/Pilot/scripts/t.py",
+            "metadata": {"grader_keys": {"short": {"says": "No message is longer than 160 characters."}}},
+        },
+        ("checklist", 1),
+    ),
+    Case(
+        "address-real",
+        {"request": "Write to orla.b@outlook.com, please."},
+        {"request": "Write to orla.b@kestrel.example, please."},
+        ("initial_request", None),
+        "orla.b@outlook.com",
+    ),
+    Case(
+        "personal-data",
+        {"request": "Please look at keys.md.", "files": ("keys.md",)},
+        {"request": "Please look at keys.md and the log.", "files": ("log.md",), "files_read": ("keys.md",)},
+        ("assets", 1),
+        "keys.md",
+        texts={
+            "keys.md": "API key: 9fK2xQ7vLw3ZtR8mB5nY1cHd",
+            "log.md": "api_key: your-key-goes-in-here-please, secret = aaaaaaaaaaaaaaaaaaaaaaaa1",
+        },
+    ),
+    Case(
+        "broken-text",
+        {"intents": ("Signed \u202eeiraM",)},
+        {"intents": ("Signed Marie 👩‍⚕️, الممرضة",)},
+        ("intents", 1),
+        "\u202e",
+    ),
+    Case(
+        "contradiction",
+        {
+            "request": "See notes.md.",
+            "intents": ("The fridge alarm sounds at 9 degrees in the cellar.",),
+            "files": ("notes.md",),
+        },
+        {
+            "request": "See notes.md.",
+            "intents": ("The fridge alarm sounds at 8 degrees in the cellar.",),
+            "files": ("notes.md",),
+        },
+        ("intents", 1),
+        "9",
+        texts={"notes.md": "Leif was here. The fridge alarm sounds at 8 degrees in the cellar. Call him."},
+    ),
+    Case(
+        "dates-disagree",
+        {
+            "criteria": ("The letter says that the harbour fair opens on 3 May.",),
+            "depends_on": ("a",),
+        },
+        {"criteria": ("The letter says that the harbour fair closes on 3 May.",), "depends_on": ("a",)},
+        ("checklist", 1),
+        "3 May",
+        before=({"intents": ("The letter says that the harbour fair opens on 1 May.",)},),
+        other="a",
+    ),
+    Case(
+        "asset-overwrites",
+        {"request": "See plan.md.", "files": ("plan.md",)},
+        {"request": "See other.md.", "files": ("other.md",)},
+        ("assets", 1),
+        "plan.md",
+        before=({"request": "Write plan.md, please.", "files_read": ("plan.md",)},),
+        other="a",
+        texts={"plan.md": "One.", "other.md": "Two."},
+    ),
+    Case(
+        "recovery-unknown",
+        {"intents": (_from("tool", "todoist__list", "The list has four entries."),)},
+        {"intents": (_from("tool", "gmail", "The list has four entries."),)},
+        ("intents", 1),
+        persona={"tools": ("gmail__create_draft",)},
     ),
 )

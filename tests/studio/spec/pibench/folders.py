@@ -21,7 +21,7 @@ def task_yaml(task_id: str, **changes: Any) -> dict[str, Any]:
         "description": "",
         "task_type": "long_term",
         "trigger": {"type": "user"},
-        "intent": {"initial_input": "Please help.", "hidden_intent": [{"content": "Metric units"}]},
+        "intent": {"initial_input": "Please plan the week.", "hidden_intent": [{"content": "Metric units"}]},
         "metadata": {"difficulty": "easy"},
     } | changes
 

@@ -1,0 +1,69 @@
+import re
+from collections.abc import Iterator
+
+from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.checks.sources import opening
+from studio.spec.task import TaskSpec
+from studio.spec.text.coverage import anywhere
+
+SHARED = 0.2
+"""Share of what a task asks and scores that a file may not have and still be needed."""
+
+
+@rule("asset-unused", "hint")
+def asset_unused(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A file that nobody mentions and nothing needs was left over, or the request forgot to speak of it."""
+    ids = [other.task_id for other in scene.episode.tasks]
+    later = scene.episode.tasks[ids.index(task.task_id) + 1 :] if task.task_id in ids else ()
+    said = "\n".join((_named(task, scene), *(_named(other, scene) for other in later))).casefold()
+    plain = _plain(said)
+    for position, file in enumerate(task.assets, 1):
+        name = file.path.rpartition("/")[2]
+        stem = name.rpartition(".")[0] or name
+        if name.casefold() in said or (len(stem) > 3 and _plain(stem.casefold()) in plain):
+            continue
+        text = scene.texts.get(file.sha256, "")
+        if any(place.casefold() in said for place in _folders(file.path)) or (text and _speaks_of(text, task)):
+            continue
+        yield Flaw(
+            "assets",
+            f"Nothing mentions or needs “{file.path}”.",
+            "Speak of it in the request, mark it as where an intent is recovered from, or remove it.",
+            position,
+            words=file.path,
+        )
+
+
+def _named(task: TaskSpec, scene: Scene) -> str:
+    script = scene.episode.persona.script(task.grader_script)
+    return "\n".join(
+        (
+            opening(task),
+            task.description,
+            task.reference_workflow,
+            *task.files_read,
+            *task.expected_artifacts,
+            *(intent.content for intent in task.intents),
+            *(f"{place.ref} {place.note}" for intent in task.intents for place in intent.recoverable_from),
+            *(item.criterion for item in task.checklist),
+            *(path for item in task.checklist for path in item.evidence),
+            *(item.rule.path for item in task.checklist if item.rule),
+            *(need.carries_over for need in task.depends_on),
+            *(scene.texts.get(file.sha256, "") for file in task.assets),
+            scene.texts.get(script.sha256, "") if script else "",
+        )
+    )
+
+
+def _folders(path: str) -> list[str]:
+    return [f"{part}/" for part in path.split("/")[:-1]] + [part for part in path.split("/")[:-1] if len(part) > 3]
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"[\W_]+", " ", text).split())
+
+
+def _speaks_of(text: str, task: TaskSpec) -> bool:
+    """Whether an intent or a criterion has its words from this file."""
+    demands = (*(intent.content for intent in task.intents), *(item.criterion for item in task.checklist))
+    return any(anywhere(demand, text) > 1 - SHARED for demand in demands)

@@ -1,0 +1,47 @@
+import re
+from collections.abc import Iterator
+
+from studio.spec.checks.quoting import quote
+from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.task import TaskSpec
+from studio.spec.text.leaks import find_leak
+from studio.spec.text.words import content
+
+HEAD = re.compile(r"\A\ufeff?---\s*\n(?P<head>.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
+DESCRIPTION = re.compile(r"^description:\s*[>|]?-?\s*(?P<text>.*(?:\n[ \t]+.*)*)", re.MULTILINE)
+SURE = 0.75
+FEWEST = 3
+
+
+@rule("intent-in-skill", "warning")
+def intent_in_skill(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A skill's description is before the agent from the first turn; what it says is not hidden (paper, Table 10).
+
+    What stands further down in the skill has to be looked up, and is a place to recover an intent from.
+    """
+    shown = [(name, text) for name, text in _descriptions(task, scene) if text]
+    for position, intent in enumerate(task.intents, 1):
+        if len(content(intent.content)) < FEWEST:
+            continue
+        for name, text in shown:
+            leak = find_leak(intent.content, text)
+            if leak and leak.degree == "wholly" and leak.score >= SURE:
+                yield Flaw(
+                    "intents",
+                    f"The description of the skill “{name}” says this to every agent: {quote(leak.place)}.",
+                    "Move it from the description into the skill's text, or remove the intent.",
+                    position,
+                    words=leak.words,
+                )
+                break
+
+
+def _descriptions(task: TaskSpec, scene: Scene) -> Iterator[tuple[str, str]]:
+    for skill in scene.episode.persona.skills:
+        if task.skills and skill.name not in task.skills:
+            continue
+        for file in skill.files:
+            head = HEAD.match(scene.texts.get(file.sha256, "")) if file.path.endswith("SKILL.md") else None
+            found = DESCRIPTION.search(head["head"]) if head else None
+            if found:
+                yield skill.name, " ".join(found["text"].split())

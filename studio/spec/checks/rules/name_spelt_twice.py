@@ -1,0 +1,63 @@
+import re
+from collections.abc import Iterator
+
+from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.checks.sources import given, told
+from studio.spec.task import TaskSpec
+from studio.spec.text.words import words
+
+CAPITAL = re.compile(r"[A-Z][\w’'-]*[a-z][\w’'-]*")
+PAIR = re.compile(rf"\b(?=({CAPITAL.pattern} {CAPITAL.pattern}))")
+FEWEST = 5
+"""Letters of a name that is compared: shorter ones are alike by chance."""
+
+
+@rule("name-spelt-twice", "warning")
+def name_spelt_twice(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A name that is spelt in two ways: an agent that keeps to the one fails by the other."""
+    known = _names("\n".join((given(task, scene), *(told(one) for one in scene.earlier(task)))))
+    demands = [("intents", n, intent.content) for n, intent in enumerate(task.intents, 1)]
+    demands += [("checklist", n, item.criterion) for n, item in enumerate(task.checklist, 1)]
+    seen = set()
+    for field, position, text in demands:
+        for name in sorted(_names(text) - known):
+            other = next((one for one in sorted(known) if _misspelt(name, one)), None)
+            if other and name not in seen:
+                seen.add(name)
+                yield Flaw(
+                    field,
+                    f"The name “{name}” is spelt “{other}” elsewhere.",
+                    "Spell it one way in both places.",
+                    position,
+                    words=name,
+                )
+
+
+def _names(text: str) -> set[str]:
+    """Pairs of neighbouring capitals: a single one may only open a sentence."""
+    return {match[1] for match in PAIR.finditer(text[:60_000])}
+
+
+def _misspelt(one: str, other: str) -> bool:
+    """Whether one word differs in one or two letters, and all others are the same."""
+    apart = [(a, b) for a, b in zip(one.split(), other.split(), strict=True) if a.casefold() != b.casefold()]
+    if len(apart) != 1:
+        return False
+    a, b = apart[0]
+    if min(len(a), len(b)) < FEWEST or (words(a)[:1] and words(b)[:1] and words(a)[0].key == words(b)[0].key):
+        return False
+    return _one_apart(a.casefold(), b.casefold())
+
+
+def _one_apart(one: str, other: str) -> bool:
+    """One letter more, less, other, or two neighbours changed about."""
+    start = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    if start == 0:
+        return False
+    rest, there = one[start:], other[start:]
+    return (
+        rest[1:] == there
+        or rest == there[1:]
+        or rest[1:] == there[1:]
+        or (rest[:2] == there[1::-1] and rest[2:] == there[2:])
+    )

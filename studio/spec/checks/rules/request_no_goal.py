@@ -1,0 +1,54 @@
+import re
+from collections.abc import Iterator
+
+from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.task import TaskSpec
+from studio.spec.text.clauses import clauses
+from studio.spec.text.words import content, words
+
+ASKS = re.compile(
+    r"[?？]|\b(?:please|kindly|need(?:s|ed)?|want(?:s|ed)?|would like|i['’]d like|help|(?:could|can|would|will) you"
+    r"|let['’]s|let us|have to|has to|must|should|due|asked me|wants me|i expect|looking for|wondering|how|what|which"
+    r"|when|where|who|why|whether|task|to[- ]?do)\b",
+    re.IGNORECASE,
+)
+ORDERS = frozenset(
+    """add adjust analyse analyze answer arrange ask assemble assess book bring build buy calculate call cancel change
+    check choose clean collect combine compare compile complete compose convert copy count create cut decide delete
+    describe design develop do draft draw edit email estimate evaluate explain export extract file fill find finish
+    fix follow format forward gather generate get give go improve include invite keep let list look make map mark
+    merge move note open order organise organize outline pack pick place plan play point polish post prepare print
+    produce proofread propose publish pull push put read recommend record redo remind remove rename reply report
+    research reschedule reserve review revise rewrite run save say schedule score search select send set share
+    shorten show sign sort split start suggest summarise summarize take tell test tidy transcribe translate turn
+    update use verify work write""".split()
+)
+FEWEST = 2
+"""Words that carry something: a greeting has fewer."""
+
+
+@rule("request-no-goal", "warning")
+def request_no_goal(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """An assistant has to know what to start on, however much else is left unsaid (paper, Table 9)."""
+    text = task.initial_request.strip()
+    if task.trigger.kind != "user_message" or task.trigger.payload or not text or _foreign(text):
+        return
+    if len(content(text[:2_000])) < FEWEST or not (ASKS.search(text[:20_000]) or _orders(text[:20_000])):
+        yield Flaw(
+            "initial_request",
+            "The request does not say what is wanted.",
+            "Name one thing to start on, such as the letter, the list or the answer.",
+            words=text if len(text) <= 160 else "",
+        )
+
+
+def _orders(text: str) -> bool:
+    """Whether a clause begins with what to do, or is only the name of a thing: “June's reminders.”"""
+    spans = clauses(text)
+    return any(word.text.casefold() in ORDERS for span in spans for word in words(span.text)[:3] if word.start < 24)
+
+
+def _foreign(text: str) -> bool:
+    """Mostly in letters that the words above are not written in."""
+    letters = [letter for letter in text[:2_000] if letter.isalpha()]
+    return sum(letter > "\u024f" for letter in letters) * 2 > len(letters)
