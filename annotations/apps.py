@@ -4,3 +4,8 @@ from django.apps import AppConfig
 class AnnotationsConfig(AppConfig):
     name = "annotations"
     verbose_name = "Audits"
+
+    def ready(self) -> None:
+        from annotations.waiting import register_waiting
+
+        register_waiting()

@@ -73,7 +73,7 @@ def _room_of(request: HttpRequest) -> str:
             if name.startswith(prefix):
                 return room
         return "pilots"
-    if name == "home":
+    if name in ("home", "happened"):
         return "home"
     if name in ("settings", "password_change", "key", "api", "notification_choices"):
         return "settings"

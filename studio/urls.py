@@ -71,6 +71,7 @@ benchmark_patterns: Patterns = [
 
 studio_patterns: Patterns = [
     path("", home.home, name="home"),
+    path("happened/", home.happened, name="happened"),
     path("login/", accounts.LoginView.as_view(), name="login"),
     path("logout/", accounts.LogoutView.as_view(), name="logout"),
     path("settings/", accounts.settings_page, name="settings"),

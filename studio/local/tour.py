@@ -40,6 +40,7 @@ def every_page(places: Places) -> list[Shot]:
         Shot("home", "/"),
         Shot("home-author", "/", "author"),
         Shot("home-reviewer", "/", "reviewer"),
+        Shot("happened", "/happened/"),
         Shot("benchmarks", "/benchmarks/"),
         Shot("benchmark", benchmark),
         Shot("benchmark-new", "/benchmarks/new/"),

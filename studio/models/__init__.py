@@ -21,6 +21,7 @@ from studio.models.importing import Import
 from studio.models.notifying import Digest, Notification, NotificationChoice
 from studio.models.reviewing import Comment, Finding, Review, Waiver
 from studio.models.storage import Blob
+from studio.models.visits import Visit
 from studio.models.writing import WorkingCopy
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "Taxonomy",
     "ToolBinding",
     "User",
+    "Visit",
     "Waiver",
     "WorkingCopy",
 ]

@@ -10,12 +10,15 @@ from django import template
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import conditional_escape, format_html
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from studio.statuses import STATUSES
 
 register = template.Library()
+
+MOST_MISSING = 40
+"""Empty places drawn for sessions that are planned and not begun."""
 
 
 @register.simple_tag
@@ -29,6 +32,27 @@ def status(key: str | None, text: str = "", css: str = "") -> SafeString:
         shape,
         text or word,
     )
+
+
+@register.simple_tag
+def session_cells(row: Any) -> SafeString:
+    """The sessions of a persona (``studio.standing.Row``) as small links: shape, colour, and the words on hover."""
+    cells = format_html_join(
+        "",
+        '<li><a class="cell {}{}" href="{}" title="{}"><span aria-hidden="true">{}</span></a></li>',
+        (
+            (
+                STATUSES[cell.state][0],
+                " has-errors" if cell.errors else "",
+                cell.address,
+                cell.says,
+                STATUSES[cell.state][1],
+            )
+            for cell in row.cells
+        ),
+    )
+    missing = min(row.missing, MOST_MISSING)
+    return cells + mark_safe('<li aria-hidden="true"><span class="cell missing"></span></li>' * missing)
 
 
 @register.simple_tag

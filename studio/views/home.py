@@ -1,30 +1,51 @@
-"""Where everybody starts: what waits for me, my benchmarks, what happened."""
+"""Where everybody starts: what waits for me, what happened since I was here, how far my benchmarks are."""
 
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 
 from studio import access, queries
+from studio.models import Membership, Revision
+from studio.news import news_for
+from studio.standing import grids, newest_first, standings
+from studio.visits import come_home
+from studio.waiting import ALL, SHOWN, waiting_for
 
-SHOWN = 12
+GRIDS = 3
+"""Benchmarks whose sessions are all drawn; the others are one line each."""
+LINES = 9
 
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     mine = access.benchmarks_for(request.user)
-    shown = list(mine[:SHOWN])
+    newest = list(newest_first(mine)[: GRIDS + LINES + 1])
+    roles = set(Membership.objects.filter(user=request.user.pk).values_list("role", flat=True))
     return render(
         request,
         "studio/home.html",
         {
-            "benchmarks": shown,
-            "counts": queries.benchmark_counts(shown),
-            "more": mine.count() > SHOWN,
-            "reviews": queries.waiting_for(request.user, mine)[:SHOWN],
-            "sent_back": queries.sent_back(request.user, mine)[:SHOWN],
-            "drafts": queries.drafts_of(request.user, mine).exclude(state="changes_requested")[:SHOWN],
-            "events": queries.recent_events(mine)[:SHOWN],
+            "grids": grids(newest[:GRIDS]),
+            "lines": standings(newest[GRIDS : GRIDS + LINES]),
+            "more": len(newest) > GRIDS + LINES,
+            "waiting": waiting_for(request.user, mine, most=ALL if request.GET.get("waiting") == "all" else SHOWN),
+            "news": news_for(request.user, mine, come_home(request.user, timezone.now())),
+            "first_task": _writes(roles) and not Revision.objects.filter(created_by=request.user.pk).exists(),
+            "roles": roles,
         },
     )
+
+
+@login_required
+def happened(request: HttpRequest) -> HttpResponse:
+    """Everything that happened in my benchmarks, line by line."""
+    events = queries.recent_events(access.benchmarks_for(request.user))
+    return render(request, "studio/happened.html", {"page": Paginator(events, 50).get_page(request.GET.get("page"))})
+
+
+def _writes(roles: set[str]) -> bool:
+    return bool(roles & access.ALLOWED["edit"])

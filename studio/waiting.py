@@ -1,0 +1,76 @@
+"""What waits for somebody. Authoring knows its own; the apps above register what they know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from django.db.models import QuerySet
+
+from studio import queries
+from studio.models import Benchmark, Task, User
+
+SHOWN = 6
+"""Of one kind; the others are counted."""
+ALL = 200
+"""Of one kind, where somebody asks for all of it."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to do: where, and in a few words what about it."""
+
+    title: str
+    address: str
+    where: str = ""
+    """Which benchmark and persona."""
+    state: str = ""
+    """A key of ``studio.statuses``."""
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Things of one kind, the most urgent first."""
+
+    key: str
+    title: str
+    items: tuple[Item, ...] = field(default=())
+    count: int = 0
+    """All there are, of which ``items`` are some."""
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.items)
+
+
+Source = Callable[[User, QuerySet[Benchmark], int], list[Group]]
+"""What waits for a person in these benchmarks, at most so many of a kind. Its number of queries does not depend on how
+much it is."""
+
+_sources: dict[str, Source] = {}
+
+
+def register(name: str, source: Source) -> None:
+    """Ask another app, too. Called when it is ready."""
+    _sources[name] = source
+
+
+def waiting_for(user: User, benchmarks: QuerySet[Benchmark], *, most: int = SHOWN) -> list[Group]:
+    """Everything that waits for the person, kind by kind; kinds without anything are left out."""
+    groups = [
+        _group("sent-back", "Changes asked of you", queries.sent_back(user, benchmarks), most),
+        _group("reviews", "Waiting for your review", queries.waiting_for(user, benchmarks), most),
+        *(group for source in _sources.values() for group in source(user, benchmarks, most)),
+        _group("drafts", "Your drafts", queries.drafts_of(user, benchmarks).exclude(state="changes_requested"), most),
+    ]
+    return [group for group in groups if group.count]
+
+
+def _group(key: str, title: str, tasks: QuerySet[Task], most: int) -> Group:
+    return Group(key, title, tuple(_item(task) for task in tasks[:most]), tasks.count())
+
+
+def _item(task: Task) -> Item:
+    persona = task.episode.persona
+    return Item(str(task), task.get_absolute_url(), f"{persona.benchmark} · {persona}", task.state)

@@ -1,0 +1,194 @@
+"""Home: what waits, what is news, how far the benchmarks are."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from studio import access, drafts, publishing
+from studio.models import Event, Finding, Persona, Role, Task, Visit
+from studio.news import news_for
+from studio.standing import grids, newest_first
+from studio.visits import PAUSE, come_home
+from studio.waiting import waiting_for
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
+
+pytestmark = pytest.mark.django_db
+NOON = dt.datetime(2026, 3, 2, 12, tzinfo=dt.UTC)
+
+
+@pytest.fixture
+def place():
+    benchmark = BenchmarkFactory(plan_sessions=4, plan_groups=1, plan_standalone=2)
+    author = member(benchmark, Role.AUTHOR)
+    return benchmark, author, a_persona(benchmark, by=author)
+
+
+def home(user, query=""):
+    client = Client()
+    client.force_login(user)
+    return client.get(f"/{query}").content.decode()
+
+
+def waiting(user):
+    return [(group.key, [item.title for item in group.items], group.count) for group in _groups(user)]
+
+
+def _groups(user):
+    return waiting_for(user, access.benchmarks_for(user))
+
+
+def test_a_task_waits_for_whoever_has_to_do_something_with_it(place):
+    benchmark, author, persona = place
+    reviewer = member(benchmark, Role.REVIEWER)
+    rolls, _ = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye"))
+
+    assert waiting(author) == [("drafts", ["rye", "rolls"], 2)]
+    publishing.submit(rolls.pk, by=author)
+    assert (waiting(reviewer), waiting(author)) == ([("reviews", ["rolls"], 1)], [("drafts", ["rye"], 1)])
+    publishing.request_changes(rolls.pk, by=reviewer, text="More rolls.")
+    assert waiting(author) == [("sent-back", ["rolls"], 1), ("drafts", ["rye"], 1)]
+    assert waiting(UserFactory()) == []
+
+
+def test_what_is_too_much_for_the_page_is_counted_and_one_click_away(place):
+    _, author, persona = place
+    for number in range(8):
+        a_task(persona, f"t{number}", by=author, title=f"Loaf {number}")
+
+    assert "2 more" in home(author)
+    assert "Loaf 0" not in home(author).partition('id="progress"')[0].partition('id="waiting"')[2].partition("news")[0]
+    assert "Loaf 0" in home(author, "?waiting=all").partition('id="progress"')[0]
+
+
+def test_a_visit_goes_on_until_somebody_has_been_away_for_a_while():
+    user = UserFactory()
+
+    assert come_home(user, NOON) is None
+    assert come_home(user, NOON + dt.timedelta(minutes=30)) is None
+    later = NOON + dt.timedelta(minutes=31) + PAUSE
+    assert come_home(user, later) == NOON + dt.timedelta(minutes=30)
+    assert come_home(user, later + dt.timedelta(minutes=5)) == NOON + dt.timedelta(minutes=30)
+    assert come_home(user, NOON) == NOON + dt.timedelta(minutes=30)
+    assert Visit.objects.get(user=user).latest == later + dt.timedelta(minutes=5)
+
+
+def test_news_is_what_others_did_since_then_each_subject_once(place):
+    benchmark, author, persona = place
+    reader = member(benchmark, Role.REVIEWER)
+    task = a_task(persona, by=author, title="Rye bread")
+    since = timezone.now()
+    for number in range(3):
+        spec = drafts.load_task(task).model_copy(update={"description": f"Take {number}."})
+        drafts.save_task(task.pk, spec, by=author)
+    publishing.submit(task.pk, by=author)
+    publishing.comment(task.pk, by=reader, text="Nice.")
+
+    news = news_for(reader, access.benchmarks_for(reader), since)
+
+    assert [(piece.title, piece.people, dict(piece.deeds)) for piece in news.pieces] == [
+        ("Rye bread", [str(author)], {"submitted": 1, "edited": 3})
+    ]
+    assert news.pieces[0].what == "submitted, edited 3 times"
+    assert not news_for(author, access.benchmarks_for(author), since).pieces
+    assert len(news_for(reader, access.benchmarks_for(reader), None).pieces) >= 1
+    assert not news_for(UserFactory(), access.benchmarks_for(UserFactory()), None).pieces
+
+
+def test_the_second_visit_says_what_happened_since_the_first(place):
+    benchmark, author, persona = place
+    reader = member(benchmark, Role.REVIEWER)
+    assert "What happened lately" in home(reader)
+    Visit.objects.update(latest=timezone.now() - 2 * PAUSE)
+
+    assert "Nobody else changed anything since" not in home(reader)
+    Event.objects.all().delete()
+    assert "Nobody else changed anything since" in home(reader)
+    a_task(persona, by=author, title="Rye bread")
+    assert "Rye bread" in home(reader).partition('id="news"')[2].partition("Progress")[0]
+
+
+def test_the_grid_says_of_every_session_where_it_stands(place):
+    benchmark, author, persona = place
+    reviewer = member(benchmark, Role.REVIEWER)
+    rolls, rye, old = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye", "old"))
+    publishing.submit(rolls.pk, by=author)
+    publishing.approve(rolls.pk, by=reviewer)
+    Task.objects.filter(pk=old.pk).update(state="retired")
+    Finding.objects.all().delete()
+    Finding.objects.create(task=rye, rule="r", severity="error", message="m", fingerprint="f")
+
+    (standing,) = grids([benchmark])
+
+    assert [cell.says for cell in standing.rows[0].cells] == ["1 · rolls: approved", "2 · rye: draft, 1 error"]
+    assert (standing.done, standing.tasks, standing.planned, standing.missing, standing.errors) == (1, 2, 4, 2, 1)
+    assert (standing.rows[0].missing, standing.legend) == (2, [("approved", 1), ("draft", 1)])
+    html = home(author)
+    assert f'href="{rye.get_absolute_url()}" title="2 · rye: draft, 1 error"' in html
+    assert html.count('class="cell missing"') == 3  # two places, and the legend
+
+
+def test_a_session_outside_the_episode_says_so(place):
+    benchmark, author, persona = place
+    task = a_task(persona, by=author, title="Loaf")
+    Task.objects.filter(pk=task.pk).update(position=None)
+    Finding.objects.all().delete()
+
+    assert grids([benchmark])[0].rows[0].cells[0].says == "Not in the episode · Loaf: draft"
+
+
+def test_titles_cannot_break_out_of_the_grid(place):
+    _, author, persona = place
+    a_task(persona, by=author, title='"><script>alert(1)</script>')
+
+    assert "<script>alert" not in home(author)
+
+
+def test_benchmarks_come_as_they_were_last_touched(place):
+    benchmark, author, _ = place
+    quiet = BenchmarkFactory(name="Aa")
+    quiet.memberships.create(user=author, role=Role.AUTHOR)
+
+    assert list(newest_first(access.benchmarks_for(author))) == [benchmark, quiet]
+    Event.objects.create(benchmark=quiet, verb="created")
+    assert list(newest_first(access.benchmarks_for(author))) == [quiet, benchmark]
+
+
+def test_grids_cost_the_same_with_one_session_and_with_four_hundred(place, django_assert_num_queries):
+    benchmark, _, persona = place
+    with django_assert_num_queries(6):
+        grids([benchmark])
+    people = Persona.objects.bulk_create(Persona(benchmark=benchmark, user_id=f"p{n}") for n in range(25))
+    for one in people:
+        episode = one.episode if hasattr(one, "episode") else persona.episode.__class__.objects.create(persona=one)
+        Task.objects.bulk_create(Task(episode=episode, task_id=f"t{n}", position=n) for n in range(20))
+
+    with django_assert_num_queries(6):
+        (standing,) = grids([benchmark])
+
+    assert (len(standing.rows), standing.more, standing.tasks) == (20, 6, 500)
+
+
+def test_an_author_who_has_written_nothing_is_told_how_a_first_task_comes_about(place):
+    benchmark, _, persona = place
+    newcomer, viewer = member(benchmark, Role.AUTHOR), member(benchmark, Role.VIEWER)
+
+    assert "Your first task" in home(newcomer)
+    assert persona.get_absolute_url() in home(newcomer).partition("Your first task")[2].partition("</section>")[0]
+    assert "Your first task" not in home(viewer)
+    a_task(persona, by=newcomer)
+    assert "Your first task" not in home(newcomer)
+
+
+def test_all_that_happened_is_listed_for_members_alone(place):
+    _, author, persona = place
+    a_task(persona, by=author, title="Rye bread")
+    client, stranger = Client(), Client()
+    client.force_login(author)
+    stranger.force_login(UserFactory())
+
+    assert "Rye bread" in client.get("/happened/").content.decode()
+    assert "Rye bread" not in stranger.get("/happened/").content.decode()
