@@ -12,9 +12,18 @@ from evaluation import queries
 from evaluation.endpoints import problem_of
 from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.pilots import LIMITS, MAX_RUNS
-from studio.models import Benchmark, Persona, TaskState
+from studio.models import Benchmark, Persona, Task, TaskState
 
 APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
+TASKS_SHOWN = 100
+"""Up to so many, the tasks of all personas stand in the form; beyond, those of one."""
+ASK_FOR_TASKS = {
+    "hx-get": "",
+    "hx-params": "persona",
+    "hx-target": "#task-choice",
+    "hx-select": "#task-choice",
+    "hx-swap": "outerHTML",
+}
 
 
 class EndpointChoice(forms.ModelChoiceField):
@@ -35,7 +44,6 @@ class PilotForm(forms.Form):
     tasks = forms.MultipleChoiceField(
         required=False,
         label="Tasks",
-        widget=forms.CheckboxSelectMultiple,
         help_text="None chosen: the whole episode. What a chosen task depends on runs before it.",
     )
     agent = EndpointChoice(queryset=ModelEndpoint.objects.none(), help_text="The assistant that is tried.")
@@ -65,6 +73,8 @@ class PilotForm(forms.Form):
         ]
         if len(choices) != 1:
             self._choice("persona").choices = [("", f"All personas · {len(placed)} tasks"), *choices]
+        if self.asks:
+            self._choice("persona").widget.attrs |= ASK_FOR_TASKS
         self._choice("tasks").choices = [(task.task_id, str(task)) for task in placed]
         rows = list(queries.endpoints())
         for name in ("agent", "user_model", "judge"):
@@ -83,13 +93,33 @@ class PilotForm(forms.Form):
         return field
 
     @property
-    def groups(self) -> list[tuple[Persona, list[tuple[Any, Any, bool]]]]:
-        """By persona: each task with its checkbox, and whether it is a draft."""
-        boxes = {str(box.data["value"]): box for box in self["tasks"]}
+    def groups(self) -> list[tuple[Persona, list[tuple[Task, bool, bool]]]]:
+        """By persona: each task, whether it is chosen, and whether it is a draft. Of a large benchmark only the
+        persona asked for, and those of whom something is chosen."""
+        chosen = set(self["tasks"].value() or ())
+        asked = self["persona"].value()
         return [
-            (one.persona, [(task, boxes[task.task_id], task.state not in APPROVED) for task in one.tasks])
+            (one.persona, [(task, task.task_id in chosen, task.state not in APPROVED) for task in one.tasks])
             for one in self.personas
+            if not self.asks
+            or one.persona.user_id == asked
+            or (not asked and any(task.task_id in chosen for task in one.tasks))
         ]
+
+    @property
+    def asks(self) -> bool:
+        """Too many tasks to show all: they come once a persona is chosen."""
+        return self.tasks_in_all > TASKS_SHOWN
+
+    @property
+    def tasks_in_all(self) -> int:
+        return sum(len(one.tasks) for one in self.personas)
+
+    @property
+    def tasks_asked_for(self) -> int:
+        """Of the persona asked for, or of all."""
+        asked = self["persona"].value()
+        return sum(len(one.tasks) for one in self.personas if one.persona.user_id == asked) or self.tasks_in_all
 
     @property
     def chosen(self) -> dict[str, Any]:

@@ -1,15 +1,21 @@
-"""A pilot's sessions as a table: a line for each task, a column for each run."""
+"""A pilot's sessions as a table: a line for each task, a column for each run; and how far all of them are."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation.models import Session
+from django.db.models import BigIntegerField, Count, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+
+from evaluation.models import Pilot, Session
 
 ORDER = ("finished", "failed", "error", "running", "waiting", "cancelled")
+OVER = ("finished", "failed", "cancelled")
+PLAYERS = ("agent", "user", "judge")
+MOST_REASONS = 3
 
 
 @dataclass
@@ -28,20 +34,30 @@ class PersonaRows:
 
 
 @dataclass(frozen=True)
-class Matrix:
-    personas: list[PersonaRows]
-    runs: range
+class Standing:
+    """How far a pilot is, over all its sessions."""
+
     states: list[tuple[str, int]]
     """How many sessions are in which state."""
-    total: int
-    over: int
     turns: int
     tokens: int
     reasons: list[tuple[str, int]]
     """Why sessions stopped by our own failures did, the most frequent first."""
 
+    @property
+    def total(self) -> int:
+        return sum(number for _, number in self.states)
 
-def matrix_of(sessions: Sequence[Any], runs: int) -> Matrix:
+    @property
+    def over(self) -> int:
+        return sum(number for state, number in self.states if state in OVER)
+
+    @property
+    def stopped(self) -> bool:
+        return any(state == Session.State.ERROR for state, _ in self.states)
+
+
+def matrix_of(sessions: Iterable[Any]) -> list[PersonaRows]:
     """``sessions`` as ``queries.sessions_of`` gives them."""
     personas: dict[int, PersonaRows] = {}
     rows: dict[tuple[int, str], TaskRow] = {}
@@ -54,16 +70,25 @@ def matrix_of(sessions: Sequence[Any], runs: int) -> Matrix:
             )
             group.rows.append(rows[key])
         rows[key].cells.append(session)
-    states = Counter(session.state for session in sessions)
-    reasons = Counter(session.reason for session in sessions if session.state == Session.State.ERROR and session.reason)
-    over = sum(states[state] for state in ("finished", "failed", "cancelled"))
-    return Matrix(
-        personas=list(personas.values()),
-        runs=range(1, runs + 1),
-        states=[(state, states[state]) for state in ORDER if states[state]],
-        total=len(sessions),
-        over=over,
-        turns=sum(session.turn_count for session in sessions),
-        tokens=sum(sum(session.tokens.get(part, 0) for part in ("agent", "user", "judge")) for session in sessions),
-        reasons=reasons.most_common(3),
+    return list(personas.values())
+
+
+def standing_of(pilot: Pilot) -> Standing:
+    """Two queries, however many sessions."""
+    sessions = Session.objects.filter(run__pilot=pilot).order_by()
+    spent = {part: Sum(Cast(KeyTextTransform(part, "tokens"), BigIntegerField())) for part in PLAYERS}
+    found = {
+        row["state"]: row
+        for row in sessions.values("state").annotate(number=Count("pk"), taken=Sum("turn_count"), **spent)
+    }
+    failures = sessions.filter(state=Session.State.ERROR).exclude(reason="").values_list("reason")
+    return Standing(
+        states=[(state, found[state]["number"]) for state in ORDER if state in found],
+        turns=_total(found.values(), ["taken"]),
+        tokens=_total(found.values(), PLAYERS),
+        reasons=list(failures.annotate(number=Count("pk")).order_by("-number", "reason")[:MOST_REASONS]),
     )
+
+
+def _total(rows: Iterable[Mapping[str, Any]], names: Sequence[str]) -> int:
+    return sum(row[name] or 0 for row in rows for name in names)

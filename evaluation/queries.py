@@ -8,9 +8,9 @@ from decimal import Decimal
 from django.db.models import Avg, Count, F, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
-from evaluation.models import ModelEndpoint, Pilot, Release, Session, SessionIntent, Snapshot, Turn, Verdict
+from evaluation.models import ModelEndpoint, Pilot, Release, Run, Session, SessionIntent, Snapshot, Turn, Verdict
 from studio.access import Somebody, benchmarks_for
-from studio.models import Benchmark, Persona, Task, TaskState
+from studio.models import Benchmark, Episode, Persona, Task, TaskState
 
 State = Session.State
 
@@ -46,6 +46,12 @@ def sessions_of(pilot: Pilot) -> QuerySet[Session]:
         )
         .order_by("run__persona_revision__persona__position", "persona_id", "position", "run_number")
     )
+
+
+def personas_of(pilot: Pilot) -> QuerySet[Persona]:
+    """Whose episodes a pilot runs, in the benchmark's order."""
+    played = Run.objects.filter(pilot=pilot).values("persona_revision__persona")
+    return Persona.objects.filter(pk__in=played).order_by("position", "pk")
 
 
 def visible_sessions(user: Somebody) -> QuerySet[Session]:
@@ -104,17 +110,25 @@ class Runnable:
 
 
 def runnable_personas(benchmark: Benchmark) -> list[Runnable]:
+    """In the benchmark's order; of the tasks, only what tells them apart."""
+    episodes = episodes_of(benchmark)
     tasks = (
-        Task.objects.filter(episode__persona__benchmark=benchmark, position__isnull=False)
+        Task.objects.filter(episode__in=list(episodes), position__isnull=False)
         .exclude(state=TaskState.RETIRED)
-        .select_related("episode__persona")
-        .order_by("episode__persona__position", "episode__persona__user_id", "position")
+        .only("episode", "task_id", "title", "position", "state")
+        .order_by("position")
     )
-    by_persona: dict[int, Runnable] = {}
+    placed: dict[int, list[Task]] = {pk: [] for pk in episodes}
     for task in tasks:
-        persona = task.episode.persona
-        by_persona.setdefault(persona.pk, Runnable(persona, [])).tasks.append(task)
-    return list(by_persona.values())
+        task.episode = episodes[task.episode_id]
+        placed[task.episode_id].append(task)
+    return [Runnable(episodes[pk].persona, own) for pk, own in placed.items() if own]
+
+
+def episodes_of(benchmark: Benchmark) -> dict[int, Episode]:
+    """With their personas, in the benchmark's order: to hand to thousands of tasks, which else bring their own."""
+    rows = Episode.objects.filter(persona__benchmark=benchmark).select_related("persona")
+    return {row.pk: row for row in rows.order_by("persona__position", "persona__user_id")}
 
 
 def usual_costs() -> dict[int, tuple[Decimal, int]]:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db import transaction
 
 from evaluation.evidence import Evidence, gather_evidence
 from evaluation.models import Release, ReleaseTask
+from evaluation.queries import episodes_of
 from studio.drafts import load_episodes, refresh_findings
 from studio.exporting import episode_files
 from studio.importing import find_reading_errors
@@ -75,14 +77,22 @@ class ReleaseBlocked(Exception):
         self.blockers = tuple(blockers)
 
 
+class _Frozen(NamedTuple):
+    """A Revision without its spec."""
+
+    pk: int
+    number: int
+    sha256: str
+
+
 @dataclass(frozen=True)
 class _Candidate:
     """What a release would be about, as it stands now. Contents are read only when one is cut."""
 
     benchmark: Benchmark
     rows: tuple[Task, ...]
-    revisions: Mapping[int, Revision]
-    """The newest of each task, by the task's pk; without their specs."""
+    revisions: Mapping[int, _Frozen]
+    """The newest of each task, by the task's pk."""
     evidence: Evidence
 
 
@@ -137,7 +147,7 @@ def cut_release(
         created_by=by,
     )
     ReleaseTask.objects.bulk_create(
-        [ReleaseTask(release=release, revision=candidate.revisions[row.pk]) for row in candidate.rows]
+        [ReleaseTask(release=release, revision_id=candidate.revisions[row.pk].pk) for row in candidate.rows]
     )
     approved = [row.pk for row in candidate.rows if row.state in SETTLED]
     Task.objects.filter(pk__in=approved).update(state=TaskState.RELEASED)
@@ -153,25 +163,28 @@ def cut_release(
 
 
 def _candidate(benchmark: Benchmark) -> _Candidate:
+    episodes = episodes_of(benchmark)
+    places = {pk: place for place, pk in enumerate(episodes)}
     rows = list(
-        Task.objects.filter(episode__persona__benchmark=benchmark)
+        Task.objects.filter(episode__in=list(episodes))
         .exclude(state=TaskState.RETIRED)
-        .select_related("episode__persona")
-        .only("title", "task_id", "state", "grader_path", "episode__persona__user_id")
-        .order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
+        .only("episode", "title", "task_id", "state", "grader_path")
+        .order_by("position", "task_id")
     )
+    for row in rows:
+        row.episode = episodes[row.episode_id]
     newest = (
-        Revision.objects.filter(task__in=rows)
+        Revision.objects.filter(task__episode__in=list(episodes))
         .order_by("task_id", "-number")
         .distinct("task_id")
-        .only("task_id", "number", "sha256")
+        .values_list("task_id", "pk", "number", "sha256")
     )
-    revisions = {revision.task_id: revision for revision in newest}
+    revisions = {task: _Frozen(pk, number, sha256) for task, pk, number, sha256 in newest}
     return _Candidate(
         benchmark=benchmark,
-        rows=tuple(rows),
+        rows=tuple(sorted(rows, key=lambda row: places[row.episode_id])),
         revisions=revisions,
-        evidence=gather_evidence(benchmark, [revision.sha256 for revision in revisions.values()]),
+        evidence=gather_evidence(benchmark, [revisions[row.pk].sha256 for row in rows]),
     )
 
 

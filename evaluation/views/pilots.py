@@ -18,14 +18,15 @@ from evaluation import queries
 from evaluation.audits import audits_of
 from evaluation.blindness import blind_pilots, blind_sessions, pending_in
 from evaluation.forms import PilotForm
-from evaluation.matrix import matrix_of
-from evaluation.models import Pilot, Session
+from evaluation.matrix import matrix_of, standing_of
+from evaluation.models import Pilot
 from evaluation.pilots import PilotRefused, cancel_pilot, retry_pilot, start_pilot
 from evaluation.results import pilot_report
 from evaluation.views import SignedIn
 from studio.access import actions_in, benchmarks_for, find_benchmark, may, require
 
 PER_PAGE = 50
+PERSONAS_PER_PAGE = 5
 NOBODY_AFTER = timedelta(seconds=30)
 UNDER_WAY = (Pilot.State.WAITING, Pilot.State.RUNNING)
 STEPS = {
@@ -135,24 +136,27 @@ def _list(request: SignedIn, slug: str | None) -> HttpResponse:
 
 
 def _page(request: SignedIn, row: Pilot) -> dict[str, Any]:
-    sessions = list(queries.sessions_of(row))
+    standing = standing_of(row)
+    page = Paginator(queries.personas_of(row), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
+    sessions = list(queries.sessions_of(row).filter(run__persona_revision__persona__in=list(page)))
     blind = blind_sessions(request.user, row)
     for session in sessions:
         session.blind = session.pk in blind  # type: ignore[attr-defined]
-    matrix = matrix_of(sessions, row.runs_wanted)
     under_way = row.state in UNDER_WAY
     actions = actions_in(request.user, row.benchmark)
-    stopped = any(session.state == Session.State.ERROR for session in sessions)
     return {
         "pilot": row,
-        "matrix": matrix,
+        "standing": standing,
+        "page": page,
+        "personas": matrix_of(sessions),
+        "runs": range(1, row.runs_wanted + 1),
         "under_way": under_way,
-        "nobody_works": under_way and not matrix.turns and timezone.now() - row.created_at > NOBODY_AFTER,
+        "nobody_works": under_way and not standing.turns and timezone.now() - row.created_at > NOBODY_AFTER,
         "blind": bool(blind),
         "scores": None if blind else row.scores,
         "ways": [] if blind or not row.scores else [(way, row.scores[way]) for way in ("compat", "strict")],
         "may_cancel": "pilot" in actions and (under_way or row.state == Pilot.State.STOPPED),
-        "may_retry": "pilot" in actions and stopped and row.state != Pilot.State.CANCELLED,
+        "may_retry": "pilot" in actions and standing.stopped and row.state != Pilot.State.CANCELLED,
         "may_audit": "plan_audit" in actions and not under_way,
         "may_start": "pilot" in actions,
         "audits": audits_of(row),

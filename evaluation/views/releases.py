@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -21,6 +21,8 @@ from studio.access import benchmarks_for, find_benchmark, may, require
 from studio.models import Benchmark
 
 PER_PAGE = 50
+SHOWN = 6
+"""Of a kind, beside the other kinds."""
 KINDS = {
     "no-tasks": "no task at all",
     "task-not-approved": "not approved",
@@ -38,6 +40,21 @@ class Shown:
     blocker: Blocker
     link: str
     link_words: str
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What stands in the way for the same reason."""
+
+    code: str
+    words: str
+    number: int
+    shown: list[Shown]
+    page: Page
+
+    @property
+    def more(self) -> bool:
+        return self.number > len(self.shown)
 
 
 @login_required
@@ -67,6 +84,9 @@ def release_new(request: SignedIn, slug: str) -> HttpResponse:
             except ReleaseBlocked:
                 form.add_error("accept", "Something stands in the way. Mend it, or accept it with a reason.")
     blockers = release_blockers(benchmark)
+    asked = request.GET.get("kind", "")
+    if asked not in {one.code for one in blockers}:
+        asked = ""
     form.fields["accept"].required = bool(blockers)  # what is asked of people; the rule asks again
     return render(
         request,
@@ -75,7 +95,8 @@ def release_new(request: SignedIn, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "form": form,
             "blockers": blockers,
-            "kinds": _kinds(benchmark, blockers),
+            "kinds": _kinds(benchmark, blockers, asked, request.GET.get("page")),
+            "asked": asked,
             "unacceptable": [one for one in blockers if not one.acceptable],
             "may_release": may(request.user, benchmark, "release"),
             "releases": queries.visible_releases(request.user).filter(benchmark=benchmark).defer("manifest")[:20],
@@ -113,12 +134,15 @@ def release_download(request: SignedIn, pk: int) -> HttpResponse:
     return response
 
 
-def _kinds(benchmark: Benchmark, blockers: Sequence[Blocker]) -> list[tuple[str, list[Shown]]]:
-    """By kind, in the order given."""
-    return [
-        (_words(code), [_shown(benchmark, one) for one in found])
-        for code, found in groupby(blockers, key=lambda one: one.code)
-    ]
+def _kinds(benchmark: Benchmark, blockers: Sequence[Blocker], asked: str, number: str | None) -> list[Kind]:
+    """By kind, in the order given: the first few of each, or a page of the kind that is asked for."""
+    kinds = []
+    for code, found in groupby(blockers, key=lambda one: one.code):
+        if asked in ("", code):
+            page = Paginator(list(found), PER_PAGE if asked else SHOWN).get_page(number if asked else 1)
+            shown = [_shown(benchmark, one) for one in page]
+            kinds.append(Kind(code, _words(code), page.paginator.count, shown, page))
+    return kinds
 
 
 def _words(code: str) -> str:

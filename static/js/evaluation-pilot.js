@@ -5,12 +5,12 @@ const line = document.querySelector("#cost-sum");
 function sum() {
   const persona = form.elements.persona?.value ?? "";
   const groups = [...form.querySelectorAll("[data-persona]")];
-  const counted = groups.filter((group) => !persona || group.dataset.persona === persona);
-  for (const group of groups) group.hidden = !counted.includes(group);
-  const boxes = counted.flatMap((group) => [...group.querySelectorAll("input[type=checkbox]")]);
+  const shown = groups.filter((group) => !persona || group.dataset.persona === persona);
+  for (const group of groups) group.hidden = !shown.includes(group);
+  const boxes = shown.flatMap((group) => [...group.querySelectorAll("input[type=checkbox]")]);
   const chosen = boxes.filter((box) => box.checked).length;
   const runs = Math.max(1, Number(form.elements.runs.value) || 1);
-  const tasks = chosen || boxes.length;
+  const tasks = chosen || boxes.length || Number(form.querySelector("#task-choice").dataset.count);
   const limit = Number(form.elements.cost.value) || 0;
   const roles = ["agent", "user_model", "judge"].map((name) => form.elements[name].selectedOptions[0]?.text ?? "");
   const scripted = roles.every((text) => text.endsWith("scripted"));
@@ -19,4 +19,5 @@ function sum() {
 }
 
 form?.addEventListener("input", sum);
+form?.addEventListener("htmx:afterSettle", sum);
 if (form && line) sum();

@@ -100,8 +100,13 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     place, persona = f"/b/{slug}/", f"/b/{slug}/p/persona_001/"
 
     yield "home", "/", owner
+    yield "inbox", "/inbox/", owner
+    yield "search", "/search/?q=sentence", owner
+    yield "palette", "/search/places/?q=title", owner
     yield "benchmarks", "/benchmarks/", owner
     yield "benchmark", place, owner
+    yield "tasks", f"{place}tasks/", owner
+    yield "tasks, chosen", f"{place}tasks/?state=approved&persona=persona_001", owner
     yield "members", f"{place}members/", owner
     yield "findings", f"{place}findings/", owner
     yield "history", f"{place}history/", owner
@@ -109,6 +114,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     yield "board", persona, owner
     yield "task", task.get_absolute_url(), owner
     yield "versions", f"{task.get_absolute_url()}versions/", owner
+    yield "rehearse", f"{task.get_absolute_url()}rehearse/", owner
     yield "profile", f"{persona}profile/", owner
     yield "pilots", "/pilots/", owner
     yield "start a pilot", f"/benchmarks/{slug}/pilots/new/", owner

@@ -9,7 +9,9 @@ from annotations.campaigns import FrozenDecision, close_campaign, open_campaign
 from annotations.packets import Part, Sealed, show
 from evaluation.audits import source_of
 from evaluation.models import ModelEndpoint, Pilot, Session
+from evaluation.views.pilots import PERSONAS_PER_PAGE
 from studio.models import Membership, TaskState
+from studio.spec.persona import PersonaSpec
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.evaluation.factories import finish, person, pilot_row, settle, turn, verdict
 
@@ -83,6 +85,42 @@ def test_the_start_form_marks_drafts_and_scripted_models(client: Client):
     assert page.count("scripted-helpful – scripted") == 3
     assert page.count("</span>draft</span>") == 2  # the legend, and the one task
     assert "frozen at start" in page
+
+
+def test_of_a_large_benchmark_the_start_form_brings_the_tasks_of_the_persona_that_is_asked_for(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("evaluation.forms.TASKS_SHOWN", 3)
+    benchmark = benchmark_of(task("own_1"), task("own_2"))
+    benchmark_of(task("other_1"), task("other_2"), persona=PersonaSpec(user_id="someone_else"), into=benchmark)
+    client.force_login(person(benchmark, "author"))
+    path = f"/benchmarks/{benchmark.slug}/pilots/new/"
+
+    everyone = client.get(path).content.decode()
+    one = client.get(path, {"persona": "someone_else"}).content.decode()
+    named = client.get(path, {"task": "other_2"}).content.decode()
+
+    assert 'type="checkbox" name="tasks"' not in everyone and "choose whose episode first" in everyone
+    assert one.count('type="checkbox" name="tasks"') == 2
+    assert 'value="other_2" checked' in named and 'value="own_1"' not in named
+
+
+def test_a_pilot_of_many_personas_shows_some_a_page_and_counts_all(client: Client):
+    benchmark = benchmark_of()
+    total = PERSONAS_PER_PAGE + 1
+    for number in range(total):
+        persona = PersonaSpec(user_id=f"u{number}", name=f"Persona {number}")
+        benchmark_of(task(f"task_{number}"), persona=persona, into=benchmark)
+    pilot = pilot_row(benchmark)
+    signed_in(client, pilot, "viewer")
+
+    first = client.get(f"/pilots/{pilot.pk}/").content.decode()
+    second = client.get(f"/pilots/{pilot.pk}/?page=2").content.decode()
+
+    assert "Persona 0" in first and f"Persona {PERSONAS_PER_PAGE}" not in first
+    assert f"Persona {PERSONAS_PER_PAGE}" in second and "Persona 0" not in second
+    assert f"0 of {total} sessions over" in first and f"0 of {total} sessions over" in second
+    assert "?page=2" in second.split('hx-trigger="every 2s"')[0].rsplit("hx-get", 1)[1]
 
 
 def test_a_refused_choice_comes_back_with_the_reason_and_what_was_chosen(client: Client):

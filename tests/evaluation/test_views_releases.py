@@ -8,6 +8,7 @@ from django.test import Client
 
 from evaluation.models import Release
 from evaluation.releases import cut_release
+from evaluation.views.releases import SHOWN
 from studio.models import Benchmark, Task, TaskState
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.evaluation.factories import person
@@ -45,6 +46,20 @@ def test_what_is_missing_stands_there_each_with_its_link_and_no_button_to_cut_fo
     assert 'name="version"' not in page
     answer = client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0", "accept": "Mine."})
     assert (answer.status_code, Release.objects.count()) == (403, 0)
+
+
+def test_of_many_blockers_of_a_kind_some_show_and_all_are_a_click_away(client: Client):
+    benchmark = benchmark_of(*(task(f"t{number:02}", title=f"Letter {number:02}") for number in range(SHOWN + 2)))
+    client.force_login(person(benchmark, "viewer"))
+    path = f"/benchmarks/{benchmark.slug}/releases/"
+
+    page = client.get(path).content.decode()
+    all_of_a_kind = client.get(path, {"kind": "task-not-approved"}).content.decode()
+
+    assert "Letter 00 is not approved" in page and "Letter 07 is not approved" not in page
+    assert f"Show all {SHOWN + 2}" in page and "?kind=task-not-approved" in page
+    assert "Letter 07 is not approved" in all_of_a_kind and "has run Letter" not in all_of_a_kind
+    assert "Letter 00 is not approved" in client.get(path, {"kind": "no-such"}).content.decode()
 
 
 def test_without_a_reason_nothing_is_cut_and_what_was_typed_is_kept(client: Client, benchmark: Benchmark):
