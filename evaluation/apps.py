@@ -6,9 +6,11 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
+        from evaluation.examining import examine_later, examine_scripts
         from evaluation.graders.keys import count_keys
         from evaluation.searching import register_sources
-        from studio.graderkeys import register_key_reader
+        from studio.graderkeys import register_examiners, register_key_reader
 
         register_key_reader(count_keys)
+        register_examiners(now=examine_scripts, later=examine_later)
         register_sources()

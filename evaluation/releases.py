@@ -17,7 +17,7 @@ from django.db import transaction
 from evaluation.evidence import Evidence, gather_evidence
 from evaluation.models import Release, ReleaseTask
 from evaluation.queries import episodes_of
-from studio.drafts import load_episodes, refresh_findings
+from studio.drafts import load_episodes, refresh_findings, run_graders
 from studio.exporting import episode_files
 from studio.importing import find_reading_errors
 from studio.models import (
@@ -122,6 +122,7 @@ def cut_release(
         raise ReleaseRefused(f"Release {version} exists already and never changes. Choose the next number.")
     list(Task.objects.select_for_update().filter(episode__persona__benchmark=benchmark).order_by("pk"))
     personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
+    run_graders(personas, wait=True)
     refresh_findings(personas)
     candidate = _candidate(benchmark)
     episodes = _episodes(personas, candidate)

@@ -16,6 +16,7 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import close_old_connections, connection
 
+from evaluation.examining import examine_forgotten, examine_scripts
 from evaluation.pilots import sweep
 from evaluation.sessions import work_on
 
@@ -26,6 +27,11 @@ _stop = threading.Event()
 @shared_task(name="evaluation.tasks.run_session")
 def run_session(session_id: int) -> None:
     work_on(session_id)
+
+
+@shared_task(name="evaluation.tasks.examine_scripts")
+def examine(scripts: list[str]) -> None:
+    examine_scripts(scripts)
 
 
 @worker_ready.connect
@@ -47,6 +53,7 @@ def _sweep_on() -> None:
             if sent := sweep(sent_before=started):
                 logger.info("Sent %d sessions that nobody worked on.", sent)
             started = False
+            examine_forgotten()
         except Exception:  # the database may be back next time
             logger.exception("Waiting sessions could not be looked for.")
             connection.close()

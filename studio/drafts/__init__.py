@@ -5,7 +5,7 @@ written, the next revision frozen, a line of history, fresh findings, and an app
 """
 
 from studio.drafts.creating import create_persona, create_task
-from studio.drafts.findings import check_personas, refresh_findings
+from studio.drafts.findings import check_personas, refresh_findings, run_graders
 from studio.drafts.loading import load_episode, load_episodes, load_task
 from studio.drafts.personas import save_order, save_persona
 from studio.drafts.refusing import DraftRefused, StaleDraft
@@ -22,6 +22,7 @@ __all__ = [
     "load_episodes",
     "load_task",
     "refresh_findings",
+    "run_graders",
     "save_order",
     "save_persona",
     "save_task",

@@ -6,14 +6,18 @@ from collections.abc import Iterable, Iterator
 
 from studio.drafts.loading import load_episodes
 from studio.drafts.syncing import sync
-from studio.models import Blob, Finding, Persona, Task
+from studio.graderkeys import examine
+from studio.models import Blob, Finding, GraderScript, Persona, ScriptReport, Task
 from studio.spec import findings
 from studio.spec.base import FileRef
 from studio.spec.checks import find_problems
 from studio.spec.episode import EpisodeSpec
+from studio.spec.graders import ANALYSIS, GraderReport
 
 LONGEST_TEXT = 60_000
 """Bytes. Longer files are not read for the checks, which look at no more than 40,000 characters of one."""
+LONGEST_SCRIPT = 800_000
+"""Bytes, likewise: no more than 200,000 characters of a grader are read."""
 FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "other"]
 
 
@@ -22,17 +26,20 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
     ``benchmark``, whose plan the checks hold an episode to."""
     personas = list(personas)
     episodes = load_episodes(personas)
-    texts = load_texts(episodes.values())
+    texts, reports = load_texts(episodes.values()), load_reports(episodes.values())
     return [
         finding
         for persona in personas
-        for finding in find_problems(episodes[persona.pk], texts=texts, plan=persona.benchmark.plan)
+        for finding in find_problems(episodes[persona.pk], texts=texts, plan=persona.benchmark.plan, reports=reports)
     ]
 
 
 def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
-    """Contents of the small text files that the episodes' tasks and skills bring, by sha256, in one query."""
+    """Contents of the small text files that the episodes' tasks and skills bring, and of the graders they name, by
+    sha256, in one query."""
+    episodes = list(episodes)
     wanted = {file.sha256 for episode in episodes for file in _files(episode) if file.size <= LONGEST_TEXT}
+    wanted |= {script.sha256 for script in _graders(episodes) if script.size <= LONGEST_SCRIPT}
     if not wanted:
         return {}
     texts = {}
@@ -44,6 +51,30 @@ def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
     return texts
 
 
+def load_reports(episodes: Iterable[EpisodeSpec]) -> dict[str, GraderReport]:
+    """What running the graders of these episodes showed, by sha256; those that were not run yet are absent."""
+    scripts = {script.sha256 for script in _graders(episodes)}
+    if not scripts:
+        return {}
+    rows = ScriptReport.objects.filter(sha256__in=scripts, analysis=ANALYSIS).values_list("sha256", "report")
+    return {sha256: GraderReport.model_validate(report) for sha256, report in rows}
+
+
+def run_graders(personas: Iterable[Persona], *, wait: bool = False) -> None:
+    """Have the graders of these personas run that were not run yet: by a worker, or now if we ``wait``."""
+    scripts = GraderScript.objects.filter(persona__in=[persona.pk for persona in personas])
+    done = ScriptReport.objects.filter(analysis=ANALYSIS).values("sha256")
+    examine(dict.fromkeys(scripts.exclude(blob__in=done).values_list("blob", flat=True)), wait=wait)
+
+
+def _graders(episodes: Iterable[EpisodeSpec]) -> Iterator[FileRef]:
+    """The scripts that tasks name."""
+    for episode in episodes:
+        for path in {task.grader_script for task in (*episode.tasks, *episode.unplaced) if task.grader_script}:
+            if script := episode.persona.script(path):
+                yield script
+
+
 def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
     for task in (*episode.tasks, *episode.unplaced):
         yield from task.assets
@@ -52,7 +83,8 @@ def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
 
 
 def refresh_findings(personas: Iterable[Persona]) -> None:
-    """Check these personas and store what was found in place of what stood there."""
+    """Check these personas and store what was found in place of what stood there. Graders that were not run yet are
+    sent to a worker, whose report brings us here again."""
     personas = list(Persona.objects.filter(pk__in=[p.pk for p in personas]).select_related("benchmark"))
     tasks = {
         (persona, task_id): pk
@@ -74,6 +106,7 @@ def refresh_findings(personas: Iterable[Persona]) -> None:
         key=_key,
         fields=FIELDS,
     )
+    run_graders(personas)
 
 
 def _key(row: Finding) -> tuple[int, str, str, int | None]:

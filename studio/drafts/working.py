@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 from django.utils import timezone
 
-from studio.drafts.findings import load_texts
+from studio.drafts.findings import load_reports, load_texts
 from studio.drafts.loading import load_episode, load_task
 from studio.drafts.refusing import DraftRefused, StaleDraft
 from studio.drafts.saving import canonical, save_task
@@ -115,7 +115,13 @@ def check_unsaved(task: Task, spec: TaskSpec) -> list[Finding]:
         }
     )
     waived = set(Waiver.objects.filter(task=task).values_list("fingerprint", flat=True))
-    found = find_problems(episode, spec.task_id, texts=load_texts([episode]), plan=persona.benchmark.plan)
+    found = find_problems(
+        episode,
+        spec.task_id,
+        texts=load_texts([episode]),
+        plan=persona.benchmark.plan,
+        reports=load_reports([episode]),
+    )
     return [finding for finding in found if finding.fingerprint not in waived]
 
 

@@ -16,6 +16,7 @@ from studio.models.authoring import (
     ToolBinding,
 )
 from studio.models.benchmarks import Benchmark, Category, Taxonomy
+from studio.models.graders import ScriptReport
 from studio.models.history import Event, PersonaRevision, Revision
 from studio.models.importing import Import
 from studio.models.notifying import Digest, Notification, NotificationChoice
@@ -49,6 +50,7 @@ __all__ = [
     "Review",
     "Revision",
     "Role",
+    "ScriptReport",
     "Skill",
     "SkillFile",
     "Task",

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from studio.drafts import check_personas
+from studio.drafts import check_personas, run_graders
 from studio.management.report import FOUND_PROBLEMS, ReportCommand
 
 KEYS = ("persona", "task", "rule", "severity", "field", "item", "words", "message", "mend", "other")
@@ -39,6 +39,7 @@ class Command(ReportCommand):
                     as_json=as_json,
                     document=empty,
                 )
+        run_graders(personas, wait=True)
         findings = check_personas(personas)
         if as_json:
             self.give({"findings": [{key: getattr(finding, key) for key in KEYS} for finding in findings]})

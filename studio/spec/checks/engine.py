@@ -10,6 +10,7 @@ from studio.spec.checks import rules
 from studio.spec.checks.rule import RULES, Rule, Scene
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
+from studio.spec.graders import GraderReport
 from studio.spec.plan import PAPER, Plan
 from studio.spec.task import TaskSpec
 
@@ -25,12 +26,14 @@ def find_problems(
     *,
     texts: Mapping[str, str] | None = None,
     plan: Plan = PAPER,
+    reports: Mapping[str, GraderReport] | None = None,
 ) -> list[Finding]:
     """What the rules say of every task, or of the one named: in the episode's order, errors first in each task.
 
-    ``texts`` are contents of text files by sha256, for rules that read assets and graders. ``plan`` is the benchmark's.
+    ``texts`` are contents of text files by sha256, for rules that read assets and graders; ``reports`` what running
+    the graders showed, likewise. ``plan`` is the benchmark's.
     """
-    scene = Scene(episode=episode, texts=texts or {}, plan=plan)
+    scene = Scene(episode=episode, texts=texts or {}, plan=plan, reports=reports or {})
     findings = []
     for task in (*episode.tasks, *episode.unplaced):
         if task_id is None or task.task_id == task_id:

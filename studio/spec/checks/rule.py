@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Severity
+from studio.spec.graders.report import GraderReport
 from studio.spec.plan import Plan
 from studio.spec.task import Rule as ExactCheck
 from studio.spec.task import TaskSpec
@@ -40,6 +41,8 @@ class Scene:
     """Contents of text files, by sha256; files that are not here could not be read as text or were not asked for."""
     plan: Plan
     """What an episode shall hold; ``gaps_of(shape_of(episode), plan)`` says where it departs from it."""
+    reports: Mapping[str, GraderReport]
+    """What running each grader script showed, by the script's sha256; absent: it has not been run yet."""
 
     def earlier(self, task: TaskSpec) -> tuple[TaskSpec, ...]:
         """The tasks that run before ``task``; none if it is not placed."""

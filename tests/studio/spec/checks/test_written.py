@@ -11,6 +11,7 @@ from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import ChecklistItem, HiddenIntent, TaskSpec
+from tests.studio.spec.checks.graders import GRADERS
 from tests.studio.spec.checks.test_rules import BROKEN
 from tests.studio.spec.checks.written import WRITTEN, Case, build
 
@@ -38,7 +39,8 @@ def test_a_rule_leaves_alone_what_only_looks_alike(case: Case) -> None:
 
 
 def test_every_rule_is_tried_on_a_smallest_task() -> None:
-    assert {case.rule for case in WRITTEN} | {name for name, _, _ in BROKEN} == RULES.keys()
+    graders = {case.rule for case in GRADERS}
+    assert {case.rule for case in WRITTEN} | {name for name, _, _ in BROKEN} | graders == RULES.keys()
     assert all(rule.about for rule in RULES.values())
 
 
