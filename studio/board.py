@@ -1,27 +1,32 @@
-"""The episode board: a persona's sessions in order, and the arcs of what builds on what."""
+"""The episode board: a persona's sessions in order, their groups, and the arcs of what builds on what."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from studio.models import Dependency, Persona, Task
+from studio import arcs
+from studio.models import Dependency, DependencyGroup, Persona, Task
 from studio.queries import tasks_with_counts
+from studio.spec import task as task_spec
+from studio.spec.arrangement import Arrangement
 
-ROW = 48
-"""Height of a card in pixels; the style sheet has the same number."""
-WIDTH = 64
 COLOURS = 8
 
 
 @dataclass
-class Arc:
-    """A dependency drawn as a bracket left of the cards."""
+class Carry:
+    """What one session takes over from another, as it is written on their arc."""
 
-    path: str
-    colour: int
+    other: Task
     words: str
-    head: str
-    tasks: tuple[int, int]
+    """What the author wrote of these two; empty: nothing."""
+    group_words: str = ""
+    """What their group carries over, where both are in one."""
+
+    @property
+    def shown(self) -> str:
+        return self.words or self.group_words
 
 
 @dataclass
@@ -31,32 +36,58 @@ class Card:
     task: Task
     number: int | None
     group: str = ""
-    """Letter and, where the author gave one, name of its dependency group."""
+    """Letter and, where the author gave one, name of what it hangs together with."""
     colour: int = 0
     letter: str = ""
-    needs: list[tuple[Task, str]] = field(default_factory=list)
-    """Earlier sessions it builds on, with what carries over."""
-    feeds: list[tuple[Task, str]] = field(default_factory=list)
+    needs: list[Carry] = field(default_factory=list)
+    """Earlier sessions it builds on."""
+    feeds: list[Carry] = field(default_factory=list)
+    arrivals: list[tuple[Carry, arcs.Slot]] = field(default_factory=list)
+    beside: arcs.Slot = field(default_factory=arcs.Slot)
+    """The piece of the arcs left of the card itself."""
+
+
+@dataclass
+class Group:
+    """What hangs together: tasks of a named group, or of none, through what they build on."""
+
+    letter: str
+    colour: int
+    name: str
+    words: str
+    cards: list[Card]
+
+    def __str__(self) -> str:
+        return f"{self.letter} · {self.name}" if self.name else self.letter
 
 
 @dataclass
 class Board:
     cards: list[Card]
     unplaced: list[Card]
-    arcs: list[Arc]
-    groups: list[tuple[str, int]]
+    groups: list[Group]
     alone: int
+    seen: str
+    """Digest of the arrangement that is shown."""
 
     @property
-    def height(self) -> int:
-        return ROW * len(self.cards)
+    def has_arcs(self) -> bool:
+        return any(card.arrivals for card in self.cards)
 
     @property
-    def width(self) -> int:
-        return WIDTH
+    def names(self) -> list[str]:
+        """Of the groups that have one."""
+        return list(dict.fromkeys(
+            card.task.group.name for card in (*self.cards, *self.unplaced) if card.task.group and card.task.group.name
+        ))  # fmt: skip
 
     def card(self, pk: int) -> Card | None:
         return next((card for card in (*self.cards, *self.unplaced) if card.task.pk == pk), None)
+
+    def neighbours(self, card: Card) -> tuple[Card | None, Card | None]:
+        cards = [*self.cards, *self.unplaced]
+        place = cards.index(card)
+        return (cards[place - 1] if place else None, cards[place + 1] if place + 1 < len(cards) else None)
 
 
 def board_of(persona: Persona) -> Board:
@@ -77,19 +108,38 @@ def board_of(persona: Persona) -> Board:
         .values_list("requires_id", "task_id", "carries_over")
     )
     for earlier, later, words in links:
-        cards[later].needs.append((by_key[earlier], words))
-        cards[earlier].feeds.append((by_key[later], words))
-    groups = _colour(cards, placed, [(earlier, later) for earlier, later, _ in links])
+        one, two = by_key[earlier], by_key[later]
+        shared = two.group.carries_over if two.group and two.group_id == one.group_id else ""
+        cards[later].needs.append(Carry(one, words, shared))
+        cards[earlier].feeds.append(Carry(two, words, shared))
+    groups = _groups(cards, placed, [(earlier, later) for earlier, later, _ in links])
+    ordered = [cards[task.pk] for task in placed]
+    _draw(ordered)
     return Board(
-        cards=[cards[task.pk] for task in placed],
+        cards=ordered,
         unplaced=[cards[task.pk] for task in tasks if task.position is None],
-        arcs=_arcs(cards, links),
         groups=groups,
-        alone=sum(not cards[task.pk].group for task in placed),
+        alone=sum(not card.group for card in ordered),
+        seen=_arrangement(tasks, placed, links).digest(),
     )
 
 
-def _colour(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, int]]) -> list[tuple[str, int]]:
+def _arrangement(tasks: Sequence[Task], placed: Sequence[Task], links: Sequence[tuple[int, int, str]]) -> Arrangement:
+    """What ``drafts`` would load, from the rows that are here already."""
+    ids = {task.pk: task.task_id for task in tasks}
+    needs: dict[str, tuple[task_spec.Dependency, ...]] = dict.fromkeys(ids.values(), ())
+    for earlier, later, words in links:
+        needs[ids[later]] += (task_spec.Dependency(task_id=ids[earlier], carries_over=words),)
+    groups: dict[str, DependencyGroup] = {task.group.name: task.group for task in tasks if task.group}
+    return Arrangement(
+        order=tuple(task.task_id for task in placed),
+        groups={task.task_id: task.group.name if task.group else "" for task in tasks},
+        needs=needs,
+        words={name: group.carries_over for name, group in groups.items()},
+    )
+
+
+def _groups(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, int]]) -> list[Group]:
     """Name and colour what hangs together through dependencies or a group of the author's."""
     home = {key: key for key in cards}
 
@@ -108,48 +158,35 @@ def _colour(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, i
     members: dict[int, list[Card]] = {}
     for task in placed:
         members.setdefault(root(task.pk), []).append(cards[task.pk])
-    groups: list[tuple[str, int]] = []
-    for group in members.values():
-        name = next((card.task.group.name for card in group if card.task.group and card.task.group.name), "")
-        if len(group) == 1 and not name:
+    groups: list[Group] = []
+    for own in members.values():
+        named = next((card.task.group for card in own if card.task.group and card.task.group.name), None)
+        if len(own) == 1 and not named:
             continue
-        letter = _letter(len(groups))
-        colour = len(groups) % COLOURS + 1
-        groups.append((f"{letter} · {name}" if name else letter, colour))
-        for card in group:
-            card.letter = letter
-            card.group, card.colour = (f"{letter} · {name}" if name else letter), colour
+        group = Group(
+            letter=_letter(len(groups)),
+            colour=len(groups) % COLOURS + 1,
+            name=named.name if named else "",
+            words=named.carries_over if named else "",
+            cards=own,
+        )
+        groups.append(group)
+        for card in own:
+            card.letter, card.group, card.colour = group.letter, str(group), group.colour
     return groups
+
+
+def _draw(cards: Sequence[Card]) -> None:
+    """Give every card its piece of the arcs."""
+    places = {card.task.pk: place for place, card in enumerate(cards)}
+    drawn = arcs.draw(
+        [[places[need.other.pk] for need in card.needs if need.other.pk in places] for card in cards],
+        [card.colour for card in cards],
+    )
+    for card, (arrivals, beside) in zip(cards, drawn, strict=True):
+        card.arrivals = list(zip([need for need in card.needs if need.other.pk in places], arrivals, strict=True))
+        card.beside = beside
 
 
 def _letter(number: int) -> str:
     return chr(65 + number) if number < 26 else _letter(number // 26 - 1) + chr(65 + number % 26)
-
-
-def _arcs(cards: dict[int, Card], links: list[tuple[int, int, str]]) -> list[Arc]:
-    """Short arcs lie close to the cards, long ones outside; no two share a lane over the same rows."""
-    places = {key: card.number for key, card in cards.items() if card.number is not None}
-    spans = sorted(
-        ((places[b] - places[a], places[a], a, b, words) for a, b, words in links if a in places and b in places),
-        key=lambda span: span[:2],
-    )
-    lanes: list[list[tuple[int, int]]] = []
-    arcs = []
-    for length, start, a, b, words in spans:
-        stop = start + length
-        lane = next((n for n, taken in enumerate(lanes) if all(stop <= s or start >= e for s, e in taken)), len(lanes))
-        if lane == len(lanes):
-            lanes.append([])
-        lanes[lane].append((start, stop))
-        x = max(4, WIDTH - 14 - 8 * lane)
-        top, end = (start - 1) * ROW + ROW // 2 + 5, (stop - 1) * ROW + ROW // 2 - 5
-        arcs.append(
-            Arc(
-                path=f"M{WIDTH - 2} {top}H{x + 6}q-6 0 -6 6V{end - 6}q0 6 6 6H{WIDTH - 4}",
-                head=f"M{WIDTH - 9} {end - 4}L{WIDTH - 3} {end}L{WIDTH - 9} {end + 4}",
-                colour=cards[b].colour,
-                words=f"{start:02d} → {stop:02d}" + (f": {words}" if words else ""),
-                tasks=(a, b),
-            )
-        )
-    return arcs

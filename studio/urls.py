@@ -7,10 +7,11 @@ from studio import api
 from studio.views import (
     accounts,
     benchmarks,
+    board,
     home,
     imports,
     inbox,
-    personas,
+    newtask,
     profiles,
     reviewing,
     searching,
@@ -44,13 +45,13 @@ task_patterns: Patterns = [
 ]
 
 persona_patterns: Patterns = [
-    path("", personas.board, name="persona"),
+    path("", board.board, name="persona"),
     path("profile/", profiles.profile, name="profile"),
     path("history/", profiles.history, name="persona_history"),
     path("versions/<int:number>/", profiles.version, name="persona_version"),
-    path("order/", personas.order, name="order"),
+    path("order/", board.arrange, name="order"),
     path("scripts/<int:pk>/", versions.script, name="script"),
-    path("new/", personas.new_task, name="task_new"),
+    path("new/", newtask.new_task, name="task_new"),
     path("tasks/<int:pk>/", include(task_patterns)),
 ]
 

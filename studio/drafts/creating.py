@@ -35,8 +35,9 @@ def create_persona(benchmark: Benchmark, spec: PersonaSpec, *, by: User | None, 
 
 
 @transaction.atomic
-def create_task(persona: Persona, spec: TaskSpec, *, by: User | None, note: str = "") -> Task:
-    """A task at the end of the persona's episode. Raises DraftRefused if the episode has one of this id."""
+def create_task(persona: Persona, spec: TaskSpec, *, by: User | None, note: str = "", before: str = "") -> Task:
+    """A task at the end of the persona's episode, or in front of the task ``before``. Raises DraftRefused if the
+    episode has one of this id."""
     refuse_unstorable(spec)
     persona = Persona.objects.select_for_update().get(pk=persona.pk)
     old = load_episodes([persona])[persona.pk]
@@ -44,11 +45,14 @@ def create_task(persona: Persona, spec: TaskSpec, *, by: User | None, note: str 
     row = Task(episode=persona.episode, task_id=spec.task_id, position=len(old.tasks) + 1)
     save_tasks([(row, spec)], by=by, note=note, verb="created")
     new = load_episodes([persona])[persona.pk]
+    place = next((n for n, task in enumerate(old.tasks) if task.task_id == before), len(old.tasks))
+    new = new.model_copy(update={"tasks": (*new.tasks[:place], new.tasks[-1], *new.tasks[place:-1])})
     save_personas(
         [(persona, old, new)],
         by=by,
         note=f"Added the task “{spec.task_id}”."[:300],
         verb="edited",
     )
+    row.refresh_from_db(fields=["position"])
     refresh_findings([persona])
     return row

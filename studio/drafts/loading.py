@@ -10,6 +10,7 @@ from studio.models import (
     Asset,
     ChecklistItem,
     Dependency,
+    DependencyGroup,
     Episode,
     GraderScript,
     HiddenIntent,
@@ -23,7 +24,7 @@ from studio.models import (
 from studio.spec import persona as persona_spec
 from studio.spec import task as task_spec
 from studio.spec.base import FileRef
-from studio.spec.episode import EpisodeSpec
+from studio.spec.episode import EpisodeSpec, Group
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
 
@@ -52,6 +53,13 @@ def load_episodes(personas: Iterable[Persona]) -> dict[int, EpisodeSpec]:
     tasks = load_tasks(rows)
     by_episode = _group((row.episode_id, row) for row in rows)
     episodes = {row.persona_id: row for row in Episode.objects.filter(persona__in=personas)}
+    words = _group(
+        (row[0], Group(name=row[1], carries_over=row[2]))
+        for row in DependencyGroup.objects.filter(episode__persona__in=personas)
+        .exclude(carries_over="")
+        .order_by("position")
+        .values_list("episode_id", "name", "carries_over")
+    )
     loaded = {}
     for persona in personas:
         episode = episodes.get(persona.pk)
@@ -61,6 +69,7 @@ def load_episodes(personas: Iterable[Persona]) -> dict[int, EpisodeSpec]:
             docker_image_id=episode.docker_image_id if episode else "",
             source=episode.source if episode else {},
             persona=specs[persona.pk],
+            groups=tuple(words[episode.pk]) if episode else (),
             tasks=tuple(tasks[row.pk] for row in own if row.position is not None),
             unplaced=tuple(tasks[row.pk] for row in sorted(own, key=lambda row: row.task_id) if row.position is None),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,8 +13,9 @@ from studio.drafts.findings import refresh_findings
 from studio.drafts.loading import load_episodes
 from studio.drafts.refusing import DraftRefused, StaleDraft, refuse_unstorable
 from studio.drafts.syncing import BATCH
-from studio.drafts.writing import PERSONA_FIELDS, set_persona_fields, write_persona_parts
+from studio.drafts.writing import PERSONA_FIELDS, set_persona_fields, write_group_words, write_persona_parts
 from studio.models import Episode, Event, Persona, PersonaRevision, Task, User
+from studio.spec.arrangement import StepRefused, arrangement_of, rearranged, refuse_broken
 from studio.spec.base import JsonDict
 from studio.spec.changes import changed_fields, save_summary
 from studio.spec.episode import EpisodeSpec
@@ -52,21 +54,12 @@ def save_order(persona_id: int, order: Sequence[str], *, by: User | None, note: 
     tasks = {task.task_id: task for task in (*old.tasks, *old.unplaced)}
     if len(set(order)) < len(order) or not set(order) <= tasks.keys():
         raise DraftRefused("order", "Name every task of the episode once.")
-    places = {task_id: place for place, task_id in enumerate(order)}
-    for task in tasks.values():
-        for position, dependency in enumerate(task.depends_on, 1):
-            if places.get(dependency.task_id, len(order)) >= places.get(task.task_id, -1):
-                raise DraftRefused(
-                    "order",
-                    f"“{task.task_id}” builds on “{dependency.task_id}” and must come after it.",
-                    position,
-                )
-    new = old.model_copy(
-        update={
-            "tasks": tuple(tasks[task_id] for task_id in order),
-            "unplaced": tuple(tasks[task_id] for task_id in sorted(tasks) if task_id not in places),
-        }
-    )
+    wanted = replace(arrangement_of(old), order=tuple(order))
+    try:
+        refuse_broken(wanted, tasks)
+    except StepRefused as refusal:
+        raise DraftRefused("order", str(refusal)) from None
+    new = rearranged(old, wanted)
     if save_personas([(row, old, new)], by=by, note=note, verb="reordered")[0]:
         refresh_findings([row])
     return row.revisions.get(number=row.version)
@@ -104,6 +97,7 @@ def save_personas(
     Persona.objects.bulk_update([row for row, _, _ in changed], PERSONA_FIELDS, batch_size=BATCH)
     write_persona_parts([(row, new.persona) for row, new, _ in changed])
     _write_episodes([(row, new) for row, new, _ in changed])
+    write_group_words([(row, new) for row, new, _ in changed])
     PersonaRevision.objects.bulk_create(
         PersonaRevision(
             persona=row,
@@ -161,6 +155,7 @@ def _header(episode: EpisodeSpec) -> JsonDict:
         "docker_image_id": episode.docker_image_id,
         "source": episode.source,
         "order": [task.task_id for task in episode.tasks],
+        **({"groups": {group.name: group.carries_over for group in episode.groups}} if episode.groups else {}),
     }
 
 

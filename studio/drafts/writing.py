@@ -12,6 +12,7 @@ from studio.models import (
     ChecklistItem,
     Dependency,
     DependencyGroup,
+    Episode,
     GraderScript,
     HiddenIntent,
     Persona,
@@ -21,6 +22,7 @@ from studio.models import (
     Task,
     ToolBinding,
 )
+from studio.spec.episode import EpisodeSpec
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
 
@@ -133,6 +135,33 @@ def write_groups(pairs: Pairs) -> None:
     DependencyGroup.objects.bulk_create(new)
     for row, spec in pairs:
         row.group = groups[(row.episode_id, spec.group)] if spec.group else None
+
+
+def write_group_words(pairs: Sequence[tuple[Persona, EpisodeSpec]]) -> None:
+    """What dependency groups carry over. A group that is new here has its row before its tasks are written."""
+    rows = {
+        (row.episode.persona_id, row.name): row
+        for row in DependencyGroup.objects.filter(episode__persona__in=[row.pk for row, _ in pairs])
+        .select_related("episode")
+        .order_by("-position")
+    }
+    episodes = dict(Episode.objects.filter(persona__in=[row.pk for row, _ in pairs]).values_list("persona_id", "pk"))
+    new, changed = [], []
+    for persona, spec in pairs:
+        named = {task.group for task in (*spec.tasks, *spec.unplaced)}
+        said = {group.name: group.carries_over for group in spec.groups if group.name in named}
+        last = max((row.position for (key, _), row in rows.items() if key == persona.pk), default=0)
+        for name, words in said.items():
+            if (persona.pk, name) not in rows:
+                last += 1
+                group = DependencyGroup(episode_id=episodes[persona.pk], name=name, position=last, carries_over=words)
+                new.append(group)
+        for (key, name), row in rows.items():
+            if key == persona.pk and row.carries_over != said.get(name, ""):
+                row.carries_over = said.get(name, "")
+                changed.append(row)
+    DependencyGroup.objects.bulk_create(new)
+    DependencyGroup.objects.bulk_update(changed, ["carries_over"])
 
 
 def drop_empty_groups(episodes: set[int]) -> None:

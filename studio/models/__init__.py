@@ -1,4 +1,5 @@
 from studio.models.accounts import Membership, Role, User
+from studio.models.arranging import BoardMove
 from studio.models.authoring import (
     Asset,
     ChecklistItem,
@@ -29,6 +30,7 @@ __all__ = [
     "Asset",
     "Benchmark",
     "Blob",
+    "BoardMove",
     "Category",
     "ChecklistItem",
     "Comment",

@@ -32,7 +32,8 @@ class PersonaRevision(models.Model):
     number = models.PositiveIntegerField()
     spec = OrderedJSONField()
     episode = OrderedJSONField(default=dict)
-    """``{"episode_id", "docker_image_id", "source", "order": [task_id, …]}``."""
+    """``{"episode_id", "docker_image_id", "source", "order": [task_id, …]}``, and ``"groups": {name: what it
+    carries over}`` where somebody wrote that."""
     sha256 = models.CharField(max_length=64)
     note = models.CharField(max_length=300, blank=True)
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")

@@ -9,6 +9,13 @@ from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
 
 
+class Group(Spec):
+    """What a named dependency group's tasks share (paper, section 3.2)."""
+
+    name: str
+    carries_over: str
+
+
 class EpisodeSpec(Spec):
     """The persona and its tasks in run order."""
 
@@ -18,6 +25,8 @@ class EpisodeSpec(Spec):
     """In run order. The order is the author's; never sort it."""
     unplaced: tuple[TaskSpec, ...] = ()
     """Task folders that no entry of the episode names; kept, never run."""
+    groups: tuple[Group, ...] = ()
+    """The dependency groups of which somebody wrote what they carry over. Which tasks they hold, the tasks say."""
     docker_image_id: str = ""
     source: JsonDict = Field(default_factory=dict)
     """``episode.yaml`` as read."""

@@ -1,10 +1,10 @@
-"""The episode board."""
+"""The episode board: with a mouse, by keys alone, by two people at once."""
 
 from __future__ import annotations
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 TITLES = [
     "A reusable clock for The Long Bridge",
@@ -15,41 +15,214 @@ TITLES = [
     "Seven messages on the studio line",
     "Four read-outs for pledge week",
 ]
+BOARD = "/b/sample/p/radio_producer/"
 
 
-def test_the_board_shows_the_order_and_the_groups(sample, visit):
-    page = visit("author").go("/b/sample/p/radio_producer/")
-
-    expect(page.locator("nav.lane a.card .t")).to_have_text(TITLES)
-    expect(page.locator("nav.lane svg g")).to_have_count(2)
-    expect(page.locator(".legend")).to_contain_text("The Thursday clock")
-    expect(page.locator(".legend")).to_contain_text("Pledge week")
-    for path in page.locator("nav.lane svg path").all():
-        box = path.bounding_box()
-        assert box is not None and box["height"] > 5
+def titles(page: Page) -> Locator:
+    return page.locator(".lane a.card .t")
 
 
-def test_sessions_are_moved_by_keys_but_never_before_what_they_build_on(sample, radio, visit):
-    page = visit("author").go("/b/sample/p/radio_producer/")
-    cards = page.locator("nav.lane a.card")
+def order(*places: int) -> list[str]:
+    return [TITLES[place - 1] for place in places]
+
+
+def card(page: Page, number: int) -> Locator:
+    return page.locator(".session", has_text=TITLES[number - 1]).locator("a.card")
+
+
+def drag(page: Page, what: Locator, to: Locator, *, x: float = 0.5, y: float = 0.5) -> None:
+    """Press, go there in steps as a hand does, let go."""
+    start = what.bounding_box()
+    assert start is not None
+    page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(start["x"] + 30, start["y"] + 30, steps=3)
+    goal = to.bounding_box()  # what shows itself only while something is dragged has a place now
+    assert goal is not None
+    page.mouse.move(goal["x"] + goal["width"] * x, goal["y"] + goal["height"] * y, steps=6)
+    page.mouse.up()
+
+
+def test_the_board_shows_the_order_and_on_every_arc_what_carries_over(sample, visit):
+    page = visit("author").go(BOARD)
+
+    expect(titles(page)).to_have_text(TITLES)
+    carried = page.locator(".lane .carry")
+    expect(carried).to_have_count(2)
+    expect(carried.nth(0)).to_contain_text("01 → 03 The fixed points of every programme")
+    expect(page.locator(".groups")).to_contain_text("The Thursday clock")
+    expect(page.locator(".groups")).to_contain_text("Pledge week")
+    for words in carried.all():
+        one, slot = words.bounding_box(), words.locator("..").bounding_box()
+        assert one is not None and slot is not None
+        assert one["height"] >= 16
+        assert one["y"] + one["height"] <= slot["y"] + slot["height"] + 1  # stays in its own place: no two overlap
+
+
+def test_a_card_is_dragged_to_another_place_and_the_step_undone(sample, visit):
+    page = visit("author").go(BOARD)
+
+    drag(page, page.locator(".session", has_text=TITLES[3]).locator(".grip"), card(page, 2), y=0.1)
+    expect(titles(page)).to_have_text(order(1, 4, 2, 3, 5, 6, 7))
+    expect(page.get_by_role("status").filter(has_text="Moved").first).to_be_attached()
+    drag(page, card(page, 6), page.locator(".tray"))
+    expect(titles(page)).to_have_text(order(1, 4, 2, 3, 5, 7))
+    expect(page.locator(".tray a.card .t")).to_have_text([TITLES[5]])
+
+    page.keyboard.press("Control+z")
+    expect(titles(page)).to_have_text(order(1, 4, 2, 3, 5, 6, 7))
+    page.keyboard.press("Control+z")
+    expect(titles(page)).to_have_text(TITLES)
+    page.keyboard.press("Control+Shift+z")
+    expect(titles(page)).to_have_text(order(1, 4, 2, 3, 5, 6, 7))
+
+
+def test_a_drag_that_would_break_a_dependency_is_refused_beside_the_card(sample, visit):
+    page = visit("author").go(BOARD)
+
+    drag(page, card(page, 3), card(page, 1), y=0.1)
+
+    refusal = page.locator(".session", has_text=TITLES[2]).get_by_role("alert")
+    expect(refusal).to_contain_text(f"“{TITLES[2]}” builds on “{TITLES[0]}” (The fixed points")
+    expect(refusal).to_contain_text("must come after it")
+    expect(titles(page)).to_have_text(TITLES)
+
+
+def test_cards_are_dragged_onto_a_group_and_into_a_new_one(sample, radio, visit):
+    page = visit("author").go(BOARD)
+
+    drag(page, card(page, 2), page.locator(".session", has_text=TITLES[2]).locator(".slots"), x=0.8)
+    expect(page.locator(".groups li").first).to_contain_text("01 02 03")
+    drag(page, card(page, 4), page.locator("[data-drop-group='Pledge week']"))
+    expect(page.locator(".groups li").nth(1)).to_contain_text("04 05 07")
+
+    drag(page, card(page, 6), page.locator("[data-drop-new]"))
+    expect(page.get_by_label("Group, one that is there or a new one")).to_be_focused()
+    page.keyboard.type("Phones")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".groups")).to_contain_text("Phones")
+    drag(page, card(page, 6), page.locator("[data-drop-group='']"))
+    expect(page.locator(".groups")).not_to_contain_text("Phones")
+
+
+def test_sessions_are_carried_by_keys_and_never_before_what_they_build_on(sample, visit):
+    page = visit("author").go(BOARD)
+    says = page.locator("#board-says")
+
+    card(page, 4).focus()
+    page.keyboard.press("Space")
+    expect(says).to_contain_text("Picked up")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(says).to_have_text(f"Before “02 {TITLES[1]}”, place 2.")
+    page.keyboard.press("Escape")
+    expect(says).to_have_text("Put back.")
+    expect(titles(page)).to_have_text(TITLES)
+    expect(card(page, 4)).to_be_focused()
+
+    page.keyboard.press("Space")
+    page.keyboard.press("Home")
+    page.keyboard.press("Space")
+    expect(titles(page)).to_have_text(order(4, 1, 2, 3, 5, 6, 7))
+    expect(card(page, 4)).to_be_focused()
+    page.keyboard.press("Alt+ArrowDown")
+    expect(titles(page)).to_have_text(order(1, 4, 2, 3, 5, 6, 7))
+
+    card(page, 3).focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("must come after it")
+    expect(titles(page)).to_have_text(order(1, 4, 2, 3, 5, 6, 7))
+
+
+def test_several_are_chosen_and_grouped_by_keys_alone(sample, visit):
+    page = visit("author").go(BOARD)
+
+    card(page, 2).focus()
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("Shift+ArrowDown")
+    expect(page.locator("[data-count]")).to_have_text("3 chosen")
+    page.keyboard.press("m")
+    page.keyboard.type("Interviews")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".groups")).to_contain_text("Interviews")
+    page.keyboard.press("u")
+    expect(page.locator(".groups")).not_to_contain_text("Interviews")
+
+    card(page, 6).click(modifiers=["Control"])
+    card(page, 4).click(modifiers=["Control"])
+    expect(page.locator("[data-count]")).to_have_text("2 chosen")
+    drag(page, card(page, 6), card(page, 1), y=0.1)
+    expect(titles(page)).to_have_text(order(4, 6, 1, 2, 3, 5, 7))
+
+
+def test_sessions_are_walked_and_moved_by_single_keys(sample, radio, visit):
+    page = visit("author").go(BOARD)
 
     for title in TITLES[:2]:
         page.keyboard.press("j")
         expect(page.locator("#detail h1")).to_contain_text(title)
     page.keyboard.press("Shift+J")
-    expect(cards.nth(2)).to_contain_text(TITLES[1])
-    expect(cards.nth(2)).to_have_attribute("aria-current", "true")
-
+    expect(titles(page)).to_have_text(order(1, 3, 2, 4, 5, 6, 7))
+    expect(card(page, 2)).to_have_attribute("aria-current", "true")
     page.keyboard.press("k")
     expect(page.locator("#detail h1")).to_contain_text(TITLES[2])
-    page.keyboard.press("Shift+K")
-    expect(page.get_by_role("status").filter(has_text="Not moved.")).to_contain_text(
-        "“radio_03_running_order” builds on “radio_01_clock” and must come after it."
-    )
-    expect(cards.nth(0)).to_contain_text(TITLES[0])
 
     page.keyboard.press("o")
     expect(page).to_have_url(re.compile(rf"/tasks/{radio['03_running_order'].pk}/$"))
     page.wait_for_load_state()  # keys work once the page has its scripts
     page.keyboard.press("Escape")
     expect(page.locator("#detail h1")).to_contain_text(TITLES[2])
+
+
+def test_what_carries_over_is_written_beside_the_board_and_a_dependency_removed(sample, visit):
+    page = visit("author").go(BOARD)
+
+    page.locator(".carry").first.click()
+    words = page.get_by_label(f"from 01 {TITLES[0]}")
+    words.fill("Only the limits")
+    page.locator("#needs").get_by_role("button", name="Save").click()
+    expect(page.locator(".carry").first).to_have_text("01 → 03 Only the limits")
+    page.get_by_role("button", name="Remove this dependency").click()
+    expect(page.locator(".carry")).to_have_count(1)
+
+
+def test_the_second_of_two_people_sees_the_new_order_and_that_theirs_was_not_applied(sample, visit):
+    first, second = visit("author").go(BOARD), visit("owner").go(BOARD)
+
+    drag(first, card(first, 4), card(first, 1), y=0.1)
+    expect(titles(first)).to_have_text(order(4, 1, 2, 3, 5, 6, 7))
+    drag(second, card(second, 6), card(second, 1), y=0.1)
+
+    expect(second.get_by_role("alert")).to_contain_text("What you did was not applied")
+    expect(titles(second)).to_have_text(order(4, 1, 2, 3, 5, 6, 7))
+    drag(second, card(second, 6), card(second, 1), y=0.1)
+    expect(titles(second)).to_have_text(order(4, 6, 1, 2, 3, 5, 7))
+
+
+def test_without_scripts_sessions_are_moved_and_grouped_by_forms(sample, visit):
+    page = visit("author", java_script_enabled=False).go(BOARD)
+
+    page.get_by_label(f"Choose {TITLES[3]}").check()
+    page.get_by_label("Where they go").select_option(label=f"before 01 {TITLES[0]}")
+    page.get_by_role("button", name="Move", exact=True).click()
+    expect(titles(page)).to_have_text(order(4, 1, 2, 3, 5, 6, 7))
+    page.get_by_label(f"Choose {TITLES[2]}").check()
+    page.get_by_label("Where they go").select_option(label=f"before 02 {TITLES[0]}")
+    page.get_by_role("button", name="Move", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("must come after it")
+    page.get_by_label(f"Choose {TITLES[5]}").check()
+    page.get_by_label("Group, one that is there or a new one").fill("Phones")
+    page.get_by_role("button", name="Put into group").click()
+    expect(page.locator(".groups")).to_contain_text("Phones")
+
+
+def test_a_narrow_board_has_everything_and_nothing_beside_the_window(sample, visit):
+    page = visit("author", viewport={"width": 390, "height": 844}).go(BOARD)
+
+    expect(titles(page)).to_have_text(TITLES)
+    expect(page.locator(".carry").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -25,6 +25,9 @@ top-level key, only where it says something other than the default::
     # profile.yaml
     studio: {name: …, occupation: …, routines: …, working_style: …}
 
+    # episode.yaml
+    studio: {groups: {<name of a dependency group>: what its tasks carry over}}
+
 ``position`` may be left out where every item is listed in order.
 """
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from studio.spec.episode import Group
 from studio.spec.persona import PersonaSpec
 from studio.spec.pibench import fields
 from studio.spec.pibench.nodes import Node
-from studio.spec.pibench.studio_block import apply_persona_block
+from studio.spec.pibench.studio_block import apply_persona_block, read_groups
 from studio.spec.problems import Report
 
 PROFILE = ("schema_version", "user_id", "role", "preferences", "long_term_goals", "studio")
-EPISODE = ("schema_version", "episode_id", "user_id", "runtime", "tasks")
+EPISODE = ("schema_version", "episode_id", "user_id", "runtime", "tasks", "studio")
 
 
 def read_profile(root: Node, report: Report, *, persona: str) -> PersonaSpec:
@@ -79,6 +80,7 @@ class EpisodeFile:
     docker_image_id: str = ""
     entries: tuple[Entry, ...] = ()
     """Those with a task_id."""
+    groups: tuple[Group, ...] = ()
 
 
 def read_episode(root: Node, report: Report, *, persona: str) -> EpisodeFile:
@@ -105,6 +107,7 @@ def read_episode(root: Node, report: Report, *, persona: str) -> EpisodeFile:
             runtime, "docker_image_id", report, name="runtime.docker_image_id", longest=fields.PATH_LENGTH
         ),
         entries=tuple(entries),
+        groups=read_groups(root, report),
     )
 
 

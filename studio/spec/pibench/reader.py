@@ -180,6 +180,7 @@ class _PersonaReader:
             ),
             tasks=tuple(ordered),
             unplaced=tuple(unplaced),
+            groups=listed.groups,
         )
 
     def _check_names(self) -> None:

@@ -1,4 +1,4 @@
-"""The ``studio:`` block of task.yaml and profile.yaml: facts π-Bench v2 has no field for (see the package)."""
+"""The ``studio:`` block of the documents: facts π-Bench v2 has no field for (see the package)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import ValidationError
 
 from studio.spec.base import Spec
+from studio.spec.episode import Group
 from studio.spec.persona import PersonaSpec
 from studio.spec.pibench import fields
 from studio.spec.pibench.encoding import Encoded, drop, get, pairs_of, put
@@ -31,6 +32,7 @@ TASK_KEYS = (
     "reference_workflow",
     "expected_artifacts",
 )
+EPISODE_KEYS = ("groups",)
 INTENT_KEYS = ("position", "uid", "scope", "recoverable_from")
 ITEM_KEYS = ("position", "uid", "grader", "rule", "evidence", "follows_from")
 
@@ -93,6 +95,18 @@ def apply_persona_block(spec: PersonaSpec, root: Node, report: Report) -> Person
     )
 
 
+def read_groups(root: Node, report: Report) -> tuple[Group, ...]:
+    """What the dependency groups carry over, from the block of ``episode.yaml``."""
+    block = fields.mapping(root, KEY, report)
+    fields.warn_unknown(block, EPISODE_KEYS, report, where=KEY)
+    node = fields.mapping(block, "groups", report, name="studio.groups")
+    groups = {}
+    for key in node.key_nodes():
+        name = fields.text_of(key, "studio.groups", report, longest=fields.ID_LENGTH)
+        groups[name] = fields.text(node, name, report, name=f"studio.groups.{name}")
+    return tuple(Group(name=name, carries_over=words) for name, words in groups.items() if words)
+
+
 def task_facts(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
     """The block for this task: only what is not the default."""
     places = {intent.uid: place for place, intent in enumerate(spec.intents, 1)}
@@ -140,6 +154,10 @@ def task_facts(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
 
 def persona_facts(spec: PersonaSpec) -> dict[str, Encoded]:
     return _said({key: getattr(spec, key) for key in PERSONA_KEYS})
+
+
+def group_facts(groups: Sequence[Group]) -> dict[str, Encoded]:
+    return _said({"groups": {group.name: group.carries_over for group in groups}})
 
 
 def put_block(raw: Encoded, facts: Mapping[str, Any], known: Sequence[str]) -> Encoded:

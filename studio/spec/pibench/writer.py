@@ -11,7 +11,7 @@ from studio.spec.pibench.dumping import dump
 from studio.spec.pibench.encoding import Encoded, get, pairs_of, put
 from studio.spec.pibench.nodes import node_of
 from studio.spec.pibench.personas import read_episode, read_profile, read_tools
-from studio.spec.pibench.studio_block import PERSONA_KEYS, persona_facts, put_block
+from studio.spec.pibench.studio_block import EPISODE_KEYS, PERSONA_KEYS, group_facts, persona_facts, put_block
 from studio.spec.pibench.taskwriter import task_document
 from studio.spec.problems import Report
 
@@ -98,6 +98,8 @@ def episode_document(episode: EpisodeSpec) -> Encoded:
     if said != wanted:
         entries = get(raw, "tasks")
         raw = put(raw, "tasks", _entries(entries if isinstance(entries, list) else [], wanted, names))
+    if old.groups != episode.groups:
+        raw = put_block(raw, group_facts(episode.groups), EPISODE_KEYS)
     return raw
 
 

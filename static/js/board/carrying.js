@@ -1,0 +1,88 @@
+// A card carried by keys: Space picks it up, the arrows move it, Space drops it, Esc puts it back. Alt with an arrow
+// moves it at once.
+import { cardOf, isPlaced, lane, line, linkOf, meant, placed, say, titleOf, wordsFor } from "./cards.js";
+import { step } from "./sending.js";
+
+let carried = null; // {cards, rest, place}: the place in `rest`; one past its end is out of the episode
+
+const aside = () => carried.rest.length + 1;
+
+function pickUp(card) {
+  const cards = meant(card);
+  const rest = placed().filter((one) => !cards.includes(one));
+  const first = placed().find((one) => cards.includes(one));
+  const after = placed().slice(0, placed().indexOf(first)).filter((one) => rest.includes(one));
+  carried = { cards, rest, place: first ? after.length : rest.length + 1, card };
+  carried.from = carried.place;
+  for (const one of cards) one.classList.add("carried");
+  show(`Picked up ${wordsFor(cards)}. The arrows move it, Space drops it, Esc puts it back. `);
+}
+
+function show(first = "") {
+  const { rest, place } = carried;
+  const out = place === aside();
+  const mark = line(out ? undefined : (rest[place] ?? null));
+  document.querySelector("[data-tray]")?.toggleAttribute("data-target", out);
+  const where = out ? "Out of the episode" : rest[place] ? `Before “${titleOf(rest[place])}”, place ${place + 1}` : `At the end, place ${place + 1}`;
+  say(`${first}${where}.`);
+  (mark ?? document.querySelector("[data-tray]"))?.scrollIntoView({ block: "center" });
+}
+
+function letGo() {
+  line();
+  document.querySelector("[data-tray]")?.removeAttribute("data-target");
+  for (const one of carried.cards) one.classList.remove("carried");
+  carried = null;
+}
+
+function drop() {
+  const { cards, rest, place, from } = carried;
+  const out = place === aside();
+  letGo();
+  if (place === from && cards.length === 1) return say("It is where it was.");
+  if (out) step("take_out", cards);
+  else step("move", cards, { place: rest[place]?.dataset.session ?? "end" });
+}
+
+function carry(event) {
+  const keys = { ArrowUp: carried.place - 1, ArrowDown: carried.place + 1, Home: 0, End: carried.rest.length };
+  if (event.key in keys) {
+    carried.place = Math.max(0, Math.min(aside(), keys[event.key]));
+    show();
+  } else if (event.key === " " || event.key === "Enter") drop();
+  else if (event.key === "Escape") {
+    const { card } = carried;
+    letGo();
+    linkOf(card).focus();
+    linkOf(card).scrollIntoView({ block: "nearest" });
+    say("Put back.");
+  } else if (event.key === "Tab") return letGo();
+  else return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+document.addEventListener(
+  "keydown",
+  (event) => {
+    if (carried) return carry(event);
+    const card = cardOf(event.target);
+    if (!card || !event.target.closest(".card, .grip") || event.ctrlKey || event.metaKey) return;
+    if (event.altKey && ["ArrowUp", "ArrowDown"].includes(event.key) && isPlaced(card)) {
+      event.preventDefault();
+      linkOf(card).focus();
+      step(event.key === "ArrowUp" ? "earlier" : "later", meant(card));
+    } else if (event.key === " " && !event.altKey && lane()) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      pickUp(card);
+    }
+  },
+  true,
+);
+document.addEventListener("keyup", (event) => {
+  if (event.key === " " && event.target.closest?.(".grip")) event.preventDefault(); // no click of the button
+});
+document.addEventListener("focusout", (event) => {
+  if (carried && event.relatedTarget && !cardOf(event.relatedTarget)) letGo();
+});

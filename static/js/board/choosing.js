@@ -1,0 +1,101 @@
+// Choosing cards: Ctrl or Shift with a click, `x`, Shift with the arrows; the arrows alone walk from card to card.
+import { board, cardOf, chosen, everyCard, linkOf, say } from "./cards.js";
+
+let anchor = null;
+
+export function tell() {
+  const number = chosen().length;
+  const place = board()?.querySelector("[data-count]");
+  if (place) place.textContent = `${number} chosen`;
+  return number;
+}
+
+function choose(card, on) {
+  const box = card.querySelector(".pick");
+  if (box) box.checked = on;
+}
+
+function chooseTo(card) {
+  const cards = everyCard();
+  const from = Math.max(0, cards.findIndex((one) => one.dataset.session === anchor));
+  const to = cards.indexOf(card);
+  for (const [place, one] of cards.entries()) choose(one, place >= Math.min(from, to) && place <= Math.max(from, to));
+}
+
+function chooseNone() {
+  for (const card of chosen()) choose(card, false);
+  tell();
+}
+
+document.addEventListener(
+  "click",
+  (event) => {
+    const link = event.target.closest?.("#board a.card");
+    if (link && (event.ctrlKey || event.metaKey || event.shiftKey)) {
+      event.preventDefault();
+      event.stopPropagation();
+      const card = cardOf(link);
+      if (event.shiftKey) chooseTo(card);
+      else {
+        choose(card, !card.querySelector(".pick").checked);
+        anchor = card.dataset.session;
+      }
+      link.focus();
+      return tell();
+    }
+    if (link) anchor = cardOf(link).dataset.session;
+    if (event.target.closest?.("[data-choose-none]")) chooseNone();
+    const group = event.target.closest?.("[data-choose]");
+    if (group) {
+      const wanted = group.dataset.choose.split(" ");
+      for (const card of everyCard()) choose(card, wanted.includes(card.dataset.session));
+      group.closest("details").open = false;
+      tell();
+    }
+  },
+  true,
+);
+document.addEventListener("change", (event) => {
+  if (!event.target.matches?.("#board .pick")) return;
+  if (event.target.checked) anchor = cardOf(event.target).dataset.session;
+  tell();
+});
+document.addEventListener("board:chosen", tell);
+
+document.addEventListener(
+  "keydown",
+  (event) => {
+    const card = cardOf(event.target);
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "m" && !chosen().length && !event.target.closest("input:not(.pick), textarea, select")) {
+      const one = card ?? document.querySelector("#board [data-open]");
+      if (one) choose(one, true); // the field it goes to is shown with it
+      tell();
+      return;
+    }
+    if (event.key === "Escape" && chosen().length && !event.target.closest("input:not(.pick), textarea, select, details[open], dialog")) {
+      event.preventDefault();
+      chooseNone();
+      return say("None chosen.");
+    }
+    if (!card) return;
+    if (event.key === "x") {
+      event.preventDefault();
+      choose(card, !card.querySelector(".pick").checked);
+      anchor = card.dataset.session;
+      return say(`${tell()} chosen.`);
+    }
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    const cards = everyCard();
+    const next = cards[cards.indexOf(card) + (event.key === "ArrowDown" ? 1 : -1)];
+    if (!next) return;
+    event.preventDefault();
+    if (event.shiftKey) {
+      if (!chosen().length) anchor = card.dataset.session;
+      chooseTo(next);
+      say(`${tell()} chosen.`);
+    }
+    linkOf(next).focus();
+  },
+  true,
+);

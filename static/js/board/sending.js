@@ -1,0 +1,90 @@
+// Steps sent without leaving the page: the answer is the board as it is then, with the reason where a step was refused.
+import { board, cardOf, chosen, linkOf, say } from "./cards.js";
+
+let busy = false;
+
+async function post(data) {
+  if (busy) return;
+  busy = true;
+  const focused = document.activeElement;
+  const stays = focused?.id || linkOf(cardOf(focused))?.id;
+  const key = focused?.dataset?.key;
+  board().setAttribute("aria-busy", "true");
+  try {
+    const answer = await fetch(document.querySelector("#arrange").action, { method: "POST", body: data, headers: { "X-Requested-With": "fetch" } });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = page.querySelector("#board");
+    if (!fresh) throw new Error("no board came back");
+    board().replaceWith(document.adoptNode(fresh));
+    window.htmx?.process(fresh);
+    const told = page.querySelector("#messages");
+    if (told) document.querySelector("#messages").replaceChildren(...told.childNodes);
+    if (answer.ok && answer.redirected) history.replaceState(history.state, "", answer.url);
+    show(stays, key);
+  } catch {
+    say("");
+    say("Not done: the studio could not be reached. The board is as it was; try again.");
+    complain();
+  } finally {
+    busy = false;
+    board().removeAttribute("aria-busy");
+  }
+}
+
+function show(stays, key) {
+  const refusal = document.querySelector("#board .refusal");
+  if (refusal) {
+    say("");
+    (refusal.querySelector("button") ?? refusal).focus({ preventScroll: true });
+    return refusal.scrollIntoView({ block: "nearest" });
+  }
+  say(document.querySelector("#messages .message span")?.textContent ?? "");
+  const there = document.getElementById(stays) ?? document.querySelector(key ? `[data-key="${CSS.escape(key)}"]` : "#board [data-open] .card");
+  there?.focus({ preventScroll: true });
+  cardOf(there)?.scrollIntoView({ block: "nearest" });
+}
+
+function complain() {
+  const note = document.createElement("div");
+  note.className = "message error";
+  note.textContent = "Not done: the studio could not be reached. The board is as it was; try again.";
+  document.querySelector("#messages").replaceChildren(note);
+}
+
+// One step about these cards, from where the form stands.
+export function step(does, cards, more = {}) {
+  const data = new FormData(document.querySelector("#arrange"));
+  for (const name of ["task", "place", "group"]) data.delete(name);
+  data.set("does", does);
+  for (const card of cards) data.append("task", card.dataset.session);
+  for (const [name, value] of Object.entries(more)) data.set(name, value);
+  return post(data);
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target.closest("form[data-step]");
+  if (!form) return;
+  event.preventDefault();
+  post(new FormData(form, event.submitter));
+});
+
+document.addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== "z") return;
+  if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
+  const button = document.querySelector(`#board button[name=does][value=${event.shiftKey ? "redo" : "undo"}]`);
+  if (!button || button.disabled) return;
+  event.preventDefault();
+  button.click();
+});
+
+// What was chosen stays so when another card is opened beside the board.
+let kept = [];
+document.addEventListener("htmx:beforeSwap", () => (kept = chosen().map((card) => card.dataset.session)));
+document.addEventListener("htmx:afterSwap", () => {
+  for (const key of kept) {
+    const box = document.querySelector(`[data-session="${key}"] .pick`);
+    if (box) box.checked = true;
+  }
+  kept = [];
+  document.dispatchEvent(new Event("board:chosen"));
+});
