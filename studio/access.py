@@ -68,6 +68,17 @@ def find_persona(user: Somebody, slug: str, user_id: str) -> Persona:
     )  # fmt: skip
 
 
+def personas_to_edit(user: Somebody) -> list[Persona]:
+    """Every persona this person may write for, by benchmark."""
+    if not user.is_authenticated:
+        return []
+    roles = Membership.objects.filter(user=user, role__in=ALLOWED["edit"])
+    rows = Persona.objects.filter(benchmark__in=roles.values("benchmark"))
+    return list(
+        rows.select_related("benchmark__taxonomy").order_by("benchmark__name", "benchmark", "position", "user_id")
+    )
+
+
 def find_task(user: Somebody, slug: str, user_id: str, pk: int) -> Task:
     _refuse_nul(user_id)
     return _found(

@@ -47,6 +47,7 @@ def every_page(places: Places) -> list[Shot]:
         Shot("benchmark-change", f"{benchmark}change/"),
         Shot("members", f"{benchmark}members/"),
         Shot("tasks", f"{benchmark}tasks/"),
+        Shot("copy", f"{benchmark}tasks/copy/?task={number_in(tasks[2])}"),
         Shot("findings", f"{benchmark}findings/"),
         Shot("history", f"{benchmark}history/"),
         Shot("import", f"{benchmark}import/"),

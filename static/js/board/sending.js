@@ -63,7 +63,7 @@ export function step(does, cards, more = {}) {
 
 document.addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-step]");
-  if (!form) return;
+  if (!form || event.submitter?.hasAttribute("data-leaves")) return;
   event.preventDefault();
   post(new FormData(form, event.submitter));
 });
