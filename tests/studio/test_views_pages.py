@@ -206,13 +206,14 @@ def test_sessions_move_by_buttons_and_a_move_that_breaks_a_dependency_says_why(p
     depends = spec.model_copy(update={"depends_on": (Dependency(task_id="bread"),)})
     client, url = signed_in(owner), reverse("studio:order", args=[benchmark.slug, persona.user_id])
 
-    client.post(url, {"task": rolls.pk, "move": "up"})
+    client.post(url, {"task": rolls.pk, "does": "earlier"})
     assert [task.task_id for task in drafts.load_episode(persona).tasks] == ["rolls", "bread"]
-    client.post(url, {"task": rolls.pk, "move": "down"})
+    client.post(url, {"task": rolls.pk, "does": "later"})
     drafts.save_task(rolls.pk, depends, by=owner)
-    refused = client.post(url, {"task": rolls.pk, "move": "up"}, follow=True)
+    refused = client.post(url, {"task": rolls.pk, "does": "earlier"}, follow=True)
 
-    assert "“rolls” builds on “bread” and must come after it." in refused.content.decode()
+    assert refused.status_code == 409
+    assert "“Bread for Saturday” must come after it." in refused.content.decode()
     assert [task.task_id for task in drafts.load_episode(persona).tasks] == ["bread", "rolls"]
 
 
