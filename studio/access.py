@@ -19,6 +19,7 @@ EVERYONE = frozenset(Role.values)
 ALLOWED: dict[str, frozenset[str]] = {
     "view": EVERYONE,
     "comment": frozenset({Role.OWNER, Role.AUTHOR, Role.REVIEWER, Role.RELEASE_MANAGER}),
+    "assign": frozenset({Role.OWNER, Role.AUTHOR, Role.REVIEWER, Role.RELEASE_MANAGER}),
     "edit": frozenset({Role.OWNER, Role.AUTHOR}),
     "review": frozenset({Role.OWNER, Role.REVIEWER}),
     "rehearse": frozenset({Role.OWNER, Role.AUTHOR, Role.REVIEWER}),
@@ -33,6 +34,7 @@ ALLOWED: dict[str, frozenset[str]] = {
 WORDS = {
     "view": "see this",
     "comment": "comment on tasks",
+    "assign": "say who writes and reviews tasks",
     "edit": "edit personas and tasks",
     "review": "review tasks",
     "rehearse": "rehearse tasks",
@@ -141,10 +143,11 @@ def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: Use
     others = benchmark.memberships.filter(role=Role.OWNER).exclude(user=user)
     if Role.OWNER in had and Role.OWNER not in wanted and not others.exists():
         raise MembersRefused(f"{user} is the only owner. Make someone else an owner first.")
-    benchmark.memberships.filter(user=user).exclude(role__in=wanted).delete()
     Membership.objects.bulk_create(
         [Membership(benchmark=benchmark, user=user, role=role) for role in sorted(wanted - had)]
     )
+    # After the new ones: what somebody is assigned goes with the last role that allows it.
+    benchmark.memberships.filter(user=user).exclude(role__in=wanted).delete()
     labels = ", ".join(str(Role(role).label).lower() for role in Role.values if role in wanted)
     Event.objects.create(
         benchmark=benchmark,

@@ -19,9 +19,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from studio import access, drafts, publishing, queries
+from studio import access, drafts, publishing, queries, review_api
 from studio.importing import import_archive
 from studio.models import Benchmark, Finding, Persona, Task
+from studio.points import points_of
+from studio.review_api import PointsSerializer
 from studio.spec.task import TaskSpec
 
 
@@ -37,7 +39,7 @@ class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
 
     class Meta:
         model = Benchmark
-        fields = ["slug", "name", "description", "approvals_needed", "created_at", "roles"]
+        fields = ["slug", "name", "description", "approvals_needed", "review_by_list", "created_at", "roles"]
 
     def get_roles(self, benchmark: Benchmark) -> list[str]:
         """What the asking person may be here."""
@@ -96,6 +98,7 @@ class StepSerializer(serializers.Serializer[Any]):
     action = serializers.ChoiceField(choices=["submit", "withdraw", "approve", "request_changes"])
     version = serializers.IntegerField(required=False, help_text="The version that was read.")
     text = serializers.CharField(required=False, allow_blank=True, default="")
+    points = PointsSerializer(required=False, allow_null=True, default=None)
 
 
 class FindingSerializer(serializers.ModelSerializer[Finding]):
@@ -203,6 +206,8 @@ class Steps(APIView):
         wanted.is_valid(raise_exception=True)
         action, text = wanted.validated_data["action"], wanted.validated_data["text"]
         version = wanted.validated_data.get("version")
+        given = wanted.validated_data["points"]
+        points = None if given is None else points_of(given)
         reviewing = action in ("approve", "request_changes")
         access.require(request.user, task.episode.persona.benchmark, "review" if reviewing else "edit")
         user: Any = request.user
@@ -212,9 +217,9 @@ class Steps(APIView):
             elif action == "withdraw":
                 publishing.withdraw(pk, by=user)
             elif action == "approve":
-                publishing.approve(pk, by=user, version=version, text=text)
+                publishing.approve(pk, by=user, version=version, text=text, points=points)
             else:
-                publishing.request_changes(pk, by=user, version=version, text=text)
+                publishing.request_changes(pk, by=user, version=version, text=text, points=points)
         except publishing.PublishingRefused as refusal:
             raise Conflict(str(refusal)) from None
         return Response(TaskSerializer(access.find_task(request.user, slug, user_id, pk)).data)
@@ -290,4 +295,5 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/personas/<str:user_id>/tasks/<int:pk>/steps/", Steps.as_view(), name="api_steps"),
     path("benchmarks/<slug:slug>/findings/", Findings.as_view(), name="api_findings"),
     path("benchmarks/<slug:slug>/imports/", Imports.as_view(), name="api_imports"),
+    *review_api.urlpatterns,
 ]

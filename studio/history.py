@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from studio.spec.base import Spec
 from studio.spec.changes import WORDS, changed_fields
+from studio.spec.wording import name_of, number_links, say
 
 Piece = tuple[str, str]
 """``("same" | "gone" | "new", text)``."""
@@ -41,7 +41,7 @@ class FieldChange:
 
 def compare(old: Spec, new: Spec) -> list[FieldChange]:
     """Field by field, in the spec's order; nothing where nothing differs."""
-    before, after = old.to_json(), new.to_json()
+    before, after = number_links(old.to_json()), number_links(new.to_json())
     return [
         FieldChange(name, _label(name), list(_differences(before[name], after[name])))
         for name in changed_fields(old, new)
@@ -81,7 +81,7 @@ def _differences(old: Any, new: Any) -> Iterator[Difference]:
     if _rows(old) and _rows(new) and (old or new):
         yield from _row_differences(old, new)
     else:
-        yield Difference("", word_pieces(_text(old), _text(new)))
+        yield Difference("", word_pieces(say(old), say(new)))
 
 
 def _rows(value: Any) -> bool:
@@ -126,16 +126,9 @@ def _row_text(row: Mapping[str, Any]) -> str:
             continue
         if USUAL.get(name) == value:
             continue
-        parts.append(f"{name.replace('_', ' ')}: {_text(value)}")
+        said = say(value, name)
+        parts.append(f"{name_of(name)}: {said}" if "\n" not in said else f"{name_of(name)}:\n{said}")
     return "\n".join(parts)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        return "\n".join(value)
-    return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def _label(name: str) -> str:

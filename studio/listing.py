@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
-from studio.models import Benchmark, Task, TaskState
+from studio.access import Somebody
+from studio.models import Assignment, Benchmark, Task, TaskState
 from studio.queries import open_findings, tasks_with_counts
 from studio.search import clean, parts_of
 
-FILTERS = ("q", "persona", "state", "category", "trigger", "findings")
+FILTERS = ("q", "persona", "state", "category", "trigger", "findings", "writer", "reviewer")
 NONE = "none"
 """The value that asks for tasks without a category, or without findings."""
 SAYS = (
@@ -30,8 +31,9 @@ class Narrowed:
     """The filters that hold, by name; what nobody knows is left out."""
 
 
-def tasks_of(benchmark: Benchmark, asked: Mapping[str, str]) -> Narrowed:
-    """The benchmark's tasks with their counts, in the order of personas and sessions."""
+def tasks_of(benchmark: Benchmark, asked: Mapping[str, str], *, me: Somebody | None = None) -> Narrowed:
+    """The benchmark's tasks with their counts and people, in the order of personas and sessions. ``me`` is who the
+    filters ``writer=me`` and ``reviewer=me`` speak of."""
     rows = Task.objects.filter(episode__persona__benchmark=benchmark)
     kept = {name: clean(asked.get(name, "")) for name in FILTERS}
     if kept["state"] in TaskState.values:
@@ -53,9 +55,18 @@ def tasks_of(benchmark: Benchmark, asked: Mapping[str, str]) -> Narrowed:
         rows = rows.filter(Exists(found.filter(severity=kept["findings"])))
     else:
         kept["findings"] = ""
+    for part in Assignment.Part.values:
+        named = Assignment.objects.filter(task=OuterRef("pk"), part=part)
+        if kept[part] == NONE:
+            rows = rows.filter(~Exists(named))
+        elif kept[part] == "me":
+            rows = rows.filter(Exists(named.filter(user=me.pk if me else None)))
+        elif kept[part]:
+            rows = rows.filter(Exists(named.filter(user__username=kept[part])))
     if kept["q"]:
         rows = rows.extra(where=[SAYS], params=[kept["q"], parts_of(kept["q"])])  # noqa: S610 - a parameter
     ordered = rows.select_related("episode__persona__benchmark").order_by(
         "episode__persona__position", "episode__persona__user_id", "position", "task_id"
     )
+    ordered = ordered.prefetch_related(Prefetch("assignments", Assignment.objects.select_related("user")))
     return Narrowed(tasks_with_counts(ordered), {name: value for name, value in kept.items() if value})

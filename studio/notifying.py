@@ -21,6 +21,7 @@ from studio.models import (
     Notification,
     NotificationChoice,
     Review,
+    Revision,
     Task,
     User,
 )
@@ -99,18 +100,54 @@ def mentioned_in(text: str) -> set[str]:
     return {name.rstrip(".+-@") for name in MENTION.findall(text)} - {""}
 
 
-def tell_of_remark(remark: Comment) -> None:
-    """Those a remark mentions."""
-    if not (names := mentioned_in(remark.text)):
-        return
-    people = User.objects.filter(username__in=names).values_list("pk", flat=True)
+def tell_of_remark(remark: Comment, *, told_before: str = "") -> None:
+    """Those a remark mentions, and who writes the task. ``told_before``: the words it had, of which they know."""
+    mentioned = _mentioned(remark, told_before)
+    if not told_before and remark.reply_to_id is None:
+        words = _short(remark.text or "a suggestion")
+        text = f"remarks on “{remark.task}”: {words}"
+        writers = writers_of(remark.task) - mentioned
+        _tell_of_task(remark.task, writers, Kind.REMARKED, text, by=remark.author, anchor=f"#remark-{remark.pk}")
+
+
+def tell_of_answer(answer: Comment) -> None:
+    """Those the answer mentions, and who else took part in the talk."""
+    root = answer.reply_to
+    assert root is not None
+    mentioned = _mentioned(answer, "")
+    others = set(root.replies.filter(deleted_at=None).values_list("author", flat=True)) | {root.author_id}
+    text = f"answers on “{answer.task}”: {_short(answer.text)}"
+    _tell_of_task(answer.task, others - mentioned, Kind.ANSWERED, text, by=answer.author, anchor=f"#remark-{root.pk}")
+
+
+def tell_of_applied(task: Task, applied: Iterable[Comment], saved: Revision, *, by: User) -> None:
+    """Those whose suggestions are in a version now."""
+    text = f"applied your suggestion on “{task}”: version {saved.number}."
+    _tell_of_task(task, {row.author_id for row in applied}, Kind.ANSWERED, text, by=by, anchor="#remarks")
+
+
+def writers_of(task: Task) -> set[int]:
+    """Who is to write the task; where nobody is named, who wrote its newest version."""
+    named = set(task.assignments.filter(part="writer").values_list("user", flat=True))
+    newest = task.revisions.filter(number=task.version).exclude(created_by=None)
+    return named or set(newest.values_list("created_by", flat=True))
+
+
+def _mentioned(remark: Comment, told_before: str) -> set[int]:
+    """Tell those whom these words mention and earlier ones did not."""
+    if not (names := mentioned_in(remark.text) - mentioned_in(told_before)):
+        return set()
+    people = set(User.objects.filter(username__in=names).values_list("pk", flat=True))
     text = f"mentions you in a remark on “{remark.task}”: {_short(remark.text)}"
-    _tell_of_task(remark.task, people, Kind.MENTIONED, text, by=remark.author, anchor="#remarks")
+    anchor = f"#remark-{remark.reply_to_id or remark.pk}"
+    _tell_of_task(remark.task, people, Kind.MENTIONED, text, by=remark.author, anchor=anchor)
+    return people
 
 
 def tell_of_submission(task: Task, authors: Collection[int], *, by: User) -> None:
-    """Those who may review it and did not write it."""
-    people = people_who_may(task.episode.persona.benchmark_id, "review") - set(authors)
+    """Those who are asked to review it; where nobody is, those who may and did not write it."""
+    asked = set(task.assignments.filter(part="reviewer").values_list("user", flat=True)) - set(authors)
+    people = asked or people_who_may(task.episode.persona.benchmark_id, "review") - set(authors)
     _tell_of_task(task, people, Kind.REVIEW_ASKED, f"asks for a review of “{task}”.", by=by)
 
 

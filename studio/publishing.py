@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from django.db import transaction
-from django.utils import timezone
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import connection, transaction
 
 from studio import drafts, notifying
-from studio.models import Comment, Event, Finding, Review, Revision, Task, TaskState, User, Waiver
+from studio.models import Event, Finding, Review, Revision, Task, TaskState, User, Waiver
+from studio.points import POINTS, Point, Points, in_words, stored
 
 OPEN = (TaskState.DRAFT, TaskState.CHANGES_REQUESTED)
 
@@ -18,7 +21,7 @@ class PublishingRefused(ValueError):
 @transaction.atomic
 def submit(task_id: int, *, by: User, text: str = "") -> Task:
     """Ask for a review of the task as it stands."""
-    task = _lock(task_id)
+    task = lock(task_id)
     if task.state not in OPEN:
         raise PublishingRefused(f"This task is {_state(task)}: only a draft can be submitted for review.")
     moved = _move(task, TaskState.IN_REVIEW, "submitted", by=by, summary=text or f"Version {task.version}.")
@@ -29,19 +32,23 @@ def submit(task_id: int, *, by: User, text: str = "") -> Task:
 @transaction.atomic
 def withdraw(task_id: int, *, by: User) -> Task:
     """Take a submitted task back to the desk."""
-    task = _lock(task_id)
+    task = lock(task_id)
     if task.state != TaskState.IN_REVIEW:
         raise PublishingRefused(f"This task is {_state(task)}: there is no review to withdraw from.")
     return _move(task, TaskState.DRAFT, "withdrawn", by=by, summary=f"Version {task.version}.")
 
 
 @transaction.atomic
-def approve(task_id: int, *, by: User, version: int | None = None, text: str = "") -> Task:
+def approve(
+    task_id: int, *, by: User, version: int | None = None, text: str = "", points: Points | None = None
+) -> Task:
     """One person's yes to the newest revision; enough of them make the task approved.
 
-    ``version`` is the one the person read. Refused for anyone who wrote it, and while checks find errors.
+    ``version`` is the one the person read, ``points`` the reviewer's list, None if they did not go through it: that is
+    recorded, and refused where the benchmark asks for the list. Refused for anyone who wrote it, and while checks find
+    errors.
     """
-    task = _lock(task_id)
+    task = lock(task_id)
     if task.state != TaskState.IN_REVIEW:
         raise PublishingRefused(f"This task is {_state(task)}: only a task in review can be approved.")
     revision = _read(task, version)
@@ -53,40 +60,53 @@ def approve(task_id: int, *, by: User, version: int | None = None, text: str = "
         raise PublishingRefused(f"The checks find {what}. Ask for changes, or mend it first.")
     if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED).exists():
         raise PublishingRefused("You have approved this version already; someone else's yes is missing.")
-    Review.objects.create(revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=_storable(text))
+    gone_through = _gone_through(task, points)
+    Review.objects.create(
+        revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=storable(text), points=gone_through
+    )
     given = approvals_of(revision)
     needed = task.episode.persona.benchmark.approvals_needed
     state = TaskState.APPROVED if given >= needed else TaskState.IN_REVIEW
-    summary = (
-        f"Version {revision.number}" + (f", {given} of {needed}." if needed > 1 else ".") + (f" {text}" if text else "")
-    )
-    moved = _move(task, state, "approved", by=by, summary=summary)
+    parts = [f"Version {revision.number}" + (f", {given} of {needed}." if needed > 1 else "."), storable(text)]
+    if not gone_through:
+        parts.append("Without the reviewer's list.")
+    moved = _move(task, state, "approved", by=by, summary=" ".join(filter(None, parts)))
     if state == TaskState.APPROVED:
         notifying.tell_of_approval(moved, authors_of(revision), by=by)
     return moved
 
 
 @transaction.atomic
-def request_changes(task_id: int, *, by: User, text: str, version: int | None = None) -> Task:
-    """Send the task back with what should change."""
-    task = _lock(task_id)
+def request_changes(
+    task_id: int, *, by: User, text: str = "", version: int | None = None, points: Points | None = None
+) -> Task:
+    """Send the task back with what should change, and which points of the list are not so."""
+    task = lock(task_id)
     if task.state not in (TaskState.IN_REVIEW, TaskState.APPROVED):
         raise PublishingRefused(f"This task is {_state(task)}: changes are asked for during a review.")
-    if not _storable(text):
+    marked = {key: Point(point.so, storable(point.word)) for key, point in (points or {}).items()}
+    said = in_words(marked, storable(text))
+    if not storable(text) and not any(point.word for point in marked.values() if not point.so):
         raise PublishingRefused("Say what should change, so that the author knows what to do.")
+    if task.episode.persona.benchmark.review_by_list and all(point.so for point in marked.values()):
+        raise PublishingRefused("Mark which of the four points is not so: this benchmark asks for it.")
     revision = _read(task, version)
     Review.objects.create(
-        revision=revision, reviewer=by, decision=Review.Decision.CHANGES_REQUESTED, text=_storable(text)
+        revision=revision,
+        reviewer=by,
+        decision=Review.Decision.CHANGES_REQUESTED,
+        text=storable(text),
+        points=stored(marked),
     )
-    moved = _move(task, TaskState.CHANGES_REQUESTED, "changes_requested", by=by, summary=text)
-    notifying.tell_of_changes(moved, authors_of(revision), _storable(text), by=by)
+    moved = _move(task, TaskState.CHANGES_REQUESTED, "changes_requested", by=by, summary=said)
+    notifying.tell_of_changes(moved, authors_of(revision), said, by=by)
     return moved
 
 
 @transaction.atomic
 def retire(task_id: int, *, by: User) -> Task:
     """Put away a task that has no place in the episode any more. Its versions and what was measured on it stay."""
-    task = _lock(task_id)
+    task = lock(task_id)
     if task.state == TaskState.RETIRED:
         raise PublishingRefused("This task is retired already.")
     if task.position is not None:
@@ -97,68 +117,50 @@ def retire(task_id: int, *, by: User) -> Task:
 @transaction.atomic
 def reopen(task_id: int, *, by: User) -> Task:
     """Make a retired task a draft again."""
-    task = _lock(task_id)
+    task = lock(task_id)
     if task.state != TaskState.RETIRED:
         raise PublishingRefused(f"This task is {_state(task)}, not retired.")
     return _move(task, TaskState.DRAFT, "reopened", by=by, summary=f"Version {task.version}.")
 
 
 @transaction.atomic
-def comment(
-    task_id: int, *, by: User, text: str, field: str = "", item_uid: str | None = None, words: str = ""
-) -> Comment:
-    """A remark on the task, one of its fields or one row of a field."""
-    task = Task.objects.select_related("episode__persona__benchmark").get(pk=task_id)
-    if not _storable(text):
-        raise PublishingRefused("Write something first.")
-    remark = Comment.objects.create(
-        task=task,
-        revision=task.revisions.filter(number=task.version).first(),
-        field=field,
-        item_uid=item_uid,
-        words=words,
-        text=_storable(text),
-        author=by,
-    )
-    notifying.tell_of_remark(remark)
-    return remark
-
-
-def resolve(remark: Comment, *, by: User) -> None:
-    """Close a remark, or open it again."""
-    remark.resolved_at, remark.resolved_by = (None, None) if remark.resolved_at else (timezone.now(), by)
-    remark.save(update_fields=["resolved_at", "resolved_by"])
-
-
-@transaction.atomic
 def waive(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
     """Live with a warning, and say why. Errors cannot be waived."""
-    task = _lock(task_id)
+    task = lock(task_id)
     finding = Finding.objects.filter(task=task, fingerprint=fingerprint).first()
     if finding is None:
         raise PublishingRefused("The checks do not say this any more.")
     if finding.severity == "error":
         raise PublishingRefused("An error has to be mended; only warnings and hints can be waived.")
-    if not _storable(reason):
+    if not storable(reason):
         raise PublishingRefused("Say why this may stay: others will ask.")
     Waiver.objects.update_or_create(
-        task=task, fingerprint=fingerprint, defaults={"rule": finding.rule, "reason": _storable(reason), "by": by}
+        task=task, fingerprint=fingerprint, defaults={"rule": finding.rule, "reason": storable(reason), "by": by}
     )
-    _tell(task, "waived", by=by, summary=f"{finding.message} {_storable(reason)}")
+    record(task, "waived", by=by, summary=f"{finding.message} {storable(reason)}")
 
 
 def authors_of(revision: Revision) -> set[int]:
-    """Who wrote what this revision says: everyone who saved since the one that was approved before it."""
-    earlier = Revision.objects.filter(task=revision.task_id, number__lte=revision.number)
-    approved = (
-        earlier.filter(number__lt=revision.number)
-        .exclude(reviews=None)
-        .exclude(reviews__decision=Review.Decision.CHANGES_REQUESTED)
-        .order_by("-number")
-        .values_list("number", flat=True)
-        .first()
-    )
-    return set(earlier.filter(number__gt=approved or 0).exclude(created_by=None).values_list("created_by", flat=True))
+    """Who wrote what this revision says: everyone who saved, or whose suggestion was applied, since the one that was
+    approved before it. The database asks the same function before it takes an approval."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT authors_of_revision(%s)", [revision.pk])
+        return {key for (key,) in cursor.fetchall()}
+
+
+def authors_of_newest(tasks: Iterable[Task]) -> dict[int, set[int]]:
+    """Who wrote the newest version of each, as ``authors_of`` says it, by the task's key. One query."""
+    authors: dict[int, set[int]] = {task.pk: set() for task in tasks}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT t.id, author FROM studio_task t"
+            " JOIN studio_revision r ON r.task_id = t.id AND r.number = t.version,"
+            " authors_of_revision(r.id) author WHERE t.id = ANY(%s)",
+            [list(authors)],
+        )
+        for task, author in cursor.fetchall():
+            authors[task].add(author)
+    return authors
 
 
 def approvals_of(revision: Revision) -> int:
@@ -166,7 +168,19 @@ def approvals_of(revision: Revision) -> int:
     return revision.reviews.filter(decision=Review.Decision.APPROVED).values("reviewer").distinct().count()
 
 
-def _lock(task_id: int) -> Task:
+def _gone_through(task: Task, points: Points | None) -> dict[str, Any]:
+    if points is None:
+        if task.episode.persona.benchmark.review_by_list:
+            raise PublishingRefused("This benchmark asks reviewers to go through the four points of the list first.")
+        return {}
+    if missing := [POINTS[key].label.lower() for key in POINTS if key not in points or not points[key].so]:
+        raise PublishingRefused(
+            f"Not ticked yet: {', '.join(missing)}. Tick all four points, or ask for changes and say which is not so."
+        )
+    return stored(points)
+
+
+def lock(task_id: int) -> Task:
     return Task.objects.select_for_update(of=("self",)).select_related("episode__persona__benchmark").get(pk=task_id)
 
 
@@ -181,16 +195,17 @@ def _read(task: Task, version: int | None) -> Revision:
 def _move(task: Task, state: str, verb: str, *, by: User, summary: str) -> Task:
     task.state = state
     task.save(update_fields=["state", "updated_at"])
-    _tell(task, verb, by=by, summary=_storable(summary))
+    record(task, verb, by=by, summary=storable(summary))
     return task
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Without NUL, which PostgreSQL cannot hold, and without white space around it."""
     return text.replace("\0", "").strip()
 
 
-def _tell(task: Task, verb: str, *, by: User, summary: str) -> None:
+def record(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, Any] | None = None) -> None:
+    """A line of the task's history."""
     persona = task.episode.persona
     Event.objects.create(
         benchmark_id=persona.benchmark_id,
@@ -199,7 +214,7 @@ def _tell(task: Task, verb: str, *, by: User, summary: str) -> None:
         actor=by,
         verb=verb,
         summary=summary,
-        data={"version": task.version},
+        data={"version": task.version, **(data or {})},
     )
 
 

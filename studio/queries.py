@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from django.db.models import Case, Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 
 from studio.models import (
+    Assignment,
     Benchmark,
     ChecklistItem,
     Event,
@@ -128,29 +129,52 @@ def tasks_with_counts(tasks: QuerySet[Task]) -> QuerySet[Task]:
 
 
 def drafts_of(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    """Drafts and returned tasks this person wrote last, newest first."""
+    """Drafts and returned tasks this person is to write, or wrote last where nobody else is to: what they are named
+    for first, then the newest."""
     newest = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
     return (
         _tasks(benchmarks)
-        .filter(Exists(newest), state__in=[TaskState.DRAFT, TaskState.CHANGES_REQUESTED])
-        .order_by("-state", "-updated_at")
+        .annotate(mine=Exists(_named("writer").filter(user=user)))
+        .filter(Q(mine=True) | (Exists(newest) & ~Exists(_named("writer"))))
+        .filter(state__in=[TaskState.DRAFT, TaskState.CHANGES_REQUESTED])
+        .order_by("-mine", "-state", "-updated_at")
     )  # fmt: skip
 
 
 def sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    """Tasks this person had a hand in and of which changes were asked."""
+    """Tasks this person is to write or had a hand in and of which changes were asked, what they are named for first."""
     wrote = Revision.objects.filter(task=OuterRef("pk"), created_by=user)
-    return _tasks(benchmarks).filter(Exists(wrote), state=TaskState.CHANGES_REQUESTED).order_by("-updated_at")
+    return (
+        _tasks(benchmarks)
+        .annotate(mine=Exists(_named("writer").filter(user=user)))
+        .filter(Q(mine=True) | Exists(wrote), state=TaskState.CHANGES_REQUESTED)
+        .order_by("-mine", "-updated_at")
+    )
 
 
 def waiting_for(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    """Tasks in review that this person may review, did not write last and has not approved yet."""
+    """Tasks in review that this person may review, did not write last and has not approved yet: those they are asked
+    to review first, then those for which fewer are asked than have to approve."""
     wrote = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
     said_yes = Review.objects.filter(
         revision__task=OuterRef("pk"), revision__number=OuterRef("version"), reviewer=user, decision="approved"
     )
     reviewing = benchmarks.filter(memberships__user=user, memberships__role__in=["owner", "reviewer"])
-    return _tasks(reviewing).filter(~Exists(wrote), ~Exists(said_yes), state=TaskState.IN_REVIEW).order_by("updated_at")
+    asked = _named("reviewer").order_by().values("task").annotate(n=Count("pk")).values("n")
+    return (
+        _tasks(reviewing)
+        .annotate(
+            mine=Exists(_named("reviewer").filter(user=user)),
+            asked=Coalesce(Subquery(asked, output_field=IntegerField()), 0),
+        )
+        .filter(Q(mine=True) | Q(asked__lt=F("episode__persona__benchmark__approvals_needed")))
+        .filter(~Exists(wrote), ~Exists(said_yes), state=TaskState.IN_REVIEW)
+        .order_by("-mine", "updated_at")
+    )
+
+
+def _named(part: str) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(task=OuterRef("pk"), part=part)
 
 
 def recent_events(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:

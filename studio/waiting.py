@@ -73,4 +73,5 @@ def _group(key: str, title: str, tasks: QuerySet[Task], most: int) -> Group:
 
 def _item(task: Task) -> Item:
     persona = task.episode.persona
-    return Item(str(task), task.get_absolute_url(), f"{persona.benchmark} · {persona}", task.state)
+    says = "you are asked" if getattr(task, "mine", False) else ""
+    return Item(str(task), task.get_absolute_url(), f"{persona.benchmark} · {persona}", task.state, says)

@@ -32,10 +32,18 @@ class BenchmarkForm(forms.ModelForm):
 
     class Meta:
         model = Benchmark
-        fields = ["name", "slug", "description", "taxonomy", "approvals_needed", *(f"plan_{name}" for name in PLAN)]
-        labels = {"slug": "Short name", "taxonomy": "Categories"}
+        fields = [
+            "name", "slug", "description", "taxonomy", "approvals_needed", "review_by_list",
+            *(f"plan_{name}" for name in PLAN),
+        ]  # fmt: skip
+        labels = {
+            "slug": "Short name",
+            "taxonomy": "Categories",
+            "review_by_list": "Reviewers must go through the list",
+        }
         help_texts = {
             "slug": "Used in addresses and commands: letters, digits and hyphens.",
+            "review_by_list": "Realistic, feasible, correct, well scoped: without all four ticked nobody can approve.",
             "taxonomy": "What kinds of tasks there are; the paper's are A–R.",
         }
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}

@@ -155,7 +155,7 @@ class _Reading:
         self.sheet = sheet
         self.base = base
         self.errors: dict[str, str] = {}
-        self.uids = {row["key"]: _uid(row["key"]) for row in (*sheet.intents, *sheet.checklist)}
+        self.uids = {row["key"]: uid_of_row(row["key"]) for row in (*sheet.intents, *sheet.checklist)}
 
     def complain(self, place: str, sentence: str) -> None:
         self.errors.setdefault(place, sentence)
@@ -310,7 +310,7 @@ def _one_of(value: str, known: tuple[str, ...]) -> str:
     return value if value in known else known[0]
 
 
-def _uid(key: str) -> str:
+def uid_of_row(key: str) -> str:
     """A row that is new on the page has the same id each time the page is sent: it is kept more than once."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, key)) if key.startswith(NEW) else key
 
@@ -328,7 +328,7 @@ def _keyed(prefix: str, rows: Sequence[Row], name: Callable[[Row], str]) -> dict
 
 def call_rows(sheet: Sheet, keys: Sequence[str]) -> Sheet:
     """The sheet with its new rows called as the page that sent ``keys`` calls them."""
-    names = {_uid(key): key for key in keys if key.startswith(NEW)}
+    names = {uid_of_row(key): key for key in keys if key.startswith(NEW)}
     for row in (*sheet.intents, *sheet.checklist):
         row["key"] = names.get(row["key"], row["key"])
     for row in sheet.checklist:
@@ -341,6 +341,6 @@ def rows_of(sheet: Sheet, spec: TaskSpec) -> Sheet:
     intents, items = {one.uid for one in spec.intents}, {one.uid for one in spec.checklist}
     return replace(
         sheet,
-        intents=[row for row in sheet.intents if _uid(row["key"]) in intents],
-        checklist=[row for row in sheet.checklist if _uid(row["key"]) in items],
+        intents=[row for row in sheet.intents if uid_of_row(row["key"]) in intents],
+        checklist=[row for row in sheet.checklist if uid_of_row(row["key"]) in items],
     )

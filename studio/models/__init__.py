@@ -21,13 +21,14 @@ from studio.models.graders import ScriptReport
 from studio.models.history import Event, PersonaRevision, Revision
 from studio.models.importing import Import
 from studio.models.notifying import Digest, Notification, NotificationChoice
-from studio.models.reviewing import Comment, Finding, Review, Waiver
+from studio.models.reviewing import Assignment, Comment, Finding, Review, Waiver
 from studio.models.storage import Blob
 from studio.models.visits import Visit
 from studio.models.writing import WorkingCopy
 
 __all__ = [
     "Asset",
+    "Assignment",
     "Benchmark",
     "Blob",
     "BoardMove",

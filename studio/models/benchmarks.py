@@ -41,6 +41,8 @@ class Benchmark(models.Model):
     taxonomy = models.ForeignKey(Taxonomy, on_delete=models.PROTECT, null=True, blank=True)
     approvals_needed = models.PositiveSmallIntegerField(default=1)
     """How many people other than its authors must approve a task."""
+    review_by_list = models.BooleanField(default=False)
+    """Whether a review has to go through the reviewer's list."""
     plan_sessions = models.PositiveSmallIntegerField(default=PAPER.sessions)
     plan_groups = models.PositiveSmallIntegerField(default=PAPER.groups)
     plan_group_least = models.PositiveSmallIntegerField(default=PAPER.group_least)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from itertools import pairwise
 from typing import Any
 
 from django import template
@@ -13,6 +14,8 @@ from django.utils.formats import date_format
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from studio import points
+from studio.points import POINTS, Point
 from studio.statuses import STATUSES
 
 register = template.Library()
@@ -118,21 +121,23 @@ def empty(content: str, title: str) -> SafeString:
 
 
 @register.simple_tag
-def marked(text: str, findings: Any) -> SafeString:
-    """``text`` with the words its findings are about underlined where they stand."""
+def marked(text: str, findings: Any, threads: Any = ()) -> SafeString:
+    """``text`` with the words that findings and remarks are about underlined where they stand."""
     spans: list[tuple[int, int, str, str]] = []
-    for finding in findings or ():
-        start = text.find(finding.words) if finding.words else -1
-        if start >= 0:
-            spans.append((start, start + len(finding.words), finding.severity, finding.message))
-    parts, place = [], 0
-    for start, end, level, message in sorted(spans):
-        if start < place:
-            continue
-        parts.append(conditional_escape(text[place:start]))
-        parts.append(format_html('<mark class="{}" title="{}">{}</mark>', level, message, text[start:end]))
-        place = end
-    parts.append(conditional_escape(text[place:]))
+    end = 0
+    found = ((text.find(one.words), one) for one in findings or () if one.words)
+    for start, finding in sorted(found, key=lambda pair: pair[0]):
+        if start >= end:  # the first of two findings about the same words
+            end = start + len(finding.words)
+            spans.append((start, end, finding.severity, finding.message))
+    spans += [(one.place.span.start, one.place.span.end, "talk", f"{one.root.author}") for one in threads or ()]
+    borders = sorted({0, len(text), *(border for start, end, *_ in spans for border in (start, end))})
+    parts = []
+    for start, end in pairwise(borders):
+        over = [span for span in spans if span[0] <= start and end <= span[1]]
+        piece = conditional_escape(text[start:end])
+        css, title = " ".join(dict.fromkeys(span[2] for span in over)), "\n".join(span[3] for span in over)
+        parts.append(format_html('<mark class="{}" title="{}">{}</mark>', css, title, piece) if over else piece)
     return mark_safe("".join(parts))
 
 
@@ -200,12 +205,13 @@ def input_error(context: template.Context, *place: Any) -> SafeString:
 def beside(context: template.Context, field: str, item: int | None = None, uid: str = "") -> dict[str, Any]:
     """Findings and open remarks of a field, or of one row of it, where they stand."""
     found = [one for one in context.get("findings") or () if one.field == field and one.item == item]
-    remarks = [
+    here = (field, str(uid or ""))
+    threads = [
         one
-        for one in context.get("remarks") or ()
-        if one.field == field and not one.resolved_at and str(one.item_uid or "") == str(uid or "")
+        for one in context.get("threads") or ()
+        if one.open and not one.gone and (one.place.field, one.place.row) == here and (item is None or uid)
     ]
-    return {"findings": found, "remarks": remarks, "field": field, "item": item}
+    return {"findings": found, "threads": threads, "field": field, "item": item}
 
 
 @register.inclusion_tag("studio/components/area.html", takes_context=True)
@@ -218,6 +224,35 @@ def area(
     label: str = "",
     **more: Any,
 ) -> dict[str, Any]:
-    """A text field that grows with its words and underlines those a finding is about."""
+    """A text field that grows with its words and underlines those a finding or a remark is about."""
     found = [one for one in context.get("findings") or () if one.field == field and one.item == item and one.words]
-    return {"name": name, "value": value, "found": found, "label": label, **more}
+    threads = [one for one in context.get("threads") or () if one.open and one.place.span and one.input == name]
+    told = [{name: getattr(one, name) for name in ("words", "severity", "message")} for one in found]
+    return {"name": name, "value": value, "found": found, "told": told, "threads": threads, "label": label, **more}
+
+
+@register.simple_tag
+def suggestions_of(threads: Any) -> list[Any]:
+    """Those that wait for somebody to apply them."""
+    return [one for one in threads or () if one.can_be_applied]
+
+
+@register.simple_tag
+def settled_of(threads: Any) -> list[Any]:
+    return [one for one in threads or () if not one.open]
+
+
+@register.simple_tag
+def points_of(review: Any) -> list[tuple[str, Point]]:
+    """The points of the list as a review went through it, with their labels; none if it did not."""
+    return [(POINTS[key].label, point) for key, point in points.points_of(review.points).items()]
+
+
+@register.simple_tag
+def people_named(task: Any) -> dict[str, Any]:
+    """Who is named for a task that came with its assignments."""
+    rows = list(task.assignments.all())
+    return {
+        "writer": next((str(row.user) for row in rows if row.part == "writer"), ""),
+        "reviewers": [str(row.user) for row in rows if row.part == "reviewer"],
+    }

@@ -1,18 +1,17 @@
-"""What others do with a task: submit, approve, ask for changes, remark, waive."""
+"""What others do with a task: submit, approve, ask for changes, waive."""
 
 from __future__ import annotations
-
-import uuid
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from studio import access, publishing
+from studio import access, assigning, points, publishing
 from studio.models import Task, User
-from studio.views.task_page import FIELDS
+from studio.points import POINTS, Point
+from studio.views.tasks import shown
 from studio.views.writing import NotSettled, settle
 
 SAID = {
@@ -29,7 +28,7 @@ REVIEWING = {"approve", "request_changes"}
 @login_required
 @require_POST
 def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) -> HttpResponse:
-    """One step of the task's way; a refusal comes back as a sentence on the task's page."""
+    """One step of the task's way; a refusal comes back as a sentence on the task's page, a review with its words."""
     task = access.find_task(request.user, slug, user_id, pk)
     if action not in SAID:
         raise Http404
@@ -40,6 +39,10 @@ def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) ->
         moved = _take(action, task, request)
     except (publishing.PublishingRefused, NotSettled) as refusal:
         messages.error(request, str(refusal))
+        if action in REVIEWING:
+            task = access.find_task(request.user, slug, user_id, pk)
+            said = {"text": request.POST.get("text", ""), "points": points.stored(_points(request)), "open": True}
+            return render(request, "studio/task.html", shown(request, task) | {"said": said}, status=409)
     else:
         waiting = action == "approve" and moved.state == "in_review"
         messages.success(request, "Your yes is noted; another one is needed." if waiting else SAID[action])
@@ -48,31 +51,24 @@ def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) ->
 
 @login_required
 @require_POST
-def comment(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def assign(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """Who writes it and who is asked to review it; with ``fewest``, whoever may and has the fewest open reviews."""
     task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.episode.persona.benchmark, "comment")
-    field, _, uid = request.POST.get("about", "").partition(":")
-    problem = ""
+    benchmark = task.episode.persona.benchmark
+    access.require(request.user, benchmark, "assign")
+    members = User.objects.filter(memberships__benchmark=benchmark).distinct()
+    named = {user.username: user for user in members}
+    writer = named.get(request.POST.get("writer", ""))
+    reviewers = [named[name] for name in request.POST.getlist("reviewer") if name in named]
+    if "fewest" in request.POST and (one := assigning.fewest_open(task, writer)):
+        reviewers = [one]
     try:
-        publishing.comment(
-            task.pk,
-            by=request.user,
-            text=request.POST.get("text", ""),
-            field=field if field in dict(FIELDS) else "",
-            item_uid=uid if _is_uuid(uid) else None,
-        )
-    except publishing.PublishingRefused as refusal:
-        problem = str(refusal)
-    return _remarks(request, task, problem)
-
-
-@login_required
-@require_POST
-def resolve(request: HttpRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
-    task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.episode.persona.benchmark, "comment")
-    publishing.resolve(get_object_or_404(task.comments, pk=remark), by=request.user)
-    return _remarks(request, task)
+        assigning.set_people(task.pk, by=request.user, writer=writer, reviewers=reviewers)
+    except assigning.AssigningRefused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, "They are told." if writer or reviewers else "Nobody is named for it now.")
+    return redirect(f"{task.get_absolute_url()}#people")
 
 
 @login_required
@@ -107,31 +103,15 @@ def _take(action: str, task: Task, request: HttpRequest) -> Task:
     if action == "reopen":
         return publishing.reopen(task.pk, by=user)
     if action == "approve":
-        return publishing.approve(task.pk, by=user, version=version, text=text)
-    return publishing.request_changes(task.pk, by=user, text=text, version=version)
+        return publishing.approve(task.pk, by=user, version=version, text=text, points=_points(request))
+    return publishing.request_changes(task.pk, by=user, text=text, version=version, points=_points(request))
 
 
-def _remarks(request: HttpRequest, task: Task, problem: str = "") -> HttpResponse:
-    """The list of remarks again for htmx; anyone else goes back to the page."""
-    if not request.htmx:  # type: ignore[attr-defined]
-        if problem:
-            messages.error(request, problem)
-        return redirect(f"{task.get_absolute_url()}#remarks")
-    context = {
-        "task": task,
-        "persona": task.episode.persona,
-        "benchmark": task.episode.persona.benchmark,
-        "remarks": task.comments.select_related("author", "resolved_by").order_by("created_at"),
-        "fields": FIELDS,
-        "can": access.actions_in(request.user, task.episode.persona.benchmark),
-        "problem": problem,
+def _points(request: HttpRequest) -> dict[str, Point]:
+    """The list as it was gone through on the page; who approves here goes through it."""
+    given = {key: request.POST.get(f"point.{key}", "") for key in POINTS}
+    return {
+        key: Point(so == "so", request.POST.get(f"word.{key}", "") if so == "not" else "")
+        for key, so in given.items()
+        if so in ("so", "not")
     }
-    return render(request, "studio/components/remarks.html", context)
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid.UUID(text)
-    except ValueError:
-        return False
-    return True

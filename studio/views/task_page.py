@@ -6,12 +6,17 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from studio import access, guidance, queries
+from studio import access, assigning, guidance, queries
+from studio.activity import activity_of
 from studio.drafts import working
 from studio.forms.task_sheet import Sheet, read_sheet
 from studio.models import Category, Task
+from studio.points import POINTS
 from studio.publishing import approvals_of, authors_of
+from studio.spec.anchoring import LINES, LONG, ROWS, Where
 from studio.spec.task import TaskSpec
+from studio.spec.wording import RECOVERIES, RULES
+from studio.threads import threads_of
 
 FIELDS = [
     ("", "the task as a whole"),
@@ -23,25 +28,12 @@ FIELDS = [
     ("checklist", "the checklist"),
     ("depends_on", "what it builds on"),
     ("assets", "the files"),
-    ("tool_evidence", "what judges see"),
+    ("files_read", "the files judges see"),
+    ("tool_evidence", "what judges see of tools"),
     ("reference_workflow", "the reference workflow"),
+    ("expected_artifacts", "the files it leaves behind"),
 ]
-RECOVERIES = [
-    ("session", "an earlier session"),
-    ("file", "a file"),
-    ("profile", "the profile"),
-    ("tool", "a tool"),
-    ("memory", "memory"),
-    ("question", "asking"),
-]
-RULES = [
-    ("file_contains", "the file contains"),
-    ("file_lacks", "the file does not contain"),
-    ("file_exists", "the file exists"),
-    ("reply_contains", "the last reply contains"),
-    ("reply_lacks", "the last reply does not contain"),
-    ("tool_called", "the tool was called"),
-]
+"""What a remark can be about, besides rows and words."""
 MANY = 3_000
 """Boxes between items and intents from which on a page brings only those that are ticked; a script adds the others
 when an item is opened."""
@@ -52,6 +44,7 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
     benchmark = persona.benchmark
     can = access.actions_in(request.user, benchmark)
     newest = row.revisions.select_related("created_by").filter(number=row.version).first()
+    authors = authors_of(newest) if newest else set()
     findings = list(queries.findings_of_task(row))
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
     siblings = list(row.episode.tasks.order_by("position", "task_id").values("pk", "task_id", "title", "position"))
@@ -62,8 +55,8 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "task_name": str(row),
         "outline": _outline(sheet, base),
         "triggers": Task._meta.get_field("trigger_kind").choices,
-        "recovery_kinds": RECOVERIES,
-        "rule_kinds": RULES,
+        "recovery_kinds": RECOVERIES.items(),
+        "rule_kinds": RULES.items(),
         "scored": _scored(sheet),
         "persona": persona,
         "benchmark": benchmark,
@@ -78,10 +71,12 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "findings": findings,
         "errors": sum(finding.severity == "error" for finding in findings),
         "waived": row.waivers.select_related("by"),
-        "remarks": list(row.comments.select_related("author", "resolved_by").order_by("created_at")),
+        "threads": threads_of(row, texts_shown(sheet)),
         "reviews": list(newest.reviews.select_related("reviewer")) if newest else [],
         "given": approvals_of(newest) if newest else 0,
-        "own": bool(newest) and request.user.pk in authors_of(newest),
+        "points": POINTS,
+        "own": request.user.pk in authors,
+        "people": assigning.people_of(row, authors=authors),
         "fields": FIELDS,
         "earlier": [other for other in siblings if other["pk"] != row.pk and other["position"]],
         "before": siblings[here - 1] if here else None,
@@ -95,9 +90,14 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "script": next((one for one in persona.grader_scripts.all() if base.grader_script.endswith(one.path)), None)
         if base.grader_script
         else None,
-        "versions": row.revisions.select_related("created_by")[:6],
-        "state_events": row.events.select_related("actor")[:6],
+        "happened": activity_of(row, size=8).object_list,
     }
+
+
+def texts_shown(sheet: Sheet) -> dict[Where, str]:
+    """The texts of the page in which words can be chosen."""
+    texts: dict[Where, str] = {(name, ""): sheet.values[name] for name in (*LONG, *LINES)}
+    return texts | {(name, row["key"]): row[text] for name, text in ROWS.items() for row in getattr(sheet, name)}
 
 
 def _outline(sheet: Sheet, base: TaskSpec) -> list[tuple[str, str, Any]]:

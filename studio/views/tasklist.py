@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
-from studio import access, bulk, listing
+from studio import access, assigning, bulk, listing
 from studio.models import Benchmark, TaskState
 
 PAGE = 100
@@ -24,7 +24,8 @@ PAGE = 100
 def tasks(request: HttpRequest, slug: str) -> HttpResponse:
     """The list, a hundred on a page."""
     benchmark = access.find_benchmark(request.user, slug)
-    narrowed = listing.tasks_of(benchmark, request.GET)
+    can, people = access.actions_in(request.user, benchmark), assigning.candidates(benchmark)
+    narrowed = listing.tasks_of(benchmark, request.GET, me=request.user)
     context: dict[str, Any] = {
         "benchmark": benchmark,
         "page": Paginator(narrowed.tasks, PAGE).get_page(request.GET.get("page")),
@@ -34,8 +35,10 @@ def tasks(request: HttpRequest, slug: str) -> HttpResponse:
         "states": TaskState.choices,
         "triggers": listing.TRIGGERS.items(),
         "categories": bulk.categories_of(benchmark),
-        "does": bulk.DOES.items(),
-        "can": access.actions_in(request.user, benchmark),
+        "does": [one for one in bulk.DOES.items() if ("assign" if one[0] in bulk.PARTS else "edit") in can],
+        "can": can,
+        "people": people,
+        "everybody": sorted({one.user for each in people.values() for one in each}, key=str),
     }
     return render(request, "studio/tasks.html", context)
 
@@ -45,10 +48,11 @@ def tasks(request: HttpRequest, slug: str) -> HttpResponse:
 def change(request: HttpRequest, slug: str) -> HttpResponse:
     """First what the change would do to each task; with ``sure``, do it."""
     benchmark = access.find_benchmark(request.user, slug)
-    access.require(request.user, benchmark, "edit")
+    access.require(request.user, benchmark, "assign" if request.POST.get("does") in bulk.PARTS else "edit")
     kept = {name: value for name, value in parse_qsl(request.POST.get("back", "")) if name in listing.FILTERS}
     back = f"{reverse('studio:tasks', args=[slug])}?{urlencode(kept)}"
-    does, value = request.POST.get("does", ""), request.POST.get("category", "")
+    does = request.POST.get("does", "")
+    value = request.POST.get("person" if does in bulk.PARTS else "category", "")
     chosen = _chosen(request, benchmark, kept)
     try:
         if "sure" not in request.POST:
@@ -74,7 +78,8 @@ def _preview(
         "does": does,
         "does_words": bulk.DOES[does],
         "value": value,
-        "value_words": bulk.categories_of(benchmark).get(value, ""),
+        "value_words": bulk.categories_of(benchmark).get(value, "") if does == "category" else "",
+        "input": "person" if does in bulk.PARTS else "category",
         "back": back,
         "kept": urlencode(kept),
     }
@@ -83,7 +88,7 @@ def _preview(
 def _chosen(request: HttpRequest, benchmark: Benchmark, kept: dict[str, str]) -> dict[int, int | None]:
     """Tasks by key with the version that was seen: those ticked, or all the filters let through."""
     if "everything" in request.POST:
-        return dict(listing.tasks_of(benchmark, kept).tasks.values_list("pk", "version"))
+        return dict(listing.tasks_of(benchmark, kept, me=request.user).tasks.values_list("pk", "version"))
     chosen: dict[int, int | None] = {}
     for entry in request.POST.getlist("task"):
         pk, _, version = entry.partition(":")

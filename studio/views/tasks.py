@@ -38,11 +38,16 @@ def task(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
     if request.method == "POST":
         access.require(request.user, row.episode.persona.benchmark, "edit")
         return _save(request, row)
+    return render(request, "studio/task.html", shown(request, row))
+
+
+def shown(request: HttpRequest, row: Task) -> dict[str, Any]:
+    """The page as this person finds it."""
     base = drafts.load_task(row)
     copy = working.copy_of(row, request.user)
     more = _restored(row, base, copy) if copy and "edit" in access.actions_in(request.user, _benchmark(row)) else {}
     sheet = more.pop("sheet", None) or sheet_of(base)
-    return render(request, "studio/task.html", context(request, row, base, sheet) | more)
+    return context(request, row, base, sheet) | more
 
 
 def _save(request: HttpRequest, row: Task) -> HttpResponse:
@@ -86,8 +91,8 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
             "choices": choices([place_of(one) for one in refusal.conflicts], base, merged),
         }
     kept = [(file, signing.dumps([file.path, file.sha256, file.size], salt=KEPT)) for file in added]
-    shown = context(request, row, base, sheet) | more | {"kept": kept, "dirty": True}
-    return render(request, "studio/task.html", shown, status=status)
+    again = context(request, row, base, sheet) | more | {"kept": kept, "dirty": True}
+    return render(request, "studio/task.html", again, status=status)
 
 
 def _restored(row: Task, newest: TaskSpec, copy: WorkingCopy) -> dict[str, Any]:

@@ -11,12 +11,24 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST
 
 from studio import access, drafts
+from studio.activity import ONLY, activity_of, by_day
 from studio.history import compare
 from studio.models import Blob, Revision
 from studio.spec.task import TaskSpec
 
 SHOWN = 200_000
 """Characters of a file that a page shows; the rest is for a download."""
+
+
+@login_required
+def activity(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """All that happened, by day; ``?only=versions`` or ``?only=talk`` leaves the other out."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    only = request.GET.get("only", "")
+    only = only if only in ONLY else ""
+    page = activity_of(task, only=only, page=request.GET.get("page"))
+    context = {"page": page, "days": by_day(page.object_list), "only": only, "which": ONLY.items()}
+    return render(request, "studio/activity.html", _frame(task) | context | {"query": f"only={only}" if only else ""})
 
 
 @login_required
@@ -44,6 +56,7 @@ def version(request: HttpRequest, slug: str, user_id: str, pk: int, number: int)
         "before_number": revision.number - 1,
         "after_number": revision.number + 1,
         "other": other,
+        "others": task.revisions.exclude(number=number).values_list("number", flat=True)[:500],
         "changes": compare(_spec(other) if other else TaskSpec(task_id=spec.task_id), spec),
         "can": access.actions_in(request.user, task.episode.persona.benchmark),
     }

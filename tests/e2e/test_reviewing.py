@@ -19,11 +19,12 @@ def test_nobody_approves_what_they_wrote_and_an_edit_needs_a_new_approval(sample
     mine.get_by_role("button", name="Submit for review").click()
     expect(mine.get_by_role("banner")).to_contain_text("in review")
     expect(mine.get_by_text("someone else has to approve it")).to_be_visible()
-    expect(mine.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
+    expect(mine.get_by_role("link", name="Approve", exact=True)).to_have_count(0)
 
     theirs.goto("/")
     theirs.get_by_role("link", name="Briefing for the footbridge interview").first.click()
-    theirs.get_by_role("button", name="Approve", exact=True).click()
+    for key in "1234a":
+        theirs.keyboard.press(key)
     expect(theirs.get_by_role("banner")).to_contain_text("approved")
 
     mine.reload()
@@ -49,3 +50,98 @@ def test_a_reviewer_says_what_should_change_and_the_author_finds_it(sample, radi
     mine.goto("/")
     mine.get_by_role("link", name="Music return for February").first.click()
     expect(mine.get_by_role("complementary")).to_contain_text("Say which February.")
+
+
+SELECT = """(area, words) => {
+    area.focus();
+    const start = area.value.indexOf(words);
+    area.setSelectionRange(start, start + words.length);
+}"""
+
+
+def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_approved_by_keys(sample, radio, visit):
+    task = radio["02_briefing"]
+    author = visit("author").go(task.get_absolute_url())
+    request = author.get_by_role("textbox", name="What the user writes")
+    request.fill("Please write the briefing for Thursday, as always.")
+    author.keyboard.press("Control+s")
+    expect(author.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
+    author.get_by_role("button", name="Submit for review").click()
+    expect(author.get_by_role("banner")).to_contain_text("in review")
+
+    reviewer = visit("reviewer").go(task.get_absolute_url())
+    field = reviewer.get_by_role("textbox", name="What the user writes")
+    field.evaluate(SELECT, "Thursday")
+    reviewer.get_by_role("button", name="Suggest", exact=True).click()
+    suggestion = reviewer.get_by_role("textbox", name="What it should say")
+    expect(suggestion).to_have_value("Thursday")
+    reviewer.keyboard.type("Friday")
+    reviewer.get_by_role("textbox", name="Your remark").fill("The council meets on Friday.")
+    reviewer.get_by_role("button", name="Remark", exact=True).last.click()
+    card = reviewer.get_by_role("article").filter(has_text="The council meets on Friday.")
+    expect(card.locator("del")).to_have_text("Thursday")
+    expect(reviewer.locator("#request mark.talk")).to_have_text("Thursday")
+
+    author.goto("/inbox/")
+    author.get_by_role("button", name="remarks on").first.click()
+    title = author.get_by_role("textbox", name="Title")
+    title.fill("Typed and not saved yet")
+    author.get_by_role("article").get_by_role("button", name="Apply").click()
+    expect(author.get_by_role("status").filter(has_text="Applied")).to_be_visible()
+    expect(request).to_have_value("Please write the briefing for Friday, as always.")
+    expect(title).to_have_value("Typed and not saved yet")
+    author.get_by_role("button", name="Submit for review").click()
+    expect(author.get_by_role("banner")).to_contain_text("in review")
+
+    reviewer.reload()
+    expect(reviewer.get_by_text("someone else has to approve it")).to_be_visible()
+    owner = visit("owner").go(task.get_absolute_url())
+    owner.keyboard.press("a")
+    expect(owner.get_by_role("group", name="Realistic").get_by_label("it is so")).to_be_focused()
+    for key in "1234a":
+        owner.keyboard.press(key)
+    expect(owner.get_by_role("banner")).to_contain_text("approved")
+    owner.keyboard.press("h")
+    story = owner.get_by_role("main")
+    expect(story).to_contain_text("suggested by")
+    expect(story).to_contain_text("The council meets on Friday.")
+    expect(story).to_contain_text("Well scoped")
+
+
+def test_a_remark_on_words_stays_on_them_while_the_author_writes_and_is_answered(sample, radio, visit):
+    task = radio["03_running_order"]
+    page = visit("author").go(task.get_absolute_url())
+    request = page.get_by_role("textbox", name="What the user writes")
+    word = request.input_value().split()[2]
+    request.evaluate(SELECT, word)
+    page.keyboard.press("Control+Alt+m")
+    page.keyboard.type("Is this the right word?")
+    page.get_by_role("button", name="Remark", exact=True).last.click()
+    expect(page.locator("#request mark.talk")).to_have_text(word)
+
+    request.press("Control+Home")
+    page.keyboard.type("Hello there, ")
+    expect(page.locator("#request mark.talk")).to_have_text(word)
+    card = page.get_by_role("article")
+    card.get_by_text("Answer").click()
+    card.get_by_role("textbox", name="Your answer").fill("It is.")
+    card.get_by_role("button", name="Answer").click()
+    expect(card).to_contain_text("It is.")
+    card.get_by_role("button", name="Settle").click()
+    expect(page.locator("#request mark.talk")).to_have_count(0)
+    expect(page.get_by_text("1 settled")).to_be_visible()
+
+
+def test_a_refused_remark_keeps_what_was_typed(sample, radio, visit):
+    page = visit("reviewer").go(radio["03_running_order"].get_absolute_url())
+    page.get_by_label("Remark on").select_option("title")
+    page.get_by_text("Suggest a change").click()
+    title = page.get_by_role("textbox", name="Title").input_value()
+    suggestion = page.get_by_role("textbox", name="What it should say")
+    expect(suggestion).to_have_value(title)
+    page.get_by_role("textbox", name="Your remark").fill("My long thought.")
+    page.get_by_role("button", name="Remark", exact=True).last.click()
+
+    expect(page.get_by_text("what stands there already")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Your remark")).to_have_value("My long thought.")
+    expect(suggestion).to_have_value(title)

@@ -54,11 +54,14 @@ def test_a_task_is_found_only_under_its_own_persona():
 @pytest.mark.parametrize(
     ("role", "actions"),
     [
-        (Role.OWNER, {"view", "comment", "edit", "review", "rehearse", "pilot", "plan_audit", "release", "manage"}),
-        (Role.AUTHOR, {"view", "comment", "edit", "rehearse", "pilot"}),
-        (Role.REVIEWER, {"view", "comment", "review", "rehearse", "pilot"}),
+        (
+            Role.OWNER,
+            {"view", "comment", "assign", "edit", "review", "rehearse", "pilot", "plan_audit", "release", "manage"},
+        ),
+        (Role.AUTHOR, {"view", "comment", "assign", "edit", "rehearse", "pilot"}),
+        (Role.REVIEWER, {"view", "comment", "assign", "review", "rehearse", "pilot"}),
         (Role.AUDITOR, {"view", "audit"}),
-        (Role.RELEASE_MANAGER, {"view", "comment", "pilot", "plan_audit", "release"}),
+        (Role.RELEASE_MANAGER, {"view", "comment", "assign", "pilot", "plan_audit", "release"}),
         (Role.VIEWER, {"view"}),
     ],
 )

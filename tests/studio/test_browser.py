@@ -75,9 +75,9 @@ def test_a_task_is_written_with_keys_and_nothing_is_lost(browser, live_server, c
         "Salt is short this week.",
         "The rye goes in before the rolls.",
     ]
-    page.fill("#remarks textarea", "Which salt?")
-    page.click("#remarks form.fields button")
-    page.wait_for_selector("#remarks .panel")
+    page.fill("#remark-text", "Which salt?")
+    page.get_by_role("button", name="Remark", exact=True).click()
+    page.wait_for_selector("#remarks .thread")
     assert page.failures == []
 
 

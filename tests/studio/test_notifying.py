@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from studio import access, drafts, notifying, publishing
+from studio import access, drafts, notifying, publishing, remarks
 from studio.digests import send_digests
 from studio.exporting import benchmark_files
 from studio.importing import import_files
@@ -96,7 +96,7 @@ def test_a_remark_tells_members_it_mentions_and_nobody_else(place):
     _, author, reviewer, task = place
     stranger = member(BenchmarkFactory(), Role.OWNER)
 
-    publishing.comment(
+    remarks.remark(
         task.pk,
         by=author,
         text=f"(@{reviewer.username}): mail x@{author.username}? @{stranger.username} @{author.username}.",
@@ -105,7 +105,7 @@ def test_a_remark_tells_members_it_mentions_and_nobody_else(place):
     assert told(reviewer) == ["mentioned"]
     assert told(author) == []
     assert Notification.objects.filter(user=stranger).count() == 0
-    assert notifying.inbox_of(reviewer)[0].address.endswith("#remarks")
+    assert notifying.inbox_of(reviewer)[0].address.partition("#")[2].startswith("remark-")
     assert notifying.mentioned_in("@a.b. and @c, not d@e") == {"a.b", "c"}
 
 
@@ -142,7 +142,7 @@ def test_telling_costs_the_same_for_one_and_for_many(place, django_assert_max_nu
 def test_the_inbox_is_read_one_by_one_and_all_at_once(place):
     _, author, reviewer, task = place
     for text in "one", "two", "three":
-        publishing.comment(task.pk, by=author, text=f"@{reviewer.username} <b>{text}</b>")
+        remarks.remark(task.pk, by=author, text=f"@{reviewer.username} <b>{text}</b>")
     client = signed_in(reviewer)
     html = client.get(reverse("studio:inbox")).content.decode()
     assert "Inbox: 3 unread" in html
@@ -160,7 +160,7 @@ def test_the_inbox_is_read_one_by_one_and_all_at_once(place):
 
 def test_it_leads_to_the_task_also_where_the_persona_has_another_name_since(place):
     _, author, reviewer, task = place
-    publishing.comment(task.pk, by=author, text=f"@{reviewer.username} look")
+    remarks.remark(task.pk, by=author, text=f"@{reviewer.username} look")
     persona = task.episode.persona
     persona.user_id = "miller"
     persona.save()
@@ -168,7 +168,7 @@ def test_it_leads_to_the_task_also_where_the_persona_has_another_name_since(plac
     answer = signed_in(reviewer).post(reverse("studio:notification", args=[notifying.inbox_of(reviewer)[0].pk]))
 
     assert "/p/miller/tasks/" in answer.url
-    assert answer.url.endswith("#remarks")
+    assert "#remark-" in answer.url
 
 
 def test_nobody_reads_the_inbox_of_others_nor_of_a_benchmark_they_left(place):
@@ -200,7 +200,7 @@ def test_a_kind_that_is_turned_off_is_not_told_and_one_for_the_inbox_not_sent(pl
     client.post(url, {"review_asked": "not", "mentioned": "inbox", "nonsense": "email", "approved": "nonsense"})
 
     publishing.submit(task.pk, by=author)
-    publishing.comment(task.pk, by=author, text=f"@{reviewer.username} look")
+    remarks.remark(task.pk, by=author, text=f"@{reviewer.username} look")
 
     assert told(reviewer) == ["mentioned"]
     assert send_digests() == []
@@ -212,7 +212,7 @@ def test_e_mails_are_sent_once_and_recorded(place, settings):
     settings.PUBLIC_ADDRESS = "https://studio.example.org"
     _, author, reviewer, task = place
     publishing.submit(task.pk, by=author, text="x")
-    publishing.comment(task.pk, by=author, text=f"@{reviewer.username} look\nhere")
+    remarks.remark(task.pk, by=author, text=f"@{reviewer.username} look\nhere")
 
     call_command("send_digests")
     call_command("send_digests")
@@ -221,7 +221,7 @@ def test_e_mails_are_sent_once_and_recorded(place, settings):
     assert message.to == [reviewer.email]
     assert message.subject == "π-Bench Studio: 2 things for you"
     assert f"{author} asks for a review of “Bread for Saturday”." in message.body
-    assert f"https://studio.example.org{task.get_absolute_url()}#remarks" in message.body
+    assert f"https://studio.example.org{task.get_absolute_url()}#remark-" in message.body
     digest = Digest.objects.get()
     assert (digest.to, digest.text, digest.notifications.count()) == (reviewer.email, message.body, 2)
 

@@ -1,7 +1,9 @@
 import pytest
+from django.db import IntegrityError, connection, transaction
 
 from studio import drafts, publishing
-from studio.models import Event, Review, Role, TaskState, Waiver
+from studio.models import Event, Review, Role, Task, TaskState, Waiver
+from studio.points import POINTS, Point
 from studio.publishing import PublishingRefused
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
@@ -170,11 +172,92 @@ def test_a_task_is_retired_once_it_has_left_the_episode_and_can_come_back():
     assert desk.state == TaskState.DRAFT
 
 
-def test_a_remark_names_the_version_it_was_made_on_and_can_be_settled():
+SO = {key: Point(True) for key in POINTS}
+
+
+def test_an_approval_keeps_the_list_that_was_gone_through_or_that_it_was_not():
+    desk = Desk(approvals_needed=2)
+    publishing.submit(desk.task.pk, by=desk.author)
+
+    points = {"realistic": Point(True), "feasible": Point(False, "No file"), "well_scoped": Point(True)}
+    with pytest.raises(PublishingRefused, match="Not ticked yet: feasible, correct"):
+        publishing.approve(desk.task.pk, by=desk.reviewer, points=points)
+    publishing.approve(desk.task.pk, by=desk.reviewer, points=SO)
+    publishing.approve(desk.task.pk, by=desk.second)
+
+    first, second = Review.objects.order_by("pk")
+    assert first.points == {key: {"so": True, "word": ""} for key in POINTS}
+    assert second.points == {}
+    assert Event.objects.filter(verb="approved").first().summary == "Version 1, 2 of 2. Without the reviewer's list."
+
+
+def test_asking_for_changes_names_what_is_not_so():
     desk = Desk()
+    publishing.submit(desk.task.pk, by=desk.author)
 
-    remark = publishing.comment(desk.task.pk, by=desk.reviewer, text="Which rye?", field="initial_request")
-    publishing.resolve(remark, by=desk.author)
+    points = {"realistic": Point(True), "feasible": Point(False, " There is no order list. ")}
+    publishing.request_changes(desk.task.pk, by=desk.reviewer, points=points)
 
-    remark.refresh_from_db()
-    assert (remark.revision.number, remark.field, remark.resolved_by) == (1, "initial_request", desk.author)
+    review = Review.objects.get()
+    assert review.points["feasible"] == {"so": False, "word": "There is no order list."}
+    assert Event.objects.get(verb="changes_requested").summary == "Not feasible: There is no order list."
+
+
+def test_where_the_benchmark_asks_for_the_list_nobody_reviews_without_it():
+    desk = Desk(review_by_list=True)
+    publishing.submit(desk.task.pk, by=desk.author)
+
+    with pytest.raises(PublishingRefused, match="go through the four points"):
+        publishing.approve(desk.task.pk, by=desk.reviewer)
+    with pytest.raises(PublishingRefused, match="which of the four points"):
+        publishing.request_changes(desk.task.pk, by=desk.reviewer, text="No.")
+    refuse_in_database(desk.task, desk.reviewer, "approved_by_list")
+    publishing.approve(desk.task.pk, by=desk.reviewer, points=SO)
+
+    assert desk.state == TaskState.APPROVED
+
+
+def refuse_in_database(task, reviewer, constraint, **fields):
+    revision = task.revisions.first()
+    with pytest.raises(IntegrityError) as refused, transaction.atomic():
+        Review.objects.create(revision=revision, reviewer=reviewer, decision="approved", **fields)
+    assert refused.value.__cause__.diag.constraint_name == constraint
+
+
+def test_the_database_itself_refuses_an_approval_by_an_author_or_with_a_point_that_is_not_so():
+    desk = Desk()
+    desk.edit(by=desk.second, title="Bread for Sunday")
+
+    refuse_in_database(desk.task, desk.author, "approved_by_others")
+    refuse_in_database(desk.task, desk.second, "approved_by_others")
+    points = {"realistic": {"so": False, "word": ""}}
+    refuse_in_database(desk.task, desk.reviewer, "approved_points_are_so", points=points)
+    desk.task.revisions.first().reviews.create(reviewer=desk.reviewer, decision="approved")
+
+
+def test_the_database_itself_counts_the_approvals():
+    desk = Desk(approvals_needed=2)
+    publishing.submit(desk.task.pk, by=desk.author)
+    publishing.approve(desk.task.pk, by=desk.reviewer)
+
+    def approve_all():
+        with transaction.atomic():
+            Task.objects.update(state=TaskState.APPROVED)
+            connection.check_constraints()
+
+    with pytest.raises(IntegrityError, match="by as many as"):
+        approve_all()
+    publishing.approve(desk.task.pk, by=desk.second)
+    connection.check_constraints()
+
+    assert desk.state == TaskState.APPROVED
+
+
+def test_one_yes_of_two_does_not_forget_who_wrote_what_came_before():
+    desk = Desk(approvals_needed=2)
+    publishing.submit(desk.task.pk, by=desk.author)
+    publishing.approve(desk.task.pk, by=desk.reviewer)
+    desk.edit(by=desk.second, title="Bread for Sunday")
+
+    assert publishing.authors_of(desk.task.revisions.first()) == {desk.author.pk, desk.second.pk}
+    assert publishing.authors_of_newest([desk.task]) == {desk.task.pk: {desk.author.pk, desk.second.pk}}

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.models import ModelEndpoint
-from studio import drafts, publishing
+from studio import drafts, publishing, remarks
 from studio.exporting import benchmark_files
 from studio.importing import import_files
 from studio.models import Asset, Blob, ChecklistItem, HiddenIntent, Role, Task
@@ -46,7 +46,7 @@ def test_every_kind_of_thing_is_found_by_its_words(place):
         update={"assets": (FileRef(path="supplier_terms.csv", sha256=sha, size=1),)}
     )
     drafts.save_task(task.pk, spec, by=owner)
-    publishing.comment(task.pk, by=owner, text="Who pays the miller?")
+    remarks.remark(task.pk, by=owner, text="Who pays the miller?")
 
     assert kinds(owner, "village") == ["benchmark"]
     assert kinds(owner, "canals") == ["persona"]

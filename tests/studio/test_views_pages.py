@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from studio import drafts, publishing
+from studio import drafts, publishing, remarks
 from studio.models import Event, Finding, Persona, Role, Task
 from studio.spec.task import Dependency
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
@@ -104,7 +104,7 @@ def test_what_people_wrote_is_escaped(place):
     benchmark, owner, persona = place
     nasty = "</textarea><script>alert(1)</script>"
     task = a_task(persona, "nasty", by=owner, title=nasty, initial_request=nasty, metadata={nasty: nasty})
-    publishing.comment(task.pk, by=owner, text=nasty)
+    remarks.remark(task.pk, by=owner, text=nasty)
 
     for url in (task.get_absolute_url(), persona.get_absolute_url() + f"?task={task.pk}", benchmark.get_absolute_url()):
         html = signed_in(owner).get(url).content.decode()

@@ -3,3 +3,5 @@ import "./pane.js";
 import "./keys.js";
 import "./checking.js";
 import "./keeping.js";
+import "./talking.js";
+import "./reviewing.js";

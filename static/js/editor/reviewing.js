@@ -1,0 +1,29 @@
+// The reviewer's list by keys: 1 to 4 tick its points; Approve leads to the first that is not ticked, then approves.
+const form = document.querySelector("form[data-review]");
+const points = () => [...form.querySelectorAll("fieldset.point")];
+
+function words(point) {
+  const not = point.querySelector('input[value="not"]').checked;
+  const word = point.querySelector(".word");
+  word.hidden = !not;
+  if (!not) word.value = "";
+  return word;
+}
+
+if (form) {
+  for (const point of points()) words(point);
+  form.addEventListener("change", (event) => {
+    const point = event.target.type === "radio" && event.target.closest("fieldset.point");
+    if (!point) return;
+    const word = words(point);
+    if (!word.hidden) word.focus();
+  });
+  document.querySelector("[data-review-begin]")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    const open = points().find((point) => !point.querySelector('input[value="so"]').checked);
+    if (!open) return form.requestSubmit(form.querySelector("[data-approve]"));
+    form.closest("section").scrollIntoView({ block: "start" });
+    open.querySelector('input[value="so"]').focus();
+  });
+  if (location.hash === "#review") form.closest("section").scrollIntoView({ block: "start" });
+}

@@ -1,0 +1,207 @@
+// Remarks on words: select them in a field, and a small button (or Ctrl-Alt-M) begins a remark on just these. Words
+// that are talked about are underlined; a click on them shows the talk.
+import { drawnAt, markTalk, talkAt } from "../area.js";
+import { go } from "./page.js";
+
+const task = document.querySelector("form#task");
+const bar = document.querySelector("[data-on-words]");
+const AROUND = 48;
+const WHOLE = ["title", "description", "initial_request", "reference_workflow", "files_read", "expected_artifacts"];
+
+const compose = () => document.querySelector("[data-compose]");
+const letters = (text) => [...text].length; // the studio counts letters, the browser half of some
+const unitsOf = (text, count) => [...text].slice(0, count).join("").length;
+
+// Who may not edit reads and selects: the fields are open, and nothing in them changes.
+function read() {
+  const parts = task?.querySelector(":scope > fieldset[disabled]");
+  if (!parts) return;
+  for (const control of parts.querySelectorAll("input, select, button, textarea"))
+    if (control.matches("textarea")) control.readOnly = true;
+    else control.disabled = true;
+  parts.disabled = false;
+  parts.addEventListener("keydown", (event) => event.altKey && event.key.startsWith("Arrow") && event.stopPropagation());
+}
+
+function placeOf(area) {
+  const row = /^(intents|checklist)\.(.+)\.(content|criterion)$/.exec(area.name);
+  if (row) return `${row[1]}:${row[2]}`;
+  return WHOLE.includes(area.name) ? area.name : "";
+}
+
+function underline() {
+  const talk = new Map();
+  for (const card of document.querySelectorAll("[data-thread][data-input]")) {
+    const area = task?.querySelector(`textarea[name="${CSS.escape(card.dataset.input)}"]`);
+    if (!area) continue;
+    const words = card.dataset.words;
+    let start = unitsOf(area.value, Number(card.dataset.start));
+    if (!area.value.startsWith(words, start)) start = area.value.indexOf(words);
+    if (start < 0) continue;
+    const one = { thread: card.dataset.thread, start, end: start + words.length, words, title: card.getAttribute("aria-label") };
+    talk.set(area, [...(talk.get(area) ?? []), one]);
+  }
+  for (const area of task?.querySelectorAll(".area > textarea") ?? []) markTalk(area, talk.get(area) ?? []);
+  const open = new Set([...document.querySelectorAll("[data-thread]")].map((card) => card.dataset.thread));
+  for (const line of document.querySelectorAll("[data-beside]")) line.hidden = !open.has(line.dataset.beside);
+}
+
+function chosen() {
+  const area = document.activeElement;
+  if (!area?.matches?.("form#task .area > textarea") || !placeOf(area)) return null;
+  const { selectionStart: start, selectionEnd: end, value } = area;
+  return { area, start, end, words: value.slice(start, end), value };
+}
+
+function offer() {
+  if (!bar) return;
+  const now = chosen();
+  if (!now || !now.words.trim()) return (bar.hidden = true);
+  const box = drawnAt(now.area, now.end);
+  bar.hidden = false;
+  const left = Math.min(box.right, document.documentElement.clientWidth - bar.offsetWidth - 8);
+  bar.style.left = `${Math.max(8, left) + scrollX}px`;
+  bar.style.top = `${box.bottom + 6 + scrollY}px`;
+}
+
+function drop() {
+  const form = compose();
+  for (const name of ["words", "before", "after", "start"]) form.elements[name].value = "";
+  form.querySelector("[data-chosen]").hidden = true;
+}
+
+function begin({ suggest = false } = {}) {
+  const form = compose();
+  const now = chosen();
+  if (!form || !now) return;
+  const place = placeOf(now.area);
+  const about = form.elements.about;
+  if (![...about.options].some((option) => option.value === place)) about.add(new Option("this row", place));
+  about.value = place;
+  drop();
+  if (now.words.trim()) {
+    form.elements.words.value = now.words;
+    form.elements.before.value = now.value.slice(Math.max(0, now.start - AROUND), now.start);
+    form.elements.after.value = now.value.slice(now.end, now.end + AROUND);
+    form.elements.start.value = letters(now.value.slice(0, now.start));
+    form.querySelector("[data-chosen] blockquote").textContent = now.words;
+    form.querySelector("[data-chosen]").hidden = false;
+  }
+  bar.hidden = true;
+  const change = form.querySelector("[data-suggest]");
+  change.open = suggest;
+  form.scrollIntoView({ block: "center" });
+  if (suggest) {
+    fill(form, true);
+    const area = form.elements.suggestion;
+    area.focus({ preventScroll: true });
+    area.select();
+  } else form.elements.text.focus({ preventScroll: true });
+}
+
+// The words, or the whole text of what is chosen, to be written anew.
+function fill(form, again = false) {
+  const area = form.elements.suggestion;
+  const whole = form.elements.about.value;
+  const [list, key] = whole.split(":");
+  const name = key ? `${list}.${key}.${list === "intents" ? "content" : "criterion"}` : whole;
+  const text = form.elements.words.value || (task?.querySelector(`textarea[name="${CSS.escape(name)}"]`)?.value ?? "");
+  form.elements.suggest.value = "1";
+  if (again || !area.value || area.value === area.dataset.filled) area.value = text;
+  area.dataset.filled = text;
+}
+
+let typed = new Map();
+function remember(sent) {
+  typed = new Map();
+  for (const area of document.querySelectorAll("#remarks textarea[id]"))
+    if (area.value !== area.defaultValue && !sent?.contains(area)) typed.set(area.id, area.value);
+  typed.open = [...document.querySelectorAll("#remarks article details.answer[open]")].map((one) => one.closest("article").id);
+  typed.sent = sent && Object.fromEntries(new FormData(sent));
+}
+
+function bringBack() {
+  const refused = document.querySelector("#remarks .error");
+  for (const [id, value] of typed) {
+    const area = document.getElementById(id);
+    if (!area) continue;
+    area.value = value;
+    area.closest("details.answer, details[data-suggest]")?.setAttribute("open", "");
+  }
+  const form = compose();
+  if (!refused || !form || !typed.sent || !("about" in typed.sent)) return;
+  for (const [name, value] of Object.entries(typed.sent)) if (name !== "csrfmiddlewaretoken") form.elements[name].value = value;
+  form.querySelector("[data-chosen]").hidden = !typed.sent.words;
+  form.querySelector("[data-chosen] blockquote").textContent = typed.sent.words;
+  form.querySelector("[data-suggest]").open = Boolean(typed.sent.suggest);
+}
+
+function show(thread) {
+  const card = document.getElementById(`remark-${thread}`);
+  for (const other of document.querySelectorAll(".thread.here")) other.classList.toggle("here", other === card);
+  if (!card) return;
+  card.classList.add("here");
+  card.scrollIntoView({ block: "nearest" });
+}
+
+if (task) {
+  read();
+  underline();
+  document.addEventListener("selectionchange", offer);
+  task.addEventListener("mouseup", () => setTimeout(offer));
+  task.addEventListener("keyup", offer);
+  task.addEventListener("focusout", () => setTimeout(() => !bar?.contains(document.activeElement) && offer()));
+  task.addEventListener("click", (event) => {
+    const area = event.target;
+    if (!area.matches?.(".area > textarea") || area.selectionStart !== area.selectionEnd) return;
+    const talk = talkAt(area, area.selectionStart);
+    if (talk) show(talk.thread);
+  });
+  bar?.addEventListener("mousedown", (event) => event.preventDefault()); // the words stay selected
+  bar?.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button) begin({ suggest: button.value === "suggest" });
+  });
+  document.addEventListener("keydown", (event) => {
+    if (!event.ctrlKey || !event.altKey || !["m", "s"].includes(event.key.toLowerCase()) || !chosen()) return;
+    event.preventDefault();
+    begin({ suggest: event.key.toLowerCase() === "s" });
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-chosen-drop]")) {
+      drop();
+      compose().elements.text.focus();
+    }
+    const link = event.target.closest("[data-goto][data-select]");
+    const card = link?.closest("[data-thread]");
+    const area = card && task.querySelector(`textarea[name="${CSS.escape(card.dataset.input)}"]`);
+    if (!area || !go(card.dataset.input)) return;
+    event.preventDefault();
+    const start = unitsOf(area.value, Number(card.dataset.start));
+    if (area.value.startsWith(card.dataset.words, start)) area.setSelectionRange(start, start + card.dataset.words.length);
+    show(card.dataset.thread);
+  });
+  document.addEventListener("change", (event) => {
+    const form = event.target.closest?.("[data-compose]");
+    if (form && event.target.name === "about") {
+      drop();
+      if (form.querySelector("[data-suggest]").open) fill(form);
+    }
+  });
+  document.addEventListener(
+    "toggle",
+    (event) => {
+      const form = event.target.matches?.("[data-suggest]") && event.target.closest("[data-compose]");
+      if (!form) return;
+      if (event.target.open) return fill(form);
+      form.elements.suggest.value = "";
+      form.elements.suggestion.value = "";
+    },
+    true,
+  );
+  document.addEventListener("htmx:beforeSwap", (event) => event.target.id === "remarks" && remember(event.detail.requestConfig?.elt));
+  document.addEventListener("htmx:afterSettle", () => {
+    bringBack();
+    underline();
+  });
+}
