@@ -9,8 +9,10 @@ class EvaluationConfig(AppConfig):
         from evaluation.examining import examine_later, examine_scripts
         from evaluation.graders.keys import count_keys
         from evaluation.searching import register_sources
+        from evaluation.toolbook import register_tools
         from studio.graderkeys import register_examiners, register_key_reader
 
         register_key_reader(count_keys)
         register_examiners(now=examine_scripts, later=examine_later)
         register_sources()
+        register_tools()

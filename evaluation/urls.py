@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from evaluation import api, audit_views
-from evaluation.views import endpoints, pilots, rehearsals, releases, sessions
+from evaluation.views import endpoints, pilots, previews, rehearsals, releases, sessions
 
 app_name = "evaluation"
 
@@ -25,6 +25,7 @@ urlpatterns = [
     path("releases/<int:pk>/", releases.release, name="release"),
     path("releases/<int:pk>/download/", releases.release_download, name="release_download"),
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/rehearse/", rehearsals.rehearse, name="rehearse"),
+    path("b/<slug:slug>/p/<str:user_id>/behaviour/", previews.user_preview, name="user_preview"),
     path("rehearsals/<int:pk>/", rehearsals.rehearsal, name="rehearsal"),
     path("rehearsals/<int:pk>/<str:action>/", rehearsals.act, name="rehearsal_act"),
     path("settings/models/", endpoints.endpoints, name="endpoints"),

@@ -200,6 +200,7 @@ def _load_personas(personas: list[Persona]) -> dict[int, PersonaSpec]:
             occupation=row.occupation,
             routines=row.routines,
             working_style=row.working_style,
+            attributes=row.attributes,
             preferences=row.preferences,
             long_term_goals=tuple(row.long_term_goals),
             tools=tuple(tools[row.pk]),

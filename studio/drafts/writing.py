@@ -58,6 +58,7 @@ PERSONA_FIELDS = [
     "occupation",
     "routines",
     "working_style",
+    "attributes",
     "preferences",
     "long_term_goals",
     "profile_source",

@@ -20,6 +20,7 @@ AREAS = ("role_text", "routines", "working_style")
 class PersonaSheet:
     values: dict[str, str]
     preferences: list[dict[str, Any]]
+    attributes: list[dict[str, Any]]
     errors: dict[str, str] = field(default_factory=dict)
 
 
@@ -27,12 +28,16 @@ def sheet_of(spec: PersonaSpec) -> PersonaSheet:
     values = {name: getattr(spec, name) for name in (*ONE_LINE, *AREAS)}
     values["long_term_goals"] = _goals(spec)
     values["tools"] = "\n".join(spec.tools)
-    return PersonaSheet(values=values, preferences=mapping_rows(spec.preferences))
+    return PersonaSheet(values, mapping_rows(spec.preferences), mapping_rows(spec.attributes, "a"))
 
 
 def sheet_from(posted: Posted) -> PersonaSheet:
     names = (*ONE_LINE, *AREAS, "long_term_goals", "tools")
-    return PersonaSheet({name: posted.text(name) for name in names}, posted.rows("preferences", MAPPING))
+    return PersonaSheet(
+        {name: posted.text(name) for name in names},
+        posted.rows("preferences", MAPPING),
+        posted.rows("attributes", MAPPING),
+    )
 
 
 def spec_of(sheet: PersonaSheet, base: PersonaSpec) -> PersonaSpec:
@@ -51,6 +56,7 @@ def spec_of(sheet: PersonaSheet, base: PersonaSpec) -> PersonaSpec:
     tools = lines(base.tools, values["tools"])
     fields["tools"] = tuple(dict.fromkeys(name.strip() for name in tools)) if tools != base.tools else tools
     fields["preferences"] = mapping_of(sheet.preferences, base.preferences, complain, "preferences")
+    fields["attributes"] = mapping_of(sheet.attributes, base.attributes, complain, "attributes", keys="a")
     if errors:
         raise SheetErrors(errors)
     return base.model_copy(update=fields)

@@ -90,10 +90,16 @@ def mapping_rows(mapping: Mapping[str, Any], prefix: str = "k") -> list[dict[str
 
 
 def mapping_of(
-    rows: Iterable[Mapping[str, str]], stored: JsonDict, complain: Callable[[str, str], None], prefix: str
+    rows: Iterable[Mapping[str, str]],
+    stored: JsonDict,
+    complain: Callable[[str, str], None],
+    prefix: str,
+    *,
+    keys: str = "k",
 ) -> JsonDict:
-    """The mapping these rows say. ``complain(place, sentence)`` hears what cannot be read."""
-    known = {row["key"]: (name, row) for name, row in zip(stored, mapping_rows(stored), strict=True)}
+    """The mapping these rows say. ``complain(place, sentence)`` hears what cannot be read; ``keys`` is how the keys
+    of stored rows begin."""
+    known = {row["key"]: (name, row) for name, row in zip(stored, mapping_rows(stored, keys), strict=True)}
     result: JsonDict = {}
     for row in rows:
         name, text, kind = row["name"].strip(), row["value"], row["kind"]

@@ -21,6 +21,7 @@ class Persona(models.Model):
     occupation = models.TextField(blank=True)
     routines = models.TextField(blank=True)
     working_style = models.TextField(blank=True)
+    attributes = OrderedJSONField(default=dict, blank=True)
     preferences = OrderedJSONField(default=dict, blank=True)
     long_term_goals = OrderedJSONField(default=list, blank=True)
     profile_source = OrderedJSONField(default=dict, blank=True)

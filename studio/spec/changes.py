@@ -35,6 +35,7 @@ WORDS = {
     "occupation": "the occupation",
     "routines": "the routines",
     "working_style": "the working style",
+    "attributes": "the facts",
     "preferences": "the preferences",
     "long_term_goals": "the long-term goals",
     "scripts": "the grader scripts",

@@ -26,6 +26,9 @@ class PersonaSpec(Spec):
     occupation: str = ""
     routines: str = ""
     working_style: str = ""
+    attributes: JsonDict = Field(default_factory=dict)
+    """Facts in a word or two each: age, role, organisation, tone, habits. The text stays the source; these are for
+    people who look something up."""
     preferences: JsonDict = Field(default_factory=dict)
     long_term_goals: tuple[Any, ...] = ()
     """Usually sentences; kept as read."""

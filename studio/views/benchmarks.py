@@ -9,17 +9,24 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from studio import access, queries
+from studio.coverage import lacks_of, other_lacks
 from studio.forms.benchmarks import BenchmarkForm, MemberForm
 from studio.models import Benchmark, Role, User
+from studio.spec.statistics import total
+from studio.standing import grids, newest_first, standings
+from studio.statistics import categories_of, figures_of, skills_of, tools_of
 from studio.taxonomies import ensure_taxonomy
+
+PERSONAS = 50
+"""On one page."""
+LACKS = 6
+MEANS = ("intents", "local", "persistent", "rubric", "rule", "dependencies", "files")
 
 
 @login_required
 def benchmarks(request: HttpRequest) -> HttpResponse:
-    page = Paginator(access.benchmarks_for(request.user), 50).get_page(request.GET.get("page"))
-    return render(
-        request, "studio/benchmarks.html", {"page": page, "counts": queries.benchmark_counts(page.object_list)}
-    )
+    page = Paginator(newest_first(access.benchmarks_for(request.user)), 50).get_page(request.GET.get("page"))
+    return render(request, "studio/benchmarks.html", {"page": page, "standings": standings(page.object_list)})
 
 
 @login_required
@@ -49,18 +56,74 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
     found = access.find_benchmark(request.user, slug)
-    page = Paginator(found.personas.order_by("position", "user_id"), 100).get_page(request.GET.get("page"))
+    page = Paginator(range(found.personas.count()), PERSONAS).get_page(request.GET.get("page"))
+    lacks = lacks_of(found)
+    (standing,) = grids([found], most=PERSONAS, start=max(0, page.start_index() - 1))
     return render(
         request,
         "studio/benchmark.html",
         {
             "benchmark": found,
             "page": page,
-            "counts": queries.persona_counts(page.object_list),
+            "standing": standing,
             "total": queries.benchmark_counts([found])[found.pk],
+            "lacks": [(each.persona, lack) for each in lacks for lack in each.lacks if not lack.unfinished][:LACKS],
+            "to_mend": sum(not lack.unfinished for each in lacks for lack in each.lacks),
+            "unfinished": sum(any(lack.unfinished for lack in each.lacks) for each in lacks),
             "can": access.actions_in(request.user, found),
             "members": _people(found),
             "events": queries.recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))[:8],
+        },
+    )
+
+
+@login_required
+def statistics(request: HttpRequest, slug: str) -> HttpResponse:
+    """The paper's Tables 2 to 5, of this benchmark."""
+    found = access.find_benchmark(request.user, slug)
+    personas = list(found.personas.order_by("position", "user_id"))
+    figures = figures_of(personas)
+    whole = total(figures.values())
+    tools = tools_of(found)
+    rows, without = categories_of(found)
+    for persona in personas:
+        persona.benchmark = found
+    return render(
+        request,
+        "studio/statistics.html",
+        {
+            "benchmark": found,
+            "rows": [(persona, figures[persona.pk]) for persona in personas],
+            "total": whole,
+            "means": [whole.per_task(name) for name in MEANS],
+            "tools": tools,
+            "tool_count": sum(len(group) for _, group in tools),
+            "skills": skills_of(found),
+            "categories": rows,
+            "without_category": without,
+            "most": max((row.tasks for row in rows), default=0),
+        },
+    )
+
+
+@login_required
+def gaps(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where the benchmark departs from its plan, and what none of its tasks is about."""
+    found = access.find_benchmark(request.user, slug)
+    lacks = lacks_of(found)
+    personas = {persona.pk: persona for persona in found.personas.all()}
+    for persona in personas.values():
+        persona.benchmark = found
+    return render(
+        request,
+        "studio/gaps.html",
+        {
+            "benchmark": found,
+            "plan": found.plan,
+            "page": Paginator(lacks, PERSONAS).get_page(request.GET.get("page")),
+            "personas": len(personas),
+            "others": other_lacks(found, personas),
+            "can": access.actions_in(request.user, found),
         },
     )
 

@@ -16,7 +16,11 @@ from studio.forms.posted import Posted, operate
 from studio.forms.task_sheet import SheetErrors
 from studio.history import compare, compare_orders
 from studio.models import Blob, Persona
-from studio.spec.persona import PersonaSpec
+from studio.spec.episode import EpisodeSpec
+from studio.spec.learning import persistent_intents, tools_named
+from studio.spec.persona import PersonaSpec, Skill
+from studio.spec.statistics import plain_tool, skill_function
+from studio.toolbook import functions_of
 
 
 @login_required
@@ -39,7 +43,8 @@ def create(request: HttpRequest, slug: str) -> HttpResponse:
 def profile(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
     """Everything about the persona, to read or, for authors, to write."""
     persona = access.find_persona(request.user, slug, user_id)
-    base = drafts.load_episode(persona).persona
+    episode = drafts.load_episode(persona)
+    base = episode.persona
     sheet, stale = sheets.sheet_of(base), None
     if request.method == "POST":
         access.require(request.user, persona.benchmark, "edit")
@@ -59,7 +64,7 @@ def profile(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
                 sheet.errors = {refusal.field: str(refusal)}
             except drafts.StaleDraft as refusal:
                 stale = {"version": refusal.current, "changes": compare(base, spec)}
-    context = _profile_context(request, persona, base) | {"sheet": sheet, "stale": stale}
+    context = _profile_context(request, persona, episode) | {"sheet": sheet, "stale": stale}
     return render(request, "studio/profile.html", context, status=409 if stale else 200)
 
 
@@ -95,21 +100,38 @@ def version(request: HttpRequest, slug: str, user_id: str, number: int) -> HttpR
     return render(request, "studio/persona_version.html", context)
 
 
-def _profile_context(request: HttpRequest, persona: Persona, base: PersonaSpec) -> dict[str, Any]:
+def _profile_context(request: HttpRequest, persona: Persona, episode: EpisodeSpec) -> dict[str, Any]:
+    base = episode.persona
     contents = Blob.objects.read([file.sha256 for skill in base.skills for file in skill.files])
+    texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
+    named = [(number, tools_named(task)) for number, task in enumerate(episode.tasks, 1)]
+    does = functions_of(list(base.tools))
+    keys = dict(persona.episode.tasks.values_list("task_id", "pk"))
     return {
         "persona": persona,
         "benchmark": persona.benchmark,
         "spec": base,
         "skills": [
-            (skill.name, [(file, contents[file.sha256].decode("utf-8", "replace")) for file in skill.files])
+            (skill.name, _function(skill, texts), [(file, texts[file.sha256]) for file in skill.files])
             for skill in base.skills
         ],
+        "tools": [
+            (tool, does[tool], [number for number, names in named if plain_tool(tool) in names]) for tool in base.tools
+        ],
+        "environments": sorted({task.environment_id.strip() for task in episode.tasks} - {""}),
+        "learning": [(row, keys.get(row.task_id)) for row in persistent_intents(episode)],
+        "sessions": len(episode.tasks),
+        "building": [(n, task, keys.get(task.task_id)) for n, task in enumerate(episode.tasks, 1) if task.depends_on],
         "scripts": persona.grader_scripts.order_by("path"),
         "versions": persona.revisions.select_related("created_by")[:12],
         "newest": persona.revisions.select_related("created_by").first(),
         "can": access.actions_in(request.user, persona.benchmark),
     }
+
+
+def _function(skill: Skill, texts: dict[str, str]) -> str:
+    head = next((file for file in skill.files if file.path.lower() == "skill.md"), None)
+    return skill_function(texts[head.sha256]) if head else ""
 
 
 def _number(text: str | None) -> int:

@@ -107,6 +107,8 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     yield "benchmark", place, owner
     yield "tasks", f"{place}tasks/", owner
     yield "tasks, chosen", f"{place}tasks/?state=approved&persona=persona_001", owner
+    yield "statistics", f"{place}statistics/", owner
+    yield "gaps", f"{place}gaps/", owner
     yield "members", f"{place}members/", owner
     yield "findings", f"{place}findings/", owner
     yield "history", f"{place}history/", owner

@@ -37,6 +37,8 @@ def pages(benchmark, persona):
     here = [benchmark.slug, persona.user_id]
     return {
         "benchmark": reverse("studio:benchmark", args=[benchmark.slug]),
+        "statistics": reverse("studio:statistics", args=[benchmark.slug]),
+        "gaps": reverse("studio:gaps", args=[benchmark.slug]),
         "members": reverse("studio:members", args=[benchmark.slug]),
         "history": reverse("studio:benchmark_history", args=[benchmark.slug]),
         "findings": reverse("studio:findings", args=[benchmark.slug]),
@@ -63,7 +65,7 @@ def editing_pages(benchmark, persona):
 
 
 def own_pages():
-    names = "home benchmarks benchmark_new settings password_change styleguide api search inbox".split()
+    names = "home happened benchmarks benchmark_new settings password_change styleguide api search inbox".split()
     return {name: reverse(f"studio:{name}") for name in names}
 
 
@@ -130,7 +132,10 @@ def many(benchmark, persona, owner, start, number):
     )
 
 
-@pytest.mark.parametrize("name", ["home", "benchmarks", "benchmark", "history", "findings", "board", "versions"])
+@pytest.mark.parametrize(
+    "name",
+    ["home", "happened", "benchmarks", "benchmark", "statistics", "gaps", "history", "findings", "board", "versions"],
+)
 def test_lists_cost_the_same_with_one_row_and_with_three_hundred(name, place, django_assert_max_num_queries):
     benchmark, owner, persona = place
     client = signed_in(owner)

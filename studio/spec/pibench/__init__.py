@@ -23,7 +23,7 @@ top-level key, only where it says something other than the default::
       expected_artifacts: […]
 
     # profile.yaml
-    studio: {name: …, occupation: …, routines: …, working_style: …}
+    studio: {name: …, occupation: …, routines: …, working_style: …, attributes: {…}}
 
     # episode.yaml
     studio: {groups: {<name of a dependency group>: what its tasks carry over}}

@@ -18,7 +18,8 @@ from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Recovery, 
 from studio.spec.uids import uid_of
 
 KEY = "studio"
-PERSONA_KEYS = ("name", "occupation", "routines", "working_style")
+PERSONA_TEXTS = ("name", "occupation", "routines", "working_style")
+PERSONA_KEYS = (*PERSONA_TEXTS, "attributes")
 TASK_KEYS = (
     "category",
     "group",
@@ -90,7 +91,11 @@ def apply_persona_block(spec: PersonaSpec, root: Node, report: Report) -> Person
     longest = {"name": fields.ID_LENGTH}
     return spec.model_copy(
         update={
-            key: fields.text(block, key, report, name=f"studio.{key}", longest=longest.get(key)) for key in PERSONA_KEYS
+            **{
+                key: fields.text(block, key, report, name=f"studio.{key}", longest=longest.get(key))
+                for key in PERSONA_TEXTS
+            },
+            "attributes": fields.free(block, "attributes", report),
         }
     )
 
