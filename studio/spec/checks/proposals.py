@@ -7,6 +7,7 @@ import re
 from studio.spec.checks.sources import files_named
 from studio.spec.task import ChecklistItem, Rule, TaskSpec
 from studio.spec.text.exactness import Exact, exactness
+from studio.spec.text.prose import negative
 from studio.spec.text.stems import stem
 
 _ACTS = {
@@ -29,11 +30,13 @@ def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] =
     """``tools`` are the names of those the task can call. None: the criterion takes reading, or a person has to say
     first which file, words or tool it means."""
     exact = exactness(item.criterion)
-    if exact is None or len(exact.texts) != 1:
+    if exact is None or not exact.sure or len(exact.texts) != 1:
         return None
     if exact.kind == "exists":
         return Rule(kind="file_exists", path=exact.texts[0])
     if exact.kind == "tool":
+        if negative(item.criterion):
+            return None
         tool = _tool(item.criterion, tools)
         return Rule(kind="tool_called", tool=tool) if tool else None
     if exact.kind in ("contains", "equals", "lacks"):

@@ -24,6 +24,15 @@ _CALLBACK = re.compile(
     r"|(?:based on|according to|following|in line with|per|using) (?:the |our |my |those "
     r"|these )?(?:[\w-]+ ){0,3}(?:preferences|guidelines|rules|rulebook|conventions|methodology)"
     r"|(?:in|with|using|based on) (?:our|my|those) (?:[\w-]+ ){0,2}(?:template|format|style|standards?)"
+    r"|you (?:set|chose|picked|suggested|proposed|booked|compared|sent|created|wrote up|put together)"
+    r"|(?:we|I) (?:settled|agreed|decided|chose|picked|fixed) (?:on\b|upon\b|the\b|that\b|it\b|to\b)"
+    r"|what (?:we|[a-z]+ [a-z]+(?: [a-z]+)?) (?:decided|agreed|settled|chose)"
+    r"|(?:did not|didn't|has not|hasn't) (?:answer|reply|respond)|wrote back"
+    r"|those (?:two|three|four|five|six|seven|eight|ten|same)|the (?:ones?|other) (?:from|of|you|we)"
+    r"|the way (?:I|we) (?:like|want|prefer|do|did|agreed)"
+    r"|(?:from|of|since) (?:yesterday|last (?:week|month|time)|the other day"
+    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
+    r"|(?:findings|results|outcome|conclusions?|decisions?|minutes) (?:of|from) (?:the|our|my)"
     r"|that late night|a while back|back then|remember(?:ed)? (?:the|that|my|our|from)|once again|new tool I)\b",
     re.IGNORECASE,
 )
@@ -51,6 +60,19 @@ def pinned(text: str) -> tuple[Span, ...]:
     found += [Span(match[0], match.start(), match.end()) for match in _FACT.finditer(text)]
     found += [span for match in _NAME.finditer(text) if (span := _name(match))]
     return tuple(found)
+
+
+_KNOWN = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Mx|Dr|Prof)\.? (?P<person>[A-Z][\w’'-]{2,})"
+    r"|\b(?:[Pp]roject|[Oo]peration|code name|codename|called) (?!Project|Operation)(?P<project>[A-Z][\w’'-]{3,})"
+)
+
+
+@lru_cache(maxsize=2_000)
+def known_names(text: str) -> tuple[str, ...]:
+    """Persons addressed by their title, and projects."""
+    found = (match[match.lastgroup or 0].rstrip("’'") for match in _KNOWN.finditer(text[:20_000]))
+    return tuple(dict.fromkeys(found))
 
 
 def _name(match: re.Match[str]) -> Span | None:

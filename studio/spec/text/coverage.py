@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from studio.spec.text.clauses import Span, clauses, quoted, sentences
-from studio.spec.text.kinds import NEGATIVE, SYNONYMS
-from studio.spec.text.words import Word, content, words
+from studio.spec.text.clauses import Span, clauses, quoted
+from studio.spec.text.places import SAID, Places, places
+from studio.spec.text.words import Word, alike, content
 
-SAID = 0.75
-"""From here on a word counts as said."""
 ABOUT = 0.45
 """Weight of what a demand is about, against what it asks for."""
 ASIDE = 0.3
 """Weight of what it contrasts that with, and of examples."""
-_PREFIX = 5
+CLOSELY = 3
+"""So many sentences together may say what a demand asks for."""
 _LEAD_IN = re.compile(r"\s*(?:In|On|At|For|After|Before|When|Within|Throughout|Where|If|Once|During)\b[^,;:]{3,120},")
 _SUBJECT = re.compile(
     r"\s*(?:[^\s,;:]+\s+){1,9}?(?=(?:[a-z]+ly\s+)?(?:must|should|shall|has|have|needs?|is|are|will|can|cannot|may|says?|states?|gives?"
@@ -50,6 +49,12 @@ class Coverage:
     clauses: tuple[Clause, ...]
     near: float
     """Share of the whole demand said, each clause at its best place: 0 to 1."""
+    at_once: float
+    """Share of it that the best single sentence says."""
+    together: float
+    """Share of it that the best three sentences say."""
+    unsaid: int
+    """Words of full weight that those three do not have, but for those of mere contrasts."""
     linked: float
     """Share of neighbouring pairs of the demand's words that are neighbours in the text, too."""
     missing: tuple[Word, ...]
@@ -69,21 +74,31 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
     """``topic`` are keys that go without saying in this task: they count half."""
     own = content(demand)
     weights = _weights(demand, own, topic)
-    text_words = _bag(text)
+    there = places(text)
+    hits = {word.key: there.of(word.key) for word in own}
     found = []
     for span in clauses(demand):
         inside = [(word, weights[word.start]) for word in own if span.start <= word.start < span.end]
         if weight := sum(each for _, each in inside):
-            found.append(_best_place(span, inside, weight, text))
+            found.append(_best_place(span, inside, weight, there, text, hits))
     weight = sum(clause.weight for clause in found)
-    missing = tuple(word for word in own if text_words.has(word.key) < SAID)
+    missing = tuple(word for word in own if max(hits[word.key].values(), default=0.0) < SAID)
     lower = " ".join(text.casefold().split())
     facts = [word.text for word in missing if word.kind == "number"]
     quotes = [" ".join(span.text.casefold().split()).strip(" .,;") for span in quoted(demand)]
     facts += [quote for quote in quotes if quote not in lower]
+    at_once, together, said = _together(own, weights, hits)
+    asides = [clause.span for clause in found if is_aside(clause.span.text)]
     return Coverage(
         clauses=tuple(found),
         near=sum(clause.said * clause.weight for clause in found) / weight if weight else 0.0,
+        at_once=at_once / weight if weight else 0.0,
+        together=together / weight if weight else 0.0,
+        unsaid=sum(
+            word.weight >= 1 and word.key not in topic and word.start not in said
+            for word in own
+            if not any(span.start <= word.start < span.end for span in asides)
+        ),
         linked=_linked(own, text),
         missing=missing,
         shared_quotes=sum(quote in lower for quote in quotes if quote),
@@ -91,70 +106,12 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
     )
 
 
-_LEFT_OUT = re.compile(r"\b(?:leav(?:e|es|ing)|left|keep|keeps|kept|cut|cross) (?:\w+ ){0,5}out\b", re.IGNORECASE)
-_HARMLESS = re.compile(r"\b(?:no|not) (?:more|less|later|earlier|fewer|only|longer|just|doubt)\b", re.IGNORECASE)
-
-
 @lru_cache(maxsize=8_000)
 def anywhere(demand: str, text: str) -> float:
     """Share of a demand's words that the text has somewhere: quick, to leave out what need not be read closely."""
-    own, there = content(demand), _bag(text)
+    own, there = content(demand), places(text)
     weight = sum(word.weight for word in own)
     return sum(word.weight * there.has(word.key) for word in own) / weight if weight else 0.0
-
-
-def negative(text: str) -> bool:
-    """Whether a clause forbids or denies."""
-    text = _HARMLESS.sub(" ", text)
-    return _LEFT_OUT.search(text) is not None or any(
-        word.text.casefold().replace("’", "'") in NEGATIVE for word in words(text)
-    )
-
-
-@lru_cache(maxsize=500)
-def prose(text: str) -> str:
-    """The text with structured data blanked out, but for its long strings; every place stays where it was."""
-    if len(_KEY.findall(text)) < 3:
-        return text
-    start, end = text.find("{"), text.rfind("}") + 1
-    if start < 0 or end <= start:
-        return text
-    kept = [" "] * (end - start)
-    for string in _STRING.finditer(text, start, end):
-        if len(string[1].split()) >= 6:
-            kept[string.start(1) - start : string.end(1) - start] = string[1]
-    return text[:start] + "".join(kept) + text[end:]
-
-
-_KEY = re.compile(r"\"[\w -]+\"\s*:")
-_STRING = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"")
-
-
-class _Bag:
-    """The content words of a stretch of text, ready to be asked for."""
-
-    __slots__ = ("groups", "keys", "prefixes")
-
-    def __init__(self, found: Sequence[Word]) -> None:
-        self.keys = {word.key for word in found}
-        self.prefixes: dict[str, list[str]] = {}
-        self.groups: set[int] = set()
-        for key in self.keys:
-            if len(key) >= _PREFIX and key[0] != "#":
-                self.prefixes.setdefault(key[:_PREFIX], []).append(key)
-            self.groups |= SYNONYMS.get(key, frozenset())
-
-    def has(self, key: str) -> float:
-        """1 the word itself, less for kin and synonyms, 0 nothing of the sort."""
-        if key in self.keys:
-            return 1.0
-        if key[:1] == "#":
-            return 0.0
-        for other in self.prefixes.get(key[:_PREFIX], ()):
-            if abs(len(key) - len(other)) <= 3 and (key.startswith(other) or other.startswith(key)):
-                return 0.9
-        groups = SYNONYMS.get(key)
-        return 0.8 if groups and not groups.isdisjoint(self.groups) else 0.0
 
 
 def is_aside(clause: str) -> bool:
@@ -182,50 +139,66 @@ def _weights(demand: str, own: Sequence[Word], topic: frozenset[str]) -> dict[in
     return weights
 
 
-def _best_place(span: Span, inside: Sequence[tuple[Word, float]], weight: float, text: str) -> Clause:
+def _best_place(
+    span: Span,
+    inside: Sequence[tuple[Word, float]],
+    weight: float,
+    there: Places,
+    text: str,
+    hits: Mapping[str, Mapping[int, float]],
+) -> Clause:
+    """A sentence, or one with the next."""
     best, where = 0.0, Span("", 0, 0)
-    for place, bag in _places(text):
-        said = sum(each * bag.has(word.key) for word, each in inside) / weight
-        if said > best + 0.001:
-            best, where = said, place
+    touched = {number for word, _ in inside for number in hits[word.key]}
+    for number in sorted(touched | {number - 1 for number in touched if number}):
+        one, two = 0.0, 0.0
+        for word, each in inside:
+            here, next_ = hits[word.key].get(number, 0.0), hits[word.key].get(number + 1, 0.0)
+            one += each * here
+            two += each * max(here, next_)
+        if one / weight > best + 0.001:
+            best, where = one / weight, there.sentences[number]
+        if two / weight > best + 0.001:
+            start, end = there.sentences[number].start, there.sentences[number + 1].end
+            best, where = two / weight, Span(text[start:end], start, end)
     return Clause(span, weight, min(best, 1.0), where)
 
 
-@lru_cache(maxsize=500)
-def _places(text: str) -> tuple[tuple[Span, _Bag], ...]:
-    """Sentences, and each sentence with the next one."""
-    found = iter(content(text))
-    word = next(found, None)
-    parts: list[tuple[Span, list[Word]]] = []
-    for span in sentences(text):
-        inside = []
-        while word and word.start < span.end:
-            inside.append(word)
-            word = next(found, None)
-        parts.append((span, inside))
-    pairs = [
-        (Span(text[one.start : other.end], one.start, other.end), [*first, *second])
-        for (one, first), (other, second) in itertools.pairwise(parts)
-    ]
-    return tuple((span, _Bag(found)) for span, found in (*parts, *pairs))
+def _together(
+    own: Sequence[Word], weights: Mapping[int, float], hits: Mapping[str, Mapping[int, float]]
+) -> tuple[float, float, set[int]]:
+    """Weight that the best sentence says, that the best few say, and the places of the words these have."""
+    got = dict.fromkeys((word.start for word in own), 0.0)
+    first, total = 0.0, 0.0
+    for _ in range(CLOSELY):
+        gains: dict[int, float] = {}
+        for word in own:
+            for number, has in hits[word.key].items():
+                if has > got[word.start]:
+                    gains[number] = gains.get(number, 0.0) + weights[word.start] * (has - got[word.start])
+        if not gains:
+            break
+        best = max(gains, key=lambda number: (gains[number], -number))
+        first, total = first or gains[best], total + gains[best]
+        for word in own:
+            got[word.start] = max(got[word.start], hits[word.key].get(best, 0.0))
+    return first, total, {start for start, has in got.items() if has >= SAID}
 
 
 @lru_cache(maxsize=500)
-def _bag(text: str) -> _Bag:
-    return _Bag(content(text))
-
-
-@lru_cache(maxsize=500)
-def _followers(text: str) -> dict[str, _Bag]:
+def _followers(text: str) -> dict[str, frozenset[str]]:
+    after: dict[str, set[str]] = {}
     there = content(text)
-    after: dict[str, list[Word]] = {}
     for index, word in enumerate(there):
-        after.setdefault(word.key, []).extend(there[index + 1 : index + 3])
-    return {key: _Bag(found) for key, found in after.items()}
+        after.setdefault(word.key, set()).update(other.key for other in there[index + 1 : index + 3])
+    return {key: frozenset(found) for key, found in after.items()}
 
 
 def _linked(own: Sequence[Word], text: str) -> float:
     pairs = list(itertools.pairwise(own))
     followers = _followers(text)
-    hits = sum(one.key in followers and followers[one.key].has(other.key) >= SAID for one, other in pairs)
+    hits = 0
+    for one, two in pairs:
+        after = followers.get(one.key, frozenset())
+        hits += two.key in after or any(alike(key, two.key) >= SAID for key in after)
     return hits / len(pairs) if pairs else 0.0

@@ -10,6 +10,11 @@ from typing import Literal
 from studio.spec.text.clauses import quoted
 from studio.spec.text.requirements import TOLERANCE
 
+BESIDE = 50
+"""Characters beside a count: with more of them, more than the count is asked for."""
+SHORT, LONG, MANY = 75, 150, 3
+"""Characters up to which a criterion with a value asks for little else; the more where it ends with the value, or where
+so many values make it up."""
 Kind = Literal["contains", "lacks", "exists", "count", "tool", "equals"]
 
 _SECTION = re.compile(
@@ -24,16 +29,19 @@ _PLACE_AFTER = re.compile(
 )
 _FILE = r"[\w./-]+\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|html?|py)\b"
 _EXISTS = re.compile(
-    rf"\b({_FILE})[”\"’'`]?\s+(?:exists?|is (?:created|present|saved|written|produced|there))\b"
+    rf"\b({_FILE})[”\"’'`]?\s+(?:exists?|(?:is|was|has been) (?:created|present|saved|written|produced|there"
+    rf"|stored|delivered|in the))\b"
     rf"|\b(?:creates?|saves?|produces?)\s+(?:an?|the)?\s*(?:file\s+)?(?:named"
-    rf"|called)?\s*[“\"‘'`]?({_FILE})",
+    rf"|called)?\s*[“\"‘'`]?({_FILE})"
+    rf"|\bfile\s+(?:named|called)\s+[“\"‘'`]?({_FILE})[”\"’'`]?\s+(?:exists?|(?:is|was|has been)\s)"
+    rf"|\b(?:saved|stored|written|delivered)\s+(?:as|to|in|into|under)\s+(?:the file\s+)?[“\"‘'`]?({_FILE})",
     re.IGNORECASE,
 )
 _LACKS = re.compile(
-    r"\b(?:do(?:es)? not (?:contain|occur|include|use|appear|mention)|(?:the words?"
-    r"|no form of)\s.*\boccurs?|contains? no (?:word|mention))\b",
-    re.IGNORECASE,
+    r"\b(?:do(?:es)? not (?:contain|occur|include|use|appear|mention)|(?:[Tt]he words?"
+    r"|[Nn]o form of)\s.*\boccurs?|contains? no (?:word|mention))\b",
 )
+_SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty"
 _COUNT = re.compile(
     r"\b(?:exactly|at most|at least|no more than|not more than|fewer than|less than"
     r"|maximum(?: of)?|minimum(?: of)?|max\.?|up to|within)\s+"
@@ -43,23 +51,31 @@ _COUNT = re.compile(
     r"|columns?|text blocks?|items|tweets?|slides|hours? long)\b"
     r"|\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?:words?|characters?"
     r"|paragraphs?|lines|sentences)\s+or (?:fewer|less)\b"
-    r"|\bof at most \d+ (?:words|characters)\b",
+    r"|\bof at most \d+ (?:words|characters)\b"
+    rf"|\bexactly\s+(?:\d+|{_SMALL})\s+[a-z]+s\b"
+    r"|\bbetween \d+ and \d+ (?:words?|characters?|lines|pages|sentences|paragraphs?|items|rows|slides)\b"
+    rf"|\bthere (?:are|is) (?:exactly |only )?(?:\d+|{_SMALL}) [a-z]+\b",
     re.IGNORECASE,
 )
 _EXACT = re.compile(
     r"\b(?:exactly|exact|verbatim|literal(?:ly)?|word for word|to the letter|case-sensitive)\b", re.IGNORECASE
 )
+_OBJECT = (
+    r"(?:board|project|task|reminder|note|draft|event|alarm|playlist|cart|label|thread|e-?mail|message|SMS"
+    r"|text message|order|song|invitation|appointment|booking|ticket|payment|transfer|contact|expense|folder"
+    r"|calendar entry)s?"
+)
 _TOOL = re.compile(
-    r"\b(?:board|project|task|reminder|note|draft|event|alarm|playlist|cart|label|thread|e-?mail"
-    r"|message|SMS|order|song)s?\b[^.;]{0,60}?\b(?:is|are|was|were)\s+"
-    r"(?:then\s+|successfully\s+)?(?:removed|deleted|cleared|archived|created|sent|placed"
-    r"|completed|cancelled|labelled)\b"
+    rf"\b{_OBJECT}\b[^.;]{{0,60}}?\b(?:is|are|was|were|has been|have been)\s+"
+    r"(?:then\s+|successfully\s+|not\s+)?(?:removed|deleted|cleared|archived|created|sent|placed"
+    r"|completed|cancelled|canceled|labelled|labeled|booked|added|forwarded|starred|paid|scheduled|set|due|posted|shared)\b"
+    rf"|\b{_OBJECT}\s+exists?\b|\b(?:an?|the|one|two|three|no)\s+(?:[a-z]+\s)?{_OBJECT} exists?\b"
     r"|\b(?:calls?|uses?|invokes?)\s+(?:the\s+)?(?:\w+__\w+|\w+ tool)\b|\blogs? in(?:to)?\b"
     r"|\b(?:order|booking|purchase) was placed\b"
     r"|\b(?:label|unread|read|archive)\b[^.;]*\btoggles?\b|\bcheckout includes\b",
     re.IGNORECASE,
 )
-_EVERY = re.compile(r"\s*(?:each|every|all|both|no|none|neither)\b", re.IGNORECASE)
+_EVERY = re.compile(r"\b(?:each|every|all|both|no|none|neither)\b", re.IGNORECASE)
 _BORDER = re.compile(r"\b(?:before|after|by|until|not|no|neither|unless|between|at (?:most|least))\b", re.IGNORECASE)
 _SPEECH = re.compile(r"\b(?:confirms?|states?|says?|mentions?|tells?|reports?|explains?|note)\b", re.IGNORECASE)
 _VALUE = re.compile(
@@ -70,6 +86,14 @@ _VALUE = re.compile(
     r"|\b(?:January|February|March|April|May|June|July|August|September|October|November"
     r"|December) \d{1,2}(?:, \d{4})?|\bArticle \d+|\b\d{5,}\b|(?<![\w.+-])[\w.+-]+@[\w-]+\.\w+",
 )
+_GIVEN = re.compile(
+    r"\b(?:is|are|was)\s+(?:given|stated|shown|recorded|listed|reported|set|announced|booked|entered|priced)"
+    r"\s+(?:as|at|to be|under|for)\s+(?:the\s+)?"
+    r"(?P<given>(?:[a-z]+\s)?[^\s.,;]*[\dA-Z][^\s;]*)"
+    r"|\b(?:is|are|number|extension|code|account|no\.?)"
+    r"\s+(?P<number>[€$£¥]?\d[\d.,/-]*\d(?:\s?(?:%|[kcm]?m|k?g|ml|l|h|pt|kWh)(?!\w))?)"
+)
+"""“is given as C”, “extension 2200”: a value that can be looked for."""
 _EXPLAINS = re.compile(
     r"\b(?:explains?|analy[sz]es?|argues?|rationale|reason(?:s|ing)?|why|how|connects?|summar\w+"
     r"|convincing|clear(?:ly)? (?:explain|argue)|appropriate|suitable|readable|scan-friendly"
@@ -79,7 +103,7 @@ _EXPLAINS = re.compile(
 _STATES = re.compile(
     r"\b(?:states?|names?|gives?|identif(?:y|ies)|includes?|contains?|mentions?|uses?|utili[sz]es?"
     r"|features?|title|subject|is|are|be|recommends?|says?|announces?|confirms?|mandates?|starts?"
-    r"|begins?|ends?|submitted|has|have|words?|lists?|shows?|placed)\b",
+    r"|begins?|ends?|submitted|has|have|words?|lists?|shows?|placed|reads?|appears?|bears?|signed|quotes?|figures?)\b",
     re.IGNORECASE,
 )
 
@@ -101,7 +125,7 @@ def exactness(criterion: str) -> Exact | None:
     criterion = criterion[:2_000]
     lenient = TOLERANCE.search(criterion) is not None and not _EXACT.search(criterion)
     if found := _EXISTS.search(criterion):
-        return Exact("exists", (found[1] or found[2],), True)
+        return Exact("exists", (next(filter(None, found.groups())),), True)
     strings = _wanted(criterion)
     if _LACKS.search(criterion) and not lenient and len(criterion) < 160:
         words = strings or _after(
@@ -112,7 +136,7 @@ def exactness(criterion: str) -> Exact | None:
     if lenient:
         return None
     if found := _COUNT.search(criterion):
-        return Exact("count", (found[0],), False)
+        return Exact("count", (found[0],), len(criterion) - len(found[0]) < BESIDE)
     found = _TOOL.search(criterion)
     if found and not _SPEECH.search(criterion[: found.start()]):
         return Exact("tool", (found[0],), True)
@@ -122,13 +146,16 @@ def exactness(criterion: str) -> Exact | None:
             strings[:3],
             len(criterion) < 260 and not _EVERY.match(criterion),
         )
-    values = tuple(match[0] for match in _VALUE.finditer(criterion))
     bare = _unquoted(criterion)
+    values = tuple(match[0] for match in _VALUE.finditer(criterion))
+    if not values and (given := _GIVEN.search(bare)):
+        values = (given[given.lastgroup or 0].rstrip(".,"),)
     if values and _STATES.search(bare) and not _EXPLAINS.search(bare) and len(bare) < 330:
         if _BORDER.search(bare) or _EVERY.match(bare):
             return None
         ends = bare.rstrip(" .").endswith(values[-1].rstrip("."))
-        return Exact("contains", values[:3], ends and len(bare) < 120)
+        brief = len(bare) < (LONG if ends else SHORT) or len(values) >= MANY
+        return Exact("contains", values[:3], brief and not _EVERY.search(bare))
     return None
 
 

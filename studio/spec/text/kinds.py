@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from studio.spec.text.stems import stem
 
 
@@ -44,192 +46,58 @@ GENERIC = _stems(
     """email mail message text note file document report list section part item point title name word sentence
     paragraph page table content information detail data write draft prepare create add show describe explain identify
     list cover set keep work new first last main key core best good short long next day time case matter client
-    complete send call tool app account step form format type kind number line end begin start opening related"""
+    complete send call tool app account step form format type kind number line end begin start opening related
+    % € £ $ ¥ eur euro usd dollar
+    gbp pound rmb percent pct"""
 )
 """Words of any office task: shared by request and intent they prove little."""
 
-_GROUPS = """
-email mail e-mail
-text sms message
-file document
-draft write compose prepare produce create generate
-show display present
-short brief concise compact succinct terse
-clear remove delete clean erase wipe purge
-finish complete conclude
-include add insert incorporate integrate contain
-buy purchase order shop
-only solely exclusively strictly
-quick quickly fast rapid prompt immediate
-table tabular grid matrix
-client customer
-supervisor boss manager
-meeting appointment session call
-assist help support
-promote promotion advertise advertising market
-check verify confirm validate review examine inspect
-rank prioritise prioritize order sort
-explain describe clarify outline elaborate
-cheap inexpensive affordable low-cost
-price cost fee
-error mistake fault
-deadline due
-summary summarise summarize recap overview digest
-compare comparison contrast versus
-similar comparable alike analogous
-reason rationale justification
-recommend suggest propose advise recommendation
-cite citation reference source
-risk hazard danger
-problem issue trouble
-limit maximum cap most
-least minimum
-language wording phrasing
-plain simple understandable straightforward
-kid child
-photo picture image
-weekly week
-daily day everyday
-monthly month
-annual yearly year
-schedule timetable calendar agenda
-reminder remind
-save store keep
-pick choose select
-separate split distinct independent
-numbered enumerate
-bullet bulleted
-combine merge consolidate unify single
-begin start open opening
-end close closing finish
-update revise refresh amend modify change edit
-reply answer respond response
-ask request
-avoid exclude omit skip
-guess speculate assume assumption
-wrong incorrect inaccurate
-right correct accurate
-attach attachment enclose
-copy duplicate
-doctor physician
-medicine drug medication
-patient client
-employee staff worker
-salary wage pay
-house home
-car vehicle
-flight plane
-near close nearby
-budget spending
-share percentage percent proportion
-growth increase rise
-drop decrease decline fall
-current present ongoing
-previous earlier prior last former
-tidy neat clean
-leftover residue remain remaining
-untouched unchanged intact
-paper article publication
-study research investigation
-author writer
-method methodology approach
-result finding outcome
-dataset data
-experiment trial test
-figure chart graph plot diagram
-abstract summary
-novel new original
-hypothesis assumption
-dose dosage
-side-effect adverse
-allergy allergic
-prescription prescribe
-pharmacy dispensary
-symptom sign
-guideline recommendation guidance
-stock share equity
-revenue income earnings turnover
-profit gain margin
-loss deficit
-invest investment portfolio
-loan credit lend
-interest yield
-bank lender
-forecast projection predict estimate
-quarter quarterly
-assess evaluate appraise judge
-measure gauge
-obtain receive get acquire
-forward transfer pass
-notify inform alert tell
-urgent immediate critical
-postpone delay defer reschedule
-cancel withdraw
-book reserve reservation booking
-invite invitation
-participant attendee guest
-team group crew
-office workplace
-trip travel journey
-hotel accommodation lodging
-restaurant cafe
-meal dish food
-healthy nutritious
-ill sick
-tired exhausted fatigue
-sleep rest insomnia
-exercise workout training
-pain ache sore
-buyer consumer shopper
-seller vendor supplier
-competitor rival
-goal aim objective target
-plan strategy
-slogan tagline motto
-headline heading title
-hook opener
-story narrative
-tone voice style
-audience reader viewer
-channel platform
-feature function capability
-drawback disadvantage downside con
-benefit advantage upside pro
-cause reason
-effect impact consequence
-trend development
-background context
-evidence proof
-law statute legislation
-rule regulation
-court tribunal
-contract agreement
-clause provision
-witness testimony
-guess conjecture
-prohibit forbid ban disallow
-permit allow
-mandatory compulsory obligatory
-optional voluntary
-duplicate double repeat
-mix blend
-equal same identical
-different distinct differing
-big large huge
-small little tiny
-cheap low
-expensive costly
-shorten condense trim
-lengthen extend expand
-translate translation
-confidential private secret
-public open
-"""
+COMMON = _stems(
+    """able accept access act action actual add address agree aim allow already approach area arrange ask available
+    avoid back background base become best big board body book bring build business call care carry case cause
+    change check choose city clean clear close collect come common company complete concern condition confirm
+    consider contact continue correct cost country create current cut daily date deal decide decision describe
+    design determine develop different difficult direct discuss document draw drive early easy effect end enough
+    event exist expect experience explain face fact fall far fast feel field figure fill find finish fit fix
+    follow force free friendly full future general give go good great ground group grow half hand handle happen
+    hard head hear help high hold home hope hour idea identify important improve increase inform inside interest
+    issue join keep kind know large late lead learn leave less level life like limit list little live local look
+    lose low main major manage mark matter mean measure meet member mention mind minute miss money month morning
+    move name nature near need new next note number offer office old open option order organise original outcome
+    own pass past pay people perform period person place plan play point position possible post power practical
+    prepare present previous price problem process produce product project proper provide public put quality
+    question quick range rate reach read ready real reason receive recent record reduce refer regular relate
+    release remain remember remove replace request result return review right rise room run safe same save say
+    school second section see seem select sell send sense serious serve service set share short show side sign
+    similar simple single site size small social special specific staff stage stand standard start state stay
+    step stop story strong structure study subject submit suggest suit support sure system table take talk
+    target team tell term test thing think time today together tomorrow topic total touch travel treat true try
+    turn type understand unit until update use user usual value various version view visit wait walk want warn
+    watch way week well whole win wish word work world write wrong year young"""
+)
+"""Words of everyday talk: they say a little more than those, and less than a word of the trade."""
+
+
+LIGHT = _stems(
+    """accord achieve allow appear apply approach aspect available base bring call carry case come consist contain cover
+    depend deal do element ensure everything exist expect far fashion feature fit follow form get go handle hold include
+    instance involve keep kind leave let look manner matter mean need occur offer one own part piece place possible
+    provide put rely remain require respect run serve set single sort stand stay take target thing throughout treat try
+    turn type use various way well well-suited whole either throughout roughly approximately simply actually really
+    previously currently also strictly fully overall individual particular certain given mere purely entirely always"""
+)
+"""Words that tie others together: a demand is worded with them, and another text with others."""
+
+
+def _lines(name: str) -> list[str]:
+    """Of a word list beside this file, without remarks."""
+    text = (Path(__file__).parent / name).read_text("utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def _synonyms() -> dict[str, frozenset[int]]:
     groups: dict[str, set[int]] = {}
-    for number, line in enumerate(_GROUPS.strip().splitlines()):
+    for number, line in enumerate(_lines("thesaurus.txt")):
         for word in line.split():
             groups.setdefault(stem(word), set()).add(number)
     return {key: frozenset(numbers) for key, numbers in groups.items()}
@@ -237,3 +105,16 @@ def _synonyms() -> dict[str, frozenset[int]]:
 
 SYNONYMS = _synonyms()
 """Stem to the groups it belongs to; two stems with a group in common can stand for each other."""
+
+
+def _phrases() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
+    found: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
+    for line in _lines("phrases.txt"):
+        phrase, _, meaning = line.partition(" -> ")
+        keys = tuple(stem(word) for word in phrase.split())
+        found.setdefault(keys[0], []).append((keys, tuple(meaning.split())))
+    return found
+
+
+PHRASES = _phrases()
+"""First key of an expression to the keys of the whole and the words that say the same."""

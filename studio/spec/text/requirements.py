@@ -37,9 +37,25 @@ _SECOND_VERB = re.compile(
     re.IGNORECASE,
 )
 _SECOND_CLAUSE = re.compile(rf",\s+(?:and|but|while)\s+(?:[^\s,;]+\s+){{1,6}}?{_VERB}", re.IGNORECASE)
+_ANY_VERB = re.compile(
+    r",?\s+(?:and|but)\s+(?:also\s+|then\s+|it\s+|they\s+)?(?!(?:is|was|has|this|its|his|always|as|thus)\b)[a-z]{3,}(?<!s)s\s+"
+    r"(?=(?:the|an?|its?|their|his|her|them|that|to|how|why|whether|when|which|what|whom?|each|all|every|any|no|both|one|two"
+    r"|three|[a-z]+ing|up|out|\d|[A-Z“\"'])(?:\b|(?<=\W)))"
+)
+"""“… and wishes them well”: what follows tells a verb from a plural."""
+_AND_TO = re.compile(r",?\s+and\s+(?:to\s+(?!the\b|an?\b)[a-z]+|how|why|whether|when|what|whom?|which|where)\s")
+_NEW_SUBJECT = re.compile(
+    rf",?\s+and\s+(?:the|an?|its|their|each|neither|none|no|it|they|all)\s+(?:[^\s,;.]+\s+){{0,5}}?(?:{_VERB}|exceeds?\b)"
+)
+_WHILE = re.compile(r",?\s+while\s+[a-z]+ing\s|\s+and\s+(?:free|independent|consistent|compliant|in line)\s")
+_TWO_VALUES = re.compile(
+    r"(?<!between )(?:\d[\d,.]*\d|\d)\s?(?P<one>[^\W\d]+|%)[^;.]{0,40}?\sand\s+(?:[a-z]+\s){0,3}?"
+    r"(?:[A-Z]{3}\s|[€$£¥])?\d[\d,.]*\s?(?P<two>[^\W\d]+|%)?"
+)
 _AND_THAT = re.compile(r",?\s+and\s+(?:that|explicitly|clearly)\s", re.IGNORECASE)
 _BOTH = re.compile(r"\bboth\b[^.;]*?\sand\s|\s(?:AND|as well as|along with|together with|plus)\s")
 _WITH = re.compile(r",\s+(?:with|at|in|for|on)\s+(?:an?|the)\s+[^.,;]*\d", re.IGNORECASE)
+_JOINTS = (_SECOND_VERB, _SECOND_CLAUSE, _ANY_VERB, _AND_TO, _NEW_SUBJECT, _WHILE)
 _LIST = re.compile(r"([^,;.:]+(?:,\s+[^,;.:]+){1,8},?)\s+and\s+[^,;.]+")
 _BRACKETS = re.compile(r"\([^)]*\)")
 
@@ -69,11 +85,14 @@ def requirements(text: str) -> Requirements:
         lead = re.match(r"(?:In|On|At|For|After|Before|When|If|Although|Even though|Because)\b[^,;]*,", span.text)
         begin = span.start + (lead.end() if lead else 0)
         starts += [match.end() for match in re.finditer(r";\s+", bare[: span.end]) if match.start() > begin]
-        for pattern in (_SECOND_VERB, _SECOND_CLAUSE, _AND_THAT, _BOTH, _WITH):
+        for pattern in (*_JOINTS, _AND_THAT, _BOTH, _WITH):
             starts += [match.start() for match in pattern.finditer(bare, begin, span.end)]
     listed = 0
     if found := _LIST.search(_BRACKETS.sub(_blank, bare)):
         listed = found[1].count(",") + (not found[1].rstrip().endswith(",")) + 1
+    values = next((m for m in _TWO_VALUES.finditer(bare) if m["one"] != m["two"]), None)
+    if values and not found:
+        found, listed = values, 3
     joints = sorted(set(starts))
     apart = [start for place, start in enumerate(joints) if not place or start - joints[place - 1] > 12]
     second = None

@@ -47,6 +47,13 @@ IRREGULAR = {
     }.items()
     for word in words.split()
 }
+FIXED = {
+    form: word
+    for word in """letter party policy police station important customer country county portion secretary matter paper
+        number corner master computer import member honest request interest forest""".split()
+    for form in (word, f"{word}s", f"{word.removesuffix('y')}ies")
+}
+"""Words that would lose their sense with their ending: a party is no part."""
 _ENDINGS = (
     *("izations", "isations", "ization", "isation", "fulness", "iveness", "ational", "ations", "ements", "ations"),
     *("ically", "ation", "ement", "ments", "ities", "ables", "ibles", "ingly", "edly", "ance", "ence", "able", "ible"),
@@ -60,6 +67,8 @@ def stem(word: str) -> str:
     """The word in lower case without its endings; at least three letters stay."""
     word = word.casefold().replace("’", "'")
     word = word.removesuffix("'s").removesuffix("'")
+    if word in FIXED:
+        return FIXED[word]
     word = IRREGULAR.get(word, word)
     for _ in range(3):
         shorter = _cut(word)

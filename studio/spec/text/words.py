@@ -3,31 +3,49 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from studio.spec.text.kinds import FRAME, FUNCTION, GENERIC, SYNONYMS
+from studio.spec.text.kinds import COMMON, FRAME, FUNCTION, GENERIC, LIGHT, PHRASES, SYNONYMS
 from studio.spec.text.stems import stem
 
 WordKind = Literal["word", "number", "name", "file"]
 
-_TOKEN = re.compile(
-    r"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"
-    r"|https?://[^\s\"'<>]+"
-    r"|(?<![\w/-])[\w-]+(?:/[\w-]+){0,12}\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|py|sh|log|eml|ics|zip)\b"
-    r"|\d+(?:[.,:/-]\d+)*"
-    r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-    r"|(?:[eE]\.g|[iI]\.e|[pPaA]\.m)\."
-    r"|[^\W\d_]+(?:['’][^\W\d_]+)*"
-)
 _NUMBER_WORDS = {
     word: number
     for number, word in enumerate(
         """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
         seventeen eighteen nineteen twenty""".split()
     )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
+} | {
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "sixty": 60,
+    "seventy": 70,
+    "eighty": 80,
+    "ninety": 90,
+    "hundred": 100,
+    "thousand": 1_000,
+}
+_UNITS, _TENS = ("|".join(word for word, n in _NUMBER_WORDS.items() if low <= n <= 90) for low in (1, 20))
+_BELOW_100 = rf"(?:(?:{_TENS})[\s-])?(?:{_UNITS})"
+_SPELT = re.compile(
+    rf"{_BELOW_100}\s(?:hundred|thousand)\b(?:\s(?:and\s)?{_BELOW_100}\b)?|(?:{_TENS})[\s-](?:{_UNITS})\b",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(
+    r"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|https?://[^\s\"'<>]+"
+    r"|(?<![\w/-])[\w-]+(?:/[\w-]+){0,12}\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|py|sh|log|eml|ics|zip)\b"
+    r"|\d+(?:[.,:/-]\d+)*(?:[kK]\b|\s?(?:thousand|million|billion)\b)?"
+    r"|[€£$¥%]"
+    r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+    r"|(?:[eE]\.g|[iI]\.e|[pPaA]\.m)\."
+    r"|[^\W\d_]+(?:['’][^\W\d_]+)*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +64,34 @@ class Word:
 @lru_cache(maxsize=4_000)
 def words(text: str) -> tuple[Word, ...]:
     """The words of a text, in order."""
-    found = []
+    found: list[Word] = []
     for match in _TOKEN.finditer(text):
-        token, start = match[0], match.start()
-        found.append(
-            Word(token, start, match.end(), *_read(token, token[0].isupper() and _opens_sentence(text, start)))
-        )
-    return tuple(found)
+        token, start, end = match[0], match.start(), match.end()
+        if found and start < found[-1].end:
+            continue
+        read = _read(token, token[0].isupper() and _opens_sentence(text, start))
+        if read[1] == "number" and token.isalpha() and (spelt := _SPELT.match(text, start)):
+            token, end = spelt[0], spelt.end()
+            read = _read(token, True)
+        found.append(Word(token, start, end, *read))
+    return tuple(_with_phrases(found))
+
+
+def _with_phrases(found: list[Word]) -> list[Word]:
+    """“looked over” is one word, “reviewed”: the first words of an expression stand for its meaning, the rest for
+    nothing."""
+    place = 0
+    while place < len(found):
+        for phrase, meaning in PHRASES.get(found[place].key, ()):
+            if tuple(word.key for word in found[place : place + len(phrase)]) == phrase:
+                for offset, _ in enumerate(phrase):
+                    word = found[place + offset]
+                    key, kind, weight = _read(meaning[offset], True) if offset < len(meaning) else ("", "word", 0.0)
+                    found[place + offset] = Word(word.text, word.start, word.end, key, kind, weight)
+                place += len(phrase) - 1
+                break
+        place += 1
+    return found
 
 
 @lru_cache(maxsize=4_000)
@@ -70,6 +109,10 @@ def _read(token: str, opens: bool) -> tuple[str, WordKind, float]:
         return key, "number", 0.6 if key in ("#0", "#1", "#2") else 1.2
     if lower in _NUMBER_WORDS:
         return f"#{_NUMBER_WORDS[lower]}", "number", 0.6 if _NUMBER_WORDS[lower] <= 2 else 1.2
+    if (parts := [part for part in re.split(r"[\s-]+", lower) if part != "and"]) and all(
+        p in _NUMBER_WORDS for p in parts
+    ):
+        return f"#{_spelt(parts)}", "number", 1.2
     if lower in ("e.g.", "i.e.", "a.m.", "p.m."):
         return lower, "word", 0.0
     if "@" in token or "." in token.rstrip(".") or "/" in token:
@@ -78,12 +121,35 @@ def _read(token: str, opens: bool) -> tuple[str, WordKind, float]:
     kind: WordKind = "name" if token[0].isupper() and not opens else "word"
     if lower in FUNCTION or key in FRAME:
         return key, kind, 0.0
+    if key in LIGHT:
+        return key, kind, 0.2
     if key in GENERIC:
         return key, kind, 0.4
+    if key in COMMON and kind == "word":
+        return key, kind, 0.7
     return key, kind, 1.15 if kind == "name" else 1.0
 
 
+def _spelt(parts: Sequence[str]) -> int:
+    """“eight hundred and fifty” is 850."""
+    total, current = 0, 0
+    for value in (_NUMBER_WORDS[part] for part in parts):
+        if value < 100:
+            current += value
+        elif value == 100:
+            current = max(current, 1) * 100
+        else:
+            total, current = total + max(current, 1) * value, 0
+    return total + current
+
+
+_THOUSANDS = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+
+
 def _plain_number(token: str) -> str:
+    if found := re.fullmatch(r"([\d.,]+?)\s?(k|thousand|million|billion)", token):
+        plain = _plain_number(found[1])
+        return f"{float(plain) * _THOUSANDS[found[2]]:.0f}" if re.fullmatch(r"\d+(?:\.\d+)?", plain) else token
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", token):
         token = token.replace(",", "")
     if re.fullmatch(r"\d+\.0+|\d+:00", token):

@@ -7,7 +7,7 @@ from studio.spec.checks.quoting import quote
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.task import TaskSpec
 from studio.spec.text.clauses import Span, clauses, sentences
-from studio.spec.text.coverage import prose
+from studio.spec.text.prose import prose
 from studio.spec.text.words import Word, alike, content, words
 
 SHARED = 0.7
@@ -16,7 +16,7 @@ OF_A_FILE = 0.9
 """Likewise for a sentence of a file, of which there are many."""
 BACK = 0.6
 """Share of the file's sentence that the clause has to have in turn."""
-FEWEST = 2.5
+FEWEST = 2.1
 """Words that have to be shared at least, about."""
 LIMIT = re.compile(
     r"\b(?P<kind>exactly|at most|no more than|not more than|maximum(?: of)?|max\.?|up to|under"

@@ -26,7 +26,7 @@ def intent_in_file(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             ):
                 continue
             leak = find_leak(intent.content, text)
-            if leak and leak.degree == "wholly" and leak.score >= SURE and len(content(intent.content)) > 3:
+            if leak and leak.degree == "wholly" and leak.chance >= SURE and len(content(intent.content)) > 3:
                 yield Flaw(
                     "intents",
                     f"“{file.path}” says this openly: {quote(leak.place)}.",

@@ -10,7 +10,7 @@ from studio.spec.text.leaks import find_leak, topic_of
 @rule("intent-in-request", "warning")
 def intent_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """What the request says is not hidden: every agent gets credit for it (paper, Table 10)."""
-    topic = topic_of(intent.content for intent in task.intents)
+    topic = topic_of((intent.content for intent in task.intents), task.title)
     for position, intent in enumerate(task.intents, 1):
         leak = find_leak(intent.content, opening(task), topic)
         if leak is None:

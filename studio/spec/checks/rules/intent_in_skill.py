@@ -25,7 +25,7 @@ def intent_in_skill(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             continue
         for name, text in shown:
             leak = find_leak(intent.content, text)
-            if leak and leak.degree == "wholly" and leak.score >= SURE:
+            if leak and leak.degree == "wholly" and leak.chance >= SURE:
                 yield Flaw(
                     "intents",
                     f"The description of the skill “{name}” says this to every agent: {quote(leak.place)}.",

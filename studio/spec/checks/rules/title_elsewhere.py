@@ -5,7 +5,8 @@ from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.checks.sources import told
 from studio.spec.task import TaskSpec
 from studio.spec.text.clauses import sentences
-from studio.spec.text.coverage import anywhere, coverage, prose
+from studio.spec.text.coverage import anywhere, coverage
+from studio.spec.text.prose import prose
 from studio.spec.text.words import Word, alike, content
 
 PASSING = 0.05

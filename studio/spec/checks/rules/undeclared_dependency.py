@@ -1,13 +1,14 @@
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from studio.spec.checks.quoting import quote
 from studio.spec.checks.rule import Flaw, Scene, rule
-from studio.spec.checks.sources import behind, files_named, given, made_here, told
+from studio.spec.checks.sources import behind, files_named, given, made_here, opening, told
 from studio.spec.task import TaskSpec
-from studio.spec.text.callbacks import callbacks, pinned
+from studio.spec.text.callbacks import callbacks, known_names, pinned
 from studio.spec.text.coverage import anywhere, coverage
 from studio.spec.text.words import content
 
@@ -17,6 +18,8 @@ SHARED = 2.6
 """How much two texts have to share in rare words before the one calls the other back."""
 
 
+USUAL = 20
+"""Tasks of an episode as the paper has them: in a shorter one a word is not less rare."""
 CLOSE = 0.8
 """A session that shares this much of the best one's words explains a call back, too."""
 
@@ -28,7 +31,12 @@ def undeclared_dependency(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     earlier = [other for other in scene.earlier(task) if other.task_id not in known]
     told_by = {other.task_id: told(other) for other in (*scene.episode.tasks, *scene.episode.unplaced)}
     found = set(known)
-    clues = (*_files(task, earlier), *_facts(task, scene, earlier, told_by), *_calls(task, scene, earlier, told_by))
+    clues = (
+        *_files(task, earlier),
+        *_facts(task, scene, earlier, told_by),
+        *_calls(task, scene, earlier, told_by),
+        *_names(task, scene, earlier),
+    )
     for clue in sorted((*clues, *_intents(task, scene, earlier)), key=lambda clue: len(clue.others)):
         if found.isdisjoint(clue.others):
             found.add(clue.others[0])
@@ -86,13 +94,27 @@ def _facts(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: d
                 yield _clue(field, position, span.text, others, f"{quote(span.text)} is asked for")
 
 
+def _names(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
+    """A person or a project that two sessions speak of and no other: the later one takes it as known."""
+    requests = {other.task_id: opening(other) for other in (*scene.episode.tasks, *scene.episode.unplaced)}
+    files = "\n".join(scene.texts.get(file.sha256, "") for file in task.assets)
+    for other in earlier:
+        for name in known_names(other.initial_request):
+            here = re.search(rf"\b{re.escape(name)}\b", task.initial_request)
+            if here is None or name in files:
+                continue
+            if sum(name in request for request in requests.values()) == 2:
+                yield _clue("initial_request", None, name, [other.task_id], f"The request takes {quote(name)} as known")
+                break
+
+
 def _calls(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: dict[str, str]) -> Iterator[Clue]:
     called = callbacks(task.initial_request)
     if not called or not earlier:
         return
     keys = {name: {word.key for word in content(text)} for name, text in told_by.items()}
     counts = Counter(key for found in keys.values() for key in found)
-    total = len(keys)
+    total = max(len(keys), USUAL)
     declared = behind(task, scene)
     for call, sentence in called:
         near = [word for word in content(sentence.text) if abs(word.start + sentence.start - call.start) < 130]
