@@ -100,6 +100,7 @@ def _limits(text: str) -> tuple[Limit, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=30_000)
 def _numbers_apart(text: str, other: str, least: float) -> tuple[str, str] | None:
     """One number of a clause differs, and all its other words stand together in one sentence of the other text."""
     for clause in clauses(text):

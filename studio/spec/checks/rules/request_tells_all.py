@@ -10,7 +10,7 @@ FEWEST = 2
 @rule("request-tells-all", "warning")
 def request_tells_all(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """A request that leaves nothing unsaid measures obedience, not initiative (paper, Table 9)."""
-    topic = topic_of(intent.content for intent in task.intents)
+    topic = topic_of((intent.content for intent in task.intents), task.title)
     leaks = [find_leak(intent.content, task.initial_request, topic) for intent in task.intents]
     if len(leaks) >= FEWEST and all(leaks):
         wholly = sum(leak is not None and leak.degree == "wholly" for leak in leaks)
