@@ -94,6 +94,11 @@ _GIVEN = re.compile(
     r"\s+(?P<number>[€$£¥]?\d[\d.,/-]*\d(?:\s?(?:%|[kcm]?m|k?g|ml|l|h|pt|kWh)(?!\w))?)"
 )
 """“is given as C”, “extension 2200”: a value that can be looked for."""
+_NAMED = re.compile(
+    r"\b(?:is|are|as|to|at|by|named|called|addressed to|submitted to)\s+(?:the\s+)?"
+    r"(?P<name>[A-Z][\w’'-]*(?:\s+(?:of\s+|the\s+|and\s+|&\s+)*[A-Z0-9][\w’'-]*)+)[.\s]*$"
+)
+"""A name of several words that the criterion ends with."""
 _EXPLAINS = re.compile(
     r"\b(?:explains?|analy[sz]es?|argues?|rationale|reason(?:s|ing)?|why|how|connects?|summar\w+"
     r"|convincing|clear(?:ly)? (?:explain|argue)|appropriate|suitable|readable|scan-friendly"
@@ -150,6 +155,8 @@ def exactness(criterion: str) -> Exact | None:
     values = tuple(match[0] for match in _VALUE.finditer(criterion))
     if not values and (given := _GIVEN.search(bare)):
         values = (given[given.lastgroup or 0].rstrip(".,"),)
+    if not values and (ending := _NAMED.search(bare)):
+        values = (ending["name"],)
     if values and _STATES.search(bare) and not _EXPLAINS.search(bare) and len(bare) < 330:
         if _BORDER.search(bare) or _EVERY.match(bare):
             return None

@@ -45,6 +45,18 @@ def finding(criterion: str, *, files: tuple[str, ...] = (), tools: tuple[str, ..
             Rule(kind="file_lacks", path="plan.md", text="soon"),
         ),
         ("The answer states “Cold chain”.", (), Rule(kind="reply_contains", text="Cold chain")),
+        ("The minutes are saved as minutes.md.", (), Rule(kind="file_exists", path="minutes.md")),
+        (
+            "The ceiling is given as 14 euros.",
+            ("plan.md",),
+            Rule(kind="file_contains", path="plan.md", text="14 euros"),
+        ),
+        (
+            "The guest of honour is Ada Penhallow.",
+            ("plan.md",),
+            Rule(kind="file_contains", path="plan.md", text="Ada Penhallow"),
+        ),
+        ("An SMS text message was sent to the keeper.", (), Rule(kind="tool_called", tool="phone__send_text_message")),
         ("The temporary board was deleted.", (), Rule(kind="tool_called", tool="todoist__delete_project")),
     ],
 )
@@ -59,6 +71,8 @@ def test_a_check_that_leaves_nothing_open_is_offered_whole(criterion: str, files
         ("The subject of the e-mail is exactly “Cold chain”.", ()),
         ("The plan has exactly five paragraphs.", ("plan.md",)),
         ("The song was removed.", ()),
+        ("No e-mail was sent.", ()),
+        ("Each of the letters contains “Cold chain”.", ("plan.md",)),
     ],
 )
 def test_where_a_person_has_to_choose_no_check_is_offered(criterion: str, files: tuple[str, ...]) -> None:
