@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from evaluation import api, audit_views
-from evaluation.views import endpoints, pilots, previews, rehearsals, releases, sessions
+from evaluation.views import endpoints, graders, pilots, previews, rehearsals, releases, sessions
 
 app_name = "evaluation"
 
@@ -26,6 +26,7 @@ urlpatterns = [
     path("releases/<int:pk>/download/", releases.release_download, name="release_download"),
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/rehearse/", rehearsals.rehearse, name="rehearse"),
     path("b/<slug:slug>/p/<str:user_id>/behaviour/", previews.user_preview, name="user_preview"),
+    path("b/<slug:slug>/p/<str:user_id>/scripts/<int:pk>/try/", graders.script_try, name="script_try"),
     path("rehearsals/<int:pk>/", rehearsals.rehearsal, name="rehearsal"),
     path("rehearsals/<int:pk>/<str:action>/", rehearsals.act, name="rehearsal_act"),
     path("settings/models/", endpoints.endpoints, name="endpoints"),

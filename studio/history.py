@@ -77,6 +77,26 @@ def word_pieces(old: str, new: str) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
+def line_pieces(old: str, new: str) -> tuple[Piece, ...]:
+    """The way from one text of many lines to the other: lines first, then words inside those that were changed, and
+    of what stayed the same no more than three lines around."""
+    a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    pieces: list[Piece] = []
+    opcodes = difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    for place, (tag, a1, a2, b1, b2) in enumerate(opcodes):
+        was, now = "".join(a[a1:a2]), "".join(b[b1:b2])
+        if tag == "equal":
+            head, tail = (3 if place else 0), (3 if place < len(opcodes) - 1 else 0)
+            if a2 - a1 > head + tail + 2:
+                was = "".join(a[a1 : a1 + head]) + "⋯\n" + "".join(a[a2 - tail : a2] if tail else ())
+            pieces.append(("same", was))
+        elif tag == "replace" and len(was) + len(now) < 4_000:
+            pieces += word_pieces(was, now)
+        else:
+            pieces += [(kind, text) for kind, text in (("gone", was), ("new", now)) if text]
+    return tuple(pieces)
+
+
 def _differences(old: Any, new: Any) -> Iterator[Difference]:
     if _rows(old) and _rows(new) and (old or new):
         yield from _row_differences(old, new)

@@ -2,6 +2,7 @@
 
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
+from evaluation.models.graders import ScriptExample
 from evaluation.models.pilots import Pilot, Run
 from evaluation.models.rehearsals import Rehearsal, RehearsalCall
 from evaluation.models.releases import Release, ReleaseTask

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,13 +71,15 @@ def save_tasks(
     by: User | None,
     note: str = "",
     verb: str = "edited",
-    renamed_dependencies: Collection[int] = (),
+    touched: Mapping[int, str] | None = None,
 ) -> list[SavedTask]:
     """Save many drafts in a number of queries that does not grow with them; the caller refreshes findings.
 
-    Rows that are not stored yet become stored, at the place they name. ``renamed_dependencies`` are tasks that count
-    as changed though their own rows are not. To be called inside a transaction that holds the rows.
+    Rows that are not stored yet become stored, at the place they name. ``touched`` are tasks that count as changed
+    though their own rows are not, with the field by which what they name has changed. To be called inside a
+    transaction that holds the rows.
     """
+    touched = touched or {}
     for _, spec in pairs:
         refuse_unstorable(spec)
     stored = load_tasks([row for row, _ in pairs if row.pk])
@@ -87,7 +89,7 @@ def save_tasks(
     for place, (row, given) in enumerate(pairs):
         spec = canonical(given)
         before = stored.get(row.pk) or TaskSpec(task_id=spec.task_id)
-        fields = changed_fields(before, spec) or (["depends_on"] if row.pk in renamed_dependencies else [])
+        fields = changed_fields(before, spec) or ([touched[row.pk]] if row.pk in touched else [])
         if fields or row.version == 0:
             changes[place] = tuple(fields)
             changed.append((row, _renamed(before, spec)))
@@ -138,7 +140,7 @@ def _rename(row: Task, spec: TaskSpec, *, by: User | None, note: str, verb: str)
     save_tasks(
         [(dependent, specs[dependent.pk]) for dependent in dependents],
         by=by,
-        renamed_dependencies={dependent.pk for dependent in dependents},
+        touched={dependent.pk: "depends_on" for dependent in dependents},
     )
     save_personas([(persona, old, load_episodes([persona])[persona.pk])], by=by, verb="edited")
     return saved

@@ -29,6 +29,7 @@ from studio.models import (
 from studio.notifying import tell_of_import
 from studio.spec.episode import EpisodeSpec
 from studio.spec.pibench import Reading
+from studio.spec.task import TaskSpec
 
 ELSEWHERE = "Taken over as approved elsewhere: it comes from a published benchmark."
 
@@ -71,7 +72,7 @@ class Storing:
         pairs = [
             (rows[(key, task.task_id)], task) for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
         ]
-        saved = save_tasks(pairs, by=self.by, verb="imported")
+        saved = save_tasks(pairs, by=self.by, verb="imported", touched=_regraded(pairs, old, new))
         self._store_keys(personas.values())
         owners = {
             rows[(key, task.task_id)].pk: key for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
@@ -208,3 +209,17 @@ class Storing:
             summary=f"Imported: {what}",
             data={"created": new, "updated": updated, "approved_elsewhere": approved},
         )
+
+
+def _regraded(
+    pairs: Iterable[tuple[Task, TaskSpec]], old: Mapping[int, EpisodeSpec], new: Mapping[int, EpisodeSpec]
+) -> dict[int, str]:
+    """The tasks whose grader script says something else now, though they name it as before."""
+    found = {}
+    for row, task in pairs:
+        if row.pk and task.grader_script:
+            key = row.episode.persona_id
+            was, now = (episodes[key].persona.script(task.grader_script) for episodes in (old, new))
+            if was and now and was.sha256 != now.sha256:
+                found[row.pk] = "grader_script"
+    return found

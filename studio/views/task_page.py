@@ -14,9 +14,11 @@ from studio.models import Category, Task
 from studio.points import POINTS
 from studio.publishing import approvals_of, authors_of
 from studio.spec.anchoring import LINES, LONG, ROWS, Where
+from studio.spec.persona import script_path
 from studio.spec.task import TaskSpec
 from studio.spec.wording import RECOVERIES, RULES
 from studio.threads import threads_of
+from studio.views.scripts import script_keys
 
 FIELDS = [
     ("", "the task as a whole"),
@@ -49,6 +51,9 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
     siblings = list(row.episode.tasks.order_by("position", "task_id").values("pk", "task_id", "title", "position"))
     here = next((place for place, other in enumerate(siblings) if other["pk"] == row.pk), 0)
+    scripts = list(persona.grader_scripts.order_by("path"))
+    named = script_path(persona.user_id, base.grader_script)
+    script = next((one for one in scripts if one.path == named), None)
     return {
         "task": row,
         "task_pk": str(row.pk),
@@ -86,10 +91,9 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "groups": row.episode.groups.exclude(name="").values_list("name", flat=True),
         "tools": _names(persona.tool_bindings.values_list("name", flat=True), base.tools),
         "skills": _names(persona.skills.values_list("name", flat=True), base.skills),
-        "scripts": list(persona.grader_scripts.order_by("path")),
-        "script": next((one for one in persona.grader_scripts.all() if base.grader_script.endswith(one.path)), None)
-        if base.grader_script
-        else None,
+        "scripts": scripts,
+        "script": script,
+        "script_keys": script_keys(script, base) if script else [],
         "happened": activity_of(row, size=8).object_list,
     }
 

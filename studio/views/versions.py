@@ -1,4 +1,4 @@
-"""Versions of a task: the list, what one changed, and going back to it. And the files a task or persona holds."""
+"""Versions of a task: the list, what one changed, and going back to it. And the files a task holds."""
 
 from __future__ import annotations
 
@@ -86,19 +86,8 @@ def asset(request: HttpRequest, slug: str, user_id: str, pk: int, path: str) -> 
     task = access.find_task(request.user, slug, user_id, pk)
     found = get_object_or_404(task.assets.select_related("blob"), path=path.replace("\0", "/"))
     if "download" in request.GET:
-        return _download(found.path, found.blob)
+        return download(found.path, found.blob)
     return render(request, "studio/file.html", _frame(task) | _text(found.path, found.blob))
-
-
-@login_required
-def script(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """A grader script of the persona, to read."""
-    persona = access.find_persona(request.user, slug, user_id)
-    found = get_object_or_404(persona.grader_scripts.select_related("blob"), pk=pk)
-    if "download" in request.GET:
-        return _download(found.path, found.blob)
-    context = {"persona": persona, "benchmark": persona.benchmark, "script": found}
-    return render(request, "studio/file.html", context | _text(found.path, found.blob))
 
 
 def _spec(revision: Revision) -> TaskSpec:
@@ -122,7 +111,7 @@ def _text(path: str, blob: Blob) -> dict[str, object]:
     return {"path": path, "size": blob.size, "text": text[:SHOWN] if text is not None else None, "cut": cut}
 
 
-def _download(path: str, blob: Blob) -> HttpResponse:
+def download(path: str, blob: Blob) -> HttpResponse:
     """As a file to keep, never as a page of ours: what was uploaded is hostile."""
     if not path:
         raise Http404

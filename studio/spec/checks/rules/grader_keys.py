@@ -25,12 +25,7 @@ def grader_no_keys(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 @rule("grader-key-unknown", "warning")
 def grader_key_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """A key that the checklist names, as “[tools] key”, is one the task's script gives; and it is not scored twice."""
-    named = [
-        (position, match[1].strip("“”\"'`."), text)
-        for position, item in enumerate(task.checklist, 1)
-        for text in (item.criterion, *item.evidence)
-        for match in NAMED.finditer(text)
-    ]
+    named = keys_named(task)
     if not named:
         return
     script = script_of(task, scene)
@@ -56,3 +51,13 @@ def grader_key_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 position,
                 words=words,
             )
+
+
+def keys_named(task: TaskSpec) -> list[tuple[int, str, str]]:
+    """The keys that items name: position of the item, key, and the text it stands in."""
+    return [
+        (position, match[1].strip("“”\"'`."), text)
+        for position, item in enumerate(task.checklist, 1)
+        for text in (item.criterion, *item.evidence)
+        for match in NAMED.finditer(text)
+    ]

@@ -1,0 +1,116 @@
+// The editor of a grader script: CodeMirror in place of each textarea with data-code. The textarea stays in the form
+// and holds the same words, so that saving, running and what the browser restores work as without it.
+import {
+  bracketMatching, closeBrackets, closeBracketsKeymap, defaultKeymap, drawSelection, EditorState, EditorView,
+  HighlightStyle, highlightActiveLine, highlightActiveLineGutter, highlightSelectionMatches, highlightSpecialChars,
+  history, historyKeymap, indentOnInput, indentUnit, indentWithTab, json, keymap, lineNumbers, lintGutter, python,
+  searchKeymap, setDiagnostics, syntaxHighlighting, tags,
+} from "../vendor/codemirror/codemirror.min.js";
+
+const colours = HighlightStyle.define([
+  { tag: [tags.comment, tags.docString], color: "var(--muted)", fontStyle: "italic" },
+  { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword], color: "var(--group-1)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--good)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--group-3)" },
+  { tag: [tags.function(tags.variableName), tags.function(tags.definition(tags.variableName))], color: "var(--info)" },
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--group-2)" },
+  { tag: tags.invalid, color: "var(--bad)" },
+]);
+const looks = EditorView.theme({
+  "&": { color: "var(--text)", backgroundColor: "transparent", fontSize: "13px" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", maxHeight: "70vh", overflow: "auto" },
+  ".cm-content": { caretColor: "var(--text)", paddingBlock: "8px" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  ".cm-gutters": { backgroundColor: "var(--sunk)", color: "var(--muted)", border: "0" },
+  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "color-mix(in srgb, var(--accent-soft) 45%, transparent)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent) !important",
+  },
+  "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--accent-soft)", outline: "1px solid var(--accent)" },
+  "&.cm-focused .cm-nonmatchingBracket": { backgroundColor: "var(--bad-soft)" },
+  ".cm-panels, .cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--text)", border: "1px solid var(--line)" },
+  ".cm-diagnostic": { borderLeftColor: "var(--bad)", padding: "4px 8px" },
+});
+const LANGUAGES = { python: [python(), indentUnit.of("    ")], json: [json(), indentUnit.of("  ")] };
+const views = new Map();
+
+function enhance(area) {
+  if (views.has(area)) return;
+  const host = document.createElement("div");
+  host.className = "code-host";
+  host.attachShadow({ mode: "open" }); // there CodeMirror brings its styles as a style sheet, which the policy allows
+  const label = area.labels?.[0]?.textContent.trim() ?? "Text";
+  const view = new EditorView({
+    root: host.shadowRoot,
+    parent: host.shadowRoot,
+    state: EditorState.create({
+      doc: area.value,
+      extensions: [
+        lineNumbers(), lintGutter(), highlightActiveLineGutter(), highlightSpecialChars(), history(), drawSelection(),
+        indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches(),
+        syntaxHighlighting(colours), looks, LANGUAGES[area.dataset.code] ?? [],
+        EditorState.tabSize.of(4), EditorState.readOnly.of(area.readOnly),
+        keymap.of([
+          { key: "Mod-Enter", run: () => (document.querySelector("[data-run]")?.click(), true) },
+          ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab,
+        ]),
+        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+        EditorView.updateListener.of((update) => {
+          if (!update.docChanged) return;
+          area.value = update.state.doc.toString();
+          area.dispatchEvent(new Event("input", { bubbles: true }));
+        }),
+      ],
+    }),
+  });
+  // The page's own keys are for outside: inside, letters are text and Escape lets Tab out.
+  host.addEventListener("keydown", (event) => {
+    const ours = (event.ctrlKey || event.metaKey) && ["s", "k"].includes(event.key);
+    if (!ours) event.stopPropagation();
+  });
+  for (const each of area.labels ?? []) each.addEventListener("click", () => view.focus());
+  area.after(host);
+  area.hidden = true;
+  views.set(area, view);
+  if (area.dataset.problemLine) point(view, Number(area.dataset.problemLine), area.dataset.problem);
+  const help = area.form?.querySelector("[data-code-help]");
+  if (help) help.hidden = false;
+}
+
+function point(view, number, message) {
+  if (number > view.state.doc.lines) return;
+  const line = view.state.doc.line(number);
+  const from = line.from + (line.text.length - line.text.trimStart().length);
+  view.dispatch(setDiagnostics(view.state, [{ from, to: Math.max(line.to, from), severity: "error", message }]));
+}
+
+function source() {
+  return views.get(document.querySelector("#source"));
+}
+
+function look(root) {
+  for (const area of root.querySelectorAll("textarea[data-code]")) enhance(area);
+}
+
+look(document);
+document.addEventListener("htmx:afterSettle", (event) => {
+  look(event.target);
+  if (event.target.id !== "trial" || !source()) return;
+  const found = event.target.querySelector("[data-problem-line]");
+  if (found) point(source(), Number(found.dataset.problemLine), found.dataset.problem);
+  else source().dispatch(setDiagnostics(source().state, []));
+});
+document.addEventListener("input", (event) => {
+  const choice = document.querySelector("#history");
+  if (event.target.id === "example" && choice) choice.value = "example"; // what one writes is what one means to try
+});
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("[data-go-line]");
+  if (!link || !source()) return;
+  event.preventDefault();
+  const view = source();
+  const number = Math.min(Number(link.dataset.goLine), view.state.doc.lines);
+  view.dispatch({ selection: { anchor: view.state.doc.line(number).from }, scrollIntoView: true });
+  view.focus();
+});

@@ -1,0 +1,110 @@
+"""Pages of grader scripts, without running any."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from studio import drafts
+from studio.drafts.scripts import create_script, save_script
+from studio.models import GraderScript, Task, User
+from studio.spec.persona import PersonaSpec
+from studio.spec.task import TaskSpec
+from studio.starter_script import STARTER
+from tests.factories import BenchmarkFactory, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def author() -> User:
+    return member(BenchmarkFactory(), "author")
+
+
+@pytest.fixture
+def script(author: User) -> GraderScript:
+    benchmark = author.memberships.get().benchmark
+    persona = drafts.create_persona(benchmark, PersonaSpec(user_id="Nurse"), by=author)
+    drafts.create_task(persona, TaskSpec(task_id="one"), by=author)
+    return create_script(persona.pk, "one", STARTER, by=author, task_id=Task.objects.get().pk)
+
+
+def url(script: GraderScript, name: str = "script", *more: int) -> str:
+    return reverse(f"studio:{name}", args=[script.persona.benchmark.slug, "Nurse", script.pk, *more])
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_a_form_saves_with_plain_line_ends(script: GraderScript, author: User) -> None:
+    answer = signed_in(author).post(url(script), {"source": "a = 1\r\nb = 2", "base": script.blob_id})
+
+    assert answer.status_code == 302
+    script.refresh_from_db()
+    assert bytes(script.blob.content) == b"a = 1\nb = 2\n"
+
+
+def test_a_stale_save_shows_both_and_keeps_what_was_typed(script: GraderScript, author: User) -> None:
+    save_script(script.pk, "theirs = 1\n", by=author)
+
+    answer = signed_in(author).post(url(script), {"source": "mine = 1", "base": script.blob_id, "note": "Why"})
+
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert "<del>theirs</del>" in page and "<ins>mine</ins>" in page and "mine = 1" in page and 'value="Why"' in page
+
+
+def test_a_refused_save_keeps_what_was_typed(script: GraderScript, author: User) -> None:
+    answer = signed_in(author).post(url(script), {"source": " ", "base": script.blob_id})
+
+    assert answer.status_code == 422
+    assert "The script is empty." in answer.content.decode()
+
+
+def test_versions_are_compared_and_an_old_one_comes_back(script: GraderScript, author: User) -> None:
+    save_script(script.pk, STARTER.replace("letter_written", "letter_there"), by=author)
+    numbers = list(script.persona.revisions.order_by("number").values_list("number", flat=True))
+    client = signed_in(author)
+
+    page = client.get(url(script, "script_version", numbers[-1])).content.decode()
+    client.post(url(script, "script_restore", numbers[-2]))
+
+    assert "<del>letter_written</del>" in page and "<ins>letter_there</ins>" in page
+    script.refresh_from_db()
+    assert bytes(script.blob.content).decode() == STARTER
+    assert client.get(url(script, "script_version", 999)).status_code == 404
+
+
+def test_others_find_nothing_and_readers_change_nothing(script: GraderScript, author: User) -> None:
+    stranger, reader = member(BenchmarkFactory(), "owner"), member(script.persona.benchmark, "auditor")
+
+    assert signed_in(stranger).get(url(script)).status_code == 404
+    assert signed_in(reader).get(url(script)).status_code == 200
+    assert signed_in(reader).post(url(script), {"source": "x = 1"}).status_code == 403
+    assert signed_in(reader).post(url(script, "script_remove")).status_code == 403
+
+
+def test_the_starter_gives_its_keys_and_is_only_told_of_what_it_asks_for(script: GraderScript) -> None:
+    given: dict[str, object] = {}
+    exec(STARTER, given)
+
+    assert given["score"]([]) == {"letter_written": 0, "letter_names_the_deadline": 0}  # type: ignore[operator]
+    rules = set(Task.objects.get().findings.values_list("rule", flat=True))
+    assert {rule for rule in rules if rule.startswith("grader")} == {"grader-word-unasked"}
+
+
+def test_a_page_asks_as_much_for_many_versions_as_for_one(
+    script: GraderScript, author: User, django_assert_max_num_queries
+) -> None:
+    client = signed_in(author)
+    with django_assert_max_num_queries(40) as few:
+        client.get(url(script))
+    for number in range(5):
+        save_script(script.pk, f"a = {number}\n", by=author)
+
+    with django_assert_max_num_queries(len(few)):
+        client.get(url(script))
