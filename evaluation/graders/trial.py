@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,25 +47,25 @@ def try_script(source: str, history: ToolHistory) -> Trial:
     wanted = json.dumps({"history": list(history), "mark": mark})
     files = {"main.py": DRIVER, "grader.py": source.encode("utf-8", "surrogatepass")}
     outcome = run_python(files, stdin=wanted.encode("utf-8", "replace"), limits=LIMITS)
-    printed, _, last = outcome.stdout.decode("utf-8", "replace").rpartition(f"\n{mark}")
-    said = _said(last) if mark in outcome.stdout.decode("utf-8", "replace") else {}
-    shown = {
-        "stdout": _shown(printed if said else outcome.stdout.decode("utf-8", "replace")),
-        "stderr": _shown(outcome.stderr.decode("utf-8", "replace")),
-        "milliseconds": round(float(said.get("seconds", outcome.seconds)) * 1000),
-    }
+    out = outcome.stdout.decode("utf-8", "replace")
+    printed, found, last = out.rpartition(f"\n{mark}")
+    said = _said(last) if found else {}
+    ran = Trial(
+        {},
+        stdout=_shown(printed if said else out),
+        stderr=_shown(outcome.stderr.decode("utf-8", "replace")),
+        milliseconds=round(float(said.get("seconds", outcome.seconds)) * 1000),
+    )
     if not said:
-        return Trial(
-            {}, outcome.explain(LIMITS) if outcome.reason != "ok" else "The script ended its process.", **shown
-        )
+        ended = "The script ended its process." if outcome.reason == "ok" else outcome.explain(LIMITS)
+        return replace(ran, problem=ended)
     if said.get("error"):
-        return Trial({}, _shown(str(said["error"])), _frames(said.get("frames"), source), **shown)
+        return replace(ran, problem=_shown(str(said["error"])), frames=_frames(said.get("frames"), source))
     try:
-        graded = run_grader(source, [history])
+        [turn] = run_grader(source, [history]).turns
     except GraderBroken as broken:
-        return Trial({}, str(broken), **shown)
-    turn = graded.turns[0]
-    return Trial({} if turn.problem else turn.values, turn.problem, **shown)
+        return replace(ran, problem=str(broken))
+    return replace(ran, values={} if turn.problem else turn.values, problem=turn.problem)
 
 
 def _said(text: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class Places:
 
     persona: str = "/b/sample/p/radio_producer/"
     tasks: list[str] = field(default_factory=list)
+    script: str = ""
     pilot: str = ""
     session: str = ""
     file: str = ""
@@ -57,6 +58,9 @@ def every_page(places: Places) -> list[Shot]:
         Shot("board", f"{persona}?task={number_in(tasks[2])}"),
         Shot("profile", f"{persona}profile/"),
         Shot("behaviour", f"{persona}behaviour/"),
+        Shot("script", places.script, "author"),
+        Shot("script-run", f"{places.script}try/", "author"),
+        Shot("script-new", f"{persona}scripts/new/", "author"),
         Shot("persona-history", f"{persona}history/"),
         Shot("task-new", f"{persona}new/"),
         Shot("task", tasks[2], "author"),
@@ -116,6 +120,8 @@ class Tour:
         for number in range(cards.count()):
             page.goto(f"{self.address}/b/sample/p/radio_producer/{cards.nth(number).get_attribute('href')}")
             self.places.tasks.append(str(page.locator("#detail a.main").get_attribute("href")))
+        profile = self.go("author", f"{self.places.persona}profile/")
+        self.places.script = str(profile.locator("a[href*='/scripts/'].mono").first.get_attribute("href"))
         for task in self.places.tasks[:4]:
             self.go("author", task).get_by_role("button", name="Submit for review").click()
         for task in self.places.tasks[:2]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.urls import reverse
 
 from annotations.judging import next_number, next_packet, read_results, record_judgment
 from evaluation.audits import open_audit
@@ -12,7 +13,7 @@ from evaluation.models import Session
 from evaluation.releases import cut_release
 from studio.local.pictures import Shot
 from studio.local.tour import Places, every_page
-from studio.models import User
+from studio.models import GraderScript, User
 from studio.publishing import approve, request_changes, submit
 from tests.e2e.making import a_finished_pilot
 
@@ -41,6 +42,7 @@ def pages(sample, radio) -> list[Shot]:
         record_judgment(packet, auditor=auditor, answer="yes", number=next_number(packet, auditor))
     read_results(done, auditor)
     release = cut_release(sample, "0.1", by=sample.created_by, accept="To look at it.")
+    script = GraderScript.objects.get(path="scripts/running_order.py")
     path = next(iter(session.turns.first().snapshot.manifest))
     return every_page(
         Places(
@@ -51,6 +53,7 @@ def pages(sample, radio) -> list[Shot]:
             audit=done.get_absolute_url(),
             judging=begun.get_absolute_url(),
             release=release.get_absolute_url(),
+            script=reverse("studio:script", args=["sample", "radio_producer", script.pk]),
         )
     )
 
