@@ -76,7 +76,7 @@ def history_of(choice: str, text: str, source: str, using: Sequence[Task], perso
         case "rehearsal":
             rehearsal = Rehearsal.objects.filter(pk=number, person=person, revision__task__in=using).first()
             if rehearsal is not None:
-                calls = [reply_of(turn["reply"]).tool_calls for turn in rehearsal.turns]
+                calls = [list(reply_of(turn["reply"]).tool_calls) for turn in rehearsal.turns]
                 return tools_history(calls_shown(calls, "strict"))
         case "generated":
             generated = generate_histories(read_script(source))
