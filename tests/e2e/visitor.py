@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from studio.models import User
 
-PATIENCE = 45_000
+PATIENCE = 10_000
 """Milliseconds until a page that does not do what it should fails the test."""
 
 
