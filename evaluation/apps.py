@@ -10,8 +10,11 @@ class EvaluationConfig(AppConfig):
         from evaluation.graders.keys import count_keys
         from evaluation.searching import register_sources
         from evaluation.toolbook import register_tools
+        from evaluation.tools.cards import tool_cards
         from studio.graderkeys import register_examiners, register_key_reader
+        from studio.toolcatalog import register_reader
 
+        register_reader(tool_cards)
         register_key_reader(count_keys)
         register_examiners(now=examine_scripts, later=examine_later)
         register_sources()

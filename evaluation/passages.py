@@ -9,19 +9,9 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from itertools import pairwise
 
-import nh3
 from django.utils.safestring import SafeString, mark_safe
-from markdown_it import MarkdownIt
 
-LONGEST_MARKDOWN = 200_000
-"""Characters; a longer text is drawn as it is."""
-TAGS = {
-    "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a",
-    "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td",
-}  # fmt: skip
-ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
-_markdown = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
-_markdown.disable("image")
+from studio.previews import marking
 
 
 @dataclass(frozen=True)
@@ -52,15 +42,9 @@ def plain(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
 
 def markdown(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
     """A model's Markdown as sanitised HTML, with the quotes marked; plain if only so all of them are found."""
-    if len(text) > LONGEST_MARKDOWN:
+    if len(text) > marking.LONGEST:
         return _as_is(text, quotes)
-    clean = nh3.clean(
-        _markdown.render(text),
-        tags=TAGS,
-        attributes=ATTRIBUTES,
-        url_schemes={"http", "https", "mailto"},
-        link_rel="noopener noreferrer nofollow",
-    )
+    clean = marking.markdown(text)
     if not quotes:
         return mark_safe(clean), set()
     reading = _Walk()
@@ -94,7 +78,7 @@ def _as_shown(shown: str, quote: str) -> str:
     if find(shown, quote) is not None:
         return quote
     walk = _Walk()
-    walk.feed(_markdown.render(html.unescape(quote)))
+    walk.feed(marking.rendered(html.unescape(quote)))
     walk.close()
     return "".join(walk.texts)
 

@@ -16,7 +16,6 @@ from django.db import transaction
 from evaluation.agents.react import MAX_REPLY
 from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.pilots import PilotRefused, newest_revisions, with_dependencies
-from evaluation.protocol.opening import opening_message
 from evaluation.protocol.participants import AgentReply
 from evaluation.protocol.trace import read_texts
 from evaluation.rehearsed import (
@@ -31,6 +30,7 @@ from evaluation.rehearsing import after, send_off, settled
 from evaluation.snapshots import MAX_FILES, reader, safe_path, staged
 from evaluation.storable import storable
 from studio.models import Blob, Task, User
+from studio.spec.opening import opening_message
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
 

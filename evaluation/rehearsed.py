@@ -8,10 +8,10 @@ from typing import Any, Literal, get_args
 
 from evaluation.models import Rehearsal
 from evaluation.protocol.answers import occurs
-from evaluation.protocol.opening import opening_message
 from evaluation.protocol.participants import AgentReply, Decision, OpenIntent, Style, ToolRecord
 from evaluation.protocol.session import Progress, TurnTaken, begin
 from evaluation.storable import storable
+from studio.spec.opening import opening_message
 from studio.spec.task import TaskSpec
 
 Choice = Literal["met", "asked", "neither"]

@@ -19,7 +19,6 @@ from evaluation.grading import grade_session
 from evaluation.judges import ModelChecklistJudge, ModelIntentJudge
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.pilots import settle_pilot
-from evaluation.protocol.opening import opening_message
 from evaluation.protocol.participants import Agent, AgentReply, Outage, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, begin, run_session
 from evaluation.protocol.trace import read_texts
@@ -28,6 +27,7 @@ from evaluation.recording import CallRecord, session_record
 from evaluation.snapshots import Manifest, MissingContent, folder_reader, rebuild, staged, take_snapshot
 from evaluation.storable import storable
 from evaluation.usage import usage_of
+from studio.spec.opening import opening_message
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
 

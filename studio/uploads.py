@@ -1,18 +1,21 @@
-"""Imports in the browser: looked at first, carried out on a second word."""
+"""What people hand over in the browser: the files of a task, and imports, looked at first and carried out on a second
+word."""
 
 from __future__ import annotations
 
 import io
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from django.conf import settings
 from django.db import transaction
 
+from studio.forms.file_rows import why_not
 from studio.importing import ImportReport, import_archive
-from studio.models import Benchmark, Import, User
+from studio.models import Benchmark, Blob, Import, User
+from studio.spec.base import FileRef
 
 
 class Upload(Protocol):
@@ -24,6 +27,35 @@ class Upload(Protocol):
 
 class UploadRefused(ValueError):
     """What was handed over cannot be looked at; the text says why and what to do."""
+
+
+def take_files(files: Sequence[Upload], rows: Sequence[Mapping[str, Any]]) -> list[FileRef]:
+    """Store files for a task that has these rows of files already. Raises UploadRefused, and then nothing is stored."""
+    refuse_too_much(rows, [(file.name or "", file.size or 0) for file in files])
+    contents = [file.read() for file in files]
+    return [
+        FileRef(path=(file.name or "").strip(), sha256=sha256, size=len(content))
+        for file, content, sha256 in zip(files, contents, Blob.objects.keep(contents), strict=True)
+    ]
+
+
+def refuse_too_much(rows: Sequence[Mapping[str, Any]], files: Iterable[tuple[str, int]]) -> None:
+    """Raise UploadRefused if these files, names and sizes, cannot join the rows of a task's files."""
+    sizes = {str(row["path"]): int(row["size"]) for row in rows}
+    for path, size in files:
+        if why := why_not(path.strip()):
+            raise UploadRefused(f"“{path}”: {why}")
+        if size > settings.UPLOAD_MAX_FILE_BYTES:
+            raise UploadRefused(f"“{path}” is larger than the {_mb(settings.UPLOAD_MAX_FILE_BYTES)} a file may have.")
+        sizes[path.strip()] = size
+    if len(sizes) > settings.UPLOAD_MAX_TASK_FILES:
+        raise UploadRefused(f"A task brings at most {settings.UPLOAD_MAX_TASK_FILES} files: leave some out.")
+    if sum(sizes.values()) > settings.UPLOAD_MAX_TASK_BYTES:
+        raise UploadRefused(f"The task's files together are larger than {_mb(settings.UPLOAD_MAX_TASK_BYTES)}.")
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1_000_000:.0f} MB"
 
 
 def zip_folder(files: Sequence[Upload], paths: str) -> bytes:

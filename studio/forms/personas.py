@@ -8,8 +8,8 @@ from typing import Any
 
 from django import forms
 
-from studio.forms.posted import Posted, keep, lines, mapping_of, mapping_rows
-from studio.forms.task_sheet import MAPPING, SheetErrors
+from studio.forms.posted import MAPPING, Posted, keep, lines, mapping_of, mapping_rows
+from studio.forms.task_sheet import SheetErrors
 from studio.spec.persona import PersonaSpec
 
 ONE_LINE = ("name", "occupation")

@@ -16,6 +16,8 @@ from django.http import QueryDict
 from studio.spec.base import JsonDict
 
 NEW = "new"
+MAPPING = ("name", "value", "kind")
+"""Fields of a mapping's row."""
 
 
 class Posted:
@@ -79,14 +81,30 @@ def mapping_rows(mapping: Mapping[str, Any], prefix: str = "k") -> list[dict[str
     """A mapping as rows a person edits: sentences, lists of sentences one a line, anything else as JSON."""
     rows = []
     for number, (name, value) in enumerate(mapping.items()):
-        if isinstance(value, str):
+        if isinstance(value, str) and "\r" not in value:
             kind, text = "text", value
-        elif isinstance(value, list) and value and all(isinstance(each, str) and "\n" not in each for each in value):
+        elif isinstance(value, list) and value and all(map(_is_line, value)):
             kind, text = "list", "\n".join(value)
         else:
             kind, text = "json", json.dumps(value, ensure_ascii=False, indent=2)
         rows.append({"key": f"{prefix}{number}", "name": name, "value": text, "kind": kind})
     return rows
+
+
+def read_json(text: str) -> Any:
+    """The value; raises ValueError, also for the words that Python takes for numbers and JSON does not."""
+
+    def refuse(word: str) -> Any:
+        raise ValueError(f"{word} is no number there")
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _is_line(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and "\n" not in value and "\r" not in value
 
 
 def mapping_of(
@@ -119,7 +137,7 @@ def mapping_of(
             result[name] = [line for line in text.split("\n") if line.strip()]
         elif kind == "json":
             try:
-                result[name] = json.loads(text)
+                result[name] = read_json(text)
             except ValueError as error:
                 complain(f"{place}.value", f"This does not read as JSON: {error}.")
                 result[name] = text

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
-from studio.forms.posted import NEW, Posted, keep, lines, mapping_of, mapping_rows
-from studio.spec.base import FileRef
+from studio.forms.file_rows import file_rows, files_of, keyed, posted_files
+from studio.forms.posted import MAPPING, NEW, Posted, keep, lines, mapping_of, mapping_rows
+from studio.forms.signals import SWITCH, payload_of
 from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence, Trigger
 
 ONE_LINE = ("task_id", "user_id", "environment_id", "task_type", "category", "grader_script", "group")
@@ -30,8 +30,6 @@ ITEM = (
     "rule_arguments",
     "evidence",
 )
-Row = TypeVar("Row")
-MAPPING = ("name", "value", "kind")
 
 
 class SheetErrors(Exception):
@@ -63,7 +61,7 @@ def sheet_of(spec: TaskSpec) -> Sheet:
         values={name: getattr(spec, name) for name in (*ONE_LINE, *AREAS)}
         | {name: "\n".join(getattr(spec, name)) for name in LINES}
         | {name: list(getattr(spec, name)) for name in PICKS}
-        | {"trigger": spec.trigger.kind},
+        | {"trigger": spec.trigger.kind, SWITCH: "rows", "payload_raw": ""},
         intents=[
             {
                 "key": intent.uid,
@@ -84,14 +82,11 @@ def sheet_of(spec: TaskSpec) -> Sheet:
         ],
         tool_evidence=[
             {"key": key, "tool": one.tool, "call": "\n".join(one.call), "result": "\n".join(one.result)}
-            for key, one in _keyed("e", spec.tool_evidence, lambda one: one.tool).items()
+            for key, one in keyed("e", spec.tool_evidence, lambda one: one.tool).items()
         ],
         payload=mapping_rows(spec.trigger.payload),
         metadata=mapping_rows(spec.metadata),
-        assets=[
-            {"key": key, "path": file.path, "size": file.size, "description": file.description, "gone": False}
-            for key, file in _keyed("a", spec.assets, lambda file: file.path).items()
-        ],
+        assets=file_rows(spec.assets),
     )
 
 
@@ -103,34 +98,30 @@ def sheet_from(posted: Posted, base: TaskSpec) -> Sheet:
     checklist = posted.rows("checklist", ITEM)
     for row in checklist:
         row["follows_from"] = posted.values(f"checklist.{row['key']}.follows_from")
-    gone = set(posted.values("assets_gone"))
-    assets = [
-        row | {"description": posted.text(f"assets.{row['key']}.description"), "gone": row["key"] in gone}
-        for row in sheet_of(base).assets
-    ]
     return Sheet(
         values={name: posted.text(name) for name in (*ONE_LINE, *AREAS, *LINES)}
         | {name: posted.values(name) for name in PICKS}
-        | {"trigger": posted.text("trigger", "user_message")},
+        | {"trigger": posted.text("trigger", "user_message")}
+        | {SWITCH: posted.text(SWITCH, "rows"), "payload_raw": posted.text("payload_raw")},
         intents=intents,
         checklist=checklist,
         depends_on=posted.rows("depends_on", ("task_id", "carries_over")),
         tool_evidence=posted.rows("tool_evidence", ("tool", "call", "result")),
         payload=posted.rows("payload", MAPPING),
         metadata=posted.rows("metadata", MAPPING),
-        assets=assets,
+        assets=posted_files(posted, "assets", base.assets),
     )
 
 
-def spec_of(sheet: Sheet, base: TaskSpec, added: Sequence[FileRef] = ()) -> TaskSpec:
+def spec_of(sheet: Sheet, base: TaskSpec) -> TaskSpec:
     """The task the sheet says, on top of what is stored: what the page does not show stays. Raises SheetErrors."""
-    spec, errors = read_sheet(sheet, base, added)
+    spec, errors = read_sheet(sheet, base)
     if errors:
         raise SheetErrors(errors)
     return spec
 
 
-def read_sheet(sheet: Sheet, base: TaskSpec, added: Sequence[FileRef] = ()) -> tuple[TaskSpec, dict[str, str]]:
+def read_sheet(sheet: Sheet, base: TaskSpec) -> tuple[TaskSpec, dict[str, str]]:
     """The task as far as the sheet can be read, and what cannot, for those who check while somebody is typing."""
     reading = _Reading(sheet, base)
     values = sheet.values
@@ -144,7 +135,7 @@ def read_sheet(sheet: Sheet, base: TaskSpec, added: Sequence[FileRef] = ()) -> t
     fields["tool_evidence"] = reading.tool_evidence()
     fields["trigger"] = reading.trigger()
     fields["metadata"] = mapping_of(sheet.metadata, base.metadata, reading.complain, "metadata")
-    fields["assets"] = reading.assets(added)
+    fields["assets"] = files_of(sheet.assets, base.assets, reading.complain, "assets")
     if not fields["task_id"].strip():
         reading.complain("task_id", "Give the task an id: it names its folder.")
     return base.model_copy(update=fields), reading.errors
@@ -249,7 +240,7 @@ class _Reading:
         return tuple(result)
 
     def tool_evidence(self) -> tuple[ToolEvidence, ...]:
-        stored = _keyed("e", self.base.tool_evidence, lambda one: one.tool)
+        stored = keyed("e", self.base.tool_evidence, lambda one: one.tool)
         result = []
         for row in self.sheet.tool_evidence:
             old = stored.get(row["key"], ToolEvidence(tool=""))
@@ -268,20 +259,11 @@ class _Reading:
         return tuple(result)
 
     def trigger(self) -> Trigger:
-        payload = mapping_of(self.sheet.payload, self.base.trigger.payload, self.complain, "payload")
-        kind = _one_of(self.sheet.values["trigger"], ("user_message", "webhook", "heartbeat", "feed", "file_drop"))
+        values = self.sheet.values
+        stored = self.base.trigger.payload
+        payload = payload_of(values[SWITCH], values["payload_raw"], self.sheet.payload, stored, self.complain)
+        kind = _one_of(values["trigger"], ("user_message", "webhook", "heartbeat", "feed", "file_drop"))
         return Trigger(kind=kind, payload=payload)  # type: ignore[arg-type]
-
-    def assets(self, added: Sequence[FileRef]) -> tuple[FileRef, ...]:
-        replaced = {file.path for file in added}
-        stored = {file.path: file for file in self.base.assets}
-        rows = {row["path"]: row for row in self.sheet.assets}
-        result = [
-            file.model_copy(update={"description": keep(file.description, rows[path]["description"], one_line=True)})
-            for path, file in stored.items()
-            if path not in replaced and path in rows and not rows[path]["gone"]
-        ]
-        return (*result, *added)
 
 
 def _item_row(item: ChecklistItem) -> dict[str, Any]:
@@ -315,17 +297,6 @@ def uid_of_row(key: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_OID, key)) if key.startswith(NEW) else key
 
 
-def _keyed(prefix: str, rows: Sequence[Row], name: Callable[[Row], str]) -> dict[str, Row]:
-    """Rows by a key that stays theirs when others come or go."""
-    keyed: dict[str, Row] = {}
-    for row in rows:
-        key = prefix + hashlib.sha256(name(row).encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        while key in keyed:
-            key += "x"
-        keyed[key] = row
-    return keyed
-
-
 def call_rows(sheet: Sheet, keys: Sequence[str]) -> Sheet:
     """The sheet with its new rows called as the page that sent ``keys`` calls them."""
     names = {uid_of_row(key): key for key in keys if key.startswith(NEW)}
@@ -343,4 +314,5 @@ def rows_of(sheet: Sheet, spec: TaskSpec) -> Sheet:
         sheet,
         intents=[row for row in sheet.intents if uid_of_row(row["key"]) in intents],
         checklist=[row for row in sheet.checklist if uid_of_row(row["key"]) in items],
+        assets=sorted(sheet.assets, key=lambda row: row["path"].strip()),
     )

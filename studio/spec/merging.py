@@ -18,8 +18,10 @@ IDENTITY = {
     "recoverable_from": ("kind", "ref"),
 }
 """What makes a row the same row in all three versions."""
-WHOLE = {"rule", "source"}
+WHOLE = {"rule", "source", "content"}
 """Mappings that mean something only as one."""
+FILES = ("assets",)
+"""Lists of files. Hash and size of one are its ``content`` here: a choice between two is a choice of both."""
 
 
 @dataclass(frozen=True)
@@ -48,20 +50,20 @@ class Merged:
 def merge(base: TaskSpec, theirs: TaskSpec, mine: TaskSpec) -> Merged:
     """What both made of ``base``, and the places where somebody has to choose."""
     conflicts: list[Conflict] = []
-    value = _mapping(base.to_json(), theirs.to_json(), mine.to_json(), (), conflicts)
-    return Merged(TaskSpec.model_validate(value), tuple(conflicts))
+    value = _mapping(_plain(base), _plain(theirs), _plain(mine), (), conflicts)
+    return Merged(_spec(value), tuple(conflicts))
 
 
 def take_theirs(mine: TaskSpec, theirs: TaskSpec, place: Sequence[str]) -> TaskSpec:
     """``mine`` with what ``theirs`` says at a conflict's place: (field, row, part), the last two may be empty."""
-    value = mine.to_json()
-    _take(value, theirs.to_json(), [part for part in place if part])
-    return TaskSpec.model_validate(value)
+    value = _plain(mine)
+    _take(value, _plain(theirs), [part for part in place if part])
+    return _spec(value)
 
 
 def value_at(spec: TaskSpec, place: Sequence[str]) -> Any:
     """What a version says at a conflict's place; None if it has no such row."""
-    value: Any = spec.to_json()
+    value: Any = _plain(spec)
     name = ""
     for key in filter(None, place):
         rows = _keyed(value, name) if isinstance(value, list) else value
@@ -69,6 +71,21 @@ def value_at(spec: TaskSpec, place: Sequence[str]) -> Any:
             return None
         value, name = rows[key], key
     return value
+
+
+def _plain(spec: TaskSpec) -> dict[str, Any]:
+    value = spec.to_json()
+    for name in FILES:
+        for file in value[name]:
+            file["content"] = {"sha256": file.pop("sha256"), "size": file.pop("size")}
+    return value
+
+
+def _spec(value: dict[str, Any]) -> TaskSpec:
+    files = {name: [{**file, **file["content"]} for file in value[name]] for name in FILES}
+    for file in (file for name in FILES for file in files[name]):
+        del file["content"]
+    return TaskSpec.model_validate(value | files)
 
 
 def _take(mine: dict[str, Any], theirs: dict[str, Any], place: Sequence[str]) -> None:

@@ -6,12 +6,16 @@ from typing import Any
 
 from django.http import QueryDict
 
+from studio.models import Blob
+from studio.previews import decode
 from studio.spec.changes import WORDS
 from studio.spec.merging import Conflict, take_theirs, value_at
 from studio.spec.task import TaskSpec
 
 INPUTS = {"intents": "content", "checklist": "criterion"}
 """The input of a row that holds its words."""
+SHOWN = 20_000
+"""Characters of a file that both changed, of which one is chosen."""
 
 
 def choices(undecided: list[list[str]], theirs: TaskSpec, mine: TaskSpec) -> list[dict[str, Any]]:
@@ -20,8 +24,8 @@ def choices(undecided: list[list[str]], theirs: TaskSpec, mine: TaskSpec) -> lis
         {
             "place": "|".join(place),
             "label": _label(place, mine, theirs),
-            "theirs": _text(value_at(theirs, place)),
-            "mine": _text(value_at(mine, place)),
+            "theirs": _words(value_at(theirs, place)),
+            "mine": _words(value_at(mine, place)),
             "input": _input(place),
         }
         for place in undecided
@@ -62,6 +66,18 @@ def _label(place: list[str], mine: TaskSpec, theirs: TaskSpec) -> str:
         kind = "Intent" if place[0] == "intents" else "Item"
         return f"{kind} {number}" if number else f"{kind} that one of you removed"
     return name[:1].upper() + name[1:] + (f": {place[1]}" if place[1] else "")
+
+
+def _words(value: Any) -> str:
+    """A value in words; of a file the beginning of its text."""
+    content = value.get("content", value) if isinstance(value, dict) else None
+    if not isinstance(content, dict) or "sha256" not in content:
+        return _text(value)
+    sha256 = content["sha256"]
+    read = decode(Blob.objects.read([sha256]).get(sha256, b""))
+    if read is None:
+        return f"(a file of {content['size']:,} bytes)"
+    return read.text if len(read.text) <= SHOWN else f"{read.text[:SHOWN]}…"
 
 
 def _text(value: Any) -> str:

@@ -19,7 +19,7 @@ from studio.spec.checks.rules.grader_keys import keys_named
 from studio.spec.graders import ANALYSIS, GraderReport, read_script
 from studio.spec.task import TaskSpec
 from studio.starter_script import STARTER
-from studio.views.versions import download
+from studio.views.serving import download
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def script(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     persona = access.find_persona(request.user, slug, user_id)
     found = find_script(persona, pk)
     if "download" in request.GET:
-        return download(found.path, found.blob)
+        return download(found.path, bytes(found.blob.content))
     if request.method == "GET":
         return render(request, "studio/script.html", page_context(request, persona, found))
     access.require(request.user, persona.benchmark, "edit")

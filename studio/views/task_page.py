@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 
-from studio import access, assigning, guidance, queries
+from studio import access, assigning, guidance, queries, reach
 from studio.activity import activity_of
 from studio.drafts import working
+from studio.forms.mentioning import mentions_in
 from studio.forms.task_sheet import Sheet, read_sheet
 from studio.models import Category, Task
 from studio.points import POINTS
 from studio.publishing import approvals_of, authors_of
 from studio.spec.anchoring import LINES, LONG, ROWS, Where
+from studio.spec.opening import opening_message
 from studio.spec.persona import script_path
+from studio.spec.signals import EXAMPLES
 from studio.spec.task import TaskSpec
 from studio.spec.wording import RECOVERIES, RULES
 from studio.threads import threads_of
@@ -89,11 +93,14 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "unknown_category": sheet.values["category"] not in ("", *(one.code for one in categories)),
         "categories": categories,
         "groups": row.episode.groups.exclude(name="").values_list("name", flat=True),
-        "tools": _names(persona.tool_bindings.values_list("name", flat=True), base.tools),
-        "skills": _names(persona.skills.values_list("name", flat=True), base.skills),
+        **reach.cards_of(persona, sheet.values["tools"], sheet.values["skills"]),
         "scripts": scripts,
         "script": script,
         "script_keys": script_keys(script, base) if script else [],
+        "named_in": mentions_in(sheet),
+        "opening": opening_message(read_sheet(sheet, base)[0]),
+        "examples": examples(sheet.values["trigger"]),
+        "limits": {"files": settings.UPLOAD_MAX_TASK_FILES, "file_bytes": settings.UPLOAD_MAX_FILE_BYTES},
         "happened": activity_of(row, size=8).object_list,
     }
 
@@ -102,6 +109,11 @@ def texts_shown(sheet: Sheet) -> dict[Where, str]:
     """The texts of the page in which words can be chosen."""
     texts: dict[Where, str] = {(name, ""): sheet.values[name] for name in (*LONG, *LINES)}
     return texts | {(name, row["key"]): row[text] for name, text in ROWS.items() for row in getattr(sheet, name)}
+
+
+def examples(kind: str) -> list[str]:
+    """Names of the signals of this kind that one can begin from."""
+    return [name for name, _ in EXAMPLES.get(kind, [])]  # type: ignore[call-overload]
 
 
 def _outline(sheet: Sheet, base: TaskSpec) -> list[tuple[str, str, Any]]:
@@ -128,8 +140,3 @@ def _scored(sheet: Sheet) -> dict[str, str]:
         for key in row["follows_from"]:
             items.setdefault(key, []).append(str(number))
     return {key: ", ".join(numbers) for key, numbers in items.items()}
-
-
-def _names(there: Any, picked: tuple[str, ...]) -> list[str]:
-    names = list(there)
-    return names + [name for name in picked if name not in names]

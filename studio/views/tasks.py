@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core import signing
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
-from studio import access, drafts
+from studio import access, drafts, uploads
 from studio.drafts import working
+from studio.forms import signals
+from studio.forms.file_rows import put_in, texts_of
 from studio.forms.posted import Posted, operate
 from studio.forms.task_sheet import Sheet, SheetErrors, call_rows, read_sheet, sheet_from, sheet_of, spec_of
 from studio.history import compare
 from studio.models import Benchmark, Blob, Task, User, WorkingCopy
-from studio.spec.base import FileRef
-from studio.spec.merging import merge
 from studio.spec.task import TaskSpec
 from studio.views.choosing import choices, decide, place_of, places
 from studio.views.task_page import context
 
-KEPT = "studio.kept-upload"
-
-
-class UploadRefused(ValueError):
-    """A file that cannot be added; the text says why."""
+REFUSED = {"checklist": "weight", "depends_on": "task_id", "intents": "content", "assets": "path"}
+"""The input of a row beside which a refusal stands."""
 
 
 @login_required
@@ -54,14 +49,22 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
     user: User = request.user  # type: ignore[assignment]
     base_version = _number(request.POST.get("base_version")) or row.version
     base = working.spec_at(row, base_version)
-    changed = operate(request.POST)
-    sheet = sheet_from(Posted(changed or request.POST), base)
     more: dict[str, Any] = {"on_version": base_version}
-    status, added = 200, []
+    told: dict[str, str] = {}
+    changed = operate(request.POST)
+    if to := signals.wanted(request.POST):
+        try:
+            changed = signals.turned(request.POST, base.trigger.payload, to)
+        except signals.CannotTurn as refusal:
+            changed, told = request.POST, {refusal.place: str(refusal)}
+    sheet = sheet_from(Posted(changed or request.POST), base)
+    sheet.errors = told
+    status = 200
+    Blob.objects.keep(texts_of(sheet.assets))
     try:
-        added = _added(request)
+        sheet.assets = put_in(sheet.assets, uploads.take_files(request.FILES.getlist("uploads"), sheet.assets))
         if changed is None:
-            spec = spec_of(sheet, base, added)
+            spec = spec_of(sheet, base)
             if "take" in request.POST or "mine" in request.POST:
                 spec, undecided = decide(request.POST, drafts.load_task(row), spec)
                 sheet, more["choices"] = sheet_of(spec), choices(undecided, drafts.load_task(row), spec)
@@ -78,7 +81,7 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
                 return redirect(row)
     except SheetErrors as refusal:
         sheet.errors, status = refusal.errors, 422
-    except UploadRefused as refusal:
+    except uploads.UploadRefused as refusal:
         sheet.errors, status = {"uploads": str(refusal)}, 422
     except drafts.DraftRefused as refusal:
         sheet.errors, status = {_input_of(refusal, sheet): str(refusal)}, 422
@@ -90,8 +93,7 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
             "stale": {"version": refusal.current, "changes": compare(base, merged)},
             "choices": choices([place_of(one) for one in refusal.conflicts], base, merged),
         }
-    kept = [(file, signing.dumps([file.path, file.sha256, file.size], salt=KEPT)) for file in added]
-    again = context(request, row, base, sheet) | more | {"kept": kept, "dirty": True}
+    again = context(request, row, base, sheet) | more | {"dirty": True}
     return render(request, "studio/task.html", again, status=status)
 
 
@@ -111,7 +113,9 @@ def _restored(row: Task, newest: TaskSpec, copy: WorkingCopy) -> dict[str, Any]:
     elif errors:
         return more
     else:
-        merged = merge(base, newest, drafts.canonical(spec))
+        Blob.objects.keep(texts_of(sheet.assets))
+        user, mine = copy.user, drafts.canonical(spec)
+        merged = working.put_together(row, user, base, newest, mine, base_version=copy.base_version)
         if merged.spec == newest:
             return {}
         theirs, spec, undecided = newest, merged.spec, [place_of(one) for one in merged.conflicts]
@@ -123,32 +127,11 @@ def _benchmark(row: Task) -> Benchmark:
     return row.episode.persona.benchmark
 
 
-def _added(request: HttpRequest) -> list[FileRef]:
-    """Files handed over now, and those kept from an earlier try. Stored by content at once: nothing is lost."""
-    added: dict[str, FileRef] = {}
-    for token in request.POST.getlist("kept"):
-        try:
-            path, sha, size = signing.loads(token, salt=KEPT)
-        except signing.BadSignature:
-            continue
-        added[path] = FileRef(path=path, sha256=sha, size=size)
-    for file in request.FILES.getlist("uploads"):
-        name = (file.name or "").strip()
-        if name in ("", ".", "..", "task.yaml") or "/" in name or "\\" in name:
-            raise UploadRefused(f"A file cannot be called “{name}” here: rename it.")
-        if (file.size or 0) > settings.UPLOAD_MAX_FILE_BYTES:
-            raise UploadRefused(f"“{name}” is larger than {settings.UPLOAD_MAX_FILE_BYTES // 1_000_000} MB.")
-        content = file.read()
-        added[name] = FileRef(path=name, sha256=Blob.objects.keep([content])[0], size=len(content))
-    return list(added.values())
-
-
 def _input_of(refusal: drafts.DraftRefused, sheet: Sheet) -> str:
     """The input a refusal stands beside; the form's head where there is none."""
     rows = getattr(sheet, refusal.field, None)
     if isinstance(rows, list) and refusal.item and refusal.item <= len(rows):
-        inner = {"checklist": "weight", "depends_on": "task_id", "intents": "content"}.get(refusal.field, "")
-        return f"{refusal.field}.{rows[refusal.item - 1]['key']}.{inner}"
+        return f"{refusal.field}.{rows[refusal.item - 1]['key']}.{REFUSED.get(refusal.field, '')}"
     return refusal.field
 
 

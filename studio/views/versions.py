@@ -1,23 +1,19 @@
-"""Versions of a task: the list, what one changed, and going back to it. And the files a task holds."""
+"""Versions of a task: the list, what one changed, and going back to it."""
 
 from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST
 
 from studio import access, drafts
 from studio.activity import ONLY, activity_of, by_day
 from studio.history import compare
-from studio.models import Blob, Revision
+from studio.models import Revision
 from studio.spec.task import TaskSpec
-
-SHOWN = 200_000
-"""Characters of a file that a page shows; the rest is for a download."""
 
 
 @login_required
@@ -80,16 +76,6 @@ def restore(request: HttpRequest, slug: str, user_id: str, pk: int, number: int)
     return redirect(task)
 
 
-@login_required
-def asset(request: HttpRequest, slug: str, user_id: str, pk: int, path: str) -> HttpResponse:
-    """A file of the task: its text on a page, or the file itself with ``?download``."""
-    task = access.find_task(request.user, slug, user_id, pk)
-    found = get_object_or_404(task.assets.select_related("blob"), path=path.replace("\0", "/"))
-    if "download" in request.GET:
-        return download(found.path, found.blob)
-    return render(request, "studio/file.html", _frame(task) | _text(found.path, found.blob))
-
-
 def _spec(revision: Revision) -> TaskSpec:
     return TaskSpec.model_validate(revision.spec)
 
@@ -97,26 +83,3 @@ def _spec(revision: Revision) -> TaskSpec:
 def _frame(task: access.Task) -> dict[str, object]:
     persona = task.episode.persona
     return {"task": task, "persona": persona, "benchmark": persona.benchmark}
-
-
-def _text(path: str, blob: Blob) -> dict[str, object]:
-    content = bytes(blob.content)
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        text = None
-    if text is not None and "\x00" in text:
-        text = None
-    cut = text is not None and len(text) > SHOWN
-    return {"path": path, "size": blob.size, "text": text[:SHOWN] if text is not None else None, "cut": cut}
-
-
-def download(path: str, blob: Blob) -> HttpResponse:
-    """As a file to keep, never as a page of ours: what was uploaded is hostile."""
-    if not path:
-        raise Http404
-    response = HttpResponse(bytes(blob.content), content_type="application/octet-stream")
-    response["Content-Disposition"] = content_disposition_header(True, path.rsplit("/", 1)[-1]) or "attachment"
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    return response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -12,14 +13,21 @@ from django.views.decorators.http import require_POST
 
 from studio import access, drafts
 from studio.drafts import working
+from studio.forms import signals
+from studio.forms.file_rows import content_of, texts_of
 from studio.forms.posted import Posted
 from studio.forms.task_sheet import Sheet, call_rows, read_sheet, rows_of, sheet_from, sheet_of
-from studio.models import Task, User
+from studio.models import Blob, Task, User
+from studio.previews import decode
+from studio.spec.base import FileRef
 from studio.spec.findings import Finding
-from studio.spec.merging import merge
+from studio.spec.opening import opening_message
 from studio.spec.task import TaskSpec
 from studio.views import task_page
 from studio.views.choosing import INPUTS, choices, place_of, places
+
+ROWS = INPUTS | {"assets": "path"}
+"""The input that stands for a row, by the rows' name."""
 
 
 @login_required
@@ -32,7 +40,8 @@ def check(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespons
     sheet = sheet_from(Posted(request.POST), base)
     spec, _ = read_sheet(sheet, base)
     sheet = rows_of(sheet, spec)
-    found = working.check_unsaved(row, spec)
+    typed = {known[0]: one["text"] for one in sheet.assets if one["text"] is not None and (known := content_of(one))}
+    found = working.check_unsaved(row, spec, texts=typed)
     parts = {"task": row, "persona": row.episode.persona, "benchmark": row.episode.persona.benchmark, "typing": True}
     told = tell(found, sheet)
     pane = parts | {"findings": told, "can": {"edit"}, "waived": row.waivers.select_related("by")}
@@ -85,13 +94,15 @@ def _keep(request: HttpRequest, row: Task, user: User) -> dict[str, Any]:
     spec, errors = read_sheet(sheet, base)
     said: dict[str, Any] = {"problem": next(iter(errors.values()), "")}
     undecided = places(data.getlist("undecided"))
+    if base_version != row.version or "render" in data or "freeze" in data:
+        Blob.objects.keep(texts_of(sheet.assets))
     if base_version != row.version and not errors:
         theirs = drafts.load_task(row)
-        merged = merge(base, theirs, drafts.canonical(spec))
+        merged = working.put_together(row, user, base, theirs, drafts.canonical(spec), base_version=base_version)
         undecided += [place for one in merged.conflicts if (place := place_of(one)) not in undecided]
         base, base_version, spec = theirs, row.version, merged.spec
     if base_version != number(data.get("base_version")) or "render" in data:
-        said["page"] = page(request, row, base, spec, undecided, keys_of(data))
+        said["page"] = page(request, row, base, spec, undecided, sheet)
     working.keep_copy(row, user, _words(data), base_version=number(data.get("base_version")))
     if "freeze" in data and not errors and not undecided:
         revision = working.save_on_top(
@@ -101,6 +112,35 @@ def _keep(request: HttpRequest, row: Task, user: User) -> dict[str, Any]:
         row.version = revision.number
         said["froze"] = True
     return {"version": row.version} | said
+
+
+@login_required
+@require_POST
+def signal(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """What the assistant would receive first if the page were saved so, and what cannot be read of the signal. With
+    ``to``: also the signal written that other way."""
+    row = access.find_task(request.user, slug, user_id, pk)
+    access.require(request.user, row.episode.persona.benchmark, "edit")
+    base = working.spec_at(row, number(request.POST.get("base_version")))
+    data: QueryDict = request.POST
+    problem: dict[str, str] = {}
+    if to := data.get("to", ""):
+        try:
+            data = signals.turned(data, base.trigger.payload, to)
+        except signals.CannotTurn as refusal:
+            problem = {refusal.place: str(refusal)}
+    sheet = sheet_from(Posted(data), base)
+    spec, errors = read_sheet(sheet, base)
+    said: dict[str, Any] = {
+        "opening": opening_message(spec),
+        "errors": {name: text for name, text in errors.items() if name.startswith("payload")} | problem,
+    }
+    if to and not problem:
+        shown = {"sheet": sheet, "examples": task_page.examples(spec.trigger.kind)}
+        said["signal"] = render_to_string("studio/components/signal.html", shown, request)
+    elif data.get("kind"):
+        said["examples"] = task_page.examples(spec.trigger.kind)
+    return JsonResponse(said)
 
 
 class NotSettled(ValueError):
@@ -116,7 +156,9 @@ def settle(row: Task, user: User) -> None:
     for name, values in (copy.sheet or {}).items():
         data.setlist(name, values)
     base = working.spec_at(row, copy.base_version)
-    spec, errors = read_sheet(sheet_from(Posted(data), base), base)
+    sheet = sheet_from(Posted(data), base)
+    spec, errors = read_sheet(sheet, base)
+    Blob.objects.keep(texts_of(sheet.assets))
     if errors:
         raise NotSettled("What you typed last cannot be saved yet: see the places marked below.")
     try:
@@ -139,18 +181,26 @@ def discard(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespo
 
 
 def page(
-    request: HttpRequest, row: Task, theirs: TaskSpec, spec: TaskSpec, undecided: list[list[str]], keys: list[str]
+    request: HttpRequest, row: Task, theirs: TaskSpec, spec: TaskSpec, undecided: list[list[str]], sent: Sheet
 ) -> str:
-    """The editor's page with ``spec`` on top of the newest version, ``theirs``."""
-    sheet = call_rows(sheet_of(spec), keys)
+    """The editor's page with ``spec`` on top of the newest version, ``theirs``, in answer to a page that ``sent``."""
+    sheet = call_rows(sheet_of(spec), [one["key"] for one in (*sent.intents, *sent.checklist)])
+    if sent.values[signals.SWITCH] == "raw":
+        sheet.values |= {signals.SWITCH: "raw", "payload_raw": signals.raw_of(spec.trigger.payload)}
+    open_texts(sheet.assets, spec.assets, [one["key"] for one in sent.assets if one["text"] is not None])
     context = task_page.context(request, row, theirs, sheet)
     return render_to_string(
         "studio/task.html", context | {"choices": choices(undecided, theirs, spec), "dirty": True}, request
     )
 
 
-def keys_of(data: QueryDict) -> list[str]:
-    return [*data.getlist("intents"), *data.getlist("checklist")]
+def open_texts(rows: list[dict[str, Any]], files: Sequence[FileRef], edited: Collection[str]) -> None:
+    """Give the rows that are edited on a page the text that they have now: it would go on saying what it said."""
+    hashes = {one["key"]: file.sha256 for one, file in zip(rows, files, strict=True) if one["key"] in edited}
+    contents = Blob.objects.read(list(hashes.values())) if hashes else {}
+    for one in rows:
+        if (read := decode(contents.get(hashes.get(one["key"], ""), b""))) and one["key"] in hashes:
+            one |= {"text": read.text, "form": read.form}
 
 
 def tell(found: list[Finding], sheet: Sheet) -> list[dict[str, Any]]:
@@ -158,9 +208,9 @@ def tell(found: list[Finding], sheet: Sheet) -> list[dict[str, Any]]:
     told = []
     for finding in found:
         name = finding.field
-        rows = getattr(sheet, name, None) if name in INPUTS else None
+        rows = getattr(sheet, name, None) if name in ROWS else None
         if rows and finding.item and finding.item <= len(rows):
-            name = f"{name}.{rows[finding.item - 1]['key']}.{INPUTS[name]}"
+            name = f"{name}.{rows[finding.item - 1]['key']}.{ROWS[name]}"
         told.append(finding.model_dump() | {"fingerprint": finding.fingerprint, "input": name})
     return told
 

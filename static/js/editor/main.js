@@ -5,3 +5,7 @@ import "./checking.js";
 import "./keeping.js";
 import "./talking.js";
 import "./reviewing.js";
+import "./uploading.js";
+import "./files.js";
+import "./signal.js";
+import "./picker.js";

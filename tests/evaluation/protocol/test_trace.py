@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from evaluation.protocol.history import calls_shown, same_tool, tools_history
-from evaluation.protocol.opening import opening_message
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import MISSING, find, parsed
 from evaluation.protocol.trace import CUT, MISSING_FILE, files_shown, read_texts, render_trace
+from studio.spec.opening import opening_message
 from studio.spec.task import ChecklistItem, TaskSpec, ToolEvidence, Trigger
 
 

@@ -1,14 +1,12 @@
-import re
 from collections.abc import Iterator
 
 from studio.spec.checks.quoting import quote
 from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.skills import MAIN, description
 from studio.spec.task import TaskSpec
 from studio.spec.text.leaks import find_leak
 from studio.spec.text.words import content
 
-HEAD = re.compile(r"\A\ufeff?---\s*\n(?P<head>.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
-DESCRIPTION = re.compile(r"^description:\s*[>|]?-?\s*(?P<text>.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 SURE = 0.75
 FEWEST = 3
 
@@ -41,7 +39,5 @@ def _descriptions(task: TaskSpec, scene: Scene) -> Iterator[tuple[str, str]]:
         if task.skills and skill.name not in task.skills:
             continue
         for file in skill.files:
-            head = HEAD.match(scene.texts.get(file.sha256, "")) if file.path.endswith("SKILL.md") else None
-            found = DESCRIPTION.search(head["head"]) if head else None
-            if found:
-                yield skill.name, " ".join(found["text"].split())
+            if file.path.endswith(MAIN) and (said := description(scene.texts.get(file.sha256, ""))):
+                yield skill.name, said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from studio.spec.task import TaskSpec
+from studio.spec.task import TaskSpec, Trigger
 
 _SIGNALS = {
     "webhook": "A webhook arrived.",
@@ -20,12 +20,15 @@ def opening_message(task: TaskSpec) -> str:
     The release has no machinery for environment triggers (PIBENCH.md, section 4, point 2): here the
     signal is announced as one, with its payload, and the request follows if there is one.
     """
-    trigger = task.trigger
+    return opening(task.trigger, task.initial_request)
+
+
+def opening(trigger: Trigger, request: str) -> str:
     if trigger.kind == "user_message":
-        return task.initial_request
+        return request
     parts = [f"[Environment signal: {trigger.kind}] {_SIGNALS[trigger.kind]}"]
     if trigger.payload:
         parts.append("```json\n" + json.dumps(trigger.payload, ensure_ascii=False, indent=2, default=str) + "\n```")
-    if task.initial_request.strip():
-        parts.append(task.initial_request)
+    if request.strip():
+        parts.append(request)
     return "\n\n".join(parts)

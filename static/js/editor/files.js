@@ -1,0 +1,151 @@
+// A file below its row: looked at, and its text edited in place. The text is a field of the page like any other while it
+// is edited; “Done” stores it.
+import { form, later } from "./page.js";
+import { free, keyOf, list, pathOf, post, put, take } from "./uploading.js";
+import { rowsOf } from "../rows.js";
+
+const section = form?.querySelector("[data-files]") ?? document.querySelector("[data-files]");
+const inside = (row) => row.querySelector("[data-file-inside]");
+const own = (row, name) => row.querySelector(`[name="assets.${CSS.escape(keyOf(row))}.${name}"]`);
+const INDENT = { py: "    ", tsv: "\t" };
+
+async function part(row, name) {
+  const query = new URLSearchParams({ file: own(row, "stored").value, path: pathOf(row).value, part: name, key: keyOf(row) });
+  const answer = await fetch(`${section.dataset.look}?${query}`, { redirect: "error" }).catch(() => null);
+  if (answer?.ok) return answer.text();
+  return '<p class="small bad">It cannot be shown just now: look again when you are connected and signed in.</p>';
+}
+
+async function look(row) {
+  const place = inside(row);
+  const opener = row.querySelector("[data-file-look]");
+  if (!place.hidden && !place.querySelector("[data-file-text]")) {
+    place.hidden = true;
+    opener.setAttribute("aria-expanded", "false");
+    return;
+  }
+  if (place.querySelector("[data-file-text]")) return place.querySelector("textarea").focus();
+  place.hidden = false;
+  opener.setAttribute("aria-expanded", "true");
+  place.innerHTML = '<p class="quiet small">…</p>';
+  place.innerHTML = await part(row, "seen");
+}
+
+async function edit(row) {
+  const place = inside(row);
+  place.hidden = false;
+  place.innerHTML = await part(row, "edit");
+  const text = place.querySelector("[data-file-text]");
+  if (!text) return;
+  own(row, "form").value = text.dataset.form;
+  const area = text.querySelector("textarea");
+  area.focus();
+  area.setSelectionRange(0, 0);
+  check(area);
+}
+
+async function done(row) {
+  const area = inside(row).querySelector("textarea");
+  if (!area) return;
+  const lines = own(row, "form").value.includes("crlf") ? area.value.replaceAll("\n", "\r\n") : area.value;
+  const mark = own(row, "form").value.includes("mark") ? "\ufeff" : "";
+  const said = await post(pathOf(row).value.trim(), new Blob([mark + lines]));
+  const flaw = row.querySelector("[data-file-flaw]");
+  if (!said.row) return void (flaw.textContent = said.problem);
+  for (const name of ["stored", "form"]) own(row, name).value = said.row.querySelector(`[name$=".${name}"]`).value;
+  row.querySelector("[data-file-size]").textContent = said.row.querySelector("[data-file-size]").textContent;
+  inside(row).replaceChildren();
+  inside(row).hidden = true;
+  form.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true }));
+  await look(row);
+  row.querySelector("[data-file-edit]")?.focus();
+}
+
+async function check(area) {
+  const row = area.closest("[data-file]");
+  const body = new URLSearchParams({ path: pathOf(row).value, text: area.value });
+  const answer = await fetch(section.dataset.syntax, { method: "POST", body, redirect: "error", headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value } }).catch(() => null);
+  if (!answer?.ok) return;
+  const said = await answer.json();
+  const place = row.querySelector("[data-file-flaw]");
+  if (!place) return;
+  place.replaceChildren();
+  if (!said.problem) return;
+  const to = document.createElement("button");
+  Object.assign(to, { type: "button", className: "link small", textContent: said.problem });
+  to.addEventListener("click", () => goTo(area, said.line));
+  place.append(to);
+}
+function goTo(area, line) {
+  const before = area.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+  const end = area.value.indexOf("\n", before);
+  area.focus();
+  area.setSelectionRange(before, end < 0 ? area.value.length : end);
+}
+
+// The name says at once what is wrong with it.
+function judge(row) {
+  const path = pathOf(row).value.trim();
+  const others = rowsOf(list).filter((other) => other !== row).map((other) => pathOf(other).value.trim());
+  const same = others.find((other) => other.toLowerCase() === path.toLowerCase());
+  const wrong = !path
+    ? "Give the file a name."
+    : same
+      ? `There is “${same}” already: choose another name.`
+      : /^\/|\\|(^|\/)\.{0,2}(\/|$)/.test(path)
+        ? "The name leads out of the workspace: write it like notes/plan.md."
+        : /^(task\.yaml|\.history|\.result|\.eval_result)(\/|$)/.test(path)
+          ? `“${path.split("/")[0]}” belongs to the format: choose another name.`
+          : "";
+  const place = row.querySelector("[data-file-problem]");
+  place.textContent = wrong;
+  place.hidden = !wrong;
+  pathOf(row).setAttribute("aria-invalid", String(Boolean(wrong)));
+}
+
+if (section) {
+  let leaving = false; // Esc: the next Tab leaves the text
+  const soon = later(600, () => document.activeElement?.closest?.("[data-file-text]") && check(document.activeElement));
+  section.addEventListener("click", (event) => {
+    const row = event.target.closest("[data-file]");
+    const fresh = event.target.closest("[data-file-new]");
+    if (fresh) return void make();
+    if (!row || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest("[data-file-look]")) {
+      event.preventDefault();
+      look(row);
+    } else if (event.target.closest("[data-file-edit]")) edit(row);
+    else if (event.target.closest("[data-file-done]")) done(row);
+  });
+  section.addEventListener("input", (event) => {
+    if (event.target.matches('[name$=".path"]')) judge(event.target.closest("[data-file]"));
+    if (event.target.matches("[data-file-text] textarea")) soon();
+  });
+  section.addEventListener("keydown", (event) => {
+    if (event.target.matches?.('.file input[name$=".path"]') && event.key === "Enter") {
+      event.preventDefault();
+      look(event.target.closest("[data-file]"));
+      return;
+    }
+    if (!event.target.matches?.("[data-file-text] textarea")) return;
+    if (event.key === "Escape") {
+      leaving = true;
+      event.stopPropagation();
+    } else if (event.key === "Tab" && !event.shiftKey && !event.ctrlKey && !leaving) {
+      event.preventDefault();
+      const name = pathOf(event.target.closest("[data-file]")).value.split(".").at(-1);
+      document.execCommand("insertText", false, INDENT[name] ?? "  "); // so that it can be undone
+    } else if (event.key !== "Shift") leaving = false;
+  });
+  for (const area of section.querySelectorAll("[data-file-text] textarea")) check(area);
+}
+
+async function make() {
+  const path = rowsOf(list).some((row) => pathOf(row).value.toLowerCase() === "notes.md") ? free("notes.md") : "notes.md";
+  const said = await post(path, new Blob([]));
+  if (!said.row) return take([{ file: new File([], path), path }]); // says why, and offers to try again
+  const row = put(said.row);
+  await edit(row);
+  pathOf(row).focus();
+  pathOf(row).select();
+}

@@ -1,0 +1,99 @@
+"""The signal that opens a session, as fields or as JSON: one payload, two ways to write it, no loss between them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.http import QueryDict
+
+from studio.forms.posted import MAPPING, Posted, mapping_of, mapping_rows, read_json
+from studio.previews.syntax import json_flaw
+from studio.spec.base import JsonDict
+from studio.spec.signals import EXAMPLES
+
+SWITCH = "payload_as"
+WAYS = ("rows", "raw")
+
+
+class CannotTurn(ValueError):
+    """What is written cannot be shown the other way; ``place`` is the input that the sentence stands beside."""
+
+    def __init__(self, place: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.place = place
+
+
+def payload_of(
+    way: str, raw: str, rows: list[dict[str, Any]], stored: JsonDict, complain: Callable[[str, str], None]
+) -> JsonDict:
+    """The payload as it is written; the stored one where JSON cannot be read."""
+    if way != "raw":
+        return mapping_of(rows, stored, complain, "payload")
+    if not raw.strip():
+        return {}
+    if flaw := json_flaw(raw):
+        complain("payload_raw", f"This does not read as JSON. {flaw.sentence}")
+        return stored
+    try:
+        payload = read_json(raw)
+    except ValueError as error:
+        complain("payload_raw", f"This does not read as JSON: {error}.")
+        return stored
+    if not isinstance(payload, dict):
+        complain("payload_raw", 'Write an object: names and values between { and }, such as {"event": "…"}.')
+        return stored
+    return payload
+
+
+def raw_of(payload: JsonDict) -> str:
+    return json.dumps(payload, ensure_ascii=False, indent=2) if payload else ""
+
+
+def turned(data: QueryDict, stored: JsonDict, to: str) -> QueryDict:
+    """The page's fields with the payload written the other way (``rows``, ``raw``), or with an example in its place
+    (``example:0``). Raises CannotTurn, and then everything stays as it is."""
+    posted = Posted(data)
+    way = posted.text(SWITCH)
+    wrong: dict[str, str] = {}
+    rows = posted.rows("payload", MAPPING)
+    payload = payload_of(way, posted.text("payload_raw"), rows, stored, lambda place, why: wrong.update({place: why}))
+    name, _, number = to.partition(":")
+    if name == "example":
+        payload = _example(posted.text("trigger"), number)
+    elif wrong:
+        raise CannotTurn(*next(iter(wrong.items())))
+    else:
+        way = name if name in WAYS else "rows"
+    if way != "raw" and any(not key.strip() or key != key.strip() for key in payload):
+        raise CannotTurn("payload_raw", "A name that is empty or begins or ends with a space is written as JSON only.")
+    changed = data.copy()
+    for field in [field for field in data if field == "payload" or field.startswith(("payload.", "payload_raw"))]:
+        del changed[field]
+    changed[SWITCH] = way
+    if way == "raw":
+        changed["payload_raw"] = raw_of(payload)
+    else:
+        rows = mapping_rows(payload)
+        changed.setlist("payload", [row["key"] for row in rows])
+        for row in rows:
+            for field in MAPPING:
+                changed[f"payload.{row['key']}.{field}"] = row[field]
+    return changed
+
+
+def wanted(data: QueryDict) -> str:
+    """What a page without scripts asks to turn the signal into; empty if it asks for nothing."""
+    list_name, _, to = data.get("do", "").partition(":")
+    if list_name != SWITCH:
+        return ""
+    return f"example:{data.get('example', '')}" if to == "example" else to
+
+
+def _example(kind: str, number: str) -> JsonDict:
+    known = EXAMPLES.get(kind, [])  # type: ignore[call-overload]
+    place = int(number) if number.isdigit() and len(number) < 4 else 0
+    if place >= len(known):
+        raise CannotTurn("example", "Choose an example of this kind of signal.")
+    return dict(known[place][1])

@@ -1,0 +1,37 @@
+"""Markdown and foreign HTML as HTML that is safe to put into a page."""
+
+from __future__ import annotations
+
+import nh3
+from markdown_it import MarkdownIt
+
+LONGEST = 200_000
+"""Characters; a longer text is shown as it is."""
+TAGS = {
+    "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a",
+    "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td",
+}  # fmt: skip
+ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
+_markdown = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
+_markdown.disable("image")
+
+
+def markdown(text: str) -> str:
+    """Sanitised HTML."""
+    return clean(rendered(text))
+
+
+def rendered(text: str) -> str:
+    """HTML to read words from, not to show."""
+    return str(_markdown.render(text))
+
+
+def clean(html: str) -> str:
+    """HTML of a stranger with what tells structure, and nothing that loads, runs or looks like the studio."""
+    return nh3.clean(
+        html,
+        tags=TAGS,
+        attributes=ATTRIBUTES,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+    )

@@ -1,0 +1,89 @@
+"""Separated values as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+ROWS = 200
+COLUMNS = 60
+CELL = 400
+"""Characters of a cell that are shown."""
+SAMPLE = 16_384
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+@dataclass(frozen=True)
+class Row:
+    line: int
+    """Where it begins in the file, from 1."""
+    cells: tuple[str, ...]
+    broken: str = ""
+    """What is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Table:
+    head: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+    count: int = 0
+    """Rows below the head, also those not shown."""
+    broken: int = 0
+    """Of them, those with too few or too many values."""
+    first_broken: int = 0
+    """The line of the first of them."""
+    name: str = ""
+    """Of a sheet."""
+    separated_by: str = ""
+    problem: str = field(default="")
+
+    @property
+    def more(self) -> int:
+        return self.count - len(self.rows)
+
+
+def read_table(text: str, *, tabs: bool = False) -> Table:
+    """The table a text holds. It is read to its end, to count and to find broken rows."""
+    delimiter = "\t" if tabs else delimiter_of(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    head: tuple[str, ...] | None = None
+    rows: list[Row] = []
+    count = broken = first = 0
+    problem = ""
+    line = 1
+    try:
+        for values in reader:
+            began, line = line, reader.line_num + 1
+            if not values:
+                continue
+            if head is None:
+                head = tuple(values)
+                continue
+            count += 1
+            wrong = "" if len(values) == len(head) else f"{len(values)} values, the head has {len(head)}"
+            if wrong:
+                broken += 1
+                first = first or began
+            if len(rows) < ROWS:
+                rows.append(Row(began, cut(values), wrong))
+    except csv.Error as error:
+        problem = f"Line {max(reader.line_num, 1)} cannot be read: {error}."
+    return Table(cut(head or ()), tuple(rows), count, broken, first, "", DELIMITERS[delimiter], problem)
+
+
+def delimiter_of(text: str) -> str:
+    """What separates the values: the one that occurs in the first lines, and in each as often as in the others."""
+    lines = [line for line in text[:SAMPLE].split("\n")[:20] if line.strip()]
+
+    def fits(delimiter: str) -> tuple[bool, int]:
+        counts = [line.count(delimiter) for line in lines]
+        most = max(counts, default=0)
+        return (most > 0 and counts.count(most) * 2 > len(counts), most)
+
+    return max(DELIMITERS, key=fits)
+
+
+def cut(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(value if len(value) <= CELL else f"{value[:CELL]}…" for value in list(values)[:COLUMNS])

@@ -1,0 +1,45 @@
+"""What a task's assistant can be given: the persona's tools and skills, with what each is for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from studio import toolcatalog
+from studio.models import Persona, SkillFile
+from studio.spec import skills
+from studio.toolcatalog import Parameter
+
+
+@dataclass(frozen=True)
+class Card:
+    """A tool or skill to pick."""
+
+    name: str
+    description: str
+    bound: bool
+    """Whether the persona has it; a task may name one that it had once."""
+    parameters: tuple[Parameter, ...] = ()
+
+
+def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str]) -> dict[str, Any]:
+    """The cards for a task that picked these, in a number of queries that does not grow with them."""
+    bound = list(persona.tool_bindings.values_list("name", flat=True))
+    always, known = toolcatalog.cards(_with(bound, tools))
+    had = list(persona.skills.values_list("name", flat=True))
+    mains = SkillFile.objects.filter(skill__persona=persona, path=skills.MAIN)
+    abouts = {
+        name: skills.about(bytes(content).decode("utf-8", "replace"))
+        for name, content in mains.values_list("skill__name", "blob__content")
+    }
+    return {
+        "tools": _with(bound, tools),
+        "always": always,
+        "tool_cards": [Card(card.name, card.description, card.name in bound, card.parameters) for card in known],
+        "skill_cards": [Card(name, abouts.get(name, ""), name in had) for name in _with(had, picked_skills)],
+    }
+
+
+def _with(names: list[str], more: Collection[str]) -> list[str]:
+    return names + [name for name in more if name not in names]

@@ -1,0 +1,120 @@
+"""The files of a task: taken in one by one, looked at, edited, told where they are broken."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.core.cache import cache
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from studio import access, uploads
+from studio.filetokens import seal, unseal
+from studio.forms.file_rows import file_row, free_key
+from studio.models import Blob, Task
+from studio.previews import Preview, preview, syntax_flaw
+from studio.previews.sniffing import extension
+from studio.spec.base import FileRef
+from studio.views.serving import download, inline
+
+REMEMBERED = 3600
+"""Seconds for which what was seen in a file is not looked for again."""
+LONGEST_PATH = 500
+
+
+@login_required
+def asset(request: HttpRequest, slug: str, user_id: str, pk: int, path: str) -> HttpResponse:
+    """A file of the task as it was saved, on a page; the file itself with ``?download`` or ``?raw``."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    found = get_object_or_404(task.assets.select_related("blob"), path=path.replace("\0", "/"))
+    return _shown(request, task, found.path, found.blob)
+
+
+@login_required
+def look(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """Likewise for a file that a page names by its token and that may be in no version yet. ``?part=seen`` and
+    ``?part=edit`` give what the editor shows below its row."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    known = unseal(request.GET.get("file", ""))
+    path = request.GET.get("path", "").replace("\0", "")[:LONGEST_PATH] or "file"
+    if known is None:
+        raise Http404
+    return _shown(request, task, path, get_object_or_404(Blob, pk=known[0]))
+
+
+@login_required
+@require_POST
+def add(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """Store one file and answer with its row, which the editor puts among the others and keeps; or with a sentence
+    why not. ``taken`` are the keys of the rows there are; ``kind`` is the list that asks."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    access.require(request.user, task.episode.persona.benchmark, "edit")
+    path = request.POST.get("path", "").replace("\0", "").strip()
+    file = request.FILES.get("file")
+    if file is None:
+        return JsonResponse({"problem": "No file came with this: choose it again."}, status=422)
+    try:
+        uploads.refuse_too_much([], [(path, file.size or 0)])
+        if len(request.POST.getlist("taken")) >= settings.UPLOAD_MAX_TASK_FILES:
+            raise uploads.UploadRefused(
+                f"A task brings at most {settings.UPLOAD_MAX_TASK_FILES} files: leave some out."
+            )
+    except uploads.UploadRefused as refusal:
+        return JsonResponse({"problem": str(refusal)}, status=422)
+    content = file.read()
+    stored = FileRef(path=path, sha256=Blob.objects.keep([content])[0], size=len(content))
+    row = file_row(free_key(path, request.POST.getlist("taken")), stored)
+    context = {"row": row, "key": row["key"], "sheet": None} | _frame(task)
+    return render(request, "studio/components/file_row.html", context)
+
+
+@login_required
+@require_POST
+def syntax(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """Where a text that is being edited is broken, if its name says what it should be."""
+    access.find_task(request.user, slug, user_id, pk)
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    flaw = syntax_flaw(request.POST.get("path", ""), text)
+    return JsonResponse({"line": flaw.line, "problem": flaw.sentence} if flaw else {"line": 0, "problem": ""})
+
+
+def _shown(request: HttpRequest, task: Task, path: str, blob: Blob) -> HttpResponse:
+    if "download" in request.GET:
+        return download(path, bytes(blob.content))
+    if "raw" in request.GET:
+        return inline(path, bytes(blob.content))
+    seen = _seen(path, blob)
+    address = reverse("studio:look", args=_place(task))
+    named = f"{address}?{urlencode({'file': seal(blob.sha256, blob.size), 'path': path})}"
+    context = {"path": path, "size": blob.size, "seen": seen, "address": named} | _frame(task)
+    if request.GET.get("part") == "edit":
+        if not seen.editable:
+            raise Http404
+        return render(request, "studio/components/file_text.html", context | {"key": request.GET.get("key", "")})
+    if request.GET.get("part") == "seen":
+        may_edit = access.may(request.user, task.episode.persona.benchmark, "edit")
+        return render(request, "studio/components/file_seen.html", context | {"in_editor": may_edit})
+    return render(request, "studio/file.html", context)
+
+
+def _seen(path: str, blob: Blob) -> Preview:
+    """By content, so that a document is not read again for everyone who opens it."""
+    key = f"seen:1:{blob.sha256}:{extension(path)[:20]}"
+    if (seen := cache.get(key)) is None:
+        seen = preview(path, bytes(blob.content))
+        cache.set(key, seen, REMEMBERED)
+    return seen
+
+
+def _place(task: Task) -> list[Any]:
+    return [task.episode.persona.benchmark.slug, task.episode.persona.user_id, task.pk]
+
+
+def _frame(task: Task) -> dict[str, object]:
+    persona = task.episode.persona
+    return {"task": task, "persona": persona, "benchmark": persona.benchmark}

@@ -1,0 +1,256 @@
+"""Files of a task in the browser: handed over, looked at, edited, and what clashes or goes wrong."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from studio import drafts
+from studio.models import Blob, Task
+from tests.studio.previews.making import a_pdf, a_png
+
+DROP = """([path, text]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], path));
+    document.querySelector("#files [data-drop]").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+}"""  # noqa: E501
+
+
+@pytest.fixture
+def task(radio) -> Task:
+    return radio["03_running_order"]
+
+
+def file(name: str, content: str | bytes) -> dict[str, object]:
+    data = content.encode() if isinstance(content, str) else content
+    return {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+
+
+def row(page: Page, path: str) -> Locator:
+    return page.locator("#files [data-file]").filter(has=page.locator(f'input[value="{path}"]'))
+
+
+def files(task: Task) -> dict[str, bytes]:
+    found = drafts.load_task(Task.objects.get(pk=task.pk)).assets
+    contents = Blob.objects.read([one.sha256 for one in found])
+    return {one.path: contents[one.sha256] for one in found}
+
+
+def saved(page: Page) -> None:
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("status").filter(has_text="Saved as version")).to_be_visible()
+
+
+def test_many_files_at_once_are_there_after_a_reload_without_a_save(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    before = page.locator("#files [data-file]").count()
+
+    page.locator("#uploads").set_input_files([file(f"note_{n}.md", f"# Note {n}") for n in range(8)])
+    expect(page.locator("#files [data-file]")).to_have_count(before + 8)
+    page.evaluate(DROP, ["dropped.csv", "a;b\n1;2\n"])
+    expect(row(page, "dropped.csv")).to_be_visible()
+    expect(page.locator("[data-saved]")).to_contain_text("saved")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+
+    expect(page.locator("#files [data-file]")).to_have_count(before + 9)
+    saved(page)
+    assert files(task)["note_3.md"] == b"# Note 3"
+
+
+def test_a_name_that_is_there_is_asked_about_beside_the_file(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    page.locator("#uploads").set_input_files([file("a.md", "one"), file("b.md", "one")])
+    expect(row(page, "b.md")).to_be_visible()
+
+    page.locator("#uploads").set_input_files([file("a.md", "two"), file("b.md", "two"), file("c.md", "two")])
+    expect(row(page, "c.md")).to_be_visible()
+    asked = page.locator("#files .upload")
+    asked.filter(has_text="a.md").get_by_role("button", name="Keep both").click()
+    asked.filter(has_text="b.md").get_by_role("button", name="Replace it").click()
+    expect(row(page, "a-2.md")).to_be_visible()
+    expect(asked).to_have_count(0)
+    saved(page)
+
+    now = files(task)
+    assert (now["a.md"], now["a-2.md"], now["b.md"], now["c.md"]) == (b"one", b"two", b"two", b"two")
+
+
+def test_a_file_is_removed_brought_back_and_renamed(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    page.locator("#uploads").set_input_files([file("a.md", "one"), file("b.md", "two")])
+    expect(row(page, "b.md")).to_be_visible()
+
+    row(page, "a.md").get_by_role("button", name="Remove").click()
+    expect(row(page, "a.md")).to_have_count(0)
+    page.keyboard.press("Control+z")
+    expect(row(page, "a.md")).to_be_visible()
+    name = row(page, "a.md").get_by_role("textbox", name="Name of the file")
+    name.fill("b.md")
+    expect(page.get_by_text("There is “b.md” already")).to_be_visible()
+    name.fill("notes/a.md")
+    expect(page.get_by_text("There is “b.md” already")).to_have_count(0)
+    saved(page)
+
+    assert {"notes/a.md", "b.md"} <= files(task).keys()
+    assert "a.md" not in files(task)
+
+
+def test_a_text_is_edited_in_place_and_told_where_it_is_broken(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    page.locator("#uploads").set_input_files([file("order.json", '{"rye": 3}')])
+    order = row(page, "order.json")
+
+    order.get_by_role("link", name="Look inside").click()
+    expect(order.locator(".tree")).to_contain_text("rye")
+    order.get_by_role("button", name="Edit the text").click()
+    text = order.get_by_role("textbox", name="Text of order.json")
+    text.fill('{"rye": 3,\n"salt": }')
+    problem = order.get_by_role("button", name="Line 2")
+    expect(problem).to_be_visible()
+    problem.click()
+    expect(text).to_be_focused()
+    text.fill('{"rye": 3,\n"salt": 1}')
+    expect(problem).to_have_count(0)
+    expect(page.locator("[data-saved]")).to_contain_text("saved")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    expect(text).to_have_value('{"rye": 3,\n"salt": 1}')
+    order.get_by_role("button", name="Done").click()
+    expect(order.locator(".tree")).to_contain_text("salt")
+    saved(page)
+
+    assert files(task)["order.json"] == b'{"rye": 3,\n"salt": 1}'
+
+
+def test_a_new_file_is_written_by_keyboard_and_tab_indents_but_does_not_trap(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+
+    page.get_by_role("button", name="New text file").press("Enter")
+    name = page.get_by_role("textbox", name="Name of the file").and_(page.locator(":focus"))
+    expect(name).to_have_value("notes.md")
+    page.keyboard.type("shelf.yaml")
+    text = page.locator("#files [data-file-text] textarea")
+    text.focus()
+    page.keyboard.type("shelf:")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.type("rye: 1")
+    expect(text).to_have_value("shelf:\n  rye: 1")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(text).not_to_be_focused()
+    saved(page)
+
+    assert files(task)["shelf.yaml"] == b"shelf:\n  rye: 1"
+
+
+def test_hostile_files_are_looked_at_and_nothing_runs(task, visit):
+    visitor = visit("author")
+    page = visitor.go(task.get_absolute_url())
+    svg = "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='40'><script>window.top.ran = 1</script><rect width='40' height='40'/></svg>"  # noqa: E501
+    page.locator("#uploads").set_input_files(
+        [
+            file("evil.svg", svg),
+            file("evil.md", "<img src=x onerror='window.ran=1'><script>window.ran=1</script> **bold**"),
+            file("evil.csv", "a\n<script>window.ran=1</script>\n"),
+            file("evil.json", '{"<img src=x onerror=window.ran=1>": "</div><script>window.ran=1</script>"}'),
+            file("<img src=x onerror=window.ran=1>.txt", "x"),
+            file("dot.png", a_png()),
+            file("rye.pdf", a_pdf("Rye")),
+        ]
+    )
+    expect(row(page, "rye.pdf")).to_be_visible()
+    expect(page.locator("#files .upload")).to_have_count(0)
+
+    for link in page.locator("#files [data-file-look]").all():
+        link.click()
+    expect(row(page, "evil.md").locator("strong")).to_have_text("bold")
+    expect(row(page, "evil.csv").locator("td").last).to_contain_text("<script>")
+    for name in ("evil.svg", "dot.png"):
+        picture = row(page, name).locator("img")
+        picture.scroll_into_view_if_needed()
+        page.wait_for_function("image => image.naturalWidth > 0", arg=picture.element_handle())
+    row(page, "rye.pdf").scroll_into_view_if_needed()
+    expect(row(page, "rye.pdf").locator("iframe")).to_be_visible()
+    page.wait_for_function("frames.length > 0")
+    page.goto(f"{row(page, 'evil.svg').locator('img').get_attribute('src')}")
+
+    assert page.evaluate("window.ran") is None
+
+
+def test_an_upload_that_could_not_be_sent_waits_and_goes_when_the_connection_is_back(task, visit):
+    visitor = visit("author")
+    page = visitor.go(task.get_absolute_url())
+
+    visitor.context.set_offline(True)
+    page.locator("#uploads").set_input_files([file("late.md", "late")])
+    expect(page.locator("#files .upload")).to_contain_text("No connection")
+    visitor.context.set_offline(False)
+
+    expect(row(page, "late.md")).to_be_visible()
+    expect(page.locator("#files .upload")).to_have_count(0)
+
+
+def test_an_upload_after_the_session_ended_is_sent_again_after_signing_in(task, visit):
+    visitor = visit("author")
+    page = visitor.go(task.get_absolute_url())
+    session = visitor.context.cookies()
+    visitor.context.clear_cookies()
+
+    page.locator("#uploads").set_input_files([file("late.md", "late")])
+    expect(page.locator("#files .upload")).to_contain_text("signed out")
+    visitor.context.add_cookies(session)
+    page.get_by_role("button", name="Try again").click()
+
+    expect(row(page, "late.md")).to_be_visible()
+
+
+def test_a_signal_is_written_as_fields_and_json_and_shown_as_the_assistant_gets_it(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    page.get_by_role("combobox", name="What opens the session").select_option("feed")
+    page.get_by_role("combobox", name="Start from an example").select_option(label="Unread mail")
+
+    page.get_by_role("button", name="Put it in").click()
+    shown = page.locator("[data-opening]")
+    expect(shown).to_contain_text("[Environment signal: feed]")
+    expect(shown).to_contain_text("Ines Calder")
+    page.get_by_role("button", name="JSON").click()
+    text = page.get_by_role("textbox", name="The signal as JSON")
+    text.fill('{"feed": "Inbox",\n "entries": }')
+    expect(page.get_by_text("Line 2, column 13")).to_be_visible()
+    page.get_by_role("button", name="Fields").click()
+    expect(text).to_be_visible()
+    text.fill('{"feed": "Inbox",\n "count": 3}')
+    expect(shown).to_contain_text('"count": 3')
+    page.get_by_role("button", name="Fields").click()
+    expect(page.locator("#request [data-row]")).to_have_count(2)
+    saved(page)
+
+    trigger = drafts.load_task(Task.objects.get(pk=task.pk)).trigger
+    assert (trigger.kind, trigger.payload) == ("feed", {"feed": "Inbox", "count": 3})
+
+
+def test_tools_are_found_and_picked_by_key_and_a_skill_is_read_on_the_way(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    names = page.locator('input[name="tools"]').evaluate_all("all => all.map(one => one.value)")
+    picker = page.locator('[data-picker="tools"]')
+    if not picker.evaluate("picker => picker.open"):
+        picker.locator("summary").first.press("Enter")
+
+    find = picker.get_by_role("searchbox")
+    find.fill(names[0].replace("_", " "))
+    expect(picker.locator("[data-picker-row]:visible")).to_have_count(1)
+    find.press("ArrowDown")
+    was = page.locator(f'input[value="{names[0]}"]').is_checked()
+    page.keyboard.press("Space")
+    expect(page.locator(f'input[value="{names[0]}"]')).to_be_checked(checked=not was)
+    page.keyboard.press("ArrowUp")
+    expect(find).to_be_focused()
+    skills = page.locator('[data-picker="skills"]')
+    if not skills.evaluate("picker => picker.open"):
+        skills.locator("summary").first.click()
+    skills.get_by_text("Read", exact=True).first.click()
+
+    expect(skills.get_by_role("heading", name="Script timing")).to_be_visible()
+    expect(page).to_have_url(page.url)
