@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -51,7 +50,7 @@ def look(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
 @require_POST
 def add(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Store one file and answer with its row, which the editor puts among the others and keeps; or with a sentence
-    why not. ``taken`` are the keys of the rows there are; ``kind`` is the list that asks."""
+    why not. ``taken`` and ``stored`` are the keys and tokens of the rows there are."""
     task = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, task.episode.persona.benchmark, "edit")
     path = request.POST.get("path", "").replace("\0", "").strip()
@@ -59,11 +58,9 @@ def add(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     if file is None:
         return JsonResponse({"problem": "No file came with this: choose it again."}, status=422)
     try:
-        uploads.refuse_too_much([], [(path, file.size or 0)])
-        if len(request.POST.getlist("taken")) >= settings.UPLOAD_MAX_TASK_FILES:
-            raise uploads.UploadRefused(
-                f"A task brings at most {settings.UPLOAD_MAX_TASK_FILES} files: leave some out."
-            )
+        others = [unseal(token) or ("", 0) for token in request.POST.getlist("stored")]
+        rows = [{"path": f"/{place}", "size": size} for place, (_, size) in enumerate(others)]
+        uploads.refuse_too_much(rows, [(path, file.size or 0)])
     except uploads.UploadRefused as refusal:
         return JsonResponse({"problem": str(refusal)}, status=422)
     content = file.read()

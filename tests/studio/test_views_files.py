@@ -117,11 +117,13 @@ def test_a_bad_or_doubled_name_is_said_beside_its_row_and_nothing_is_lost(desk):
 
 
 def test_too_large_and_too_many_are_refused(desk, settings):
-    settings.UPLOAD_MAX_FILE_BYTES, settings.UPLOAD_MAX_TASK_FILES = 10, 2
+    settings.UPLOAD_MAX_FILE_BYTES, settings.UPLOAD_MAX_TASK_FILES, settings.UPLOAD_MAX_TASK_BYTES = 10, 2, 15
+    large = seal(Blob.objects.keep([b"x" * 9])[0], 9)
 
     assert "larger than" in desk.add("a.md", b"x" * 11).json()["problem"]
-    assert "at most 2 files" in desk.add("a.md", b"x", taken=["a1", "a2"]).json()["problem"]
-    assert desk.add("a.md", b"").status_code == 200
+    assert "at most 2 files" in desk.add("a.md", b"x", stored=[large, large]).json()["problem"]
+    assert "together are larger" in desk.add("a.md", b"x" * 8, stored=[large]).json()["problem"]
+    assert desk.add("a.md", b"", stored=[large]).status_code == 200
 
 
 def test_nobody_names_a_content_that_they_were_not_given(desk):

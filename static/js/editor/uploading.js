@@ -115,7 +115,11 @@ export function post(path, file, progress) {
     data.set("path", path);
     data.set("file", file, "file");
     const replaced = rowOf(path);
-    for (const row of rowsOf(list)) if (row !== replaced) data.append("taken", keyOf(row));
+    for (const row of rowsOf(list)) {
+      if (row === replaced) continue;
+      data.append("taken", keyOf(row));
+      data.append("stored", row.querySelector('input[name$=".stored"]').value);
+    }
     const request = new XMLHttpRequest();
     request.open("POST", section.dataset.add);
     request.setRequestHeader("X-CSRFToken", form.elements.csrfmiddlewaretoken.value);
