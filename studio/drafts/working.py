@@ -54,23 +54,11 @@ def save_on_top(task_id: int, spec: TaskSpec, *, by: User, base_version: int, no
     spec = canonical(spec)
     if base_version != row.version:
         theirs = load_task(row)
-        merged = put_together(row, by, spec_at(row, base_version), theirs, spec, base_version=base_version)
+        merged = merge(spec_at(row, base_version), theirs, spec)
         if merged.conflicts:
             raise BothChanged(row.version, theirs, merged)
         spec = merged.spec
     return save_task(row.pk, spec, by=by, note=note, base_version=row.version)
-
-
-def put_together(
-    task: Task, user: User, base: TaskSpec, theirs: TaskSpec, mine: TaskSpec, *, base_version: int
-) -> Merged:
-    """What this person wrote on top of ``base_version`` together with what was saved since. Nobody is asked to choose
-    between two of their own: what they wrote last stands, the other is in the history."""
-    merged = merge(base, theirs, mine)
-    since = Revision.objects.filter(task=task, number__gt=base_version)
-    if merged.conflicts and not since.exclude(created_by=user).exists():
-        return Merged(merged.spec, ())
-    return merged
 
 
 def keep_copy(task: Task, user: User, sheet: Mapping[str, Sequence[str]], *, base_version: int) -> WorkingCopy:

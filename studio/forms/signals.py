@@ -66,8 +66,8 @@ def turned(data: QueryDict, stored: JsonDict, to: str) -> QueryDict:
         raise CannotTurn(*next(iter(wrong.items())))
     else:
         way = name if name in WAYS else "rows"
-    if way != "raw" and any(not key.strip() or key != key.strip() for key in payload):
-        raise CannotTurn("payload_raw", "A name that is empty or begins or ends with a space is written as JSON only.")
+    if way != "raw" and not all(map(_fits_a_line, payload)):
+        raise CannotTurn("payload_raw", "A name that is empty, has a line break or ends with a space is JSON only.")
     changed = data.copy()
     for field in [field for field in data if field == "payload" or field.startswith(("payload.", "payload_raw"))]:
         del changed[field]
@@ -89,6 +89,11 @@ def wanted(data: QueryDict) -> str:
     if list_name != SWITCH:
         return ""
     return f"example:{data.get('example', '')}" if to == "example" else to
+
+
+def _fits_a_line(name: str) -> bool:
+    """Whether an input of one line gives the name back as it is."""
+    return bool(name) and name == name.strip() and "\n" not in name and "\r" not in name
 
 
 def _example(kind: str, number: str) -> JsonDict:

@@ -17,6 +17,7 @@ from studio.forms.posted import Posted, operate
 from studio.forms.task_sheet import Sheet, SheetErrors, call_rows, read_sheet, sheet_from, sheet_of, spec_of
 from studio.history import compare
 from studio.models import Benchmark, Blob, Task, User, WorkingCopy
+from studio.spec.merging import merge
 from studio.spec.task import TaskSpec
 from studio.views.choosing import choices, decide, place_of, places
 from studio.views.task_page import context
@@ -114,8 +115,7 @@ def _restored(row: Task, newest: TaskSpec, copy: WorkingCopy) -> dict[str, Any]:
         return more
     else:
         Blob.objects.keep(texts_of(sheet.assets))
-        user, mine = copy.user, drafts.canonical(spec)
-        merged = working.put_together(row, user, base, newest, mine, base_version=copy.base_version)
+        merged = merge(base, newest, drafts.canonical(spec))
         if merged.spec == newest:
             return {}
         theirs, spec, undecided = newest, merged.spec, [place_of(one) for one in merged.conflicts]

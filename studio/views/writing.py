@@ -21,6 +21,7 @@ from studio.models import Blob, Task, User
 from studio.previews import decode
 from studio.spec.base import FileRef
 from studio.spec.findings import Finding
+from studio.spec.merging import merge
 from studio.spec.opening import opening_message
 from studio.spec.task import TaskSpec
 from studio.views import task_page
@@ -98,7 +99,7 @@ def _keep(request: HttpRequest, row: Task, user: User) -> dict[str, Any]:
         Blob.objects.keep(texts_of(sheet.assets))
     if base_version != row.version and not errors:
         theirs = drafts.load_task(row)
-        merged = working.put_together(row, user, base, theirs, drafts.canonical(spec), base_version=base_version)
+        merged = merge(base, theirs, drafts.canonical(spec))
         undecided += [place for one in merged.conflicts if (place := place_of(one)) not in undecided]
         base, base_version, spec = theirs, row.version, merged.spec
     if base_version != number(data.get("base_version")) or "render" in data:

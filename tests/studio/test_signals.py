@@ -16,7 +16,7 @@ from studio.spec.signals import EXAMPLES
 from studio.spec.task import Trigger
 
 WORDS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), max_size=12)
-NAMES = WORDS.map(str.strip).filter(bool)
+NAMES = WORDS.map(lambda text: " ".join(text.split())).filter(bool)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),

@@ -203,18 +203,6 @@ def test_a_file_that_two_changed_is_shown_in_both_versions_and_one_is_taken(desk
     assert desk.files == {"a.md": b"Their rye.\n"}
 
 
-def test_nobody_is_asked_to_choose_between_their_own_words(desk):
-    desk.client.post(desk.url(), desk.joined(desk.row("a.md", b"Rye.\n")))
-    first, second = desk.form(), desk.form()
-    [key] = first["assets"]
-    desk.client.post(desk.url(), first | {f"assets.{key}.text": ["One."], f"assets.{key}.form": [""]})
-
-    answer = desk.client.post(desk.url(), second | {f"assets.{key}.text": ["Two."], f"assets.{key}.form": [""]})
-
-    assert answer.status_code == 302
-    assert desk.files == {"a.md": b"Two."}
-
-
 def test_the_page_says_where_a_file_is_named_and_where_a_text_is_broken(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("orders.csv", b"a,b\n1\n")))
 
