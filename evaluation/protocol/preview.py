@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.protocol.opening import opening_message
 from evaluation.protocol.participants import AgentReply, Decision, OpenIntent
 from evaluation.protocol.session import MAX_TURNS, Progress, begin, settle
+from studio.spec.opening import opening_message
 from studio.spec.task import TaskSpec
 
 
