@@ -18,7 +18,7 @@ from studio.threads import Thread
 
 OF_VERSIONS = ("created", "edited", "imported", "restored")
 OF_REVIEWS = ("approved", "changes_requested", "approved_elsewhere")
-OF_TALK = ("remark_settled", "remark_opened_again")
+OF_TALK = ("settled_a_remark", "opened_a_remark_again")
 ONLY = {"": "All", "versions": "Versions", "talk": "Talk"}
 PAGE = 50
 
@@ -105,7 +105,9 @@ def _entries(task: Task, keys: Sequence[tuple[str, int]]) -> list[Entry]:
     remarks = Comment.objects.select_related("author", "reply_to", "revision").defer("revision__spec")
     for remark in remarks.filter(pk__in=wanted["remark"]):
         kind = "answer" if remark.reply_to_id else "remark"
-        made["remark", remark.pk] = Entry(kind, remark.created_at, remark, remark=Thread(remark.reply_to or remark))
+        made["remark", remark.pk] = Entry(
+            kind, remark.created_at, remark, remark=Thread.as_made(remark.reply_to or remark)
+        )
     for event in Event.objects.select_related("actor").filter(pk__in=wanted["event"]):
         made["event", event.pk] = Entry("event", event.at, event, event.summary)
     return [made[key] for key in keys if key in made]

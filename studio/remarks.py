@@ -115,7 +115,7 @@ def settle(remark: Comment, *, by: User, settled: bool) -> None:
     root.resolved_at, root.resolved_by = (timezone.now(), by) if settled else (None, None)
     root.save(update_fields=["resolved_at", "resolved_by"])
     task = Task.objects.select_related("episode__persona").get(pk=root.task_id)
-    verb = "remark_settled" if settled else "remark_opened_again"
+    verb = "settled_a_remark" if settled else "opened_a_remark_again"
     record(task, verb, by=by, summary=_short(root.text or root.words), data={"remark": root.pk})
 
 

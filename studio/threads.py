@@ -45,7 +45,7 @@ class Thread:
         field = self.place.field
         if field in ROWS and self.root.item_uid:
             one = "intent" if field == "intents" else "item"
-            return f"{one} {self.number}" if self.number else f"an {one} that was removed"
+            return f"{one} {self.number}" if self.number else f"an {one}" + (" that was removed" if self.gone else "")
         return WORDS.get(field, field.replace("_", " ")) if field else "the task"
 
     @property
@@ -56,6 +56,11 @@ class Thread:
     def edited(self) -> bool:
         """Whether the words themselves were edited since."""
         return self.place.state == "changed"
+
+    @classmethod
+    def as_made(cls, root: Comment) -> Thread:
+        """Where it was made, without a look at what became of the place."""
+        return cls(root, place=Place(root.field, str(root.item_uid or "")))
 
     @property
     def can_be_applied(self) -> bool:

@@ -23,6 +23,7 @@ def test_nobody_approves_what_they_wrote_and_an_edit_needs_a_new_approval(sample
 
     theirs.goto("/")
     theirs.get_by_role("link", name="Briefing for the footbridge interview").first.click()
+    theirs.wait_for_url("**/tasks/*/")
     for key in "1234a":
         theirs.keyboard.press(key)
     expect(theirs.get_by_role("banner")).to_contain_text("approved")

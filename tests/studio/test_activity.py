@@ -97,7 +97,7 @@ def test_it_is_narrowed_to_versions_or_talk(desk):
         ("answer", ""),
         ("review", "changes_requested"),
         ("review", "approved"),
-        ("event", "remark_opened_again"),
+        ("event", "opened_a_remark_again"),
     ]
 
 
@@ -135,6 +135,7 @@ def test_the_page_shows_it_by_day_and_escapes_it(desk):
 
     assert [len(entries) for _, entries in by_day(activity_of(desk.task))] == [10]
     assert "<b>plan</b>" not in page and "&lt;b&gt;plan" in page
+    assert page.count(">the initial request</a>") == 2
     assert "not feasible" in page and "No file." in page and "suggested by" in page
     assert "Well scoped" in desk.get(desk.url("activity") + "?only=talk&page=x")
     assert "answered on" in desk.get(desk.task.get_absolute_url())

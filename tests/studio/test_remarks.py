@@ -71,8 +71,8 @@ def test_a_remark_names_the_version_it_was_made_on_and_can_be_settled_and_opened
 
     remark.refresh_from_db()
     assert (remark.revision.number, remark.field, remark.resolved_by) == (1, "initial_request", None)
-    verbs = Event.objects.filter(verb__startswith="remark").order_by("pk").values_list("verb", flat=True)
-    assert list(verbs) == ["remark_settled", "remark_opened_again"]
+    verbs = Event.objects.filter(verb__contains="a_remark").order_by("pk").values_list("verb", flat=True)
+    assert list(verbs) == ["settled_a_remark", "opened_a_remark_again"]
 
 
 def test_words_stand_where_they_were_chosen_also_after_edits_elsewhere(desk):
