@@ -124,7 +124,7 @@ def test_a_remark_on_words_stays_on_them_while_the_author_writes_and_is_answered
     page.keyboard.type("Hello there, ")
     expect(page.locator("#request mark.talk")).to_have_text(word)
     card = page.get_by_role("article")
-    card.get_by_text("Answer").click()
+    card.locator("summary").filter(has_text="Answer").click()
     card.get_by_role("textbox", name="Your answer").fill("It is.")
     card.get_by_role("button", name="Answer").click()
     expect(card).to_contain_text("It is.")
