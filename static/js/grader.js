@@ -19,7 +19,7 @@ const colours = HighlightStyle.define([
 const looks = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "transparent", fontSize: "13px" },
   "&.cm-focused": { outline: "none" },
-  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", maxHeight: "70vh", overflow: "auto" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", maxHeight: "var(--code-height, 70vh)", overflow: "auto" },
   ".cm-content": { caretColor: "var(--text)", paddingBlock: "8px" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
   ".cm-gutters": { backgroundColor: "var(--sunk)", color: "var(--muted)", border: "0" },
@@ -55,7 +55,7 @@ function enhance(area) {
           { key: "Mod-Enter", run: () => (document.querySelector("[data-run]")?.click(), true) },
           ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab,
         ]),
-        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;
           area.value = update.state.doc.toString();

@@ -106,6 +106,7 @@ class _Reader:
         self.tree = tree
         self.steps = 0
         self.functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        self.namers = {name for name, function in self.functions.items() if _tells_tool(function)}
         self.names: dict[str, Value] = assigned(tree)
         self.about: dict[str, frozenset[str]] = {}
         """Names that hold something looked up, and under which words it was."""
@@ -176,7 +177,7 @@ class _Reader:
             match node:
                 case ast.Call(func=ast.Attribute(attr="get"), args=[first, *_]):
                     yield from texts_in(value_of(first, self.names))
-                case ast.Subscript(slice=ast.Constant(value=str() as name)):
+                case ast.Subscript(slice=ast.Constant(value=str() as name), ctx=ast.Load()):
                     yield name
                 case ast.Compare(left=ast.Constant(value=str() as name), ops=[ast.In()], comparators=[ast.Name(id=of)]):
                     if of in ("call", "args", "arguments", "result", "params"):
@@ -198,6 +199,8 @@ class _Reader:
                     found.add(name)
                 case ast.Subscript(slice=ast.Constant(value=str() as name)):
                     found.add(name)
+                case ast.Call(func=ast.Name(id=name)) if name in self.namers:
+                    found.add("tool_name")
         return frozenset(found)
 
     def _learn_subjects(self) -> None:
@@ -383,3 +386,14 @@ def _docstrings(tree: ast.Module) -> set[str]:
             case ast.Expr(value=ast.Constant(value=str() as text)):
                 found.add(text)
     return found
+
+
+def _tells_tool(function: ast.FunctionDef) -> bool:
+    """Whether a helper does nothing but give the tool's name of a call."""
+    steps = [step for step in function.body if not isinstance(step, ast.Expr)]
+    if len(steps) != 1 or not isinstance(steps[0], ast.Return):
+        return False
+    parts = list(ast.walk(steps[0]))
+    return any(isinstance(part, ast.Constant) and part.value == "tool_name" for part in parts) and not any(
+        isinstance(part, ast.Compare | ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp) for part in parts
+    )

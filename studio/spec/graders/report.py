@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from studio.spec.base import Spec
 
-ANALYSIS = 1
+ANALYSIS = 2
 """Version of reading, generating and examining. A report of another version counts as not run yet."""
 
 
