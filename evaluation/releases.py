@@ -17,6 +17,7 @@ from django.db import transaction
 from evaluation.evidence import Evidence, gather_evidence
 from evaluation.models import Release, ReleaseTask
 from evaluation.queries import episodes_of
+from studio import queries
 from studio.drafts import load_episodes, refresh_findings, run_graders
 from studio.exporting import episode_files
 from studio.importing import find_reading_errors
@@ -28,10 +29,10 @@ from studio.models import (
     GraderScript,
     Persona,
     Revision,
+    SetAside,
     Task,
     TaskState,
     User,
-    Waiver,
 )
 from studio.spec.base import JsonDict
 from studio.spec.episode import EpisodeSpec
@@ -229,12 +230,10 @@ def _unapproved(candidate: _Candidate) -> Iterable[Blocker]:
 
 
 def _errors(candidate: _Candidate) -> Iterable[Blocker]:
-    """Errors of the checks, but for those waived; the same findings the editor shows."""
+    """Errors of the checks, but for those an owner set aside; the same findings the editor shows."""
     rows = {row.pk: row for row in candidate.rows}
-    waived = set(Waiver.objects.filter(task__in=rows).values_list("task_id", "fingerprint"))
-    for finding in Finding.objects.filter(task__in=rows, severity="error").order_by("task", "field", "item", "rule"):
-        if (finding.task_id, finding.fingerprint) in waived:
-            continue
+    errors = queries.open_findings().filter(task__in=rows, severity="error")
+    for finding in errors.order_by("task", "field", "item", "rule"):
         field = WORDS.get(finding.field, finding.field.replace("_", " "))
         place = (f"{field} {finding.item}" if finding.item else field).capitalize()
         message = f"{place}: {finding.message}" if place else finding.message
@@ -290,6 +289,24 @@ def _of(row: Task, code: str, message: str) -> Blocker:
     return Blocker(code, message, row.episode.persona.user_id, row.task_id, row.pk)
 
 
+def _set_aside(candidate: _Candidate) -> list[JsonDict]:
+    """Errors that an owner held to be wrong, and why: whoever uses the release can judge that, too."""
+    rows = {row.pk: row for row in candidate.rows}
+    standing = set(Finding.objects.filter(task__in=rows, severity="error").values_list("task_id", "fingerprint"))
+    return [
+        {
+            "persona": rows[one.task_id].episode.persona.user_id,
+            "task": rows[one.task_id].task_id,
+            "rule": one.rule,
+            "message": one.message,
+            "reason": one.reason,
+            "by": str(one.by),
+        }
+        for one in SetAside.objects.filter(task__in=rows).select_related("by").order_by("task", "pk")
+        if (one.task_id, one.fingerprint) in standing
+    ]
+
+
 def _manifest(
     version: str, candidate: _Candidate, episodes: Sequence[EpisodeSpec], exceptions: Sequence[JsonDict]
 ) -> JsonDict:
@@ -321,4 +338,5 @@ def _manifest(
         ],
         "evidence": candidate.evidence.to_json(),
         "exceptions": list(exceptions),
+        "set_aside": _set_aside(candidate),
     }

@@ -104,10 +104,13 @@ class StepSerializer(serializers.Serializer[Any]):
 class FindingSerializer(serializers.ModelSerializer[Finding]):
     persona = serializers.CharField(source="task.episode.persona.user_id")
     task = serializers.CharField(source="task.task_id")
+    waived = serializers.CharField(
+        allow_null=True, read_only=True, help_text="Why it may stay: waived, or an error that an owner set aside."
+    )
 
     class Meta:
         model = Finding
-        fields = ["persona", "task", "rule", "severity", "field", "item", "words", "message", "mend"]
+        fields = ["persona", "task", "rule", "severity", "field", "item", "words", "message", "mend", "other", "waived"]
 
 
 class ImportSerializer(serializers.Serializer[Any]):
@@ -227,7 +230,7 @@ class Steps(APIView):
 
 @extend_schema(parameters=[OpenApiParameter("severity", str, enum=["error", "warning", "hint"])])
 class Findings(generics.ListAPIView[Finding]):
-    """What the checks say of a benchmark's tasks, errors first; without what was waived."""
+    """What the checks say of a benchmark's tasks, errors first; ``waived`` says why one may stay."""
 
     serializer_class = FindingSerializer
     queryset = Finding.objects.none()
@@ -237,7 +240,8 @@ class Findings(generics.ListAPIView[Finding]):
             return Finding.objects.none()
         benchmark = access.find_benchmark(self.request.user, self.kwargs["slug"])
         severity = self.request.query_params.get("severity", "")
-        return queries.findings_of(benchmark, severity=severity if severity in ("error", "warning", "hint") else "")
+        severity = severity if severity in ("error", "warning", "hint") else ""
+        return queries.findings_of(benchmark, severity=severity, everything=True)
 
 
 class Imports(APIView):

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from studio import drafts, notifying
-from studio.models import Event, Finding, Review, Revision, Task, TaskState, User, Waiver
+from studio import drafts, notifying, queries
+from studio.models import Event, Finding, Review, Revision, SetAside, Task, TaskState, User
 from studio.points import POINTS, Point, Points, in_words, stored
 
 OPEN = (TaskState.DRAFT, TaskState.CHANGES_REQUESTED)
@@ -55,7 +55,7 @@ def approve(
     if by.pk in authors_of(revision):
         raise PublishingRefused("You wrote part of this version, so someone else has to approve it.")
     drafts.refresh_findings([task.episode.persona])
-    if errors := Finding.objects.filter(task=task, severity="error").count():
+    if errors := queries.open_findings().filter(task=task, severity="error").count():
         what = "an error" if errors == 1 else f"{errors} errors"
         raise PublishingRefused(f"The checks find {what}. Ask for changes, or mend it first.")
     if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED).exists():
@@ -67,7 +67,11 @@ def approve(
     given = approvals_of(revision)
     needed = task.episode.persona.benchmark.approvals_needed
     state = TaskState.APPROVED if given >= needed else TaskState.IN_REVIEW
-    parts = [f"Version {revision.number}" + (f", {given} of {needed}." if needed > 1 else "."), storable(text)]
+    parts = [
+        f"Version {revision.number}" + (f", {given} of {needed}." if needed > 1 else "."),
+        _aside(task),
+        storable(text),
+    ]
     if not gone_through:
         parts.append("Without the reviewer's list.")
     moved = _move(task, state, "approved", by=by, summary=" ".join(filter(None, parts)))
@@ -124,22 +128,6 @@ def reopen(task_id: int, *, by: User) -> Task:
 
 
 @transaction.atomic
-def waive(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
-    """Live with a warning, and say why. Errors cannot be waived."""
-    task = lock(task_id)
-    finding = Finding.objects.filter(task=task, fingerprint=fingerprint).first()
-    if finding is None:
-        raise PublishingRefused("The checks do not say this any more.")
-    if finding.severity == "error":
-        raise PublishingRefused("An error has to be mended; only warnings and hints can be waived.")
-    if not storable(reason):
-        raise PublishingRefused("Say why this may stay: others will ask.")
-    Waiver.objects.update_or_create(
-        task=task, fingerprint=fingerprint, defaults={"rule": finding.rule, "reason": storable(reason), "by": by}
-    )
-    record(task, "waived", by=by, summary=f"{finding.message} {storable(reason)}")
-
-
 def authors_of(revision: Revision) -> set[int]:
     """Who wrote what this revision says: everyone who saved, or whose suggestion was applied, since the one that was
     approved before it. The database asks the same function before it takes an approval."""
@@ -178,6 +166,13 @@ def _gone_through(task: Task, points: Points | None) -> dict[str, Any]:
             f"Not ticked yet: {', '.join(missing)}. Tick all four points, or ask for changes and say which is not so."
         )
     return stored(points)
+
+
+def _aside(task: Task) -> str:
+    """What an approval says of errors that an owner set aside."""
+    standing = Finding.objects.filter(task=task, severity="error").values("fingerprint")
+    count = SetAside.objects.filter(task=task, fingerprint__in=standing).count()
+    return f"{count} error{'s' if count > 1 else ''} set aside." if count else ""
 
 
 def lock(task_id: int) -> Task:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, TextField, When
 from django.db.models.functions import Coalesce
 
 from studio.models import (
@@ -20,6 +20,7 @@ from studio.models import (
     Persona,
     Review,
     Revision,
+    SetAside,
     Task,
     TaskState,
     User,
@@ -66,9 +67,23 @@ class Counts:
 
 
 def open_findings() -> QuerySet[Finding]:
-    """Findings that nobody waived."""
-    waived = Waiver.objects.filter(task=OuterRef("task"), fingerprint=OuterRef("fingerprint"))
-    return Finding.objects.exclude(Exists(waived))
+    """Findings that nobody waived, and errors that nobody set aside."""
+    same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
+    return Finding.objects.exclude(~Q(severity="error") & Exists(Waiver.objects.filter(**same))).exclude(
+        Q(severity="error") & Exists(SetAside.objects.filter(**same))
+    )
+
+
+def judged_findings() -> QuerySet[Finding]:
+    """All findings, each with the reason for which it was ``waived`` or set aside; null where it stands open."""
+    same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
+    return Finding.objects.annotate(
+        waived=Case(
+            When(severity="error", then=Subquery(SetAside.objects.filter(**same).values("reason")[:1])),
+            default=Subquery(Waiver.objects.filter(**same).values("reason")[:1]),
+            output_field=TextField(null=True),
+        )
+    )
 
 
 def persona_counts(personas: Iterable[Persona]) -> dict[int, Counts]:
@@ -202,13 +217,16 @@ WEIGHT = Case(When(severity="error", then=0), When(severity="warning", then=1), 
 
 
 def findings_of_task(task: Task) -> QuerySet[Finding]:
-    """A task's open findings, errors first, then as the checks told them."""
-    return open_findings().filter(task=task).order_by(WEIGHT, "pk")
+    """All findings of a task, errors first, then as the checks told them."""
+    return Finding.objects.filter(task=task).order_by(WEIGHT, "pk")
 
 
-def findings_of(benchmark: Benchmark, *, severity: str = "") -> QuerySet[Finding]:
-    """A benchmark's open findings, errors first, then in the order of personas and tasks."""
-    rows = open_findings().filter(task__episode__persona__benchmark=benchmark)
+def findings_of(benchmark: Benchmark, *, severity: str = "", everything: bool = False) -> QuerySet[Finding]:
+    """A benchmark's open findings, errors first, then in the order of personas and tasks.
+
+    ``everything``: those that may stay as well, and ``waived`` of each says why.
+    """
+    rows = (judged_findings() if everything else open_findings()).filter(task__episode__persona__benchmark=benchmark)
     if severity:
         rows = rows.filter(severity=severity)
     return rows.select_related("task__episode__persona__benchmark").order_by(

@@ -24,6 +24,7 @@ from studio.views import (
     tasklist,
     tasks,
     versions,
+    waiving,
     writing,
 )
 
@@ -43,7 +44,7 @@ task_patterns: Patterns = [
     path("remarks/<int:remark>/settle/", remarks.settle_remark, name="remark_settle"),
     path("remarks/<int:remark>/choose/", remarks.choose, name="remark_choose"),
     path("people/", reviewing.assign, name="assign"),
-    path("waive/", reviewing.waive, name="waive"),
+    path("waive/", waiving.judge, name="waive"),
     path("activity/", versions.activity, name="activity"),
     path("versions/", versions.versions, name="versions"),
     path("versions/<int:number>/", versions.version, name="version"),

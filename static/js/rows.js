@@ -3,6 +3,7 @@
 // Names contain __n__ in the template; the order of the rows on the page is the order that is saved.
 import { follow } from "./area.js";
 
+const WORDS = "textarea, select, input:not([type=hidden], [type=checkbox], [type=radio], [type=file])";
 let made = 0;
 const done = [];
 const undone = [];
@@ -34,7 +35,8 @@ function place(list, rows) {
 export function together(list, act) {
   const state = () => ({
     rows: rowsOf(list),
-    words: new Map([...list.querySelectorAll("textarea")].map((area) => [area, area.value])),
+    inner: new Map([...list.querySelectorAll("[data-rows]")].map((inside) => [inside, rowsOf(inside)])),
+    words: new Map([...list.querySelectorAll(WORDS)].map((input) => [input, input.value])),
     ticked: new Map([...(list.form ?? list.closest("form") ?? list).querySelectorAll(".links input")].map((box) => [box, box.checked])),
     focus: document.activeElement,
     caret: document.activeElement?.selectionStart,
@@ -48,12 +50,14 @@ export function together(list, act) {
 }
 
 function restore({ list, ...both }, which) {
-  const { rows, words, ticked, focus, caret } = both[which];
+  const { rows, inner, words, ticked, focus, caret } = both[which];
   place(list, rows);
-  for (const [area, value] of words)
-    if (area.value !== value) {
-      area.value = value;
-      follow(area);
+  for (const [inside, own] of inner) place(inside, own);
+  for (const [input, value] of words)
+    if (input.value !== value) {
+      input.value = value;
+      if (input.matches("textarea")) follow(input);
+      else input.dispatchEvent(new Event("change", { bubbles: true }));
     }
   for (const [box, checked] of ticked) box.checked = checked;
   number(list);

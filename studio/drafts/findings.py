@@ -18,6 +18,9 @@ LONGEST_TEXT = 60_000
 """Bytes. Longer files are not read for the checks, which look at no more than 40,000 characters of one."""
 LONGEST_SCRIPT = 800_000
 """Bytes, likewise: no more than 200,000 characters of a grader are read."""
+TEXTS_KEPT = 500
+_kept: dict[str, str | None] = {}
+"""Files of late, by sha256: while somebody types, their texts are asked for with every word."""
 FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "other"]
 
 
@@ -40,15 +43,20 @@ def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
     episodes = list(episodes)
     wanted = {file.sha256 for episode in episodes for file in _files(episode) if file.size <= LONGEST_TEXT}
     wanted |= {script.sha256 for script in _graders(episodes) if script.size <= LONGEST_SCRIPT}
-    if not wanted:
-        return {}
-    texts = {}
-    for sha256, content in Blob.objects.read(list(wanted)).items():
-        try:
-            texts[sha256] = content.decode()
-        except UnicodeDecodeError:
-            continue
-    return texts
+    missing = [sha256 for sha256 in wanted if sha256 not in _kept]
+    texts = {sha256: _kept[sha256] for sha256 in wanted if sha256 in _kept}
+    texts |= {sha256: _decoded(content) for sha256, content in Blob.objects.read(missing).items()} if missing else {}
+    if len(_kept) + len(missing) > TEXTS_KEPT:
+        _kept.clear()
+    _kept.update({one: texts[one] for one in missing if one in texts and len(texts[one] or "") <= LONGEST_TEXT})
+    return {sha256: text for sha256, text in texts.items() if text is not None}
+
+
+def _decoded(content: bytes) -> str | None:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def load_reports(episodes: Iterable[EpisodeSpec]) -> dict[str, GraderReport]:

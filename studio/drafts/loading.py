@@ -31,9 +31,9 @@ from studio.spec.task import TaskSpec
 _Grouped = dict[Any, list[Any]]
 
 
-def load_episode(persona: Persona) -> EpisodeSpec:
-    """The persona with all its tasks, as they stand now."""
-    return load_episodes([persona])[persona.pk]
+def load_episode(persona: Persona, *, with_tasks: bool = True) -> EpisodeSpec:
+    """The persona with all its tasks, as they stand now; without them for who has them already."""
+    return load_episodes([persona], with_tasks=with_tasks)[persona.pk]
 
 
 def load_task(task: Task) -> TaskSpec:
@@ -41,16 +41,13 @@ def load_task(task: Task) -> TaskSpec:
     return load_tasks(Task.objects.filter(pk=task.pk).select_related("group"))[task.pk]
 
 
-def load_episodes(personas: Iterable[Persona]) -> dict[int, EpisodeSpec]:
+def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> dict[int, EpisodeSpec]:
     """Whole episodes by their persona's pk."""
     personas = list(personas)
     specs = _load_personas(personas)
-    rows = list(
-        Task.objects.filter(episode__persona__in=personas)
-        .select_related("group")
-        .order_by("episode", "position", "task_id")
-    )
-    tasks = load_tasks(rows)
+    tasks_of = Task.objects.filter(episode__persona__in=personas) if with_tasks else Task.objects.none()
+    rows = list(tasks_of.select_related("group").order_by("episode", "position", "task_id"))
+    tasks = load_tasks(rows) if rows else {}
     by_episode = _group((row.episode_id, row) for row in rows)
     episodes = {row.persona_id: row for row in Episode.objects.filter(persona__in=personas)}
     words = _group(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from studio.drafts.findings import load_reports, load_texts
-from studio.drafts.loading import load_episode, load_task
+from studio.drafts.loading import load_episode, load_task, load_tasks
 from studio.drafts.refusing import DraftRefused, StaleDraft
 from studio.drafts.saving import canonical, save_task
-from studio.models import Revision, Task, User, Waiver, WorkingCopy
+from studio.models import Persona, Revision, Task, User, WorkingCopy
 from studio.spec.checks import find_problems
+from studio.spec.episode import EpisodeSpec
 from studio.spec.evidence import EvidenceMap, evidence_of
 from studio.spec.findings import Finding
 from studio.spec.merging import Conflict, Merged, merge
@@ -100,29 +103,49 @@ def others_here(task: Task, user: User) -> list[User]:
     return [row.user for row in rows.select_related("user").order_by("pk")]
 
 
-def check_unsaved(task: Task, spec: TaskSpec, *, texts: Mapping[str, str]) -> list[Finding]:
-    """What the checks would say of the task if it were saved so, without what was waived.
+def check_unsaved(task: Task, spec: TaskSpec, *, texts: Mapping[str, str] | None = None) -> list[Finding]:
+    """What the checks would say of the task if it were saved so: the same rules as for what is stored, in the same
+    episode. ``texts`` are contents, by hash, that are not stored yet."""
+    episode = episode_with(task, spec)
+    return find_problems(
+        episode,
+        spec.task_id,
+        texts={**load_texts([episode]), **(texts or {})},
+        plan=task.episode.persona.benchmark.plan,
+        reports=load_reports([episode]),
+    )
 
-    The same rules as for what is stored, in the same episode. ``texts`` are contents, by hash, that are not stored yet.
-    """
-    persona = task.episode.persona
-    episode = load_episode(persona)
+
+def episode_with(task: Task, spec: TaskSpec) -> EpisodeSpec:
+    """The task's episode if the task were saved so."""
+    episode = _episode(task.episode.persona)
     spec = canonical(spec)
-    episode = episode.model_copy(
+    return episode.model_copy(
         update={
             name: tuple(spec if one.task_id == task.task_id else one for one in getattr(episode, name))
             for name in ("tasks", "unplaced")
         }
     )
-    waived = set(Waiver.objects.filter(task=task).values_list("fingerprint", flat=True))
-    found = find_problems(
-        episode,
-        spec.task_id,
-        texts={**load_texts([episode]), **texts},
-        plan=persona.benchmark.plan,
-        reports=load_reports([episode]),
+
+
+def _episode(persona: Persona) -> EpisodeSpec:
+    """The persona's episode, whose tasks are read again only when one of them has changed."""
+    rows = Task.objects.filter(episode__persona=persona).order_by("episode", "position", "task_id")
+    key = tuple(rows.values_list("pk", "version", "updated_at", "task_id", "position", "group__name"))
+    tasks = _tasks(key)
+    bare = load_episode(persona, with_tasks=False)
+    return bare.model_copy(
+        update={
+            "tasks": tuple(tasks[row[0]] for row in key if row[4] is not None),
+            "unplaced": tuple(tasks[row[0]] for row in sorted(key, key=lambda row: row[3]) if row[4] is None),
+        }
     )
-    return [finding for finding in found if finding.fingerprint not in waived]
+
+
+@lru_cache(maxsize=32)
+def _tasks(key: tuple[tuple[Any, ...], ...]) -> dict[int, TaskSpec]:
+    """What these tasks say. The key names their versions and whatever else of them changes without a version."""
+    return load_tasks(Task.objects.filter(pk__in=[row[0] for row in key]).select_related("group"))
 
 
 def map_evidence(task: Task, spec: TaskSpec) -> EvidenceMap:

@@ -21,7 +21,7 @@ from studio.models.graders import ScriptReport
 from studio.models.history import Event, PersonaRevision, Revision
 from studio.models.importing import Import
 from studio.models.notifying import Digest, Notification, NotificationChoice
-from studio.models.reviewing import Assignment, Comment, Finding, Review, Waiver
+from studio.models.reviewing import Assignment, Comment, Finding, Review, SetAside, Waiver
 from studio.models.storage import Blob
 from studio.models.visits import Visit
 from studio.models.writing import WorkingCopy
@@ -54,6 +54,7 @@ __all__ = [
     "Revision",
     "Role",
     "ScriptReport",
+    "SetAside",
     "Skill",
     "SkillFile",
     "Task",

@@ -147,3 +147,25 @@ class Waiver(models.Model):
             models.UniqueConstraint(fields=["task", "fingerprint"], name="waiver_once"),
             models.CheckConstraint(condition=~Q(reason=""), name="waiver_has_reason"),
         ]
+
+
+class SetAside(models.Model):
+    """An error of a rule that judges language, which an owner of the benchmark holds to be wrong, and why.
+
+    Tied to the finding's fingerprint as a Waiver is, and told at approval and in a release.
+    """
+
+    task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, related_name="set_aside")
+    fingerprint = models.CharField(max_length=32)
+    rule = models.CharField(max_length=80)
+    message = models.TextField()
+    reason = models.TextField()
+    by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["task", "fingerprint"], name="set_aside_once"),
+            models.CheckConstraint(condition=~Q(reason="") & ~Q(message=""), name="set_aside_says_why"),
+        ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Literal
 
+from pydantic import Field
+
 from studio.spec.base import Spec
 from studio.spec.task import Rule
 
@@ -35,8 +37,13 @@ class Finding(Spec):
     """The exact check that could stand in the item's place, ready to be taken over; None: there is none, or a person
     has to choose first (which file, which tool)."""
 
+    text: str = Field(default="", exclude=True, repr=False)
+    """Of a finding without words: what stands in its place as a whole."""
+
     @property
     def fingerprint(self) -> str:
-        """Same defect, same fingerprint, also after rows move: what a waiver is tied to."""
-        parts = (self.rule, self.persona, self.task, self.field, self.words, self.other, self.message)
+        """Same defect in the same words, same fingerprint, also after rows move: what a waiver is tied to."""
+        parts = [self.rule, self.persona, self.task, self.field, self.words, self.other, self.message]
+        if self.text:
+            parts.append(self.text)
         return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from studio import points
 from studio.points import POINTS, Point
+from studio.spec.checks import RULES
 from studio.statuses import STATUSES
 
 register = template.Library()
@@ -212,6 +213,12 @@ def beside(context: template.Context, field: str, item: int | None = None, uid: 
         if one.open and not one.gone and (one.place.field, one.place.row) == here and (item is None or uid)
     ]
     return {"findings": found, "threads": threads, "field": field, "item": item}
+
+
+@register.filter
+def judges_language(rule: str) -> bool:
+    """Whether an error of this rule may be set aside."""
+    return rule in RULES and RULES[rule].judges_language
 
 
 @register.inclusion_tag("studio/components/area.html", takes_context=True)

@@ -1,4 +1,4 @@
-"""What others do with a task: submit, approve, ask for changes, waive."""
+"""What others do with a task: submit, approve, ask for changes."""
 
 from __future__ import annotations
 
@@ -69,24 +69,6 @@ def assign(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     else:
         messages.success(request, "They are told." if writer or reviewers else "Nobody is named for it now.")
     return redirect(f"{task.get_absolute_url()}#people")
-
-
-@login_required
-@require_POST
-def waive(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    task = access.find_task(request.user, slug, user_id, pk)
-    access.require(request.user, task.episode.persona.benchmark, "edit")
-    try:
-        publishing.waive(
-            task.pk,
-            request.POST.get("fingerprint", ""),
-            by=request.user,
-            reason=request.POST.get("reason", ""),
-        )
-        messages.success(request, "Waived, with your reason.")
-    except publishing.PublishingRefused as refusal:
-        messages.error(request, str(refusal))
-    return redirect(task)
 
 
 def _take(action: str, task: Task, request: HttpRequest) -> Task:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
 
-from studio import access, assigning, guidance, queries, reach
+from studio import access, assigning, guidance, queries, reach, waiving
 from studio.activity import activity_of
 from studio.drafts import working
 from studio.forms.mentioning import mentions_in
@@ -40,6 +41,26 @@ FIELDS = [
     ("expected_artifacts", "the files it leaves behind"),
 ]
 """What a remark can be about, besides rows and words."""
+SECTIONS = {
+    "title": "about",
+    "description": "about",
+    "initial_request": "request",
+    "trigger": "request",
+    "intents": "intents",
+    "checklist": "checklist",
+    "depends_on": "needs",
+    "group": "needs",
+    "assets": "files",
+    "files_read": "seen",
+    "tool_evidence": "seen",
+    "grader_script": "script",
+    "tools": "reach",
+    "skills": "reach",
+    "reference_workflow": "workflow",
+    "expected_artifacts": "workflow",
+}
+"""The part of the page that a field stands in; all others are among the details."""
+SEVERITIES = ("error", "warning", "hint")
 MANY = 3_000
 """Boxes between items and intents from which on a page brings only those that are ticked; a script adds the others
 when an item is opened."""
@@ -51,7 +72,7 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
     can = access.actions_in(request.user, benchmark)
     newest = row.revisions.select_related("created_by").filter(number=row.version).first()
     authors = authors_of(newest) if newest else set()
-    findings = list(queries.findings_of_task(row))
+    findings, allowed = waiving.sort_out(row, queries.findings_of_task(row))
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
     siblings = list(row.episode.tasks.order_by("position", "task_id").values("pk", "task_id", "title", "position"))
     here = next((place for place, other in enumerate(siblings) if other["pk"] == row.pk), 0)
@@ -62,7 +83,7 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "task": row,
         "task_pk": str(row.pk),
         "task_name": str(row),
-        "outline": _outline(sheet, base),
+        "outline": _outline(sheet, base, marked_sections(findings)),
         "triggers": Task._meta.get_field("trigger_kind").choices,
         "recovery_kinds": RECOVERIES.items(),
         "rule_kinds": RULES.items(),
@@ -79,7 +100,8 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "newest": newest,
         "findings": findings,
         "errors": sum(finding.severity == "error" for finding in findings),
-        "waived": row.waivers.select_related("by"),
+        "waived": allowed,
+        "aside": [one for one in allowed if one.finding.severity == "error"],
         "threads": threads_of(row, texts_shown(sheet)),
         "reviews": list(newest.reviews.select_related("reviewer")) if newest else [],
         "given": approvals_of(newest) if newest else 0,
@@ -116,9 +138,21 @@ def examples(kind: str) -> list[str]:
     return [name for name, _ in EXAMPLES.get(kind, [])]  # type: ignore[call-overload]
 
 
-def _outline(sheet: Sheet, base: TaskSpec) -> list[tuple[str, str, Any]]:
-    """The parts of the page, with how much each holds."""
-    return [
+def marked_sections(findings: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    """How many findings each part of the page has, and how much the worst of them weighs."""
+    found: dict[str, dict[str, Any]] = {}
+    for finding in findings:
+        mark = found.setdefault(SECTIONS.get(finding.field, "more"), {"count": 0, "severity": finding.severity})
+        mark["count"] += 1
+        mark["severity"] = min(mark["severity"], finding.severity, key=SEVERITIES.index)
+    return found
+
+
+def _outline(
+    sheet: Sheet, base: TaskSpec, marks: Mapping[str, dict[str, Any]]
+) -> list[tuple[str, str, Any, dict[str, Any] | None]]:
+    """The parts of the page, with how much each holds and what the checks find there."""
+    parts = [
         ("about", "Title", ""),
         ("request", "Request", ""),
         ("intents", "Intents", len(sheet.intents) or "–"),
@@ -131,6 +165,7 @@ def _outline(sheet: Sheet, base: TaskSpec) -> list[tuple[str, str, Any]]:
         ("workflow", "Reference", "✓" if sheet.values["reference_workflow"].strip() else "–"),
         ("more", "Details", ""),
     ]
+    return [(anchor, name, count, marks.get(anchor)) for anchor, name, count in parts]
 
 
 def _scored(sheet: Sheet) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -11,15 +12,18 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
-from studio import access, drafts
+from studio import access, drafts, waiving
 from studio.drafts import working
 from studio.forms import signals
 from studio.forms.file_rows import content_of, texts_of
+from studio.forms.mending import changes_of
 from studio.forms.posted import Posted
 from studio.forms.task_sheet import Sheet, call_rows, read_sheet, rows_of, sheet_from, sheet_of
 from studio.models import Blob, Task, User
 from studio.previews import decode
 from studio.spec.base import FileRef
+from studio.spec.checks.mends import mend_for
+from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
 from studio.spec.merging import merge
 from studio.spec.opening import opening_message
@@ -37,32 +41,42 @@ def check(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespons
     """What the checks say of the page as it stands: the side pane's two lists, and the words to mark."""
     row = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, row.episode.persona.benchmark, "edit")
+    sheet, spec, typed = as_typed(request, row)
+    return JsonResponse(judged(request, row, sheet, spec, working.check_unsaved(row, spec, texts=typed)))
+
+
+def as_typed(request: HttpRequest, row: Task) -> tuple[Sheet, TaskSpec, Mapping[str, str]]:
+    """The page as it was sent, the task it says, row by row, and the texts of its files by hash."""
     base = working.spec_at(row, number(request.POST.get("base_version")))
     sheet = sheet_from(Posted(request.POST), base)
     spec, _ = read_sheet(sheet, base)
-    sheet = rows_of(sheet, spec)
     typed = {known[0]: one["text"] for one in sheet.assets if one["text"] is not None and (known := content_of(one))}
-    found = working.check_unsaved(row, spec, texts=typed)
-    parts = {"task": row, "persona": row.episode.persona, "benchmark": row.episode.persona.benchmark, "typing": True}
-    told = tell(found, sheet)
-    pane = parts | {"findings": told, "can": {"edit"}, "waived": row.waivers.select_related("by")}
-    return JsonResponse(
-        {
-            "findings": render_to_string("studio/components/task_findings.html", pane, request),
-            "evidence": render_to_string(
-                "studio/components/task_evidence.html",
-                parts | {"sheet": sheet, "map": working.map_evidence(row, spec)},
-                request,
-            ),
-            "marks": [
-                {"input": one["input"], "words": one["words"], "severity": one["severity"], "message": one["message"]}
-                for one in told
-                if one["words"]
-            ],
-            "fingerprints": [finding.fingerprint for finding in found],
-            "count": len(found),
-        }
-    )
+    return rows_of(sheet, spec), spec, typed
+
+
+def judged(request: HttpRequest, row: Task, sheet: Sheet, spec: TaskSpec, found: list[Finding]) -> dict[str, Any]:
+    """These findings as the page takes them in."""
+    benchmark = row.episode.persona.benchmark
+    left, allowed = waiving.sort_out(row, found)
+    parts = {"task": row, "persona": row.episode.persona, "benchmark": benchmark, "typing": True}
+    told = tell(left, sheet, working.episode_with(row, spec))
+    pane = parts | {"findings": told, "can": access.actions_in(request.user, benchmark), "waived": allowed}
+    return {
+        "findings": render_to_string("studio/components/task_findings.html", pane, request),
+        "evidence": render_to_string(
+            "studio/components/task_evidence.html",
+            parts | {"sheet": sheet, "map": working.map_evidence(row, spec)},
+            request,
+        ),
+        "marks": [
+            {"input": one["input"], "words": one["words"], "severity": one["severity"], "message": one["message"]}
+            for one in told
+            if one["words"]
+        ],
+        "fingerprints": [one["fingerprint"] for one in told],
+        "sections": task_page.marked_sections(left),
+        "count": len(left),
+    }
 
 
 @login_required
@@ -204,15 +218,25 @@ def open_texts(rows: list[dict[str, Any]], files: Sequence[FileRef], edited: Col
             one |= {"text": read.text, "form": read.form}
 
 
-def tell(found: list[Finding], sheet: Sheet) -> list[dict[str, Any]]:
-    """Findings with the input that each is about, for a page whose rows have moved since it was drawn."""
+def tell(found: Iterable[Any], sheet: Sheet, episode: EpisodeSpec) -> list[dict[str, Any]]:
+    """Findings with the input that each is about and what one click would do, for a page whose rows have moved since
+    it was drawn."""
     told = []
     for finding in found:
         name = finding.field
         rows = getattr(sheet, name, None) if name in ROWS else None
         if rows and finding.item and finding.item <= len(rows):
             name = f"{name}.{rows[finding.item - 1]['key']}.{ROWS[name]}"
-        told.append(finding.model_dump() | {"fingerprint": finding.fingerprint, "input": name})
+        mend = mend_for(finding, episode)
+        told.append(
+            finding.model_dump()
+            | {
+                "fingerprint": finding.fingerprint,
+                "input": name,
+                "click": mend,
+                "changes": json.dumps(changes_of(mend, sheet), ensure_ascii=False) if mend else "",
+            }
+        )
     return told
 
 

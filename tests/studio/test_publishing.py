@@ -2,7 +2,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 
 from studio import drafts, publishing
-from studio.models import Event, Review, Role, Task, TaskState, Waiver
+from studio.models import Event, Review, Role, Task, TaskState
 from studio.points import POINTS, Point
 from studio.publishing import PublishingRefused
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
@@ -142,21 +142,6 @@ def test_steps_out_of_turn_are_refused():
     publishing.withdraw(desk.task.pk, by=desk.author)
 
     assert desk.state == TaskState.DRAFT
-
-
-def test_a_warning_is_waived_with_a_reason_and_an_error_never():
-    desk = Desk()
-    desk.task.findings.all().delete()
-    desk.task.findings.create(rule="long", severity="warning", message="Long.", fingerprint="w")
-    desk.task.findings.create(rule="wrong", severity="error", message="Wrong.", fingerprint="e")
-
-    with pytest.raises(PublishingRefused, match="Say why"):
-        publishing.waive(desk.task.pk, "w", by=desk.author, reason="")
-    with pytest.raises(PublishingRefused, match="has to be mended"):
-        publishing.waive(desk.task.pk, "e", by=desk.author, reason="I like it")
-    publishing.waive(desk.task.pk, "w", by=desk.author, reason="It has to be long.")
-
-    assert Waiver.objects.get().reason == "It has to be long."
 
 
 def test_a_task_is_retired_once_it_has_left_the_episode_and_can_come_back():

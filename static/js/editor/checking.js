@@ -1,6 +1,6 @@
 // Findings as they type: the page as it stands is checked, the words are underlined where they stand. What stands
 // beside a field is not moved: it fades when it is mended, and what is new is told in the side pane.
-import { asText, field, form, later, onWriting, words } from "./page.js";
+import { asText, form, later, onWriting, words } from "./page.js";
 import { mark } from "../area.js";
 
 let last = "";
@@ -25,12 +25,20 @@ async function check() {
     return; // offline, or something newer is under way: keeping says so
   }
   last = text;
+  show(said);
+}
+
+// What the studio said of the page: the pane's lists, the words to mark, the outline's counts.
+export function show(said) {
   for (const name of ["findings", "evidence"]) {
     const place = document.querySelector(`[data-live="${name}"]`);
     if (place && !place.contains(document.activeElement)) place.innerHTML = said[name];
   }
   const count = document.querySelector("[data-pane] [data-count]");
   if (count) count.textContent = said.count;
+  const stepper = document.querySelector("[data-stepper]");
+  if (stepper) stepper.hidden = !said.count;
+  for (const link of document.querySelectorAll(".outline [data-part]")) outline(link, said.sections[link.dataset.part]);
   for (const one of form.querySelectorAll(".finding.slim[data-fingerprint]"))
     one.classList.toggle("mended", !said.fingerprints.includes(one.dataset.fingerprint));
   const marks = new Map();
@@ -39,9 +47,18 @@ async function check() {
   document.documentElement.dataset.checked = String(Number(document.documentElement.dataset.checked ?? 0) + 1);
 }
 
+function outline(link, found) {
+  const place = link.querySelector("[data-found]");
+  place.hidden = !found;
+  place.className = `push found ${found?.severity ?? ""}`;
+  place.textContent = found?.count ?? "";
+  place.title = found ? `${found.count} finding${found.count > 1 ? "s" : ""}` : "";
+}
+
 if (form && !form.querySelector("fieldset[disabled]")) {
   const soon = later(350, check);
   onWriting(soon);
+  if (document.querySelector("[data-live] [data-finding]")) check(); // what one click would mend
   document.addEventListener("studio:kept", soon);
 }
-export { check, field };
+export { check };

@@ -1,4 +1,4 @@
-// Nothing is lost: what is typed is kept at the studio within two seconds, and in this browser at once. A version is
+// Nothing is lost: what is typed is kept at the studio within two seconds, and in this browser before. A version is
 // made of it after a minute's rest, on leaving, and with the button. Who else is here is said; what they save is put in.
 import { asText, form, later, onWriting, words } from "./page.js";
 import { follow } from "../area.js";
@@ -48,7 +48,12 @@ function remember() {
     localStorage.setItem(store, JSON.stringify({ at: Date.now(), version: version(), words: [...data] }));
   } catch {} // full or switched off: the studio still has what was kept
 }
-const forget = () => localStorage.removeItem(store);
+// Not with every key: a long page is half a megabyte of words.
+const rememberSoon = later(250, remember);
+function forget() {
+  rememberSoon.stop();
+  localStorage.removeItem(store);
+}
 
 async function send(body, options = {}) {
   const answer = await fetch(form.dataset.keep, {
@@ -203,7 +208,7 @@ async function beat() {
 if (editable) {
   onWriting(() => {
     frozen = false;
-    remember();
+    rememberSoon();
     clearTimeout(resting);
     if (!since) since = Date.now();
     if (Date.now() - since > LONGEST - PAUSE) setTimeout(() => since && keep(), Math.max(0, LONGEST - (Date.now() - since)));
@@ -239,8 +244,10 @@ if (editable) {
     other.requestSubmit(button ?? undefined);
   });
   window.addEventListener("online", () => keep());
+  document.addEventListener("visibilitychange", () => document.hidden && !frozen && asText(words()) !== kept && remember());
   window.addEventListener("pagehide", () => {
     if (gone || frozen) return;
+    if (asText(words()) !== kept) remember();
     const body = new URLSearchParams(asText(words()));
     body.set("freeze", "1");
     if (body.toString().length > 60_000) return; // more than a browser sends after the page is gone

@@ -60,11 +60,30 @@ function join(row, area) {
       const own = box.closest(".links").querySelector(`input[value="${CSS.escape(keyOf(before))}"]`);
       if (own) own.checked = true;
     }
+    gather(row, before);
     const caret = head.length + gap.length;
     write(into, head + gap + area.value, caret);
     row.remove();
   });
 }
+
+// Where an intent is found out, and what shows that an item is met, holds for the joined row.
+function gather(row, before) {
+  const [from, to] = [row, before].map((one) => one.querySelector(":scope .sub[data-rows]"));
+  for (const place of from && to ? rowsOf(from) : []) {
+    const values = valuesOf(place);
+    if (rowsOf(to).some((own) => valuesOf(own).join("\0") === values.join("\0"))) continue;
+    const rows = rowsOf(to);
+    const next = blank(to, rows[rows.length - 1]);
+    inputsOf(next).forEach((input, at) => (input.value = values[at]));
+  }
+  const [evidence, own] = [row, before].map((one) => one.querySelector('textarea[name$=".evidence"]'));
+  if (!evidence || !own) return;
+  const lines = [own, evidence].flatMap((area) => area.value.split("\n").map((line) => line.trim()).filter(Boolean));
+  own.value = [...new Set(lines)].join("\n");
+}
+const inputsOf = (row) => [...row.querySelectorAll("select, input:not([type=hidden])")];
+const valuesOf = (row) => inputsOf(row).map((input) => input.value);
 
 function inLine(event) {
   const area = event.target;

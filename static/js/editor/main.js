@@ -2,6 +2,7 @@
 import "./pane.js";
 import "./keys.js";
 import "./checking.js";
+import "./judging.js";
 import "./keeping.js";
 import "./talking.js";
 import "./reviewing.js";

@@ -9,13 +9,16 @@ from django.core.management.base import CommandParser
 
 from studio.drafts import check_personas, run_graders
 from studio.management.report import FOUND_PROBLEMS, ReportCommand
+from studio.models import Task
+from studio.waiving import reasons
 
 KEYS = ("persona", "task", "rule", "severity", "field", "item", "words", "message", "mend", "other")
 
 
 class Command(ReportCommand):
     help = (
-        "Check the drafts of a benchmark. Exit status 0: nothing but hints; 1: errors or warnings; 2: called wrongly."
+        "Check the drafts of a benchmark. Exit status 0: nothing but hints and what was waived; 1: errors or warnings; "
+        "2: called wrongly."
     )
 
     empty = {"findings": []}
@@ -41,15 +44,26 @@ class Command(ReportCommand):
                 )
         run_graders(personas, wait=True)
         findings = check_personas(personas)
+        said = reasons(Task.objects.filter(episode__persona__in=personas))
+        waived = [said.get((each.persona, each.task, each.fingerprint, each.severity == "error")) for each in findings]
+        left = [finding for finding, why in zip(findings, waived, strict=True) if why is None]
         if as_json:
-            self.give({"findings": [{key: getattr(finding, key) for key in KEYS} for finding in findings]})
+            self.give(
+                {
+                    "findings": [
+                        {key: getattr(finding, key) for key in KEYS} | {"waived": why}
+                        for finding, why in zip(findings, waived, strict=True)
+                    ]
+                }
+            )
         else:
-            for finding in findings:
+            for finding in left:
                 item = f" {finding.item}" if finding.item else ""
                 self.stdout.write(
                     f"{finding.severity:8} {finding.persona} · {finding.task} · {finding.field}{item}: "
                     f"{finding.message} {finding.mend} [{finding.rule}]"
                 )
-            self.stdout.write(f"{len(findings)} finding(s).")
-        if any(finding.severity != "hint" for finding in findings):
+            rest = f", {len(findings) - len(left)} waived" if len(left) < len(findings) else ""
+            self.stdout.write(f"{len(left)} finding{'' if len(left) == 1 else 's'}{rest}.")
+        if any(finding.severity != "hint" for finding in left):
             sys.exit(FOUND_PROBLEMS)

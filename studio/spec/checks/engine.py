@@ -7,7 +7,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 
 from studio.spec.checks import rules
-from studio.spec.checks.rule import RULES, Rule, Scene
+from studio.spec.checks.rule import RULES, Flaw, Rule, Scene
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
 from studio.spec.graders import GraderReport
@@ -56,4 +56,14 @@ def _apply(each: Rule, task: TaskSpec, scene: Scene) -> Iterator[Finding]:
             words=flaw.words,
             other=flaw.other,
             proposal=flaw.proposal,
+            text="" if flaw.words else _text(task, flaw),
         )
+
+
+def _text(task: TaskSpec, flaw: Flaw) -> str:
+    """What stands in the field, or in the row of it, that a flaw without words is about."""
+    value = getattr(task, flaw.field, "")
+    rows = value if isinstance(value, tuple) else (value,)
+    if flaw.item and isinstance(value, tuple):
+        rows = value[flaw.item - 1 : flaw.item]
+    return "\n".join(str(getattr(row, "content", getattr(row, "criterion", row))) for row in rows)

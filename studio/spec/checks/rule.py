@@ -63,6 +63,8 @@ class Rule:
     name: str
     severity: Severity
     check: Check
+    judges_language: bool = False
+    """It weighs what people wrote, and can be wrong: an owner may set an error of it aside."""
 
     @property
     def about(self) -> str:
@@ -73,13 +75,13 @@ class Rule:
 RULES: dict[str, Rule] = {}
 
 
-def rule(name: str, severity: Severity) -> Callable[[Check], Check]:
+def rule(name: str, severity: Severity, *, judges_language: bool = False) -> Callable[[Check], Check]:
     """Register a check under a name that waivers and reports may rely on."""
 
     def register(check: Check) -> Check:
         if name in RULES:
             raise ValueError(f"two rules are called {name!r}")
-        RULES[name] = Rule(name, severity, check)
+        RULES[name] = Rule(name, severity, check, judges_language)
         return check
 
     return register

@@ -7,7 +7,7 @@ from studio.spec.task import TaskSpec
 from studio.spec.text.leaks import find_leak, topic_of
 
 
-@rule("intent-in-request", "warning")
+@rule("intent-in-request", "warning", judges_language=True)
 def intent_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """What the request says is not hidden: every agent gets credit for it (paper, Table 10)."""
     topic = topic_of((intent.content for intent in task.intents), task.title)

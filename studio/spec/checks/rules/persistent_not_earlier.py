@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 from studio.spec.checks.quoting import listed
 from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.episode import EpisodeSpec
 from studio.spec.task import HiddenIntent, TaskSpec
 from studio.spec.text.coverage import anywhere
 
@@ -14,24 +15,28 @@ def persistent_not_earlier(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 
     Told once for all of a task's intents.
     """
-    if any(task.task_id == need.task_id for other in scene.episode.tasks for need in other.depends_on):
-        return
-    later = _later(task, scene)
-    alone = [
+    if places := alone(task, scene.episode):
+        one = len(places) == 1
+        which = f"Intent {places[0]} is" if one else f"Intents {listed(map(str, places))} are"
+        yield Flaw(
+            "intents",
+            f"{which} persistent, but only this session shows {'it' if one else 'them'}.",
+            f"Name the earlier session or the profile that shows {'it' if one else 'them'}, or set the scope to this "
+            "session.",
+            places[0],
+        )
+
+
+def alone(task: TaskSpec, episode: EpisodeSpec) -> list[int]:
+    """The persistent intents, by their 1-based places, that only this session shows."""
+    if any(task.task_id == need.task_id for other in episode.tasks for need in other.depends_on):
+        return []
+    later = _later(task, episode)
+    return [
         position
         for position, intent in enumerate(task.intents, 1)
         if intent.scope == "persistent" and _only_here(intent, task) and not _taken_up(intent, later)
     ]
-    if alone:
-        one = len(alone) == 1
-        yield Flaw(
-            "intents",
-            f"{'Intent' if one else 'Intents'} {listed(map(str, alone))} {'is' if one else 'are'} persistent, but only "
-            f"this session shows {'it' if one else 'them'}.",
-            f"Name the earlier session or the profile that shows {'it' if one else 'them'}, or set the scope to this "
-            "session.",
-            alone[0],
-        )
 
 
 def _only_here(intent: HiddenIntent, task: TaskSpec) -> bool:
@@ -42,9 +47,9 @@ def _only_here(intent: HiddenIntent, task: TaskSpec) -> bool:
     )
 
 
-def _later(task: TaskSpec, scene: Scene) -> list[HiddenIntent]:
-    ids = [other.task_id for other in scene.episode.tasks]
-    after = scene.episode.tasks[ids.index(task.task_id) + 1 :] if task.task_id in ids else ()
+def _later(task: TaskSpec, episode: EpisodeSpec) -> list[HiddenIntent]:
+    ids = [other.task_id for other in episode.tasks]
+    after = episode.tasks[ids.index(task.task_id) + 1 :] if task.task_id in ids else ()
     return [intent for other in after for intent in other.intents]
 
 

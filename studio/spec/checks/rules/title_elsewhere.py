@@ -61,11 +61,20 @@ def _sentences(task: TaskSpec) -> tuple[str, ...]:
 @lru_cache(maxsize=4_000)
 def _theme(title: str, said: tuple[str, ...]) -> float:
     """The share of sentences that have a word of the title, averaged over its words."""
-    bags = [{word.key for word in content(text)} for text in said]
+    bags = [_keys(text) for text in said]
     words = content(title)
     total = sum(word.weight for word in words)
-    found = sum(word.weight * sum(any(alike(word.key, key) >= 0.9 for key in bag) for bag in bags) for word in words)
+    found = sum(word.weight * sum(_has(bag, word.key) for bag in bags) for word in words)
     return found / total / len(bags) if total and bags else 1.0
+
+
+@lru_cache(maxsize=8_000)
+def _keys(text: str) -> frozenset[str]:
+    return frozenset(word.key for word in content(text))
+
+
+def _has(bag: frozenset[str], key: str) -> bool:
+    return key in bag or any(other[:4] == key[:4] and alike(key, other) >= 0.9 for other in bag)
 
 
 def _fits(title: tuple[Word, ...], text: str) -> bool:

@@ -93,6 +93,11 @@ BROKEN: list[tuple[str, list[Finding], tuple[str, str, int | None]]] = [
         check(*(t for n in range(7) for t in (task(f"a{n}"), scored(f"t{n}", depends_on=after(f"a{n}"))))),
         ("a6", "depends_on", None),
     ),
+    (
+        "group-size",
+        check(*(task(name) for name in "abc"), scored("t", depends_on=after("a", "b", "c"))),
+        ("a", "depends_on", None),
+    ),
     ("persistent-alone", check(scored("t", intents=(intent(scope="persistent"),))), ("t", "intents", 1)),
     (
         "recovery-unknown",

@@ -1,0 +1,98 @@
+// Findings worked with: from one to the next by key, mended with one click, waived without losing what is typed.
+import { asText, field, form, go, words } from "./page.js";
+import { check, show } from "./checking.js";
+import { follow } from "../area.js";
+import { blank, together } from "../rows.js";
+
+const pane = document.querySelector("[data-pane]");
+const problem = document.querySelector("[data-judge-problem]");
+
+function step(by) {
+  const all = [...pane.querySelectorAll("[data-finding]")];
+  if (!all.length) return;
+  const at = all.findIndex((one) => "current" in one.dataset);
+  const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length];
+  if (at >= 0) delete all[at].dataset.current;
+  next.dataset.current = "";
+  const link = next.querySelector("[data-show]");
+  const place = (link.dataset.goto && field(link.dataset.goto)) ?? document.querySelector(link.getAttribute("href"));
+  place?.closest("details")?.setAttribute("open", "");
+  place?.scrollIntoView({ block: "center" });
+  link.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "nearest" });
+}
+
+function put(name, value) {
+  const input = field(name);
+  if (!input || input.value === value) return;
+  input.value = value;
+  if (input.matches(".area > textarea")) follow(input);
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+const listOf = (name) => form.querySelector(`[data-rows="${CSS.escape(name)}"]`);
+
+function act(change) {
+  if ("put" in change) return put(change.put, change.value);
+  const list = listOf(change.remove ?? change.add);
+  if (change.remove) {
+    const key = form.querySelector(`[data-rows] > [data-row] > input[name="${CSS.escape(change.remove)}"][value="${CSS.escape(change.row)}"]`);
+    return key?.closest("[data-row]").remove();
+  }
+  const rows = list.querySelectorAll(":scope > [data-row]");
+  const row = blank(list, rows[rows.length - 1]);
+  for (const [name, value] of Object.entries(change.values)) {
+    const input = row.querySelector(`[name$=".${name}"]`);
+    if (input) input.value = value;
+  }
+}
+
+function mend(button) {
+  const changes = JSON.parse(button.dataset.mend);
+  const list = changes.map((change) => change.remove ?? change.add).find(Boolean);
+  together(list ? listOf(list) : form, () => changes.forEach(act));
+  const place = changes[0].put ?? "";
+  if (place) go(place);
+  else if (list) listOf(list).scrollIntoView({ block: "center" });
+  check();
+}
+
+// A verdict on what stands on the page, saved or not: the page's words go along, and its findings come back.
+async function judge(own, button) {
+  const body = new URLSearchParams(asText(words()));
+  for (const [name, value] of new FormData(own)) body.set(name, value);
+  if (button) button.disabled = true;
+  let said;
+  try {
+    const answer = await fetch(own.action, { method: "POST", body, redirect: "error" });
+    if (!answer.ok) throw new Error(String(answer.status));
+    said = await answer.json();
+  } catch {
+    said = { problem: "The studio could not be reached. Your reason is still here: try again." };
+  }
+  if (button) button.disabled = false;
+  problem.hidden = !said.problem;
+  problem.textContent = said.problem ?? "";
+  if (!said.findings || said.problem) return;
+  document.activeElement?.blur();
+  show(said);
+}
+
+if (pane && form) {
+  pane.addEventListener("click", (event) => {
+    const stepper = event.target.closest("[data-step]");
+    if (stepper) return step(Number(stepper.dataset.step));
+    const button = event.target.closest("[data-mend]");
+    if (button) mend(button);
+  });
+  document.addEventListener(
+    "submit",
+    (event) => {
+      if (!event.target.matches("[data-judge]")) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      judge(event.target, event.submitter);
+    },
+    true,
+  );
+}

@@ -1,0 +1,54 @@
+"""What a person says to a finding: that it may stay, that it stands again, that the check is wrong."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from studio import access, waiving
+from studio.drafts import working
+from studio.models import User
+from studio.publishing import PublishingRefused
+from studio.views import writing
+
+SAID = {
+    "waive": "Waived, with your reason.",
+    "unwaive": "It stands again.",
+    "set_aside": "Set aside, with your reason.",
+}
+
+
+@login_required
+@require_POST
+def judge(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """``verdict`` says which. A page that is being written sends its words along: then those are judged, nothing on the
+    page is lost, and its findings come back as from a check."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    do = request.POST.get("verdict", "waive")
+    access.require(request.user, task.episode.persona.benchmark, "manage" if do == "set_aside" else "edit")
+    user: User = request.user  # type: ignore[assignment]
+    fingerprint, reason = request.POST.get("fingerprint", ""), request.POST.get("reason", "")
+    live = "base_version" in request.POST
+    problem, found = "", None
+    if live:
+        sheet, spec, typed = writing.as_typed(request, task)
+        found = working.check_unsaved(task, spec, texts=typed)
+    try:
+        if do == "set_aside":
+            waiving.set_aside(task.pk, fingerprint, by=user, reason=reason)
+        elif do == "unwaive":
+            waiving.unwaive(task.pk, fingerprint, by=user)
+        else:
+            waiving.waive(task.pk, fingerprint, by=user, reason=reason, found=found)
+    except PublishingRefused as refusal:
+        problem = str(refusal)
+    if live:
+        return JsonResponse(writing.judged(request, task, sheet, spec, found or []) | {"problem": problem})
+    if problem:
+        messages.error(request, problem)
+    else:
+        messages.success(request, SAID.get(do, SAID["waive"]))
+    return redirect(task)

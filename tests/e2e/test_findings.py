@@ -1,0 +1,100 @@
+"""Findings worked with as people do: gone through by key, mended with one click, waived in the middle of a sentence."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from studio.models import Task, Waiver
+
+TITLE = "Title"
+
+
+@pytest.fixture
+def task(radio) -> Task:
+    return radio["02_briefing"]
+
+
+def open_editor(visit, task: Task):
+    page = visit("author").go(task.get_absolute_url())
+    expect(page.locator("html[data-checked]")).to_be_attached()
+    return page
+
+
+VALUES = "row => [...row.querySelectorAll('select, input:not([type=hidden])')].map(one => one.value).join('|')"
+
+
+def places(page, row: int) -> list[str]:
+    """Where an intent is found out, as the page has it."""
+    rows = page.locator("#intents > .rows-edit > [data-row]").nth(row).locator(".sub [data-row]")
+    return [one.evaluate(VALUES) for one in rows.all()]
+
+
+def test_one_click_mends_and_undo_takes_it_back(task, visit):
+    page = open_editor(visit, task)
+    scopes = page.locator("#intents select[name$='.scope']")
+    was = scopes.evaluate_all("all => all.map(one => one.value)")
+    assert was[0] == "persistent"
+
+    page.get_by_role("button", name="Set the scope to this session").click()
+    expect(scopes.first).to_have_value("session_local")
+    expect(page.get_by_role("button", name="Set the scope to this session")).to_have_count(0)
+    page.keyboard.press("Control+z")
+
+    expect(scopes.first).to_have_value("persistent")
+    assert scopes.evaluate_all("all => all.map(one => one.value)") == was
+
+
+def test_a_finding_is_waived_while_words_are_unsaved_and_stands_again(task, visit):
+    page = open_editor(visit, task)
+    title = page.locator("textarea[name=title]")
+    title.fill("A briefing on the footbridge")
+    pane = page.locator("[data-live=findings]")
+    finding = pane.locator("[data-finding]").filter(has_text="persistent")
+
+    finding.locator("summary").click()
+    finding.get_by_role("textbox").fill("They last: she says so every week.")
+    finding.get_by_role("button", name="Waive it").click()
+
+    expect(pane.get_by_text("1 waived")).to_be_visible()
+    expect(finding).to_have_count(0)
+    expect(title).to_have_value("A briefing on the footbridge")
+    assert Waiver.objects.get(task=task).reason == "They last: she says so every week."
+    pane.get_by_text("1 waived").click()
+    pane.get_by_role("button", name="Let it stand again").click()
+    expect(finding).to_have_count(1)
+    assert not Waiver.objects.filter(task=task).exists()
+
+
+def test_a_key_goes_from_finding_to_finding_and_the_outline_counts_them(task, visit):
+    page = open_editor(visit, task)
+    page.locator("textarea[name=title]").fill("")
+    marked = page.locator(".outline [data-part=about] [data-found]")
+    expect(marked).to_have_text("1")
+    expect(marked).to_have_class("push found warning")
+    page.keyboard.press("Escape")
+
+    page.keyboard.press("n")
+    first = page.locator("[data-finding][data-current]").get_attribute("data-finding")
+    page.keyboard.press("n")
+    second = page.locator("[data-finding][data-current]").get_attribute("data-finding")
+    page.keyboard.press("p")
+
+    assert first != second
+    expect(page.locator("[data-finding][data-current]")).to_have_attribute("data-finding", first)
+    page.keyboard.press("Enter")
+    expect(page.locator("textarea:focus, input:focus, select:focus")).to_have_count(1)
+
+
+def test_joined_intents_keep_where_both_are_found_out(task, visit):
+    page = open_editor(visit, task)
+    first, second = places(page, 0), places(page, 1)
+    assert first and second and first != second
+
+    page.locator("#intents > .rows-edit > [data-row] .area > textarea").nth(1).focus()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Backspace")
+    assert places(page, 0) == [*first, *(place for place in second if place not in first)]
+
+    page.keyboard.press("Control+z")
+    assert (places(page, 0), places(page, 1)) == (first, second)
