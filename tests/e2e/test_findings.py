@@ -78,7 +78,7 @@ def test_a_key_goes_from_finding_to_finding_and_the_outline_counts_them(task, vi
     first = page.locator("[data-finding][data-current]").get_attribute("data-finding")
     page.keyboard.press("n")
     second = page.locator("[data-finding][data-current]").get_attribute("data-finding")
-    page.keyboard.press("p")
+    page.keyboard.press("N")
 
     assert first != second
     expect(page.locator("[data-finding][data-current]")).to_have_attribute("data-finding", first)
