@@ -6,12 +6,14 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
+        from evaluation.assisting.helpers import help_in_sample
         from evaluation.examining import examine_later, examine_scripts
         from evaluation.graders.keys import count_keys
         from evaluation.searching import register_sources
         from evaluation.toolbook import register_tools
         from evaluation.tools.cards import tool_cards
         from studio.graderkeys import register_examiners, register_key_reader
+        from studio.samples import register_furnisher
         from studio.toolcatalog import register_reader
 
         register_reader(tool_cards)
@@ -19,3 +21,4 @@ class EvaluationConfig(AppConfig):
         register_examiners(now=examine_scripts, later=examine_later)
         register_sources()
         register_tools()
+        register_furnisher(help_in_sample)

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from evaluation import queries
 from evaluation.endpoints import problem_of
-from evaluation.models import ModelEndpoint, Rehearsal
+from evaluation.models import Helper, ModelEndpoint, Rehearsal
 from evaluation.pilots import LIMITS, MAX_RUNS
 from studio.models import Benchmark, Persona, Task, TaskState
 
@@ -198,6 +198,36 @@ def _usual(rows: Sequence[ModelEndpoint], part: str) -> int | None:
         "judge": settings.DEFAULT_JUDGE or "scripted-judge",
     }[part]
     return next((row.pk for row in rows if row.name == wanted), rows[0].pk if rows else None)
+
+
+class HelperForm(forms.ModelForm):
+    """Which model helps the authors of a benchmark, and how much it may use."""
+
+    class Meta:
+        model = Helper
+        fields = ["endpoint", "period", "most_tokens", "most_cost"]
+        labels = {
+            "endpoint": "Who helps",
+            "period": "The budget is",
+            "most_tokens": "Tokens",
+            "most_cost": "US dollars",
+        }
+        help_texts = {
+            "endpoint": "It proposes when an author asks, and sees the task it is asked about: request, hidden "
+            "intents, checklist, files that are text, and the profile.",
+            "most_tokens": "0 is no limit.",
+            "most_cost": "0 is no limit. Counted with the prices that stand beside the model.",
+        }
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["endpoint"] = EndpointChoice(
+            queryset=queries.endpoints(),
+            required=False,
+            label="Who helps",
+            empty_label="Nobody",
+            help_text=self.Meta.help_texts["endpoint"],
+        )
 
 
 class RehearsalForm(forms.Form):

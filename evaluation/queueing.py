@@ -34,7 +34,7 @@ def enqueue_due(runs: Iterable[Run] | None = None, *, sent_before: bool = True) 
         retry_at=now + ENQUEUE_AGAIN
     )
     if ids:
-        transaction.on_commit(lambda: _send(ids), robust=True)
+        transaction.on_commit(lambda: send(RUN_SESSION, ids), robust=True)
     return len(ids)
 
 
@@ -46,10 +46,12 @@ def workers_answer(timeout: float = 1.0) -> bool:
         return False
 
 
-def _send(ids: list[int]) -> None:
+def send(task: str, ids: Iterable[int]) -> None:
+    """Put one message for each id on the queue. A broker that is away is no failure: rows are looked for again."""
+    ids = list(ids)
     try:
         with app.connection_for_write(connect_timeout=2) as broker:
             for pk in ids:
-                app.send_task(RUN_SESSION, args=[pk], connection=broker, retry=False, ignore_result=True)
+                app.send_task(task, args=[pk], connection=broker, retry=False, ignore_result=True)
     except Exception:  # the sweep sends them again; a command that waits runs them itself
-        logger.warning("The queue cannot be reached; %d sessions wait.", len(ids), exc_info=True)
+        logger.warning("The queue cannot be reached; %d rows wait for %s.", len(ids), task, exc_info=True)

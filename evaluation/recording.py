@@ -8,7 +8,16 @@ from typing import Any
 from django.db import IntegrityError, models
 
 from evaluation.llm import Call
-from evaluation.models import ModelCall, ModelEndpoint, Pilot, Rehearsal, RehearsalCall, Session
+from evaluation.models import (
+    ModelCall,
+    ModelEndpoint,
+    Pilot,
+    Rehearsal,
+    RehearsalCall,
+    Session,
+    Suggestion,
+    SuggestionCall,
+)
 from evaluation.models.calls import RecordedCall
 from evaluation.scripted.answers import FINGERPRINT
 from evaluation.storable import storable
@@ -108,3 +117,15 @@ def rehearsal_record(rehearsal: Rehearsal) -> CallRecord:
             rehearsal.scripted = True
 
     return CallRecord(RehearsalCall, "rehearsal", rehearsal, scripted)
+
+
+def suggestion_record(suggestion: Suggestion) -> CallRecord:
+    """For one who holds the suggestion's claim."""
+
+    def scripted() -> None:
+        if not suggestion.scripted:
+            held = Suggestion.objects.filter(pk=suggestion.pk, claimed_by=suggestion.claimed_by)
+            held.filter(state=Suggestion.State.ASKED).update(scripted=True)
+            suggestion.scripted = True
+
+    return CallRecord(SuggestionCall, "suggestion", suggestion, scripted)

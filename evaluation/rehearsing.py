@@ -12,19 +12,18 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from datetime import timedelta
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluation.agents import AgentSetup, make_agent
 from evaluation.casting import agent_limits
+from evaluation.heartbeat import heartbeat, lease_end
 from evaluation.judges import ModelIntentJudge
 from evaluation.llm import Door, Endpoint
 from evaluation.models import Rehearsal
@@ -50,7 +49,7 @@ class LostClaim(Exception):
 def send_off(rehearsal: Rehearsal) -> None:
     """Have the models work on it as soon as the transaction is stored."""
     Rehearsal.objects.filter(pk=rehearsal.pk).update(
-        state=State.WORKING, reason="", claimed_by="", lease_until=_lease(), touched_at=timezone.now()
+        state=State.WORKING, reason="", claimed_by="", lease_until=lease_end(), touched_at=timezone.now()
     )
     transaction.on_commit(
         lambda: threading.Thread(target=_apart, args=(rehearsal.pk,), name="rehearsal", daemon=True).start(),
@@ -76,7 +75,7 @@ def work_on(pk: int) -> None:
     """Do what the models have to do now. Safe to call twice."""
     token = uuid.uuid4().hex
     free = Rehearsal.objects.filter(pk=pk, state=State.WORKING, claimed_by="")
-    if not free.update(claimed_by=token, lease_until=_lease()):
+    if not free.update(claimed_by=token, lease_until=lease_end()):
         return
     rehearsal = Rehearsal.objects.select_related("revision", "persona_revision", "agent", "judge").get(pk=pk)
     with _kept_alive(token):
@@ -209,27 +208,5 @@ def _apart(pk: int) -> None:
         connection.close()
 
 
-def _lease() -> Any:
-    return timezone.now() + timedelta(seconds=settings.SESSION_LEASE_SECONDS)
-
-
-@contextmanager
-def _kept_alive(token: str) -> Iterator[None]:
-    over = threading.Event()
-
-    def beat() -> None:
-        try:
-            while not over.wait(settings.SESSION_LEASE_SECONDS / 3):
-                try:
-                    Rehearsal.objects.filter(claimed_by=token).update(lease_until=_lease())
-                except Exception:  # the database may be back at the next beat
-                    logger.exception("The lease of a rehearsal could not be renewed.")
-                    connection.close()
-        finally:
-            connection.close()
-
-    threading.Thread(target=beat, name="rehearsal-lease", daemon=True).start()
-    try:
-        yield
-    finally:
-        over.set()
+def _kept_alive(token: str) -> AbstractContextManager[None]:
+    return heartbeat(lambda: Rehearsal.objects.filter(claimed_by=token).update(lease_until=lease_end()), "rehearsal")

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from django.db import transaction
 
+from evaluation.assisting.provenance import scripted_words
 from evaluation.evidence import Evidence, gather_evidence
 from evaluation.models import Release, ReleaseTask
 from evaluation.queries import episodes_of
@@ -215,6 +216,7 @@ def _blockers(candidate: _Candidate, files: Mapping[str, bytes] | None = None) -
         *_unreadable(files or {}),
         *_unpiloted(candidate),
         *_unaudited(candidate),
+        *_scripted(candidate),
     ]
     sizes: dict[str, int] = {}
     for blocker in found:
@@ -283,6 +285,16 @@ def _unaudited(candidate: _Candidate) -> Iterable[Blocker]:
             "judges-disagree",
             f"People disagree with {audit.percent} of the audited decisions; at most {most:.0%} is allowed.",
         )
+
+
+def _scripted(candidate: _Candidate) -> Iterable[Blocker]:
+    """Words a scripted model proposed and a person took as they were: a play with fixed roles wrote them."""
+    rows = {row.pk: row for row in candidate.rows}
+    places: dict[int, list[str]] = {}
+    for one in scripted_words(candidate.benchmark, rows):
+        places.setdefault(one.task_pk, []).append(one.place)
+    for pk, found in places.items():
+        yield _of(rows[pk], "scripted-words", f"{rows[pk]} has words of a scripted model: {', '.join(found)}.")
 
 
 def _of(row: Task, code: str, message: str) -> Blocker:

@@ -1,4 +1,4 @@
-"""What workers do. A task passes an id; the rules are in ``sessions`` and ``pilots``.
+"""What workers do. A task passes an id; the rules are in ``sessions``, ``pilots`` and ``assisting``.
 
 Nothing but workers has to run: each of them also looks now and then for sessions that a dead worker
 held, whose pause after an outage is over, or whose message the broker lost. That several do so does
@@ -16,6 +16,8 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import close_old_connections, connection
 
+from evaluation.assisting import answering
+from evaluation.assisting.asking import RUN_SUGGESTION, send_forgotten
 from evaluation.examining import examine_forgotten, examine_scripts
 from evaluation.pilots import sweep
 from evaluation.sessions import work_on
@@ -32,6 +34,11 @@ def run_session(session_id: int) -> None:
 @shared_task(name="evaluation.tasks.examine_scripts")
 def examine(scripts: list[str]) -> None:
     examine_scripts(scripts)
+
+
+@shared_task(name=RUN_SUGGESTION)
+def run_suggestion(suggestion_id: int) -> None:
+    answering.work_on(suggestion_id)
 
 
 @worker_ready.connect
@@ -52,6 +59,7 @@ def _sweep_on() -> None:
             close_old_connections()
             if sent := sweep(sent_before=started):
                 logger.info("Sent %d sessions that nobody worked on.", sent)
+            send_forgotten()
             started = False
             examine_forgotten()
         except Exception:  # the database may be back next time

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from evaluation import api, audit_views
-from evaluation.views import endpoints, graders, pilots, previews, rehearsals, releases, sessions
+from evaluation.views import assisting, endpoints, graders, pilots, previews, rehearsals, releases, sessions
 
 app_name = "evaluation"
 
@@ -29,6 +29,9 @@ urlpatterns = [
     path("b/<slug:slug>/p/<str:user_id>/scripts/<int:pk>/try/", graders.script_try, name="script_try"),
     path("rehearsals/<int:pk>/", rehearsals.rehearsal, name="rehearsal"),
     path("rehearsals/<int:pk>/<str:action>/", rehearsals.act, name="rehearsal_act"),
+    path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/suggest/", assisting.ask, name="assist_ask"),
+    path("suggestions/<int:pk>/", assisting.suggestion, name="suggestion"),
+    path("benchmarks/<slug:slug>/help/", assisting.helper, name="helper"),
     path("settings/models/", endpoints.endpoints, name="endpoints"),
     path("settings/models/new/", endpoints.endpoint_new, name="endpoint_new"),
     path("settings/models/<int:pk>/", endpoints.endpoint, name="endpoint"),

@@ -1,5 +1,6 @@
-"""All rows of pilots, rehearsals and releases."""
+"""All rows of pilots, rehearsals and releases, and of the help that models give to authors."""
 
+from evaluation.models.assisting import Helper, Suggestion, SuggestionCall, SuggestionDecision
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.graders import ScriptExample

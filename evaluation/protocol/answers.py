@@ -27,7 +27,7 @@ class UnusableAnswer(ValueError):
 
 def parse_answer(prompt: JudgePrompt, answer: str) -> tuple[Decision, ...]:
     """The decisions of ``answer``, in the order asked. Raises UnusableAnswer."""
-    entries = _entries(_document(answer))
+    entries = _entries(document_in(answer))
     if len(entries) != prompt.count:
         raise UnusableAnswer(f"{prompt.count} decisions were asked for, {len(entries)} came.")
     by_index: dict[int, Decision] = {}
@@ -55,8 +55,8 @@ def occurs(quote: str, evidence: str) -> bool:
     return wanted in text or _flat(html.unescape(quote)) in text
 
 
-def _document(answer: str) -> Any:
-    """The JSON in ``answer``: bare, in a code fence, or with words around it."""
+def document_in(answer: str) -> Any:
+    """The JSON in a model's answer: bare, in a code fence, or with words around it. Raises UnusableAnswer."""
     candidates = [answer.strip(), *(match.strip() for match in _FENCE.findall(answer))]
     for opening, closing in ("{}", "[]"):
         start, end = answer.find(opening), answer.rfind(closing)

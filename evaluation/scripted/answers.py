@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.scripted.conversation import Conversation, read_conversation, text_of
+from evaluation.scripted.helping import Assignment, assignment_in, help_with
 from evaluation.scripted.judging import Question, decide, question_in
 from evaluation.scripted.mischief import ByName, spoil_decisions, spoil_text
 from evaluation.scripted.scenario import Rule, Scenario, Scene
@@ -17,7 +18,15 @@ from evaluation.scripted.temperaments import TEMPERAMENTS, Said
 FINGERPRINT = "scripted"
 """Stands in every answer, so that no other name or address hides what gave it."""
 
-MODELS = ("scripted-helpful", "scripted-passive", "scripted-asks", "scripted-silent", "scripted-user", "scripted-judge")
+MODELS = (
+    "scripted-helpful",
+    "scripted-passive",
+    "scripted-asks",
+    "scripted-silent",
+    "scripted-user",
+    "scripted-judge",
+    "scripted-helper",
+)
 
 
 class UnknownModel(LookupError):
@@ -27,7 +36,7 @@ class UnknownModel(LookupError):
 @dataclass(frozen=True)
 class Answer:
     role: str
-    """Who answered: a temperament, ``judge`` or ``user``."""
+    """Who answered: a temperament, ``judge``, ``user`` or ``helper``."""
     said: Said
     do: str = ""
     """The misbehaviour due."""
@@ -47,10 +56,12 @@ def answer(request: Mapping[str, Any], scenario: Scenario, mischief: ByName) -> 
     everything = "\n".join(text_of(message) for message in messages)
     talk = read_conversation(messages, _list(request.get("tools")))
     role = model.removeprefix("scripted-")
-    question = None if role in TEMPERAMENTS else question_in(_asked(messages))
-    rule = scenario.rule_for(_scene(model, question, talk, everything))
+    asked = "" if role in TEMPERAMENTS else _asked(messages)
+    assignment = assignment_in(asked)
+    question = question_in(asked) if assignment is None else None
+    rule = scenario.rule_for(_scene(model, question or assignment, talk, everything))
     do = rule.do if rule and rule.do else mischief.next(full)
-    said = _said(role, question, talk, rule, do, request)
+    said = _said(role, question or assignment, talk, rule, do, request)
     return Answer(
         role=role,
         said=said,
@@ -93,8 +104,15 @@ def completion_of(answer: Answer, request: Mapping[str, Any], size: int) -> dict
 
 
 def _said(
-    role: str, question: Question | None, talk: Conversation, rule: Rule | None, do: str, request: Mapping[str, Any]
+    role: str,
+    question: Question | Assignment | None,
+    talk: Conversation,
+    rule: Rule | None,
+    do: str,
+    request: Mapping[str, Any],
 ) -> Said:
+    if isinstance(question, Assignment):
+        return Said(spoil_text(do, rule.reply if rule and rule.reply is not None else help_with(question)))
     if question is not None:
         if rule and rule.reply is not None:
             return Said(rule.reply)
@@ -127,12 +145,13 @@ def _told(question: Question, rule: Rule) -> list[dict[str, Any]]:
     return decisions
 
 
-def _scene(model: str, question: Question | None, talk: Conversation, everything: str) -> Scene:
+def _scene(model: str, question: Question | Assignment | None, talk: Conversation, everything: str) -> Scene:
     turn = talk.turn
-    if question is not None and question.purpose == "checklist":
+    purpose = "agent" if question is None else question.purpose if isinstance(question, Question) else "help"
+    if purpose == "checklist":
         turn = everything.count("<user turn=")
     first = talk.said[0] if talk.said else ""
-    return Scene(model, question.purpose if question else "agent", first, everything, turn, talk.step + 1)
+    return Scene(model, purpose, first, everything, turn, talk.step + 1)
 
 
 def _asked(messages: Sequence[Mapping[str, Any]]) -> str:

@@ -16,7 +16,7 @@ used up answers; where none fits, the model behaves by itself.
 
 ``when`` (all that are given must fit; text is compared without regard to case)
     model     the model's name
-    purpose   agent, satisfaction, follow_up or checklist
+    purpose   agent, satisfaction, follow_up, checklist or help
     request   a text in the conversation's first user message
     contains  a text anywhere in the messages
     turn      of an agent: the user's messages so far; of a checklist: the turns in the record

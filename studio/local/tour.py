@@ -49,6 +49,7 @@ def every_page(places: Places) -> list[Shot]:
         Shot("benchmark-new", "/benchmarks/new/"),
         Shot("benchmark-change", f"{benchmark}change/"),
         Shot("members", f"{benchmark}members/"),
+        Shot("helper", f"/benchmarks/{slug}/help/"),
         Shot("tasks", f"{benchmark}tasks/"),
         Shot("copy", f"{benchmark}tasks/copy/?task={number_in(tasks[2])}"),
         Shot("findings", f"{benchmark}findings/"),

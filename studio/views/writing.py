@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -158,6 +159,15 @@ def signal(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     return JsonResponse(said)
 
 
+def keep_posted(request: HttpRequest, row: Task) -> None:
+    """Keep the page's words where a button of the page sent them along with something else it asks for."""
+    if "base_version" in request.POST:
+        version = number(request.POST.get("base_version"))
+        user: User = request.user  # type: ignore[assignment]
+        with contextlib.suppress(drafts.DraftRefused):  # what cannot be stored stays in the page
+            working.keep_copy(row, user, _words(request.POST), base_version=version)
+
+
 class NotSettled(ValueError):
     """Kept words of which no version can be made; the text says what to do."""
 
@@ -245,4 +255,6 @@ def number(text: str | None) -> int:
 
 
 def _words(data: QueryDict) -> dict[str, list[str]]:
-    return {name: values for name, values in data.lists() if name not in {"csrfmiddlewaretoken", "freeze", "render"}}
+    """What the page's fields hold; not what a button asks, nor what is typed beside a suggestion."""
+    asked = {"csrfmiddlewaretoken", "freeze", "render", "ask", "again", "decide"}
+    return {name: values for name, values in data.lists() if name not in asked and not name.startswith("assist.")}

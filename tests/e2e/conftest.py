@@ -16,7 +16,7 @@ from studio.models import Benchmark, Task, User
 from studio.samples import load_sample
 from tests.e2e.visitor import PATIENCE, Visitor
 
-SCRIPTED = ("helpful", "passive", "asks", "silent", "user", "judge")
+SCRIPTED = ("helpful", "passive", "asks", "silent", "user", "judge", "helper")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

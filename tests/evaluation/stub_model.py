@@ -15,7 +15,9 @@ Answer = Callable[[dict[str, Any]], str | tuple[int, str] | dict[str, Any]]
 """From a request's body: the text to answer, a status with a body, or a whole message."""
 
 INDEX = re.compile(r'<(?:requirement|criterion) index="(\d+)">')
-KINDS = {"satisfaction judge": "satisfaction", "follow-up judge": "follow_up", "checklist judge": "checklist"}
+KINDS = {"satisfaction judge": "satisfaction", "follow-up judge": "follow_up", "checklist judge": "checklist"} | {
+    "help an expert": "helper"
+}
 
 
 class StubModel:
@@ -28,6 +30,7 @@ class StubModel:
         self.satisfaction: Answer = lambda body: decisions(body, lambda index: False)
         self.follow_up: Answer = lambda body: decisions(body, lambda index: False)
         self.checklist: Answer = lambda body: decisions(body, lambda index: True)
+        self.helper: Answer = lambda body: "{}"
         self.gate = threading.Event()
         self.gate.set()
         self.base_url = ""

@@ -32,7 +32,10 @@ async function check() {
 export function show(said) {
   for (const name of ["findings", "evidence"]) {
     const place = document.querySelector(`[data-live="${name}"]`);
-    if (place && !place.contains(document.activeElement)) place.innerHTML = said[name];
+    if (place && !place.contains(document.activeElement)) {
+      place.innerHTML = said[name];
+      window.htmx?.process(place);
+    }
   }
   const count = document.querySelector("[data-pane] [data-count]");
   if (count) count.textContent = said.count;

@@ -158,6 +158,7 @@ function take(html, sent) {
     if (caret != null) own.setSelectionRange(caret, caret);
     if (own.matches(".area > textarea")) follow(own);
   }
+  window.htmx?.process(form);
   form.querySelector("[data-choices-place]").innerHTML = fresh.querySelector("[data-choices-place]").innerHTML;
   kept = "";
 }
@@ -245,6 +246,7 @@ if (editable) {
   });
   window.addEventListener("online", () => keep());
   document.addEventListener("visibilitychange", () => document.hidden && !frozen && asText(words()) !== kept && remember());
+  document.addEventListener("studio:newer", () => keep());
   window.addEventListener("pagehide", () => {
     if (gone || frozen) return;
     if (asText(words()) !== kept) remember();

@@ -10,3 +10,4 @@ import "./uploading.js";
 import "./files.js";
 import "./signal.js";
 import "./picker.js";
+import "./assisting.js";

@@ -1,0 +1,73 @@
+"""What of a task a model is shown: read from the rows, in a number of queries that does not depend on the task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evaluation.assisting.kinds import Assignment
+from evaluation.assisting.material import Material
+from evaluation.models import Suggestion
+from studio.drafts import load_episode
+from studio.models import Blob, Task
+from studio.spec.checks.sources import opening
+from studio.spec.task import TaskSpec
+from studio.spec.text.leaks import find_leak, topic_of
+
+LARGEST_FILE = 400_000
+"""Bytes; larger files are not read."""
+WORKFLOW = "the reference workflow"
+PASTED = "pasted text"
+MOST_PASTED = 60_000
+
+
+def material_of(task: Task, spec: TaskSpec) -> Material:
+    """``spec`` is the version of the task that is asked about; the rest is as it is now."""
+    episode = load_episode(task.episode.persona)
+    ids = [one.task_id for one in episode.tasks]
+    earlier = episode.tasks[: ids.index(task.task_id)] if task.task_id in ids else ()
+    topic = topic_of(intent.content for intent in spec.intents)
+    leaks = ((number, find_leak(intent.content, opening(spec), topic)) for number, intent in enumerate(spec.intents, 1))
+    return Material(
+        task=spec,
+        persona=episode.persona,
+        files=file_texts(spec),
+        earlier={one.task_id: one.title for one in earlier},
+        given_away=[(number, leak.place) for number, leak in leaks if leak],
+    )
+
+
+def file_texts(spec: TaskSpec) -> dict[str, str]:
+    """The task's files that are text, by path."""
+    contents = Blob.objects.read([file.sha256 for file in spec.assets if file.size <= LARGEST_FILE])
+    texts = {}
+    for file in spec.assets:
+        try:
+            text = contents.get(file.sha256, b"\0").decode()
+        except UnicodeDecodeError:
+            continue
+        if "\0" not in text:
+            texts[file.path] = text
+    return texts
+
+
+def reference_text(spec: TaskSpec, reference: str, pasted: str = "") -> str:
+    """What a checklist shall be drawn from; empty: there is no such thing."""
+    if reference == PASTED:
+        return pasted[:MOST_PASTED]
+    if reference == WORKFLOW:
+        return spec.reference_workflow
+    return file_texts(spec).get(reference, "")
+
+
+def assignment_of(row: Suggestion, spec: TaskSpec) -> Assignment:
+    """What a stored suggestion asked for. ``spec`` is the version it was asked about."""
+    options: Mapping[str, str] = row.options
+    reference = options.get("reference", "")
+    return Assignment(
+        kind=row.kind,  # type: ignore[arg-type]
+        field=row.field,
+        uid=str(row.item or ""),
+        language=options.get("language", ""),
+        reference=reference,
+        reference_text=reference_text(spec, reference, options.get("reference_text", "")) if reference else "",
+    )

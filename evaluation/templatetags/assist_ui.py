@@ -1,0 +1,131 @@
+"""Help from a model, where it belongs in the editor. Read once for a page, however many rows it has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import Any
+
+from django import template
+
+from evaluation.assisting.gathering import WORKFLOW
+from evaluation.assisting.helpers import helper_of
+from evaluation.assisting.kinds import BY_RULE, LANGUAGES, ROW_FIELDS
+from evaluation.assisting.provenance import Origin, origins
+from evaluation.assisting.reading import SuggestionView, view_of
+from evaluation.models import Suggestion
+from studio.forms.task_sheet import uid_of_row
+from studio.models import Task
+
+register = template.Library()
+OPEN = (Suggestion.State.ASKED, Suggestion.State.READY, Suggestion.State.FAILED)
+BUTTONS = {"reword": "Suggest a rewording", "split": "Suggest a split", "rule": "Suggest a rule"}
+
+
+class Assistance:
+    """What a task's page shows of it."""
+
+    languages = LANGUAGES
+
+    def __init__(self, task: Task, can: Collection[str]) -> None:
+        self._task = task
+        self.may_choose = "manage" in can
+        """This person chooses who helps."""
+        helper = helper_of(task.episode.persona.benchmark) if "edit" in can else None
+        self.endpoint = helper.endpoint if helper else None
+        """Who helps those who may edit; None: nobody does."""
+
+    @cached_property
+    def open(self) -> dict[str, list[SuggestionView]]:
+        """Suggestions that wait for somebody, by place."""
+        rows = (
+            Suggestion.objects.filter(task=self._task, state__in=OPEN)
+            .select_related("revision", "endpoint", "result", "replay_of", "asked_by", "decided_by")
+            .prefetch_related("decisions__by", "decisions__revision")
+            .order_by("pk")
+        )
+        found: dict[str, list[SuggestionView]] = {}
+        for row in rows:
+            found.setdefault(_place(row), []).append(view_of(row))
+        return found
+
+    @cached_property
+    def origins(self) -> dict[tuple[str, str], Origin]:
+        return origins(self._task)
+
+
+@register.simple_tag(takes_context=True)
+def assistance(context: template.Context) -> Assistance:
+    request, task = context["request"], context["task"]
+    known: dict[int, Assistance] = request.__dict__.setdefault("_assistance", {})
+    if task.pk not in known:
+        known[task.pk] = Assistance(task, context.get("can") or ())
+    return known[task.pk]
+
+
+@register.simple_tag(takes_context=True)
+def suggestions_at(context: template.Context, place: str, key: str = "") -> list[SuggestionView]:
+    """Those that wait at a field, or at one of its rows."""
+    return assistance(context).open.get(f"{place}.{uid_of_row(key)}" if key else place, [])
+
+
+@register.simple_tag(takes_context=True)
+def origin(context: template.Context, field: str, key: str = "") -> Origin | None:
+    """Where the words of a field or row come from, if a model proposed them."""
+    return assistance(context).origins.get((field, uid_of_row(key) if key else ""))
+
+
+@register.simple_tag(takes_context=True)
+def help_called_for(context: template.Context, field: str, number: int | None = None) -> list[tuple[str, str]]:
+    """Kinds of help, with the words on their buttons, that findings of a field or row call for."""
+    if not assistance(context).endpoint:
+        return []
+    found = context.get("findings") or ()
+    kinds: dict[str, None] = {}
+    for one in found:
+        kind = BY_RULE.get(one.rule)
+        about = "initial_request" if kind == "reword" else one.field
+        if kind and about == field and (field not in ROW_FIELDS or one.item == number):
+            kinds[kind] = None
+    return [(kind, BUTTONS[kind]) for kind in kinds]
+
+
+@register.simple_tag(takes_context=True)
+def help_for(context: template.Context, finding: Any) -> dict[str, str] | None:
+    """The help one finding calls for: what its button says and asks; None if there is none."""
+    rule = finding["rule"] if isinstance(finding, dict) else finding.rule
+    kind = BY_RULE.get(rule)
+    if not kind or not assistance(context).endpoint:
+        return None
+    if kind == "reword":
+        return {"words": BUTTONS[kind], "ask": "reword:initial_request", "place": "assist-initial_request"}
+    field, key = _row_of(context, finding)
+    if not key:
+        return None
+    return {"words": BUTTONS[kind], "ask": f"{kind}:{field}:{key}", "place": f"assist-{field}-{key}"}
+
+
+@register.simple_tag(takes_context=True)
+def references(context: template.Context) -> list[str]:
+    """What checklist items can be drawn from: files first, those the task expects before others."""
+    spec = context["spec"]
+    expected = {*spec.expected_artifacts, *spec.files_read}
+    paths = sorted((file.path for file in spec.assets), key=lambda path: (path not in expected, path))
+    return [*paths, WORKFLOW] if spec.reference_workflow.strip() else paths
+
+
+def _row_of(context: template.Context, finding: Any) -> tuple[str, str]:
+    """Field and key of the row a finding is about, on the page as it was drawn or as it was sent."""
+    if isinstance(finding, dict):
+        field, _, key = str(finding.get("input", "")).rpartition(".")[0].partition(".")
+        return (field, key) if field in ROW_FIELDS else ("", "")
+    rows = getattr(context.get("sheet"), finding.field, ()) if finding.field in ROW_FIELDS else ()
+    if not finding.item or finding.item > len(rows):
+        return "", ""
+    return finding.field, str(rows[finding.item - 1]["key"])
+
+
+def _place(row: Suggestion) -> str:
+    if row.kind in ("split", "rule"):
+        return f"{row.field}.{row.item}"
+    return "task" if row.kind == "translate" else row.field

@@ -1,0 +1,73 @@
+"""What a suggestion costs: tokens of the question and of a scripted answer, by kind, over every task of a persona.
+
+    .venv/bin/python -m tests.bench.assist FOLDER
+
+FOLDER is one persona in the format of π-Bench. Tokens are characters by four; nothing is sent and nothing stored.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from statistics import median
+
+from evaluation.assisting.answers import read_answer
+from evaluation.assisting.kinds import KINDS, Assignment, Kind
+from evaluation.assisting.material import Material
+from evaluation.assisting.prompts import prompt_of
+from evaluation.protocol.answers import UnusableAnswer
+from evaluation.scripted.helping import assignment_in, help_with
+from studio.spec.episode import EpisodeSpec
+from studio.spec.task import TaskSpec
+from tests.bench.checks import read
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
+    episode, texts = read(folder.parent, folder.name)
+    print(f"{folder.name}: {len(episode.tasks)} tasks; tokens asked and answered, median and most")
+    for kind in KINDS:
+        measured = [one for task in episode.tasks if (one := _measure(kind, task, episode, texts))]
+        if measured:
+            asked, answered = [one[0] for one in measured], [one[1] for one in measured]
+            usable = sum(one[2] for one in measured)
+            print(
+                f"{kind:10} n={len(measured):3}  asked {median(asked):6.0f} {max(asked):6}  "
+                f"answered {median(answered):5.0f} {max(answered):5}  usable {usable}"
+            )
+
+
+def _measure(kind: Kind, task: TaskSpec, episode: EpisodeSpec, texts: dict[str, str]) -> tuple[int, int, bool] | None:
+    material = Material(task, episode.persona, {file.path: texts.get(file.sha256, "") for file in task.assets})
+    assignment = _assignment(kind, task)
+    if assignment is None:
+        return None
+    prompt = prompt_of(assignment, material)
+    given = assignment_in(prompt.user)
+    assert given is not None
+    answer = help_with(given)
+    try:
+        read_answer(assignment, material, answer)
+    except UnusableAnswer:
+        usable = False
+    else:
+        usable = True
+    return (len(prompt.system) + len(prompt.user)) // 4, len(answer) // 4, usable
+
+
+def _assignment(kind: Kind, task: TaskSpec) -> Assignment | None:
+    if kind in ("split", "rule"):
+        longest = max(task.checklist, key=lambda item: len(item.criterion), default=None)
+        return Assignment(kind, "checklist", uid=longest.uid) if longest else None
+    if kind == "checklist":
+        text = task.reference_workflow or task.initial_request
+        return Assignment(kind, "checklist", reference="the reference workflow", reference_text=text)
+    if kind == "translate":
+        return Assignment(kind, "task", language="German")
+    return Assignment(kind, "intents" if kind == "intents" else "initial_request") if task.intents else None
+
+
+if __name__ == "__main__":
+    main()
