@@ -6,6 +6,7 @@ const section = form?.querySelector("[data-signal-address]");
 const signal = () => section.querySelector("[data-signal]");
 let before = null; // the signal that an example took the place of
 let running = null;
+let turning = false; // then nothing newer is asked: it would call off the turn
 
 async function ask(to) {
   running?.abort();
@@ -14,8 +15,12 @@ async function ask(to) {
   if (to) data.set("to", to);
   data.set("kind", "1");
   const body = new URLSearchParams(asText(data));
-  const answer = await fetch(section.dataset.signalAddress, { method: "POST", body, redirect: "error", signal: running.signal }).catch(() => null);
-  return answer?.ok ? answer.json() : null;
+  try {
+    const answer = await fetch(section.dataset.signalAddress, { method: "POST", body, redirect: "error", signal: running.signal });
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null; // offline, or something newer is asked
+  }
 }
 
 function tell(errors) {
@@ -53,7 +58,9 @@ function put(html) {
 
 async function turn(to) {
   const old = signal();
+  turning = true;
   const said = await ask(to);
+  turning = false;
   if (!said) return tell({ [old.querySelector("[name^=payload]").name]: "No connection: it stays as it is." });
   if (said.signal) {
     put(said.signal);
@@ -80,7 +87,7 @@ function offer(old) {
 
 if (section && !form.querySelector(":scope > fieldset[disabled]")) {
   const soon = later(350, async () => {
-    if (form.elements.trigger.value === "user_message") return;
+    if (turning || form.elements.trigger.value === "user_message") return;
     const said = await ask();
     if (said) show(said);
   });
