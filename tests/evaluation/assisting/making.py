@@ -12,7 +12,7 @@ from studio.spec.task import ChecklistItem, HiddenIntent, TaskSpec
 
 U1, U2, I1, I2 = (f"00000000-0000-4000-8000-00000000000{number}" for number in range(1, 5))
 BUNDLE = "The plan names the baker and it gives the start of each shift."
-NOTES = "Rye must never go in after the rolls. The oven is cold on Sundays."
+NOTES = "Rye must never go in after the rolls. The oven is cold on Sundays. Flour sacks must stand on pallets."
 
 
 def a_spec(**fields: Any) -> TaskSpec:
@@ -48,7 +48,10 @@ def assignment(kind: str, **more: Any) -> Assignment:
     if kind in ("split", "rule"):
         usual["uid"] = I1
     if kind == "checklist":
-        usual |= {"reference": "plan.md", "reference_text": "# Plan\nRye at 4:00, rolls at 5:00.\n"}
+        usual |= {
+            "reference": "plan.md",
+            "reference_text": "# Plan\nRye at 4:00, rolls at 5:00.\nEvery shift lists its apprentice and driver.\n",
+        }
     if kind == "translate":
         usual["language"] = "German"
     return Assignment(kind, **(usual | more))  # type: ignore[arg-type]
