@@ -111,8 +111,7 @@ def copy_tasks(
     try:
         save_tasks([(row, line.spec) for row, line in zip(rows, plan.lines, strict=True)], by=by, verb="created")
         Event.objects.bulk_create(
-            _where_from(line.task, row, target, by=by, moving=moving)
-            for row, line in zip(rows, plan.lines, strict=True)
+            where_from(line.task, row, target, by=by, moving=moving) for row, line in zip(rows, plan.lines, strict=True)
         )
         new = load_episodes([target])[target.pk]
         new = _with_company(new, old, plan)
@@ -196,7 +195,7 @@ def _bring_script(plan: Plan, line: Line, here: EpisodeSpec, there: EpisodeSpec,
             if theirs:
                 line.words.append(f"Is graded by the “{path}” that is there, which is another.")
             else:
-                path = _free(path, script, taken)
+                path = free_path(path, script, taken)
                 line.words.append(f"Its grader script comes along as “{path}”: there is another of its name.")
         elif path not in taken:
             line.words.append(f"Its grader script “{path}” comes along.")
@@ -205,7 +204,8 @@ def _bring_script(plan: Plan, line: Line, here: EpisodeSpec, there: EpisodeSpec,
     line.spec = line.spec.model_copy(update={"grader_script": f"data/{there.persona.user_id}/{path}"})
 
 
-def _free(path: str, script: FileRef, taken: Mapping[str, str]) -> str:
+def free_path(path: str, script: FileRef, taken: Mapping[str, str]) -> str:
+    """A path for the script that no other one has; ``taken``: hashes by path."""
     stem, number = path.removesuffix(".py"), 2
     while taken.get(f"{stem}_{number}.py", script.sha256) != script.sha256:
         number += 1
@@ -232,7 +232,8 @@ def _in_source(spec: TaskSpec) -> dict[str, str]:
     return {name: getattr(spec, name) for name in ("task_id", "user_id") if name in spec.source}
 
 
-def _where_from(task: Task, row: Task, target: Persona, *, by: User, moving: bool) -> Event:
+def where_from(task: Task, row: Task, target: Persona, *, by: User, moving: bool = False) -> Event:
+    """The line of history of ``row``, made from ``task``; not stored yet."""
     persona = task.episode.persona
     verb = "moved" if moving else "copied"
     return Event(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db import transaction
 
 from studio.drafts.findings import refresh_findings
@@ -10,6 +12,9 @@ from studio.drafts.personas import save_personas
 from studio.drafts.refusing import DraftRefused, refuse_taken_id, refuse_unstorable
 from studio.drafts.saving import save_tasks
 from studio.models import Benchmark, Episode, Persona, Task, User
+from studio.spec.arrangement import StepRefused, arrangement_of, refuse_broken
+from studio.spec.base import FileRef
+from studio.spec.episode import EpisodeSpec
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
 
@@ -35,9 +40,17 @@ def create_persona(benchmark: Benchmark, spec: PersonaSpec, *, by: User | None, 
 
 
 @transaction.atomic
-def create_task(persona: Persona, spec: TaskSpec, *, by: User | None, note: str = "", before: str = "") -> Task:
-    """A task at the end of the persona's episode, or in front of the task ``before``. Raises DraftRefused if the
-    episode has one of this id."""
+def create_task(
+    persona: Persona,
+    spec: TaskSpec,
+    *,
+    by: User | None,
+    note: str = "",
+    before: str = "",
+    scripts: Sequence[FileRef] = (),
+) -> Task:
+    """A task at the end of the persona's episode, or in front of the task ``before``, with grader ``scripts`` that the
+    persona gets by it. Raises DraftRefused if the episode has a task of this id."""
     refuse_unstorable(spec)
     persona = Persona.objects.select_for_update().get(pk=persona.pk)
     old = load_episodes([persona])[persona.pk]
@@ -46,7 +59,15 @@ def create_task(persona: Persona, spec: TaskSpec, *, by: User | None, note: str 
     save_tasks([(row, spec)], by=by, note=note, verb="created")
     new = load_episodes([persona])[persona.pk]
     place = next((n for n, task in enumerate(old.tasks) if task.task_id == before), len(old.tasks))
-    new = new.model_copy(update={"tasks": (*new.tasks[:place], new.tasks[-1], *new.tasks[place:-1])})
+    by_path = {file.path: file for file in (*new.persona.scripts, *scripts)}
+    new = new.model_copy(
+        update={
+            "tasks": (*new.tasks[:place], new.tasks[-1], *new.tasks[place:-1]),
+            "persona": new.persona.model_copy(update={"scripts": tuple(by_path[path] for path in sorted(by_path))}),
+        }
+    )
+    if place < len(old.tasks):
+        _refuse_too_early(new, spec)
     save_personas(
         [(persona, old, new)],
         by=by,
@@ -56,3 +77,10 @@ def create_task(persona: Persona, spec: TaskSpec, *, by: User | None, note: str 
     row.refresh_from_db(fields=["position"])
     refresh_findings([persona])
     return row
+
+
+def _refuse_too_early(new: EpisodeSpec, spec: TaskSpec) -> None:
+    try:
+        refuse_broken(arrangement_of(new), {task.task_id: task for task in (*new.tasks, *new.unplaced)}, [spec.task_id])
+    except StepRefused as refusal:
+        raise DraftRefused("depends_on", str(refusal)) from None

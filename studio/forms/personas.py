@@ -89,13 +89,17 @@ class NewTaskForm(forms.Form):
         help_text="Names its folder when it is exported: letters, digits, - and _.",
         error_messages={"invalid": "Use letters, digits, spaces, dots, - and _, beginning with a letter or digit."},
     )
-    title = forms.CharField(max_length=300)
+    title = forms.CharField(
+        max_length=300,
+        required=False,
+        help_text="Empty: the title of what you begin with. A blank task and a starting point need one.",
+    )
     initial_request = forms.CharField(
         label="What the user writes",
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
         strip=False,
-        help_text="The first message, as this person would write it. What they leave unsaid comes next.",
+        help_text="The first message, as this person would write it. Empty: that of what you begin with.",
     )
 
 

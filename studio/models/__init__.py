@@ -23,6 +23,7 @@ from studio.models.importing import Import
 from studio.models.notifying import Digest, Notification, NotificationChoice
 from studio.models.reviewing import Assignment, Comment, Finding, Review, SetAside, Waiver
 from studio.models.storage import Blob
+from studio.models.templates import TaskTemplate, TemplateFile
 from studio.models.visits import Visit
 from studio.models.writing import WorkingCopy
 
@@ -59,7 +60,9 @@ __all__ = [
     "SkillFile",
     "Task",
     "TaskState",
+    "TaskTemplate",
     "Taxonomy",
+    "TemplateFile",
     "ToolBinding",
     "User",
     "Visit",

@@ -142,7 +142,10 @@ def marked(text: str, findings: Any, threads: Any = ()) -> SafeString:
     return mark_safe("".join(parts))
 
 
-TOLD_WHOLE = {"created", "imported", "piloted", "released", "audit_opened", "audit_closed", "audit_results_read"}
+TOLD_WHOLE = {
+    "created", "imported", "piloted", "released", "audit_opened", "audit_closed", "audit_results_read",
+    "template_changed", "template_deleted",
+}  # fmt: skip
 """Verbs of events whose summary is a sentence that begins with what was done."""
 
 

@@ -1,15 +1,42 @@
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from studio.spec.checks.rule import Flaw, Scene, rule, written
 from studio.spec.task import TaskSpec
 
-PLACEHOLDER = re.compile(r"\b(?:TODO|TBD|FIXME|XXX)\b|(?i:\blorem ipsum\b)|<(?:insert|placeholder)[^>]*>")
+LEFT_OPEN = re.compile(r"<(?:insert|placeholder)\b[^>]*>")
+"""Written only where something has to be filled in, such as in the studio's starting points."""
+PLACEHOLDER = re.compile(r"\b(?:TODO|TBD|FIXME|XXX)\b|(?i:\blorem ipsum\b)")
 
 
 @rule("placeholder", "warning")
 def placeholder(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
-    """Words that were to be replaced before anyone reads the task."""
-    for field, item, text in written(task):
-        if found := PLACEHOLDER.search(text):
+    """Words that were to be replaced before anyone reads the task; what is left to fill in is an error."""
+    for field, item, text in (*written(task), *_further(task)):
+        if found := LEFT_OPEN.search(text):
+            yield Flaw(
+                field,
+                f"“{found[0]}” is left to fill in.",
+                "Write what is meant.",
+                item,
+                words=found[0],
+                severity="error",
+            )
+        elif found := PLACEHOLDER.search(text):
             yield Flaw(field, f"“{found[0]}” was to be replaced.", "Write what is meant.", item, words=found[0])
+
+
+def _further(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
+    """What else is written by hand and not shown as text of its own."""
+    yield "trigger", None, " ".join(_texts(task.trigger.payload))
+    for position, need in enumerate(task.depends_on, 1):
+        yield "depends_on", position, need.carries_over
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)

@@ -1,0 +1,64 @@
+"""Tasks kept to begin others with."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+from django.urls import reverse
+
+from studio.models.fields import OrderedJSONField
+
+
+class TaskTemplate(models.Model):
+    """A task as somebody kept it for others of its kind: a ``TaskSpec`` without its place in an episode. A trigger in
+    the database refuses another one; name and ``when`` may be changed."""
+
+    benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="templates")
+    name = models.CharField(max_length=120)
+    when = models.CharField(max_length=300, blank=True)
+    """When to use it, in a sentence."""
+    spec = OrderedJSONField()
+    trigger_kind = models.CharField(max_length=20)
+    n_intents = models.PositiveIntegerField()
+    n_items = models.PositiveIntegerField()
+    n_files = models.PositiveIntegerField()
+    made_from = models.ForeignKey("studio.Task", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    made_from_version = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = [Lower("name")]
+        constraints = [
+            models.UniqueConstraint("benchmark", Lower("name"), name="template_name_once"),
+            models.CheckConstraint(condition=~Q(name=""), name="template_named"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return f"{reverse('studio:templates', args=[self.benchmark.slug])}#template-{self.pk}"
+
+
+class TemplateFile(models.Model):
+    """A file that comes along with a template: of the workspace, or the script that grades it."""
+
+    class Kind(models.TextChoices):
+        ASSET = "asset", "Asset"
+        SCRIPT = "script", "Grader script"
+
+    template = models.ForeignKey(TaskTemplate, on_delete=models.CASCADE, related_name="files")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    path = models.CharField(max_length=500)
+    """Below the task's folder; a script's below the persona's."""
+    blob = models.ForeignKey("studio.Blob", on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ["kind", "path"]
+        constraints = [
+            models.UniqueConstraint(fields=["template", "kind", "path"], name="template_file_once"),
+            models.CheckConstraint(condition=Q(kind__in=["asset", "script"]), name="template_file_kind_known"),
+            models.UniqueConstraint(fields=["template"], condition=Q(kind="script"), name="template_script_one"),
+        ]
