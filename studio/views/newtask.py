@@ -62,6 +62,7 @@ def new_task(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
         "later": later,
         "chosen": chosen,
         "gone": gone,
+        "from_task": isinstance(start, Task),
         "q": asked.get("q", "").replace("\0", "")[:200],
         "points": [_of_point(point) for point in starting_points().values()],
         "templates": [_of_template(row) for row in keeping.templates_of(persona.benchmark)],

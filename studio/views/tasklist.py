@@ -46,43 +46,69 @@ def tasks(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def change(request: HttpRequest, slug: str) -> HttpResponse:
-    """First what the change would do to each task; with ``sure``, do it."""
+    """First what the change would do to each task, if need be after asking for its value; with ``sure``, do it to all
+    of them or to none."""
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "assign" if request.POST.get("does") in bulk.PARTS else "edit")
     kept = {name: value for name, value in parse_qsl(request.POST.get("back", "")) if name in listing.FILTERS}
     back = f"{reverse('studio:tasks', args=[slug])}?{urlencode(kept)}"
-    does = request.POST.get("does", "")
-    value = request.POST.get("person" if does in bulk.PARTS else "category", "")
+    does, value = request.POST.get("does", ""), _value(request)
     chosen = _chosen(request, benchmark, kept)
+    context = {"benchmark": benchmark, "does": does, "value": value or "", "back": back, "kept": urlencode(kept)}
     try:
-        if "sure" not in request.POST:
-            lines = bulk.plan(benchmark, chosen, does, value)
-            return render(request, "studio/tasks_change.html", _preview(benchmark, lines, does, value, back, kept))
-        number, left = bulk.apply(benchmark, chosen, does, value, by=request.user)
+        if "sure" in request.POST:
+            number = bulk.apply(benchmark, chosen, does, value or "", by=request.user)
+            messages.success(request, f"{number} {'task' if number == 1 else 'tasks'} changed.")
+            return redirect(back)
     except bulk.BulkRefused as refusal:
-        messages.error(request, str(refusal))
-    else:
-        messages.success(request, f"{number} {'task' if number == 1 else 'tasks'} changed.")
-        if left:
-            messages.warning(request, f"{len(left)} left alone: {left[0].task}: {left[0].refusal}")
-    return redirect(back)
+        context["refusal"] = str(refusal)
+    try:
+        context |= _preview(benchmark, chosen, does, value, request)
+    except bulk.BulkRefused as refusal:
+        messages.error(request, context.get("refusal", str(refusal)))
+        return redirect(back)
+    return render(request, "studio/tasks_change.html", context, status=409 if "refusal" in context else 200)
 
 
 def _preview(
-    benchmark: Benchmark, lines: list[bulk.Line], does: str, value: str, back: str, kept: dict[str, str]
+    benchmark: Benchmark, chosen: dict[int, int | None], does: str, value: str | None, request: HttpRequest
 ) -> dict[str, Any]:
-    return {
-        "benchmark": benchmark,
+    """``value`` None: it is to be asked for first."""
+    rows = bulk.chosen_tasks(benchmark, chosen)
+    context: dict[str, Any] = {
+        "tasks": rows,
+        "does_words": bulk.DOES.get(does, ""),
+        "input": "person" if does in bulk.PARTS else does if does in bulk.ASKED else "category",
+        "values": [value or ""] if does not in ("tools", "skills") else (value or "").split("\n"),
+        "asks": does in bulk.ASKED,
+        "names": bulk.names_to_choose(rows, does) if does in bulk.ASKED else [],
+    }
+    if value is None and does in bulk.ASKED:
+        return context
+    try:
+        lines = bulk.plan(benchmark, chosen, does, value or "", by=request.user)
+    except bulk.BulkRefused as refusal:
+        if does not in bulk.ASKED:
+            raise
+        return context | {"refusal": str(refusal)}
+    words = bulk.categories_of(benchmark).get(value or "", "") if does == "category" else ""
+    return context | {
         "lines": lines,
         "number": sum(line.changes for line in lines),
-        "does": does,
-        "does_words": bulk.DOES[does],
-        "value": value,
-        "value_words": bulk.categories_of(benchmark).get(value, "") if does == "category" else "",
-        "input": "person" if does in bulk.PARTS else "category",
-        "back": back,
-        "kept": urlencode(kept),
+        "refused": sum(bool(line.refusal) for line in lines),
+        "value_words": words,
     }
+
+
+def _value(request: HttpRequest) -> str | None:
+    """What the tasks are to have; None where it was not asked for yet."""
+    does = request.POST.get("does", "")
+    if does in bulk.ASKED:
+        given = request.POST.getlist(does)
+        if "asked" not in request.POST and not given:
+            return None
+        return given[0] if does == "group" and given else "\n".join(given)
+    return request.POST.get("person" if does in bulk.PARTS else "category", "")
 
 
 def _chosen(request: HttpRequest, benchmark: Benchmark, kept: dict[str, str]) -> dict[int, int | None]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from studio import bulk, drafts, publishing
-from studio.models import Event, Finding, Role, Task, TaskState
+from studio import arranging, bulk, drafts, publishing
+from studio.bulk import BulkRefused
+from studio.models import Event, Finding, Role, Task, TaskState, WorkingCopy
 from studio.taxonomies import ensure_taxonomy
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
@@ -110,29 +112,98 @@ def test_a_change_is_shown_before_it_is_made_and_made_as_shown(place):
     assert Event.objects.filter(verb="edited", data__fields=["category"]).count() == 2
 
 
-def test_tasks_are_retired_and_taken_back_and_what_cannot_be_is_left_alone(place):
+def test_tasks_are_retired_and_taken_back_together_or_not_at_all(place):
     benchmark, owner, persona = place
     placed, aside = a_task(persona, "placed", by=owner), a_task(persona, "aside", by=owner)
     drafts.save_order(persona.pk, ["placed"], by=owner)
-    chosen = {placed.pk: None, aside.pk: None}
 
-    number, left = bulk.apply(benchmark, chosen, "retire", by=owner)
-    assert (number, [line.task.task_id for line in left]) == (1, ["placed"])
-    assert Task.objects.get(pk=aside.pk).state == TaskState.RETIRED
-
-    number, left = bulk.apply(benchmark, chosen, "reopen", by=owner)
-    assert number == 1 and "not retired" in left[0].refusal
+    with pytest.raises(BulkRefused, match=r"Nothing was changed\. .*has a place in the episode"):
+        bulk.apply(benchmark, {placed.pk: None, aside.pk: None}, "retire", by=owner)
+    assert set(Task.objects.values_list("state", flat=True)) == {"draft"}
+    assert bulk.apply(benchmark, {aside.pk: None}, "retire", by=owner) == 1
+    with pytest.raises(BulkRefused, match="not retired"):
+        bulk.apply(benchmark, {placed.pk: None, aside.pk: None}, "reopen", by=owner)
+    assert bulk.apply(benchmark, {aside.pk: None}, "reopen", by=owner) == 1
     assert Task.objects.get(pk=aside.pk).state == TaskState.DRAFT
 
 
-def test_what_was_saved_since_the_preview_is_left_alone(place):
+def test_what_was_saved_since_the_preview_stops_the_change(place):
     benchmark, owner, persona = place
-    task = a_task(persona, by=owner)
+    task, other = a_task(persona, by=owner), a_task(persona, "other", by=owner)
     drafts.save_task(task.pk, drafts.load_task(task).model_copy(update={"title": "Newer"}), by=owner)
+    asked = {"does": "category", "category": code_of(benchmark), "task": [f"{task.pk}:1", f"{other.pk}:1"], "sure": "1"}
 
-    number, left = bulk.apply(benchmark, {task.pk: 1}, "category", code_of(benchmark), by=owner)
+    answer = signed_in(owner).post(reverse("studio:tasks_change", args=[benchmark.slug]), asked)
 
-    assert number == 0 and "version 2 now" in left[0].refusal
+    assert answer.status_code == 409
+    assert "Nothing was changed. “Newer”: It was saved since: this is version 2 now." in answer.content.decode()
+    assert set(Task.objects.values_list("category", flat=True)) == {""}
+
+
+def test_tasks_go_into_a_group_as_by_a_step_on_their_board(place):
+    benchmark, owner, persona = place
+    other = a_persona(benchmark, "miller", by=owner)
+    rows = [a_task(persona, "a", by=owner), a_task(persona, "b", by=owner, group="Rye"), a_task(other, "c", by=owner)]
+    publishing.submit(rows[0].pk, by=owner)
+    chosen = {row.pk: None for row in rows}
+
+    lines = bulk.plan(benchmark, chosen, "group", "  Rye ")
+    assert [(line.before, line.after, line.changes) for line in lines] == [
+        ("none", "Rye", True), ("Rye", "Rye", False), ("none", "Rye", True),
+    ]  # fmt: skip
+    assert lines[0].note == "Becomes a draft and needs a review again."
+    assert bulk.apply(benchmark, chosen, "group", "  Rye ", by=owner) == 2
+    assert list(Task.objects.values_list("group__name", flat=True)) == ["Rye"] * 3
+    arranging.arrange(persona.pk, arranging.Step("undo"), by=owner)
+    assert Task.objects.get(pk=rows[0].pk).group is None
+    assert bulk.apply(benchmark, chosen, "group", "", by=owner) == 2
+    assert Task.objects.filter(group=None).count() == 3
+    with pytest.raises(BulkRefused, match="at most 200"):
+        bulk.apply(benchmark, chosen, "group", "x" * 201, by=owner)
+
+
+def test_tools_are_set_where_every_persona_has_them(place):
+    benchmark, owner, persona = place
+    mill = a_persona(benchmark, "miller", by=owner, tools=("grind", "bake"))
+    drafts.save_persona(
+        persona.pk, drafts.load_episode(persona).persona.model_copy(update={"tools": ("bake",)}), by=owner
+    )
+    one, two = a_task(persona, by=owner), a_task(mill, "flour", by=owner)
+    client, url = signed_in(owner), reverse("studio:tasks_change", args=[benchmark.slug])
+    asked = {"task": [f"{one.pk}:1", f"{two.pk}:1"], "does": "tools"}
+
+    first = client.post(url, asked).content.decode()
+    assert 'value="bake"' in first and 'value="grind"' in first and "tasks would change" not in first
+    shown = client.post(url, asked | {"asked": "1", "tools": ["bake", "grind"]}).content.decode()
+    assert "Baker does not have “grind”." in shown and "1 of 2 tasks would change" in shown
+    refused = client.post(url, asked | {"asked": "1", "tools": ["bake", "grind"], "sure": "1"})
+    assert (refused.status_code, Task.objects.filter(version=1).count()) == (409, 2)
+    assert client.post(url, asked | {"asked": "1", "tools": ["bake"], "sure": "1"}).status_code == 302
+    assert list(Task.objects.values_list("tools", flat=True)) == [["bake"], ["bake"]]
+    assert bulk.apply(benchmark, {one.pk: None}, "tools", "", by=owner) == 1
+    assert Task.objects.get(pk=one.pk).tools == []
+    with pytest.raises(BulkRefused, match="does not have “sharpen”"):
+        bulk.apply(benchmark, {one.pk: None}, "skills", "sharpen", by=owner)
+
+
+def test_drafts_are_submitted_together_and_withdrawn(place):
+    benchmark, owner, persona = place
+    good, bad = a_task(persona, by=owner), a_task(persona, "bad", by=owner, title="Another", initial_request=" ")
+    unsaved = a_task(persona, "unsaved", by=owner, title="Unsaved")
+    then = {"seen_at": timezone.now(), "kept_at": timezone.now()}
+    WorkingCopy.objects.create(task=unsaved, user=owner, base_version=1, sheet={"title": ["x"]}, **then)
+    chosen = {good.pk: None, bad.pk: None, unsaved.pk: None}
+
+    lines = bulk.plan(benchmark, chosen, "submit", by=owner)
+    assert [bool(line.refusal) for line in lines] == [False, False, True]
+    assert "it cannot be approved like this" in lines[1].note
+    with pytest.raises(BulkRefused, match="save them first"):
+        bulk.apply(benchmark, chosen, "submit", by=owner)
+    assert bulk.apply(benchmark, {good.pk: None, bad.pk: None}, "submit", by=owner) == 2
+    with pytest.raises(BulkRefused, match="Only a draft"):
+        bulk.apply(benchmark, {good.pk: None}, "submit", by=owner)
+    assert bulk.apply(benchmark, {good.pk: None}, "withdraw", by=owner) == 1
+    assert Task.objects.get(pk=good.pk).state == TaskState.DRAFT
 
 
 def test_a_category_for_hundreds_costs_as_for_one(place, django_assert_max_num_queries):
@@ -146,7 +217,7 @@ def test_a_category_for_hundreds_costs_as_for_one(place, django_assert_max_num_q
     everything = dict.fromkeys(Task.objects.values_list("pk", flat=True))
 
     with django_assert_max_num_queries(len(few) + 4):
-        assert bulk.apply(benchmark, everything, "category", codes[1], by=owner)[0] == 13
+        assert bulk.apply(benchmark, everything, "category", codes[1], by=owner) == 13
 
 
 @pytest.mark.parametrize(

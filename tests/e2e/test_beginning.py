@@ -1,0 +1,69 @@
+"""A new task from a starting point; kept as a template; another one begun with it."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from studio.models import Task, TaskTemplate
+
+NEW = "/b/sample/p/radio_producer/new/"
+
+
+def test_a_task_from_a_starting_point_is_kept_as_a_template_and_begins_another(sample, visit):
+    page = visit("author").go(NEW)
+    page.get_by_role("radio", name="A table from files").check()
+    page.get_by_label("Title").fill("Guests of the spring")
+    page.get_by_role("button", name="Add it to the episode").dblclick()
+
+    expect(page.get_by_role("textbox", name="Title")).to_have_value("Guests of the spring")
+    expect(page.locator("#request textarea").first).to_have_value("I need one table of <insert what it lists> from "
+        "<insert the files' names>. Call it <insert the table's name, with .csv>.")  # fmt: skip
+    expect(page.locator(".side .finding", has_text="left to fill in").first).to_be_visible()
+    expect(page.locator(".activity").first).to_contain_text("From the starting point “A table from files”.")
+
+    page.get_by_role("link", name="Save as a template").click()
+    page.get_by_label("Name").fill("Guest table")
+    page.get_by_label("When to use it").fill("Guests stand in several files.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Kept as the template “Guest table”.")).to_be_visible()
+
+    page.goto("/b/sample/p/vet_practice_manager/new/")
+    page.get_by_role("radio", name="Guest table").check()
+    page.get_by_label("Title").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="Title")).to_have_value("Guests of the spring")
+    expect(page.locator(".activity").first).to_contain_text("From the template “Guest table”.")
+    assert Task.objects.filter(title="Guests of the spring").count() == 2
+
+    page.goto("/b/sample/templates/")
+    page.get_by_text("Rename or delete").click()
+    page.get_by_label("Name").fill("Guests")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".templates li")).to_contain_text("Guests")
+    page.get_by_text("Rename or delete").click()
+    page.get_by_role("button", name="Delete this template").click()
+    expect(page.get_by_role("heading", name="No templates yet")).to_be_visible()
+    assert not TaskTemplate.objects.exists()
+
+
+def test_a_task_of_another_persona_is_found_while_what_was_typed_stays(sample, visit):
+    page = visit("author").go(NEW)
+    page.get_by_label("Title").fill("The alarm again")
+    page.get_by_text("Another task of this benchmark").click()
+    page.get_by_role("searchbox").fill("fridge alarm")
+    page.keyboard.press("Enter")
+    page.get_by_role("radio", name="The fridge raises an alarm").check()
+    expect(page.get_by_label("Title")).to_have_value("The alarm again")
+    page.get_by_role("button", name="Add it to the episode").click()
+
+    expect(page.get_by_role("textbox", name="Title")).to_have_value("The alarm again")
+    expect(page.get_by_text("Does not build on “vet_01_fridge_procedure” any more").first).to_be_visible()
+
+
+def test_without_scripts_a_task_is_found_and_begun_with(sample, visit):
+    page = visit("author", java_script_enabled=False).go(f"{NEW}?q=fridge+alarm")
+    page.get_by_role("radio", name="The fridge raises an alarm").check()
+    page.get_by_role("button", name="Add it to the episode").click()
+
+    expect(page.locator("#task")).to_be_visible()
+    assert Task.objects.filter(title="The fridge raises an alarm").count() == 2
