@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from studio import access, drafts, publishing, queries, review_api
+from studio import access, board_api, drafts, publishing, queries, review_api
 from studio.importing import import_archive
 from studio.models import Benchmark, Finding, Persona, Task
 from studio.points import points_of
@@ -299,5 +299,6 @@ urlpatterns = [
     path("benchmarks/<slug:slug>/personas/<str:user_id>/tasks/<int:pk>/steps/", Steps.as_view(), name="api_steps"),
     path("benchmarks/<slug:slug>/findings/", Findings.as_view(), name="api_findings"),
     path("benchmarks/<slug:slug>/imports/", Imports.as_view(), name="api_imports"),
+    *board_api.urlpatterns,
     *review_api.urlpatterns,
 ]

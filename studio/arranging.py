@@ -22,6 +22,11 @@ from studio.spec.task import Dependency, TaskSpec
 REMEMBERED = 50
 """How many of somebody's last steps on a board can be undone."""
 END = "end"
+STEPS = (
+    "move", "earlier", "later", "take_out", "swap", "group", "ungroup", "describe_group", "merge_group", "depend",
+    "stop_depending", "undo", "redo",
+)  # fmt: skip
+"""What ``Step.does`` can say."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from studio.models import Dependency, DependencyGroup, Persona, Task
 from studio.queries import tasks_with_counts
 from studio.spec import task as task_spec
 from studio.spec.arrangement import Arrangement
+from studio.spec.plan import Gap, Place, gaps_of, shape
 
 COLOURS = 8
 
@@ -69,6 +70,8 @@ class Board:
     alone: int
     seen: str
     """Digest of the arrangement that is shown."""
+    gaps: list[Gap]
+    """Where the episode departs from the benchmark's plan; first what more sessions alone do not mend."""
 
     @property
     def has_arcs(self) -> bool:
@@ -121,7 +124,20 @@ def board_of(persona: Persona) -> Board:
         groups=groups,
         alone=sum(not card.group for card in ordered),
         seen=_arrangement(tasks, placed, links).digest(),
+        gaps=_gaps(persona, placed, links),
     )
+
+
+def _gaps(persona: Persona, placed: Sequence[Task], links: Sequence[tuple[int, int, str]]) -> list[Gap]:
+    needs: dict[int, list[str]] = {task.pk: [] for task in placed}
+    for earlier, later, _ in links:
+        needs[later].append(str(earlier))
+    found = shape(
+        Place(str(task.pk), tuple(needs[task.pk]), task.group.name.strip() if task.group else "",
+              task.trigger_kind != "user_message")
+        for task in placed
+    )  # fmt: skip
+    return sorted(gaps_of(found, persona.benchmark.plan), key=lambda gap: gap.unfinished)
 
 
 def _arrangement(tasks: Sequence[Task], placed: Sequence[Task], links: Sequence[tuple[int, int, str]]) -> Arrangement:
