@@ -10,6 +10,9 @@ let shown = [];
 let chosen = 0;
 let timer;
 let asking;
+let awaited = false; // the studio has not said yet what it finds
+let eager = false; // Enter came before that
+let stepped = false;
 
 const visible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
@@ -83,6 +86,7 @@ function typed() {
   clearTimeout(timer);
   asking?.abort();
   const text = field.value.trim();
+  [awaited, eager, stepped] = [Boolean(text), false, false];
   if (!text) return draw(known());
   const here = known().filter((place) => fits(place, plain(text).split(/\s+/)));
   draw([...here, everywhere(text)].slice(-MOST));
@@ -93,20 +97,35 @@ async function ask(text, here) {
   asking = new AbortController();
   try {
     const answer = await fetch(`${dialog.dataset.places}?q=${encodeURIComponent(text)}`, {signal: asking.signal, headers: {Accept: "application/json"}});
-    if (!answer.ok || answer.redirected) return;
+    if (!answer.ok || answer.redirected) return told();
     const {places} = await answer.json();
     const before = shown[chosen];
     draw([...here.slice(0, 4), ...places, everywhere(text)]);
     const still = shown.findIndex((place) => before && place.kind === before.kind && place.label === before.label);
-    if (still > 0 && before.kind !== "Search") choose(still);
+    if (still > 0 && (stepped || before.kind !== "Search")) choose(still);
+    told();
   } catch (problem) {
-    if (problem.name !== "AbortError") count.textContent = "The studio cannot be reached.";
+    if (problem.name === "AbortError") return;
+    count.textContent = "The studio cannot be reached.";
+    told();
   }
+}
+
+function told() {
+  awaited = false;
+  if (eager && dialog.open) go(chosen);
+}
+
+// Who knows what they look for types it and presses Enter: that is the first place found, not a search.
+function enter() {
+  if (awaited && !stepped && shown[chosen]?.kind === "Search") eager = true;
+  else go(chosen);
 }
 
 function open() {
   if (!dialog || dialog.open || document.querySelector("dialog[open]")) return;
   field.value = "";
+  awaited = false;
   draw(known());
   dialog.showModal();
   field.focus();
@@ -131,10 +150,11 @@ if (dialog) {
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (step) {
       event.preventDefault();
+      stepped = true;
       choose(chosen + step);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      go(chosen);
+      enter();
     }
   });
 }

@@ -92,6 +92,7 @@ class NewTaskForm(forms.Form):
     title = forms.CharField(
         max_length=300,
         required=False,
+        widget=forms.TextInput(attrs={"autofocus": True}),
         help_text="Empty: the title of what you begin with. A blank task and a starting point need one.",
     )
     initial_request = forms.CharField(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from studio.local.paths import CHECKOUT
 from studio.local.pictures import Shot, number_in, sign_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 PEOPLE = ("owner", "author", "reviewer", "auditor")
+SAMPLE = CHECKOUT / "fixtures" / "sample" / "data"
 LONGEST_PILOT_SECONDS = 180
 DECISIONS = 10
 REASON = "A first look at the format; everything here was played by a script."
@@ -28,11 +32,15 @@ class Places:
     file: str = ""
     audit: str = ""
     judging: str = ""
+    adjudicating: str = ""
     release: str = ""
+    rehearsal: str = ""
+    imported: str = ""
+    model: str = ""
 
 
 def every_page(places: Places) -> list[Shot]:
-    """Every page of the studio, in the order in which somebody would come to it."""
+    """Every page of the studio, in the order in which somebody would come to it; a model's own for staff alone."""
     benchmark = places.persona.partition("p/")[0]
     slug = benchmark.strip("/").rpartition("/")[2]
     tasks, persona = places.tasks, places.persona
@@ -57,21 +65,25 @@ def every_page(places: Places) -> list[Shot]:
         Shot("findings", f"{benchmark}findings/"),
         Shot("history", f"{benchmark}history/"),
         Shot("import", f"{benchmark}import/"),
+        Shot("import-preview", places.imported),
         Shot("persona-new", f"{benchmark}personas/new/"),
         Shot("board", f"{persona}?task={number_in(tasks[2])}"),
         Shot("profile", f"{persona}profile/"),
         Shot("behaviour", f"{persona}behaviour/"),
         Shot("script", places.script, "author"),
         Shot("script-run", f"{places.script}try/", "author"),
+        Shot("script-version", f"{places.script}versions/1/", "author"),
         Shot("script-new", f"{persona}scripts/new/", "author"),
         Shot("skill", f"{persona}skills/script-timing/", "author"),
         Shot("skill-new", f"{persona}skills/", "author"),
         Shot("persona-history", f"{persona}history/"),
+        Shot("persona-version", f"{persona}versions/1/"),
         Shot("task-new", f"{persona}new/"),
         Shot("task", tasks[2], "author"),
         Shot("task-file", f"{tasks[2]}files/tracks_2027-03-11.csv", "author"),
         Shot("task-review", tasks[3], "reviewer"),
         Shot("rehearse", f"{tasks[2]}rehearse/", "author"),
+        Shot("rehearsal", places.rehearsal, "author"),
         Shot("activity", f"{tasks[2]}activity/"),
         Shot("versions", f"{tasks[0]}versions/"),
         Shot("version", f"{tasks[0]}versions/1/"),
@@ -84,6 +96,7 @@ def every_page(places: Places) -> list[Shot]:
         Shot("audit-new", f"/audits/new/?benchmark={slug}"),
         Shot("audit", places.audit, "auditor"),
         Shot("judging", f"{places.judging}judge/", "auditor"),
+        Shot("adjudicate", places.adjudicating),
         Shot("releases", "/releases/"),
         Shot("release-new", f"/benchmarks/{slug}/releases/"),
         Shot("release", places.release),
@@ -92,6 +105,7 @@ def every_page(places: Places) -> list[Shot]:
         Shot("settings", "/settings/"),
         Shot("notifications", "/settings/notifications/"),
         Shot("models", "/settings/models/"),
+        *([Shot("model", places.model), Shot("model-new", "/settings/models/new/")] if places.model else []),
         Shot("api", "/api/"),
         Shot("password", "/settings/password/"),
         Shot("not-found", "/b/nowhere/"),
@@ -110,6 +124,8 @@ class Tour:
     def act(self) -> list[Shot]:
         """Do everything; the pages there are then."""
         self.submit_and_review()
+        self.rehearse()
+        self.look_at_an_import()
         self.run_pilot()
         self.audit_twice()
         self.cut_release()
@@ -139,6 +155,21 @@ class Tour:
         page.get_by_label("Your words").fill("The request already says what the second intent hides.")
         page.get_by_role("button", name="Ask for changes").click()
 
+    def rehearse(self) -> None:
+        page = self.go("author", f"{self.places.tasks[2]}rehearse/")
+        page.get_by_role("button", name="Begin").click()
+        page.wait_for_url("**/rehearsals/*/")
+        self.places.rehearsal = page.url.removeprefix(self.address)
+
+    def look_at_an_import(self) -> None:
+        page = self.go("owner", "/b/sample/import/")
+        with tempfile.TemporaryDirectory() as folder:
+            packed = shutil.make_archive(f"{folder}/persona", "zip", SAMPLE, "radio_producer")
+            page.get_by_label("A zip").set_input_files(packed)
+            page.get_by_role("button", name="Look at it").click()
+            page.wait_for_url("**/import/*/")
+        self.places.imported = page.url.removeprefix(self.address)
+
     def run_pilot(self) -> None:
         page = self.go("owner", "/benchmarks/sample/pilots/new/?persona=radio_producer")
         page.locator("[name=agent]").select_option(label="scripted-helpful – scripted")
@@ -167,7 +198,7 @@ class Tour:
         page = self.go("auditor", f"{audit}judge/")
         for number in range(decisions):
             with page.expect_navigation():
-                page.keyboard.press("n" if number % 3 == 2 else "y")
+                page.keyboard.press("yyn"[number % 3] if number else "u")
         return page
 
     def audit_twice(self) -> None:
@@ -176,6 +207,8 @@ class Tour:
         page = self.judge(self.places.audit, DECISIONS)
         page.get_by_role("button", name="Open the results").click()
         page.wait_for_load_state()
+        undecided = self.go("owner", self.places.audit).locator("a[href*='/adjudicate/']").first
+        self.places.adjudicating = str(undecided.get_attribute("href"))
         self.places.judging = self.open_audit("A second look")
         self.judge(self.places.judging, 3)
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from django.urls import reverse
+from django.urls import URLResolver, get_resolver, resolve, reverse
 
 from annotations.judging import next_number, next_packet, read_results, record_judgment
 from evaluation.audits import open_audit
-from evaluation.models import Session
+from evaluation.models import ModelEndpoint, Session
+from evaluation.rehearsals import start_rehearsal
 from evaluation.releases import cut_release
 from studio.local.pictures import Shot
-from studio.local.tour import Places, every_page
+from studio.local.tour import SAMPLE, Places, every_page
 from studio.models import GraderScript, User
 from studio.publishing import approve, request_changes, submit
+from studio.uploads import preview
 from tests.e2e.making import a_finished_pilot
 
 AXE = (Path(__file__).parent / "vendor" / "axe" / "axe.min.js").read_text()
@@ -25,6 +31,20 @@ SERIOUS = """async (only) => {
         `${one.id}: ${one.help}: ` + one.nodes.slice(0, 4).map((node) =>
             `${node.html.slice(0, 160)} (${node.any.concat(node.all, node.none)[0]?.message ?? ""})`).join(" | "));
 }"""
+
+STEPS = (  # answer a form, and lead to a page
+    "logout key notification inbox_read tasks_change template_change import_decide skill_delete order script_remove "
+    "script_restore remark apply remark_answer remark_rewrite remark_settle remark_choose assign waive restore step "
+    "discard"
+)
+PARTS = "look add_file signal syntax check keep places"  # of a page, or of what it shows
+ELSEWHERE = (  # steps, parts and files of the other rooms
+    "evaluation:pilot_cancel evaluation:pilot_retry evaluation:pilot_json evaluation:session_download "
+    "evaluation:release_download evaluation:rehearsal_act evaluation:assist_ask evaluation:suggestion "
+    "evaluation:endpoint_try annotations:close annotations:results annotations:undo"
+)
+ALIKE = {"evaluation:benchmark_pilots", "annotations:packet"}  # the same page as another, which is looked at
+NO_PAGES = {f"studio:{name}" for name in f"{STEPS} {PARTS}".split()} | {*ELSEWHERE.split()} | ALIKE
 
 
 @pytest.fixture
@@ -38,11 +58,20 @@ def pages(sample, radio) -> list[Shot]:
     pilot = a_finished_pilot(sample, "radio_03_running_order")
     session = Session.objects.filter(run__pilot=pilot).order_by("position").last()
     done, begun = (open_audit(pilot, size=2, by=sample.created_by, name=name) for name in ("done", "begun"))
+    answers = iter(("unsure", *["yes"] * 10))
+    unsure = next_packet(done, auditor)
     while packet := next_packet(done, auditor):
-        record_judgment(packet, auditor=auditor, answer="yes", number=next_number(packet, auditor))
+        record_judgment(packet, auditor=auditor, answer=next(answers), number=next_number(packet, auditor))
     read_results(done, auditor)
     release = cut_release(sample, "0.1", by=sample.created_by, accept="To look at it.")
     script = GraderScript.objects.get(path="scripts/running_order.py")
+    judge = ModelEndpoint.objects.get(name="scripted-judge")
+    rehearsal = start_rehearsal(tasks[2], by=author, seat="agent", judge=judge)
+    sample.created_by.is_staff = True  # who connects models
+    sample.created_by.save()
+    with tempfile.TemporaryDirectory() as folder:
+        packed = shutil.make_archive(f"{folder}/persona", "zip", SAMPLE, "radio_producer")
+        taken = preview(sample, Path(packed).read_bytes(), name="persona.zip", by=sample.created_by, published=False)
     path = next(iter(session.turns.first().snapshot.manifest))
     return every_page(
         Places(
@@ -52,12 +81,53 @@ def pages(sample, radio) -> list[Shot]:
             file=f"{session.get_absolute_url()}turns/1/file/?path={path}",
             audit=done.get_absolute_url(),
             judging=begun.get_absolute_url(),
+            adjudicating=reverse("annotations:adjudicate", args=[done.pk, unsure.position]),
             release=release.get_absolute_url(),
+            rehearsal=rehearsal.get_absolute_url(),
+            imported=reverse("studio:import", args=["sample", taken.pk]),
+            model=reverse("evaluation:endpoint", args=[judge.pk]),
             script=reverse("studio:script", args=["sample", "radio_producer", script.pk]),
         )
     )
 
 
+def routes(patterns: Iterable[Any], space: str = "", route: str = "") -> Iterator[tuple[str, str]]:
+    for one in patterns:
+        if isinstance(one, URLResolver):
+            within = f"{space}{one.namespace}:" if one.namespace else space
+            yield from routes(one.url_patterns, within, route + str(one.pattern))
+        else:
+            yield f"{space}{one.name}", route + str(one.pattern)
+
+
+def test_every_address_is_a_page_of_the_tour_or_known_to_be_none():
+    task, script = "/b/sample/p/radio_producer/tasks/1/", "/b/sample/p/radio_producer/scripts/1/"
+    places = Places(
+        tasks=[task] * 4,
+        script=script,
+        pilot="/pilots/1/",
+        session="/sessions/1/",
+        file="/sessions/1/turns/1/file/",
+        audit="/audits/1/",
+        judging="/audits/1/",
+        adjudicating="/audits/1/adjudicate/1/",
+        release="/releases/1/",
+        rehearsal="/rehearsals/1/",
+        imported="/b/sample/import/1/",
+        model="/settings/models/1/",
+    )
+    toured = {resolve(shot.url.partition("?")[0]).view_name for shot in every_page(places)}
+    addresses = {
+        name
+        for name, route in routes(get_resolver().url_patterns)
+        if not route.startswith("admin/") and not (route.startswith("api/") and route != "api/")
+    }
+
+    assert addresses - toured - NO_PAGES == set(), "a page is not looked at: add it to studio/local/tour.py"
+    assert NO_PAGES - addresses == set() and NO_PAGES & toured == set()
+
+
+@pytest.mark.timeout(600)  # some sixty pages, each looked at twice
 def test_no_page_shuts_anybody_out_or_is_wider_than_a_telephone(pages, visit):
     windows = {who: visit(who if who != "nobody" else None) for who in {shot.who for shot in pages}}
     wrong = {}

@@ -7,8 +7,8 @@ import { form } from "./page.js";
 const LISTS = ["intents", "checklist"];
 const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/;
 
-const lineOf = (row) => row.querySelector(":scope .area > textarea");
-const keyOf = (row) => row.querySelector(":scope > input[type=hidden]").value;
+export const lineOf = (row) => row.querySelector(":scope .area > textarea");
+export const keyOf = (row) => row.querySelector(":scope > input[type=hidden]").value;
 
 function write(area, text, caret = text.length) {
   area.value = text;
@@ -85,6 +85,18 @@ function gather(row, before) {
 const inputsOf = (row) => [...row.querySelectorAll("select, input:not([type=hidden])")];
 const valuesOf = (row) => inputsOf(row).map((input) => input.value);
 
+// The arrows go on from where a line begins or ends: to the start of the one before, to the end of the one after.
+function step(row, area, up) {
+  const edge = up ? 0 : area.value.length;
+  const next = up ? row.previousElementSibling : row.nextElementSibling;
+  if (area.selectionStart !== edge || area.selectionEnd !== edge || !next?.matches("[data-row]")) return false;
+  const into = lineOf(next);
+  into.focus();
+  const caret = up ? 0 : into.value.length;
+  into.setSelectionRange(caret, caret);
+  return true;
+}
+
 function inLine(event) {
   const area = event.target;
   const row = area.closest?.("[data-row]");
@@ -104,6 +116,8 @@ form?.addEventListener("keydown", (event) => {
     if (!row.previousElementSibling?.matches("[data-row]")) return;
     event.preventDefault();
     join(row, area);
+  } else if (["ArrowUp", "ArrowDown"].includes(event.key) && !event.shiftKey && step(row, area, event.key === "ArrowUp")) {
+    event.preventDefault();
   }
 });
 
@@ -129,32 +143,3 @@ form?.addEventListener("paste", (event) => {
     write(lineOf(last), lineOf(last).value + tail, end);
   });
 });
-
-// An item may follow from an intent that was added after the page was drawn.
-function links(group) {
-  const intents = rowsOf(form.querySelector('[data-rows="intents"]')).map((row) => [keyOf(row), lineOf(row).value]);
-  const known = new Map([...group.querySelectorAll("input")].map((box) => [box.value, box.closest("label")]));
-  const name = `checklist.${keyOf(group.closest("[data-row]"))}.follows_from`;
-  intents.forEach(([key, text], at) => {
-    let label = known.get(key);
-    if (!label) {
-      label = document.createElement("label");
-      label.className = "check";
-      label.innerHTML = '<input type="checkbox"><span></span>';
-      Object.assign(label.firstChild, { name, value: key });
-    }
-    known.delete(key);
-    label.title = text;
-    label.lastChild.textContent = `${at + 1} ${text.slice(0, 36)}`;
-    if (group.children[at] !== label) group.insertBefore(label, group.children[at] ?? null);
-  });
-  for (const label of known.values()) label.hidden = true;
-}
-form?.addEventListener(
-  "toggle",
-  (event) => {
-    const group = event.target.open && event.target.querySelector(":scope .links");
-    if (group) links(group);
-  },
-  true,
-);

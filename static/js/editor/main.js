@@ -1,6 +1,7 @@
 // The task editor while somebody writes. Without any of this the page is saved with its button.
 import "./pane.js";
 import "./keys.js";
+import "./linking.js";
 import "./checking.js";
 import "./judging.js";
 import "./keeping.js";
