@@ -10,7 +10,6 @@ class EvaluationConfig(AppConfig):
         from evaluation.examining import examine_later, examine_scripts
         from evaluation.graders.keys import count_keys
         from evaluation.searching import register_sources
-        from evaluation.toolbook import register_tools
         from evaluation.tools.cards import tool_cards
         from studio.graderkeys import register_examiners, register_key_reader
         from studio.samples import register_furnisher
@@ -20,5 +19,4 @@ class EvaluationConfig(AppConfig):
         register_key_reader(count_keys)
         register_examiners(now=examine_scripts, later=examine_later)
         register_sources()
-        register_tools()
         register_furnisher(help_in_sample)

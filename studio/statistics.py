@@ -26,7 +26,7 @@ from studio.models import (
     ToolBinding,
 )
 from studio.spec.statistics import Figures, domain_of, skill_function
-from studio.toolbook import functions_of
+from studio.toolcatalog import functions_of
 
 NAMES_TOOLS = """
   named(task_id, persona_id, name) AS (

@@ -1,10 +1,12 @@
-"""What tools do and take, for those who pick them. Tools are evaluation's, which lies above: it registers itself here
-when it starts."""
+"""What tools do and take, for those who pick them and those who count them. Tools are evaluation's, which lies above:
+it registers itself here when it starts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from studio.spec.statistics import in_words, plain_tool
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ def register_reader(reader: Reader) -> None:
 def cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
     """The cards of the tools every assistant has, and one for each of the names, in their order."""
     names = list(names)
-    always, known = _reader(names) if _reader else ([], [])
-    by_name = {card.name: card for card in known}
-    return always, [by_name.get(name, ToolCard(name)) for name in names]
+    always, known = _reader(map(plain_tool, names)) if _reader else ([], [])
+    by_name = {card.name: card for card in [*always, *known]}
+    return always, [replace(by_name.get(plain_tool(name), ToolCard(name)), name=name) for name in names]
+
+
+def functions_of(names: Iterable[str]) -> dict[str, str]:
+    """What each tool does in a sentence: as those say who run it, and else as its name says."""
+    return {card.name: card.description or in_words(card.name) for card in cards(names)[1]}

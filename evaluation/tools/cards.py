@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from evaluation.tools.apps import bound
@@ -14,8 +16,12 @@ from studio.toolcatalog import Parameter, ToolCard
 
 def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
     """Of the workspace tools, and of those of the names that are built."""
-    nowhere: Workspace = None  # type: ignore[assignment]  # a card says what a tool takes; none is called
-    return [_card(tool) for tool in workspace_tools(nowhere)], [_card(tool) for tool in bound(names)]
+    return list(_always()), [_card(tool) for tool in bound(names)]
+
+
+@cache
+def _always() -> tuple[ToolCard, ...]:
+    return tuple(_card(tool) for tool in workspace_tools(Workspace(Path())))  # none is called
 
 
 def _card(tool: Tool) -> ToolCard:

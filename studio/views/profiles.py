@@ -20,7 +20,7 @@ from studio.spec.episode import EpisodeSpec
 from studio.spec.learning import persistent_intents, tools_named
 from studio.spec.persona import PersonaSpec, Skill
 from studio.spec.statistics import plain_tool, skill_function
-from studio.toolbook import functions_of
+from studio.toolcatalog import functions_of
 
 
 @login_required
