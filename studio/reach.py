@@ -9,6 +9,7 @@ from typing import Any
 from studio import toolcatalog
 from studio.models import Persona, SkillFile
 from studio.spec import skills
+from studio.spec.statistics import domain_of
 from studio.toolcatalog import Parameter
 
 
@@ -21,6 +22,8 @@ class Card:
     bound: bool
     """Whether the persona has it; a task may name one that it had once."""
     parameters: tuple[Parameter, ...] = ()
+    domain: str = ""
+    """The application a tool belongs to."""
 
 
 def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str]) -> dict[str, Any]:
@@ -36,10 +39,20 @@ def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str
     return {
         "tools": _with(bound, tools),
         "always": always,
-        "tool_cards": [Card(card.name, card.description, card.name in bound, card.parameters) for card in known],
+        "tool_cards": _by_domain(
+            [Card(one.name, one.description, one.name in bound, one.parameters, domain_of(one.name)) for one in known]
+        ),
         "skill_cards": [Card(name, abouts.get(name, ""), name in had) for name in _with(had, picked_skills)],
     }
 
 
 def _with(names: list[str], more: Collection[str]) -> list[str]:
     return names + [name for name in more if name not in names]
+
+
+def _by_domain(cards: list[Card]) -> list[Card]:
+    """Each application's tools together, in the order in which the persona binds them."""
+    first: dict[str, int] = {}
+    for place, card in enumerate(cards):
+        first.setdefault(card.domain, place)
+    return sorted(cards, key=lambda card: first[card.domain])

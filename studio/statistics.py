@@ -25,7 +25,8 @@ from studio.models import (
     Task,
     ToolBinding,
 )
-from studio.spec.statistics import Figures, domain_of, skill_function
+from studio.spec.skills import about
+from studio.spec.statistics import Figures, domain_of
 from studio.toolcatalog import functions_of
 
 NAMES_TOOLS = """
@@ -163,7 +164,7 @@ def skills_of(benchmark: Benchmark) -> list[SkillRow]:
     contents = Blob.objects.read(list(heads.values()))
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
     return [
-        SkillRow(name, skill_function(texts.get(heads.get(name, ""), "")), personas, used.get(name, 0))
+        SkillRow(name, about(texts.get(heads.get(name, ""), "")), personas, used.get(name, 0))
         for name, personas in sorted(counted.items())
     ]
 

@@ -163,7 +163,8 @@ def _office(kind: str, content: bytes) -> Preview:
         return Preview("nothing", says, note=f"It cannot be shown. {problem} Download it to look inside.")
     if kind == "docx":
         html = marking.clean(said["html"])
-        return Preview("document", says, html=html, cut=said["cut"], note="Without its pictures.")
+        note = "Its pictures are not shown here; the download has them." if said["pictures"] else ""
+        return Preview("document", says, html=html, cut=said["cut"], note=note)
     tables = tuple(_sheet(one) for one in said["sheets"])
     count = f"{len(tables)} sheet{'' if len(tables) == 1 else 's'}"
     return Preview("sheets", f"{says} · {count}", tables=tables, cut=said["cut"])

@@ -7,16 +7,26 @@ import re
 MAIN = "SKILL.md"
 _HEAD = re.compile(r"\A\ufeff?---\s*\n(?P<head>.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
 _DESCRIPTION = re.compile(r"^description:\s*[>|]?-?\s*(?P<text>.*(?:\n[ \t]+.*)*)", re.MULTILINE)
+_PART = re.compile(r"\n[ \t\r]*\n")
+LONGEST_HEAD = 20_000
 LONGEST_ABOUT = 300
 
 
 def about(text: str) -> str:
-    """What the skill is for: the description in its head, or its first line that says something."""
-    if said := description(text):
-        return said[:LONGEST_ABOUT]
+    """What the skill is for, in a line: the description in its head, or its first paragraph."""
+    text = text[:LONGEST_HEAD]
     head = _HEAD.match(text)
-    body = text[head.end() :] if head else text
-    return next((bare for line in body.splitlines() if (bare := line.strip().lstrip("#").strip())), "")[:LONGEST_ABOUT]
+    parts = _PART.split(text[head.end() :] if head else text)
+    return _line(description(text)) or next(filter(None, map(_without_titles, parts)), "")
+
+
+def _without_titles(part: str) -> str:
+    return _line(" ".join(line for line in part.strip().splitlines() if not line.startswith("#")))
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_ABOUT else line[:LONGEST_ABOUT].rsplit(" ", 1)[0] + " …"
 
 
 def description(text: str) -> str:

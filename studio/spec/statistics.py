@@ -1,19 +1,13 @@
-"""What a benchmark holds, as the paper's appendix A counts it, and how its tools and skills are told to people."""
+"""What a benchmark holds, as the paper's appendix A counts it, and how its tools are told to people."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-
-import yaml
 
 WORKSPACE = "workspace"
 """The domain of tools whose name says none: files, commands, the web."""
 _PREFIX = "mcp_appworld_"
-_FRONT = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.S)
-LONGEST_FRONT = 20_000
-LONGEST_WORDS = 300
 
 
 @dataclass(frozen=True)
@@ -70,26 +64,3 @@ def in_words(tool: str) -> str:
     """What a tool does as its name says it: ``Show draft``."""
     words = tool.removeprefix(_PREFIX).rpartition("__")[2].replace("_", " ").strip()
     return words[:1].upper() + words[1:]
-
-
-def skill_function(text: str) -> str:
-    """What a skill says it is for: the description at the head of its SKILL.md, or its first paragraph."""
-    front = _FRONT.match(text[:LONGEST_FRONT])
-    if front:
-        try:
-            said = yaml.safe_load(front[1])
-        except yaml.YAMLError:
-            said = None
-        if isinstance(said, dict) and isinstance(said.get("description"), str):
-            return _line(said["description"])
-        text = text[front.end() :]
-    for part in re.split(r"\n\s*\n", text[:LONGEST_FRONT]):
-        lines = [line for line in part.strip().splitlines() if not line.startswith("#")]
-        if words := _line(" ".join(lines)):
-            return words
-    return ""
-
-
-def _line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_WORDS else line[:LONGEST_WORDS].rsplit(" ", 1)[0] + " …"

@@ -19,7 +19,8 @@ from studio.models import Blob, Persona
 from studio.spec.episode import EpisodeSpec
 from studio.spec.learning import persistent_intents, tools_named
 from studio.spec.persona import PersonaSpec, Skill
-from studio.spec.statistics import plain_tool, skill_function
+from studio.spec.skills import about
+from studio.spec.statistics import plain_tool
 from studio.toolcatalog import functions_of
 
 
@@ -131,7 +132,7 @@ def _profile_context(request: HttpRequest, persona: Persona, episode: EpisodeSpe
 
 def _function(skill: Skill, texts: dict[str, str]) -> str:
     head = next((file for file in skill.files if file.path.lower() == "skill.md"), None)
-    return skill_function(texts[head.sha256]) if head else ""
+    return about(texts[head.sha256]) if head else ""
 
 
 def _number(text: str | None) -> int:

@@ -74,7 +74,7 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
                 revision = working.save_on_top(row.pk, spec, by=user, note=note, base_version=base_version)
                 working.drop_copy(row, user)
                 if revision.number == row.version:
-                    messages.info(request, "Nothing had changed, so no version was made.")
+                    messages.info(request, f"It is saved already, as version {revision.number}.")
                 elif row.version != base_version:
                     messages.success(request, f"Saved as version {revision.number}, with what others changed since.")
                 else:

@@ -10,7 +10,6 @@ from django.urls import reverse
 
 from studio import drafts
 from studio.models import Blob, Role, Task
-from studio.spec.skills import about
 from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
 from tests.studio.forms import form_of
 
@@ -140,16 +139,3 @@ def test_a_picked_name_that_the_persona_no_longer_has_stays_picked_and_is_marked
     desk.client.post(url, form_of(html, "task").data() | {"title": ["Rolls"]})
 
     assert drafts.load_task(Task.objects.get(pk=task.pk)).tools == ("gone__tool", "mail__send")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (TEXT, "Bakes rye."),
-        ("# Rye\n\nx", "Rye"),
-        ("---\ndescription: >\n  Bakes\n  rye.\n---\n", "Bakes rye."),
-        ("", ""),
-    ],
-)
-def test_what_a_skill_is_for_is_its_description_or_its_first_line(text, said):
-    assert about(text) == said

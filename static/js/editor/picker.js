@@ -9,16 +9,36 @@ function start(picker) {
   const rows = [...list.querySelectorAll("[data-picker-row]")];
   const box = (row) => row.querySelector("input[type=checkbox]");
   const shown = () => rows.filter((row) => !row.hidden);
+  const domains = [...list.querySelectorAll("[data-picker-domain]")];
+  function shownOf(domain) {
+    const found = [];
+    for (let row = domain.nextElementSibling; row?.matches("[data-picker-row]"); row = row.nextElementSibling) if (!row.hidden) found.push(row);
+    return found;
+  }
 
   function tell() {
     const picked = rows.filter((row) => box(row).checked).length;
     count.textContent = picked ? `${picked} ${count.dataset.of}` : count.dataset.all;
     clear.hidden = !picked;
+    for (const domain of domains) {
+      const there = shownOf(domain);
+      const all = domain.querySelector("[data-picker-all]");
+      domain.hidden = !there.length;
+      all.hidden = false;
+      all.textContent = there.length && there.every((row) => box(row).checked) ? "Pick none" : "Pick all";
+      all.setAttribute("aria-label", `${all.textContent} of ${all.dataset.name}`);
+    }
+  }
+  function pick(changed, checked) {
+    for (const row of changed) box(row).checked = checked;
+    tell();
+    picker.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true }));
   }
   function narrow() {
     const wanted = filter.value.toLowerCase().replaceAll("_", " ").split(/\s+/).filter(Boolean);
     for (const row of rows) row.hidden = !wanted.every((word) => wordsOf(row).includes(word));
     picker.querySelector("[data-picker-none]").hidden = shown().length > 0;
+    tell();
   }
   function move(from, by) {
     const there = shown();
@@ -51,10 +71,14 @@ function start(picker) {
     move(row, event.key === "ArrowDown" ? 1 : -1);
   });
   list.addEventListener("change", tell);
+  list.addEventListener("click", (event) => {
+    const domain = event.target.closest("[data-picker-all]")?.closest("[data-picker-domain]");
+    if (!domain) return;
+    const there = shownOf(domain);
+    pick(there, !there.every((row) => box(row).checked));
+  });
   clear.addEventListener("click", () => {
-    for (const row of rows) box(row).checked = false;
-    tell();
-    picker.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true }));
+    pick(rows, false);
     filter.focus();
   });
   tell();

@@ -119,6 +119,7 @@ def test_a_word_file_a_spreadsheet_a_pdf_and_a_mail_are_read():
     mail = preview("a.eml", b"From: a@x.example\nSubject: =?utf-8?q?R=C3=BCben?=\n\nRye first.\n")
 
     assert "Rye first &lt;script&gt;" in word.html
+    assert word.note == ""
     assert (sheet.tables[0].head, sheet.tables[0].rows[0].cells) == (("name", "price"), ("rye", "4"))
     assert "Rye first" in pdf.text
     assert (mail.pairs, mail.text) == ((("From", "a@x.example"), ("Subject", "Rüben")), "Rye first.\n")

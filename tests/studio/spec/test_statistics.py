@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.spec.statistics import Figures, domain_of, in_words, plain_tool, skill_function, total
+from studio.spec.statistics import Figures, domain_of, in_words, plain_tool, total
 
 
 def test_figures_add_up_and_a_mean_is_a_dash_where_nothing_is():
@@ -29,21 +29,3 @@ def test_a_tool_says_its_domain_and_what_it_does(tool, domain, words):
 
 def test_a_tool_is_the_same_however_a_task_names_it():
     assert plain_tool(" mcp_appworld_gmail__login ") == "gmail__login"
-
-
-@pytest.mark.parametrize(
-    ("text", "function"),
-    [
-        ("---\nname: x\ndescription: >-\n  Reads\n  PDFs.\n---\n# X\n", "Reads PDFs."),
-        ("# Reader\n\nReads PDFs,\neven long ones.\n\nMore.", "Reads PDFs, even long ones."),
-        ("---\n[broken\n---\nReads PDFs.", "Reads PDFs."),
-        ("---\ndescription: 7\n---\n", ""),
-        ("", ""),
-    ],
-)
-def test_a_skill_says_what_it_is_for(text, function):
-    assert skill_function(text) == function
-
-
-def test_a_skill_of_many_words_is_cut():
-    assert len(skill_function("word " * 10_000)) < 310
