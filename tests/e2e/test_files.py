@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Response, expect
 
 from studio import drafts
-from studio.models import Blob, Task
+from studio.models import Blob, Task, ToolBinding
 from tests.studio.previews.making import a_pdf, a_png
 
 DROP = """([path, text]) => {
@@ -266,3 +266,28 @@ def test_tools_are_found_and_picked_by_key_and_a_skill_is_read_on_the_way(task, 
 
     expect(skills.get_by_role("heading", name="Script timing")).to_be_visible()
     expect(page).to_have_url(page.url)
+
+
+def test_the_tools_of_an_application_are_picked_at_once_or_those_of_them_that_were_found(task, visit):
+    persona = task.episode.persona
+    names = ["mail__send_reply", "mail__show_inbox", "phone__call"]
+    ToolBinding.objects.bulk_create(
+        ToolBinding(persona=persona, position=100 + number, name=name) for number, name in enumerate(names)
+    )
+    page = visit("author").go(task.get_absolute_url())
+    picker = page.locator('[data-picker="tools"]')
+    if not picker.evaluate("picker => picker.open"):
+        picker.locator("summary").first.press("Enter")
+    picked = picker.locator("label", has_text="mail__").get_by_role("checkbox", checked=True)
+
+    picker.get_by_role("button", name="Pick all of mail").press("Enter")
+    expect(picked).to_have_count(2)
+    picker.get_by_role("button", name="Pick none of mail").press("Enter")
+    expect(picked).to_have_count(0)
+    picker.get_by_role("searchbox").fill("inbox")
+    expect(picker.locator("[data-picker-domain]:visible")).to_have_count(1)
+    picker.get_by_role("button", name="Pick these of mail").press("Enter")
+    expect(picked).to_have_count(1)
+    saved(page)
+
+    assert set(drafts.load_task(Task.objects.get(pk=task.pk)).tools) - {"mail__show_inbox"} == set(task.tools or ())

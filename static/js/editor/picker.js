@@ -25,7 +25,7 @@ function start(picker) {
       const all = domain.querySelector("[data-picker-all]");
       domain.hidden = !there.length;
       all.hidden = false;
-      all.textContent = there.length && there.every((row) => box(row).checked) ? "Pick none" : "Pick all";
+      all.textContent = there.every((row) => box(row).checked) ? "Pick none" : filter.value ? "Pick these" : "Pick all";
       all.setAttribute("aria-label", `${all.textContent} of ${all.dataset.name}`);
     }
   }
