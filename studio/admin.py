@@ -12,7 +12,7 @@ from studio.models import Benchmark, Category, Membership, Taxonomy, User
 class PersonAdmin(UserAdmin):
     list_display = ["username", "display_name", "email", "is_active", "is_staff"]
     search_fields = ["username", "display_name", "email"]
-    fieldsets = [*(UserAdmin.fieldsets or ()), ("Shown as", {"fields": ["display_name"]})]
+    fieldsets = [*(UserAdmin.fieldsets or ()), ("Shown as", {"fields": ["display_name", "letter_keys"]})]
     add_fieldsets = [*UserAdmin.add_fieldsets, ("Shown as", {"fields": ["display_name"]})]
 
 

@@ -47,6 +47,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
             ],
             "theme": theme,
             "theme_words": THEMES[theme],
+            "keys": "" if getattr(request.user, "letter_keys", True) else "off",
             "rail": "open" if request.COOKIES.get("rail") == "open" else "",
             "stylesheets": STYLESHEETS,
             "unread": SimpleLazyObject(lambda: count_unread(request.user)),

@@ -81,7 +81,7 @@ def told(events: Iterable[Event]) -> list[Piece]:
 
 
 def _piece(event: Event) -> Piece:
-    words = "" if event.verb in SAID_BY_VERB else event.summary
+    words = "" if event.verb in SAID_BY_VERB else event.summary.removeprefix(f"{event.verb.capitalize()}: ")
     if event.task:
         persona = event.task.episode.persona
         where = f"{persona.benchmark} · {persona}"

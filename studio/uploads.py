@@ -117,4 +117,4 @@ def _stem(name: str) -> str:
 
 def _plain(report: ImportReport) -> dict[str, Any]:
     """Without NUL, which PostgreSQL's json cannot hold and hostile file names may have."""
-    return json.loads(json.dumps(report.to_json()).replace("\\u0000", "\ufffd"))
+    return json.loads(json.dumps({**report.to_json(), "titles": report.titles}).replace("\\u0000", "\ufffd"))

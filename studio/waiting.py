@@ -60,7 +60,7 @@ def waiting_for(user: User, benchmarks: QuerySet[Benchmark], *, most: int = SHOW
     """Everything that waits for the person, kind by kind; kinds without anything are left out."""
     groups = [
         _group("sent-back", "Changes asked of you", queries.sent_back(user, benchmarks), most),
-        _group("reviews", "Waiting for your review", queries.waiting_for(user, benchmarks), most),
+        _group("reviews", "To review", queries.waiting_for(user, benchmarks), most),
         *(group for source in _sources.values() for group in source(user, benchmarks, most)),
         _group("drafts", "Your drafts", queries.drafts_of(user, benchmarks).exclude(state="changes_requested"), most),
     ]

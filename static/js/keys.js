@@ -1,9 +1,13 @@
 // Keys: `?` lists this page's keys, `g` and a letter changes the room, Esc steps back.
 // An element with data-key="e" (or "Enter", "j", …) is pressed, or focused if it is a field, by that key;
-// data-key-label, or its text, says in the list what it does.
+// data-key-label, or its text, says in the list what it does. Whoever switched keys of one letter off in Settings
+// (data-keys="off" on the page) keeps Enter, Esc and what is pressed with Ctrl or Alt.
 const TYPING = "input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea, select, [contenteditable]";
 let going = false;
 let timer;
+
+export const lettersAct = () => document.documentElement.dataset.keys !== "off";
+const acts = (key) => key.length > 1 || lettersAct();
 
 const visible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
 
@@ -20,7 +24,7 @@ function list() {
   const seen = new Set();
   for (const element of document.querySelectorAll("[data-key]")) {
     const key = element.dataset.key;
-    if (seen.has(key) || !visible(element)) continue;
+    if (seen.has(key) || !acts(key) || !visible(element)) continue;
     seen.add(key);
     const name = document.createElement("kbd");
     name.textContent = key;
@@ -54,7 +58,7 @@ document.addEventListener("keydown", (event) => {
     if (typing) return typing.blur();
     return back();
   }
-  if (typing || document.querySelector("dialog[open]")) return;
+  if (typing || !acts(event.key) || document.querySelector("dialog[open]")) return;
   if (going) {
     going = false;
     clearTimeout(timer);

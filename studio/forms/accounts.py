@@ -20,5 +20,10 @@ class PasswordForm(PasswordChangeForm):
 class AccountForm(forms.ModelForm):
     class Meta:
         model = User
-        fields = ["display_name", "email"]
-        help_texts = {"display_name": "What others see beside your reviews and comments."}
+        fields = ["display_name", "email", "letter_keys"]
+        labels = {"letter_keys": "Use keys of one letter, such as j and k"}
+        help_texts = {
+            "display_name": "What others see beside your reviews and comments.",
+            "letter_keys": "Switch them off if they act when you did not mean it, or if you write by voice. "
+            "Ctrl K, Enter and Esc keep working.",
+        }

@@ -36,6 +36,8 @@ class ImportReport:
     updated: list[dict[str, Any]] = field(default_factory=list)
     """``{"persona", "task", "changed": [field, …]}``; ``task`` is null for the persona itself."""
     unchanged: list[dict[str, Any]] = field(default_factory=list)
+    titles: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of each persona, what its new and changed tasks are called, by their ids."""
     totals: dict[str, int] = field(default_factory=lambda: totals([], {}))
     """What the files hold, whether new here or not."""
     warnings: list[Problem] = field(default_factory=list)

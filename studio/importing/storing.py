@@ -156,6 +156,7 @@ class Storing:
                 self.report.unchanged.append(entry)
                 continue
             touched.add(owners[task.row.pk])
+            self.report.titles.setdefault(entry["persona"], {})[entry["task"]] = task.row.title
             if task.created:
                 self.report.created.append(entry)
             else:
@@ -200,7 +201,9 @@ class Storing:
 
     def _record(self, approved: int) -> None:
         new, updated = len(self.report.created), len(self.report.updated)
-        what = f"{new} tasks new, {updated} changed, {len(self.report.unchanged)} as they were."
+        counts = {"new": new, "changed": updated, "as before": len(self.report.unchanged)}
+        what = ", ".join(f"{number} {how}" for how, number in counts.items() if number) or "no tasks"
+        what = f"{what}."
         tell_of_import(self.benchmark, what, by=self.by)
         Event.objects.create(
             benchmark=self.benchmark,

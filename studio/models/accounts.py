@@ -10,6 +10,8 @@ class User(AbstractUser):
     """Someone who signs in. ``display_name`` is what others see."""
 
     display_name = models.CharField(max_length=120, blank=True)
+    letter_keys = models.BooleanField(default=True)
+    """Whether a letter, digit or sign acts when it is pressed outside of a field (WCAG 2.1.4)."""
 
     def __str__(self) -> str:
         return self.display_name or self.username

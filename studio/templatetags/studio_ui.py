@@ -171,6 +171,14 @@ def words(key: Any) -> str:
 
 
 @register.filter
+def place(finding: Any) -> str:
+    """The row a finding is about, where its message does not name it: “item 3”."""
+    one = {"intents": "intent", "checklist": "item"}.get(finding.field)
+    name = f"{one} {finding.item}" if one and finding.item else ""
+    return "" if name in finding.message.lower() else name
+
+
+@register.filter
 def pretty_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 

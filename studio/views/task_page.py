@@ -61,6 +61,8 @@ SECTIONS = {
 }
 """The part of the page that a field stands in; all others are among the details."""
 SEVERITIES = ("error", "warning", "hint")
+IN_FILES = ("task_id", "environment_id", "user_id", "metadata")
+"""Fields only the exported files name; folded away until something is wrong there."""
 MANY = 3_000
 """Boxes between items and intents from which on a page brings only those that are ticked; a script adds the others
 when an item is opened."""
@@ -112,6 +114,7 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "earlier": [other for other in siblings if other["pk"] != row.pk and other["position"]],
         "before": siblings[here - 1] if here else None,
         "after": siblings[here + 1] if here + 1 < len(siblings) else None,
+        "unfold": bool(sheet.errors) or any(finding.field in IN_FILES for finding in findings),
         "unknown_category": sheet.values["category"] not in ("", *(one.code for one in categories)),
         "categories": categories,
         "groups": row.episode.groups.exclude(name="").values_list("name", flat=True),

@@ -42,7 +42,7 @@ def test_what_blocks_a_release_is_listed_and_an_accepted_one_reads_back(sample, 
     page.get_by_role("main").get_by_role("button").first.click()
     page.get_by_role("link", name="Import", exact=True).click()
     page.get_by_label("A zip").set_input_files(pack)
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Preview the import").click()
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("status").filter(has_text="Imported:")).to_be_visible()
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from studio import access, drafts, publishing
+from studio import access, drafts, publishing, remarks
 from studio.models import Event, Finding, Persona, Role, Task, Visit
 from studio.news import news_for
 from studio.standing import grids, newest_first
@@ -85,7 +85,7 @@ def test_news_is_what_others_did_since_then_each_subject_once(place):
         spec = drafts.load_task(task).model_copy(update={"description": f"Take {number}."})
         drafts.save_task(task.pk, spec, by=author)
     publishing.submit(task.pk, by=author)
-    publishing.comment(task.pk, by=reader, text="Nice.")
+    remarks.remark(task.pk, by=reader, text="Nice.")
 
     news = news_for(reader, access.benchmarks_for(reader), since)
 

@@ -131,3 +131,13 @@ def test_paths_that_climb_out_are_refused(desk):
     row = Import.objects.get()
     assert row.state == "refused"
     assert row.report["errors"]
+
+
+def test_a_preview_calls_new_tasks_by_their_titles(desk):
+    benchmark, client = desk
+    address = reverse("studio:import_start", args=[benchmark.slug])
+
+    page = client.post(address, {"archive": zipped(sample_files())}, follow=True).content.decode()
+
+    assert "Running order for 11 March<br>" in page
+    assert "radio_03_running_order</span>" in page

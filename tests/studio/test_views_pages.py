@@ -163,8 +163,8 @@ def test_home_shows_what_waits_for_me(place):
     task = a_task(persona, "rolls", by=author, title="Rolls for Monday")
     publishing.submit(task.pk, by=author)
 
-    assert "Waiting for your review" in signed_in(reviewer).get("/").content.decode()
-    assert "Waiting for your review" not in signed_in(author).get("/").content.decode()
+    assert "To review" in signed_in(reviewer).get("/").content.decode()
+    assert "To review" not in signed_in(author).get("/").content.decode()
     publishing.request_changes(task.pk, by=reviewer, text="More rolls.")
     assert "Changes asked of you" in signed_in(author).get("/").content.decode()
 

@@ -316,7 +316,9 @@ def test_remarks_answer_htmx_with_their_list_and_others_with_the_page(desk):
 
     assert "<html" not in part.content.decode()
     assert "Which rye?" in part.content.decode()
-    assert whole.content.decode().count("Which rye?") == 3  # in the list, beside the intent, and in the story
+    assert (
+        whole.content.decode().count("Which rye?") == 4
+    )  # in the list, in the form that rewords it, beside the intent, and in the story
     assert desk.task.comments.count() == 2
 
 

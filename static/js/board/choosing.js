@@ -1,4 +1,5 @@
 // Choosing cards: Ctrl or Shift with a click, `x`, Shift with the arrows; the arrows alone walk from card to card.
+import { lettersAct } from "../keys.js";
 import { board, cardOf, chosen, everyCard, linkOf, say } from "./cards.js";
 
 let anchor = null;
@@ -67,7 +68,7 @@ document.addEventListener(
   (event) => {
     const card = cardOf(event.target);
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "m" && !chosen().length && !event.target.closest("input:not(.pick), textarea, select")) {
+    if (event.key === "m" && lettersAct() && !chosen().length && !event.target.closest("input:not(.pick), textarea, select")) {
       const one = card ?? document.querySelector("#board [data-open]");
       if (one) choose(one, true); // the field it goes to is shown with it
       tell();
@@ -79,7 +80,7 @@ document.addEventListener(
       return say("None chosen.");
     }
     if (!card) return;
-    if (event.key === "x") {
+    if (event.key === "x" && lettersAct()) {
       event.preventDefault();
       choose(card, !card.querySelector(".pick").checked);
       anchor = card.dataset.session;

@@ -160,6 +160,7 @@ def test_check_lists_findings_in_the_agreed_shape(tmp_path: Path) -> None:
         "message",
         "mend",
         "other",
+        "waived",
     ]
     assert (finding["task"], finding["rule"], finding["field"], finding["item"]) == (
         "t2",

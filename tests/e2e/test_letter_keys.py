@@ -1,0 +1,50 @@
+"""Keys of one letter: not while typing, and not for those who switched them off."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+
+def test_who_switches_keys_of_one_letter_off_keeps_the_others(sample, visit):
+    page = visit("author").go("/settings/")
+    page.get_by_label("Use keys of one letter").uncheck()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Use keys of one letter")).not_to_be_checked()
+
+    for key in "gb?":
+        page.keyboard.press(key)
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    assert page.url.endswith("/settings/")
+
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog", name="Go anywhere")).to_be_visible()
+    page.keyboard.press("Escape")
+
+    page.goto(f"{page.url.partition('/settings')[0]}/b/sample/p/radio_producer/")
+    card = page.locator("a.card").first
+    card.focus()
+    for key in "xmj":
+        page.keyboard.press(key)
+    expect(page.locator(".pick:checked")).to_have_count(0)
+    expect(card).not_to_have_attribute("aria-current", "true")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("a.card").nth(1)).to_be_focused()
+
+
+def test_no_key_acts_in_any_kind_of_field(sample, radio, visit):
+    page = visit("author").go(radio["03_running_order"].get_absolute_url())
+    here = page.url
+    before = page.locator('[data-rows="intents"] > [data-row]').count()
+
+    for field in (
+        page.get_by_label("Title", exact=True),
+        page.locator("input.weight").first,
+        page.get_by_label("What opens the session"),
+        page.locator("#note"),
+    ):
+        field.focus()
+        page.keyboard.type("ik?gb")
+
+    expect(page.locator('[data-rows="intents"] > [data-row]')).to_have_count(before)
+    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    assert page.url == here
