@@ -29,8 +29,7 @@ class Command(ReportCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         as_json = options["json"]
-        empty: dict[str, Any] = {"findings": []}
-        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=empty)
+        benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=self.empty)
         personas = list(benchmark.personas.select_related("benchmark").order_by("position", "user_id"))
         if options["persona"]:
             known = ", ".join(persona.user_id for persona in personas) or "none yet"
@@ -40,7 +39,7 @@ class Command(ReportCommand):
                     f"There is no persona “{options['persona']}” in “{benchmark.slug}”.",
                     f"Those there are: {known}.",
                     as_json=as_json,
-                    document=empty,
+                    document=self.empty,
                 )
         run_graders(personas, wait=True)
         findings = check_personas(personas)
