@@ -15,8 +15,7 @@ LONGEST_ABOUT = 300
 def about(text: str) -> str:
     """What the skill is for, in a line: the description in its head, or its first paragraph."""
     text = text[:LONGEST_HEAD]
-    head = _HEAD.match(text)
-    parts = _PART.split(text[head.end() :] if head else text)
+    parts = _PART.split(body(text))
     return _line(description(text)) or next(filter(None, map(_without_titles, parts)), "")
 
 
@@ -34,6 +33,12 @@ def description(text: str) -> str:
     head = _HEAD.match(text)
     found = _DESCRIPTION.search(head["head"]) if head else None
     return " ".join(found["text"].split()).strip("\"'") if found else ""
+
+
+def body(text: str) -> str:
+    """The text without its head."""
+    head = _HEAD.match(text[:LONGEST_HEAD])
+    return text[head.end() :] if head else text
 
 
 def blank(name: str) -> str:

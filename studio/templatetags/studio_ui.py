@@ -200,7 +200,7 @@ def filesize(size: int | None) -> str:
     value = float(size or 0)
     for unit in ("bytes", "kB", "MB"):
         if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
+            return "1 byte" if size == 1 else f"{value:.0f} {unit}" if unit == "bytes" else f"{value:.1f} {unit}"
         value /= 1000
     return f"{value:.1f} GB"
 

@@ -13,20 +13,23 @@ from studio.drafts.skills import delete_skill, save_skill, tasks_naming
 from studio.models import Blob
 from studio.previews import marking
 from studio.spec.persona import Skill
-from studio.spec.skills import MAIN, blank
+from studio.spec.skills import MAIN, blank, body, description
 
 
 @login_required
 def skill(request: HttpRequest, slug: str, user_id: str, name: str = "") -> HttpResponse:
     """One skill to read or, for authors, to write; a new one without a name. ``?part=text`` gives its text alone."""
     persona = access.find_persona(request.user, slug, user_id)
+    if not name:
+        access.require(request.user, persona.benchmark, "edit")
     episode = drafts.load_episode(persona)
     found = next((one for one in episode.persona.skills if one.name == name), None)
     if name and found is None:
         raise Http404
     text = _text(found) if found else blank("")
+    drawn = marking.markdown(body(text)[: marking.LONGEST])
     if request.GET.get("part") == "text":
-        return render(request, "studio/components/skill_text.html", {"html": marking.markdown(text[: marking.LONGEST])})
+        return render(request, "studio/components/skill_text.html", {"html": drawn})
     errors: dict[str, str] = {}
     values = {"name": name, "text": text, "base_version": persona.version}
     status = 200
@@ -50,6 +53,8 @@ def skill(request: HttpRequest, slug: str, user_id: str, name: str = "") -> Http
         "persona": persona,
         "benchmark": persona.benchmark,
         "skill": found,
+        "html": drawn,
+        "about": description(text),
         "values": values,
         "errors": errors,
         "others": [file for file in found.files if file.path != MAIN] if found else [],

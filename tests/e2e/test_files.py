@@ -17,6 +17,12 @@ DROP = """([path, text]) => {
     document.querySelector("#files [data-drop]").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
 }"""  # noqa: E501
 
+PASTE = """() => {
+    const data = new DataTransfer();
+    data.items.add(new File(["x"], "image.png", {type: "image/png"}));
+    document.body.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+}"""
+
 
 @pytest.fixture
 def task(radio) -> Task:
@@ -63,6 +69,25 @@ def test_many_files_at_once_are_there_after_a_reload_without_a_save(task, visit)
     expect(page.locator("#files [data-file]")).to_have_count(before + 9)
     saved(page)
     assert files(task)["note_3.md"] == b"# Note 3"
+
+
+def test_a_folder_brings_its_paths_and_a_picture_is_pasted(task, visit, tmp_path):
+    (tmp_path / "letters" / "in").mkdir(parents=True)
+    for path in ("a.md", "in/b.md", ".DS_Store"):
+        (tmp_path / "letters" / path).write_text("Rye")
+    page = visit("author").go(task.get_absolute_url())
+    before = page.locator("#files [data-file]").count()
+
+    page.locator("[data-folder]").set_input_files(tmp_path / "letters")
+    expect(row(page, "letters/in/b.md")).to_be_visible()
+    page.evaluate(PASTE)
+    expect(row(page, "pasted.png")).to_be_visible()
+    page.evaluate(PASTE)
+    expect(row(page, "pasted-2.png")).to_be_visible()
+    saved(page)
+
+    assert files(task).keys() >= {"letters/a.md", "letters/in/b.md", "pasted.png", "pasted-2.png"}
+    assert len(files(task)) == before + 4
 
 
 def test_a_name_that_is_there_is_asked_about_beside_the_file(task, visit):
@@ -264,7 +289,7 @@ def test_tools_are_found_and_picked_by_key_and_a_skill_is_read_on_the_way(task, 
         skills.locator("summary").first.click()
     skills.get_by_text("Read", exact=True).first.click()
 
-    expect(skills.get_by_role("heading", name="Script timing")).to_be_visible()
+    expect(skills.get_by_role("heading")).to_have_text("Script timing")
     expect(page).to_have_url(page.url)
 
 

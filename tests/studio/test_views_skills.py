@@ -124,7 +124,10 @@ def test_others_read_and_strangers_find_nothing(desk):
     viewer.force_login(member(desk.benchmark, Role.VIEWER))
     stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
 
-    assert viewer.get(url(desk, "skill", "rye")).status_code == 200
+    read = viewer.get(url(desk, "skill", "rye"))
+    assert "<h1>Rye</h1>" in read.content.decode()
+    assert "<textarea" not in read.content.decode()
+    assert viewer.get(url(desk)).status_code == 403
     assert viewer.post(url(desk, "skill", "rye"), {"name": "rye", "text": "x"}).status_code == 403
     assert viewer.post(url(desk, "skill_delete", "rye")).status_code == 403
     assert stranger.get(url(desk, "skill", "rye")).status_code == 404

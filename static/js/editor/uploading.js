@@ -14,7 +14,7 @@ export const list = section?.querySelector('[data-rows="assets"]');
 export const pathOf = (row) => row.querySelector('input[name$=".path"]');
 export const keyOf = (row) => row.querySelector('input[name="assets"]').value;
 const rowOf = (path) => rowsOf(list).find((row) => pathOf(row).value.trim().toLowerCase() === path.toLowerCase());
-const size = (bytes) => (bytes < 1000 ? `${bytes} bytes` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+const size = (bytes) => (bytes === 1 ? "1 byte" : bytes < 1000 ? `${bytes} bytes` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
 function button(text, act, style = "") {
   const made = document.createElement("button");

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.spec.skills import about
+from studio.spec.skills import about, body
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,8 @@ def test_a_skill_says_what_it_is_for(text, function):
 
 def test_a_skill_of_many_words_is_cut():
     assert len(about("word " * 10_000)) < 310
+
+
+def test_the_head_is_no_part_of_what_is_read():
+    assert body("---\nname: x\n---\n# Rye\n") == "# Rye\n"
+    assert body("# Rye\n---\nmore\n---\n") == "# Rye\n---\nmore\n---\n"
