@@ -73,7 +73,7 @@ export function mark(area, found) {
   const mirror = mirrorOf(area);
   if (!mirror) return;
   known(mirror, area.value);
-  if (!found.length && !mirror.found.length) return;
+  if (JSON.stringify(found) === JSON.stringify(mirror.found)) return;
   mirror.found = found;
   follow(area);
 }

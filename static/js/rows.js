@@ -15,7 +15,7 @@ export const wordsOf = (row) => row?.querySelector("textarea, input:not([type=hi
 export function number(list, quiet = false) {
   rowsOf(list).forEach((row, index) => {
     const place = row.querySelector("[data-row-number]");
-    if (place) place.textContent = index + 1;
+    if (place && place.textContent !== String(index + 1)) place.textContent = index + 1;
   });
   list.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true, detail: { quiet } }));
 }

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
@@ -80,6 +81,10 @@ def judged(request: HttpRequest, row: Task, sheet: Sheet, spec: TaskSpec, found:
     }
 
 
+PERSON = "X-Studio-Person"
+"""Who wrote the words: they wait in a browser in which somebody else may sign in meanwhile."""
+
+
 @login_required
 def keep(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Autosave. GET: only that this person is here. POST: their words; ``freeze`` makes a version of them.
@@ -92,6 +97,8 @@ def keep(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
     said: dict[str, Any] = {}
     if request.method == "POST":
         access.require(request.user, row.episode.persona.benchmark, "edit")
+        if request.headers.get(PERSON, str(user.pk)) != str(user.pk):
+            raise PermissionDenied("Somebody else has signed in since these words were written.")
         try:
             said = _keep(request, row, user)
         except drafts.DraftRefused as refusal:

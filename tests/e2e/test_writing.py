@@ -11,6 +11,8 @@ from studio.models import Task, WorkingCopy
 INTENT = "What they need and do not say"
 REQUEST = "What the user writes"
 SAVED = "[data-saved]"
+A_BEAT_AND_MORE = 25_000
+"""Milliseconds in which an open page asks again whether the studio can be reached."""
 PASTE = """text => {
     const data = new DataTransfer();
     data.setData("text/plain", text);
@@ -136,6 +138,64 @@ def test_words_of_an_expired_session_are_back_after_signing_in(task, visit):
     expect(page.locator(SAVED)).to_contain_text("saved")
 
 
+def sign_in(page, name: str) -> None:
+    page.goto("/login/")
+    page.locator("[name=username]").fill(name)
+    page.locator("[name=password]").fill(f"{name}-demo")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/")
+
+
+def test_signing_in_in_another_tab_sends_what_was_waiting(task, visit):
+    visitor = visit("author")
+    page = visitor.go(task.get_absolute_url())
+    visitor.context.clear_cookies()
+    page.get_by_role("textbox", name=REQUEST).fill("Written too late.")
+    expect(page.locator(SAVED)).to_contain_text("signed out")
+
+    sign_in(visitor.tab(), "author")
+
+    expect(page.locator(SAVED)).to_contain_text("saved", timeout=A_BEAT_AND_MORE)
+    kept(task, initial_request="Written too late.")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
+
+
+def test_whoever_else_signs_in_is_neither_shown_nor_made_the_author_of_what_was_waiting(task, visit):
+    visitor = visit("author")
+    page = visitor.go(task.get_absolute_url())
+    visitor.context.clear_cookies()
+    request = page.get_by_role("textbox", name=REQUEST)
+    request.fill("Written too late.")
+    expect(page.locator(SAVED)).to_contain_text("signed out")
+
+    other = visitor.tab()
+    sign_in(other, "owner")
+    other.goto(task.get_absolute_url())
+    expect(other.get_by_role("textbox", name=REQUEST)).to_have_value(drafts.load_task(task).initial_request)
+    with page.expect_response(lambda answer: "/keep/" in answer.url and answer.request.method == "POST") as answered:
+        request.fill("Written too late, and more.")
+    assert answered.value.status == 403
+    assert not WorkingCopy.objects.filter(task=task, sheet__isnull=False).exists()
+
+
+def test_words_written_offline_outlive_their_window(task, visit):
+    visitor = visit("author")
+    page = visitor.go(task.get_absolute_url())
+    visitor.context.set_offline(True)
+    page.get_by_role("textbox", name=REQUEST).fill("Written in a tunnel.")
+    expect(page.locator(SAVED)).to_contain_text("No connection")
+    page.close()
+    visitor.context.set_offline(False)
+
+    again = visitor.tab()
+    again.goto(task.get_absolute_url())
+
+    expect(again.get_by_role("textbox", name=REQUEST)).to_have_value("Written in a tunnel.")
+    expect(again.locator(SAVED)).to_contain_text("v1")
+    kept(task, initial_request="Written in a tunnel.")
+
+
 def test_two_in_one_task_see_each_other_and_different_fields_come_together(task, visit):
     mine = visit("author").go(task.get_absolute_url())
     theirs = visit("owner").go(task.get_absolute_url())
@@ -172,3 +232,21 @@ def test_the_second_to_change_a_field_is_shown_both_and_takes_theirs(task, visit
     expect(mine.get_by_role("textbox", name=REQUEST)).to_have_value("Their words.")
     expect(choice).to_have_count(0)
     assert drafts.load_task(Task.objects.get(pk=task.pk)).initial_request == "Their words."
+
+
+def test_the_second_to_change_a_field_may_keep_their_own_and_the_first_is_shown_it(task, visit):
+    mine = visit("author").go(task.get_absolute_url())
+    theirs = visit("owner").go(task.get_absolute_url())
+    theirs.get_by_role("textbox", name=REQUEST).fill("Their words.")
+    theirs.keyboard.press("Control+s")
+    expect(theirs.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
+    mine.get_by_role("textbox", name=REQUEST).fill("My words.")
+    choice = mine.locator("[data-choice]")
+    expect(choice).to_contain_text("Their words.")
+
+    choice.get_by_role("button", name="Keep yours").click()
+    expect(choice).to_have_count(0)
+    mine.keyboard.press("Control+s")
+    expect(mine.get_by_role("status").filter(has_text="Saved as version 3")).to_be_visible()
+
+    expect(theirs.get_by_role("textbox", name=REQUEST)).to_have_value("My words.", timeout=A_BEAT_AND_MORE)

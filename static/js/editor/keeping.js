@@ -1,6 +1,6 @@
 // Nothing is lost: what is typed is kept at the studio within two seconds, and in this browser before. A version is
 // made of it after a minute's rest, on leaving, and with the button. Who else is here is said; what they save is put in.
-import { asText, form, later, onWriting, words } from "./page.js";
+import { asText, form, later, onWriting, renewToken, words } from "./page.js";
 import { follow } from "../area.js";
 import { number, rowsOf } from "../rows.js";
 import { settled } from "../unsaved.js";
@@ -10,7 +10,8 @@ const LONGEST = 1900; // ms after the first of them
 const REST = 60_000; // until a version is made
 const REST_TOGETHER = 6_000; // the same while somebody else is here and waits to see it
 const BEAT = 10_000;
-const store = `studio:words:${location.pathname}`;
+const who = form?.dataset.who ?? "";
+const store = `studio:words:${who}:${location.pathname}`; // nobody else who signs in here is shown them
 const editable = form && !form.querySelector(":scope > fieldset[disabled]");
 const place = document.querySelector("[data-saved]");
 const here = document.querySelector("[data-here]");
@@ -60,7 +61,7 @@ async function send(body, options = {}) {
     method: body ? "POST" : "GET",
     body,
     redirect: "manual",
-    headers: body ? { "X-CSRFToken": token() } : {},
+    headers: body ? { "X-CSRFToken": token(), "X-Studio-Person": who } : {},
     ...options,
   });
   if (answer.type === "opaqueredirect" || answer.status === 401 || answer.status === 403) throw new Error("signed out");
@@ -76,6 +77,7 @@ async function keep({ freeze = false } = {}) {
     return busy;
   }
   since = 0;
+  if (failing) renewToken();
   const text = asText(words());
   const body = new URLSearchParams(text);
   if (freeze) body.set("freeze", "1");
@@ -254,7 +256,7 @@ if (editable) {
     body.set("freeze", "1");
     if (body.toString().length > 60_000) return; // more than a browser sends after the page is gone
     if (navigator.onLine && !failing) forget();
-    fetch(form.dataset.keep, { method: "POST", body, keepalive: true, headers: { "X-CSRFToken": token() } });
+    fetch(form.dataset.keep, { method: "POST", body, keepalive: true, headers: { "X-CSRFToken": token(), "X-Studio-Person": who } });
   });
   setInterval(clock, 1000);
   setInterval(beat, BEAT);

@@ -1,4 +1,6 @@
 // What the parts of the editor ask the page for.
+import { read } from "../cookies.js";
+
 export const form = document.querySelector("form#task[data-keep]");
 
 export const field = (name, root = form) => root?.querySelector(`[name="${CSS.escape(name)}"]`);
@@ -38,4 +40,12 @@ export function go(name, fallback) {
   target.scrollIntoView({ block: "center" });
   if (target.matches("input, textarea, select")) target.focus({ preventScroll: true });
   return true;
+}
+
+// Whoever signs in again, in another tab, has another token: the page's own would be refused for ever.
+export function renewToken() {
+  const token = read("csrftoken");
+  if (!token) return;
+  for (const input of document.querySelectorAll("[name=csrfmiddlewaretoken]")) input.value = token;
+  document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
 }
