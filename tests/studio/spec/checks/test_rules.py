@@ -141,6 +141,27 @@ def test_a_rule_finds_its_flaw_and_says_where(
     assert finding.message.endswith(".") and finding.mend.endswith(".")
 
 
+def test_what_is_left_to_fill_in_is_an_error_wherever_it_stands() -> None:
+    payload = {"event": "x", "rows": [{"deep": "<insert the order>"}]}
+    left = scored(
+        "t",
+        title="An XXX large order",
+        initial_request="Order <3 boxes, a < b and <b>bold</b>.",
+        trigger=Trigger(kind="webhook", payload=payload),
+        depends_on=(Dependency(task_id="a", carries_over="<insert what>"),),
+        checklist=(item("Names <insert the sum\nand why>."),),
+    )
+
+    found = [one for one in check(scored("a"), left) if one.rule == "placeholder"]
+
+    assert {(one.field, one.item, one.severity) for one in found} == {
+        ("title", None, "warning"),
+        ("trigger", None, "error"),
+        ("depends_on", 1, "error"),
+        ("checklist", 1, "error"),
+    }
+
+
 def test_every_rule_says_what_it_is_for() -> None:
     assert {name for name, _, _ in BROKEN} <= RULES.keys()
     assert all(rule.about for rule in RULES.values())
