@@ -24,7 +24,7 @@ function list() {
   const seen = new Set();
   for (const element of document.querySelectorAll("[data-key]")) {
     const key = element.dataset.key;
-    if (seen.has(key) || !acts(key) || !visible(element)) continue;
+    if (seen.has(key) || !acts(key) || element.matches(":disabled") || !visible(element)) continue;
     seen.add(key);
     const name = document.createElement("kbd");
     name.textContent = key;

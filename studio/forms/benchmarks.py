@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.text import slugify
 
 from studio.models import Benchmark, Role, User
 from studio.spec.plan import PAPER, Plan, plan_problem
@@ -42,7 +43,7 @@ class BenchmarkForm(forms.ModelForm):
             "review_by_list": "Reviewers must go through the list",
         }
         help_texts = {
-            "slug": "Used in addresses and commands: letters, digits and hyphens.",
+            "slug": "Used in addresses and commands: letters, digits and hyphens. Empty: made from the name.",
             "review_by_list": "Realistic, feasible, correct, well scoped: without all four ticked nobody can approve.",
             "taxonomy": "What kinds of tasks there are; the paper's are A–R.",
         }
@@ -50,6 +51,7 @@ class BenchmarkForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
         for name, (label, help_text) in PLAN.items():
             least, most = Plan.model_fields[name].metadata
             self.fields[f"plan_{name}"] = forms.IntegerField(
@@ -68,6 +70,12 @@ class BenchmarkForm(forms.ModelForm):
     def plan(self) -> list[forms.BoundField]:
         """The numbers of an episode's plan, which make sense only together."""
         return [self[f"plan_{name}"] for name in PLAN]
+
+    def clean_slug(self) -> str:
+        slug = self.cleaned_data["slug"] or self.instance.slug or slugify(self.cleaned_data.get("name", ""))[:80]
+        if not slug:
+            raise forms.ValidationError("Give a short name: letters, digits and hyphens.")
+        return slug
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
+from django.utils.text import slugify
 
 from studio.forms.posted import MAPPING, Posted, keep, lines, mapping_of, mapping_rows
 from studio.forms.task_sheet import SheetErrors
@@ -63,13 +64,6 @@ def spec_of(sheet: PersonaSheet, base: PersonaSpec) -> PersonaSpec:
 
 
 class NewPersonaForm(forms.Form):
-    user_id = forms.RegexField(
-        r"^[\w][\w .-]*$",
-        label="Short name",
-        max_length=100,
-        help_text="Names its folder when it is exported: letters, digits, - and _. It stays as it is.",
-        error_messages={"invalid": "Use letters, digits, spaces, dots, - and _, beginning with a letter or digit."},
-    )
     name = forms.CharField(max_length=200, required=False, label="Name")
     occupation = forms.CharField(max_length=1000, required=False)
     role_text = forms.CharField(
@@ -79,6 +73,20 @@ class NewPersonaForm(forms.Form):
         strip=False,
         help_text="What they do, for whom, under what pressure; what they know and what they leave to others.",
     )
+    user_id = forms.RegexField(
+        r"^[\w][\w .-]*$",
+        label="Short name",
+        max_length=100,
+        required=False,
+        help_text="Names the folder of an export, and stays as it is. Empty: made from the name.",
+        error_messages={"invalid": "Use letters, digits, spaces, dots, - and _, beginning with a letter or digit."},
+    )
+
+    def clean_user_id(self) -> str:
+        short = self.cleaned_data["user_id"] or slugify(self.cleaned_data.get("name", "")).replace("-", "_")[:100]
+        if not short:
+            raise forms.ValidationError("Give a name, or a short name in Latin letters or digits.")
+        return short
 
 
 class NewTaskForm(forms.Form):

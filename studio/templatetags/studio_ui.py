@@ -170,12 +170,12 @@ def words(key: Any) -> str:
     return str(key).replace("_", " ")
 
 
-@register.filter
-def place(finding: Any) -> str:
+@register.simple_tag
+def place_of(field: str, item: int | None, message: str) -> str:
     """The row a finding is about, where its message does not name it: “item 3”."""
-    one = {"intents": "intent", "checklist": "item"}.get(finding.field)
-    name = f"{one} {finding.item}" if one and finding.item else ""
-    return "" if name in finding.message.lower() else name
+    one = {"intents": "intent", "checklist": "item"}.get(field)
+    name = f"{one} {item}" if one and item else ""
+    return "" if name in message.lower() else name
 
 
 @register.filter

@@ -9,7 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from studio import drafts, publishing, remarks
-from studio.models import Event, Finding, Persona, Role, Task
+from studio.models import Benchmark, Event, Finding, Persona, Role, Task
+from studio.spec.plan import PAPER
 from studio.spec.task import Dependency
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
 
@@ -257,3 +258,17 @@ def test_nul_and_nonsense_in_addresses_and_words_break_nothing(place):
     client.post(f"{base}change/", {"name": "x", "slug": benchmark.slug, "approvals_needed": "0"})
     benchmark.refresh_from_db()
     assert benchmark.approvals_needed == 1
+
+
+def test_a_short_name_left_empty_is_made_from_the_name():
+    author = UserFactory()
+    plan = {f"plan_{name}": number for name, number in PAPER.model_dump().items()}
+    client = signed_in(author)
+
+    client.post(reverse("studio:benchmark_new"), {"name": "My Firm", "slug": "", "approvals_needed": 1, **plan})
+    benchmark = Benchmark.objects.get(slug="my-firm")
+    client.post(reverse("studio:persona_new", args=[benchmark.slug]), {"name": "Ada Lawson", "user_id": ""})
+    nameless = client.post(reverse("studio:persona_new", args=[benchmark.slug]), {"name": "李", "user_id": ""})
+
+    assert [persona.user_id for persona in benchmark.personas.all()] == ["ada_lawson"]
+    assert "Give a name, or a short name in Latin letters" in nameless.content.decode()

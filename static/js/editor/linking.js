@@ -31,7 +31,7 @@ function offer(group) {
 function tell(group) {
   const place = group.closest("details").querySelector("[data-followed]");
   const numbers = boxesOf(group).flatMap((box, at) => (box.checked ? [at + 1] : []));
-  place.textContent = numbers.map((number) => ` ${number}`).join("");
+  place.textContent = numbers.map((number) => ` ${number}`).join("") || " no intent";
 }
 
 function open(row) {
