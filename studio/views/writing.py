@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
@@ -109,8 +110,12 @@ def keep(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
     return JsonResponse({"version": row.version, "others": others} | said)
 
 
+@transaction.atomic
 def _keep(request: HttpRequest, row: Task, user: User) -> dict[str, Any]:
     data = request.POST
+    if "freeze" in data:  # else what others save meanwhile would be put in without the page's knowing
+        rows = Task.objects.select_related("group", "episode__persona__benchmark")
+        row.refresh_from_db(from_queryset=rows.select_for_update(of=("self",)))
     base_version = number(data.get("base_version"))
     base = working.spec_at(row, base_version)
     sheet = sheet_from(Posted(data), base)
@@ -128,9 +133,11 @@ def _keep(request: HttpRequest, row: Task, user: User) -> dict[str, Any]:
         said["page"] = page(request, row, base, spec, undecided, sheet)
     working.keep_copy(row, user, _words(data), base_version=number(data.get("base_version")))
     if "freeze" in data and not errors and not undecided:
-        revision = working.save_on_top(
-            row.pk, spec, by=user, base_version=base_version, note=data.get("note", "").strip()[:300]
-        )
+        note = data.get("note", "").strip()[:300]
+        try:
+            revision = working.save_on_top(row.pk, spec, by=user, base_version=base_version, note=note)
+        except drafts.DraftRefused as refusal:  # the words stay kept
+            return {"version": row.version} | said | {"problem": str(refusal)}
         working.drop_copy(row, user)
         row.version = revision.number
         said["froze"] = True
@@ -179,7 +186,7 @@ class NotSettled(ValueError):
     """Kept words of which no version can be made; the text says what to do."""
 
 
-def settle(row: Task, user: User) -> None:
+def settle(row: Task, user: User, *, note: str = "") -> None:
     """Make a version of what this person typed at the task and left, before a step that speaks of a version."""
     copy = working.copy_of(row, user)
     if copy is None:
@@ -194,7 +201,7 @@ def settle(row: Task, user: User) -> None:
     if errors:
         raise NotSettled("What you typed last cannot be saved yet: see the places marked below.")
     try:
-        working.save_on_top(row.pk, spec, by=user, base_version=copy.base_version)
+        working.save_on_top(row.pk, spec, by=user, base_version=copy.base_version, note=note)
     except working.BothChanged as refusal:
         raise NotSettled("Someone changed the same place as you: choose which words stay.") from refusal
     except drafts.DraftRefused as refusal:

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from studio import drafts
+from studio import access, drafts
 from studio.drafts import working
 from studio.models import Role, Task, WorkingCopy
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
@@ -155,6 +155,24 @@ def test_different_fields_of_two_people_come_together_without_a_word(desk):
     assert (said["version"], said["froze"]) == (3, True)
     assert (ben.form["title"], ben.form["description"]) == (["Rye"], ["By six."])
     assert (stored(ana.task).title, stored(ana.task).description) == ("Rye", "By six.")
+
+
+def test_what_somebody_saves_while_my_version_is_made_is_on_my_page_too(desk, monkeypatch):
+    ana, ben = desk
+    find = access.find_task
+
+    def find_and_be_overtaken(*args):
+        row = find(*args)
+        monkeypatch.undo()
+        ben.write(description="By six.").keep(freeze=["1"])
+        return row
+
+    monkeypatch.setattr(access, "find_task", find_and_be_overtaken)
+
+    said = ana.write(title="Rye").keep(freeze=["1"])
+
+    assert (said["version"], said["froze"]) == (3, True)
+    assert (ana.form["title"], ana.form["description"]) == (["Rye"], ["By six."])
 
 
 def test_the_second_to_change_a_field_is_shown_both_and_chooses(desk):
