@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evaluation.assisting.kinds import Assignment, Kind
+from evaluation.assisting.kinds import ROW_FIELDS, Assignment, Kind
 from evaluation.assisting.material import Material, texts_of, tools_of
 from evaluation.assisting.proposals import Proposal, text_at
 from evaluation.protocol.answers import UnusableAnswer, document_in, occurs
@@ -22,7 +22,7 @@ from studio.spec.task import Recovery, Rule, Scope
 LONGEST = 2_000
 """Characters of an intent or criterion."""
 LONGEST_TEXT = 20_000
-"""Of a request or a translated text."""
+"""Of another text."""
 LONGEST_WORD = 600
 """Of a reason or quote."""
 MOST_ROWS = 12
@@ -124,6 +124,11 @@ SHAPES: dict[Kind, type[Said]] = {
 }
 
 
+def longest(field: str, before: str) -> int:
+    """How many characters words for a field may have: what stands there may be long, and a translation of it longer."""
+    return max(LONGEST if field in ROW_FIELDS else LONGEST_TEXT, 2 * len(before))
+
+
 def schema_of(kind: Kind) -> Mapping[str, Any]:
     return SHAPES[kind].model_json_schema()
 
@@ -139,7 +144,7 @@ def read_answer(assignment: Assignment, material: Material, answer: str) -> tupl
 
 
 def _reword(said: Reworded, assignment: Assignment, material: Material) -> tuple[Proposal, ...]:
-    text = _text(said.request, LONGEST_TEXT)
+    text = _text(said.request, longest("initial_request", material.task.initial_request))
     if not text:
         raise UnusableAnswer("The request is empty.")
     if _flat(text) == _flat(material.task.initial_request):
@@ -259,7 +264,7 @@ def _translate(said: Translation, assignment: Assignment, material: Material) ->
             raise UnusableAnswer(f'There is no text "{one.id[:80]}".')
         if one.id in given:
             raise UnusableAnswer(f'The text "{one.id[:80]}" is given twice.')
-        given[one.id] = _text(one.text, LONGEST_TEXT)
+        given[one.id] = _text(one.text, longest(one.id.partition(".")[0], asked[one.id]))
     if missing := next((name for name in asked if not given.get(name)), None):
         raise UnusableAnswer(f'The text "{missing}" is missing.')
     found = []

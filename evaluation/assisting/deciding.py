@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from django.db import transaction
 from django.utils import timezone
 
-from evaluation.assisting.answers import LONGEST, LONGEST_TEXT, plain
+from evaluation.assisting.answers import longest, plain
 from evaluation.assisting.helpers import HelpRefused
 from evaluation.assisting.kinds import AT_ONCE, NAMES, REPLACING, ROW_FIELDS
 from evaluation.assisting.proposals import Chosen, Proposal, new_uid, number_of, put_in, text_at
@@ -56,9 +56,9 @@ def take(
         return _settled(suggestion, proposals, by, None)
     dropped = [one for one in chosen if not one.text] if suggestion.kind == "split" else []
     chosen = [one for one in chosen if one not in dropped]
-    _require_words(chosen)
     task = Task.objects.select_for_update(of=("self",)).get(pk=suggestion.task_id)
     current = load_task(task)
+    _require_words(chosen, current)
     if suggestion.kind in REPLACING:
         _require_unchanged(chosen, TaskSpec.model_validate(suggestion.revision.spec), current, over_changes)
     spec = put_in(current, chosen)
@@ -105,11 +105,11 @@ def _wanted(suggestion: Suggestion, proposals: list[Proposal], rows: Collection[
     return left
 
 
-def _require_words(chosen: Collection[Chosen]) -> None:
+def _require_words(chosen: Collection[Chosen], current: TaskSpec) -> None:
     if not chosen or any(not one.text for one in chosen):
         raise HelpRefused("There are no words left in it: write some, or dismiss it.")
     for one in chosen:
-        most = LONGEST if one.proposal.field in ROW_FIELDS else LONGEST_TEXT
+        most = longest(one.proposal.field, text_at(current, one.proposal.field, one.proposal.uid) or "")
         if len(one.text) > most:
             raise HelpRefused(f"This has {len(one.text):,} characters; at most {most:,} can be taken: shorten it.")
 

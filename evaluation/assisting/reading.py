@@ -86,7 +86,7 @@ def view_of(
     spec = TaskSpec.model_validate(suggestion.revision.spec)
     decisions = {one.row: one for one in suggestion.decisions.all()}
     proposals = [Proposal.model_validate(one) for one in suggestion.rows or ()]
-    rows = []
+    rows: list[RowView] = []
     for place, proposal in enumerate(proposals):
         decision = decisions.get(place)
         before = text_at(spec, proposal.field, proposal.uid)
@@ -96,7 +96,7 @@ def view_of(
             RowView(
                 row=place,
                 proposal=proposal,
-                label=_label(proposal, spec),
+                label=_label(proposal, spec, further=suggestion.kind == "split" and place > 0),
                 pieces=word_pieces(before or "", proposal.text) if shows_diff and small else (),
                 text=decision.text if decision else (typed or {}).get(place, proposal.text),
                 findings=tuple(suggestion.findings.get(str(place), ())),
@@ -120,10 +120,11 @@ def _title(suggestion: Suggestion, spec: TaskSpec) -> str:
     return name
 
 
-def _label(proposal: Proposal, spec: TaskSpec) -> str:
+def _label(proposal: Proposal, spec: TaskSpec, *, further: bool) -> str:
+    """``further`` halves of a split become rows of their own."""
     field = proposal.field
     word = FIELD_WORDS.get(field, field.replace("_", " ").capitalize())
-    number = number_of(spec, field, proposal.uid) if proposal.uid else None
+    number = number_of(spec, field, proposal.uid) if proposal.uid and not further else None
     if field in ROW_FIELDS:
         return f"{word} {number}" if number else f"New {word.lower()}"
     return word

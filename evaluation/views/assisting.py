@@ -23,13 +23,14 @@ from evaluation.models import Helper, Suggestion
 from evaluation.views import SignedIn
 from studio import access
 from studio.forms.task_sheet import uid_of_row
-from studio.models import Task
+from studio.models import Task, TaskState
 from studio.publishing import PublishingRefused
 from studio.spec.task import TaskSpec
 from studio.views.writing import NotSettled, keep_posted, settle
 
-NEWER = "studio:newer"
-"""Tells the page that the studio has a newer version than the one it is on top of."""
+AFTERWARDS, NEWER = "HX-Trigger-After-Settle", "studio:newer"
+"""Tells the page that the studio has a newer version than the one it is on top of; also a page that has drawn its
+findings again meanwhile, and with them the button that asked."""
 
 
 @login_required
@@ -41,20 +42,23 @@ def ask(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpResponse:
     """
     task = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, task.episode.persona.benchmark, "edit")
-    before = task.version
+    before = _standing(task)
     try:
         keep_posted(request, task)
-        settle(task, request.user)
-        task.refresh_from_db()
+        settle(task, request.user, note="Saved before asking for help")
+        task.refresh_from_db(fields=["version", "state"])
         assignment, fresh = _again(request, task) or (_assignment(request, task), False)
         row = asking.ask(task, by=request.user, assignment=assignment, fresh=fresh)
     except (HelpRefused, NotSettled) as refusal:
-        return _refused(request, task, str(refusal))
-    if not request.htmx:  # type: ignore[attr-defined]
-        return redirect(f"{task.get_absolute_url()}#suggestion-{row.pk}")
-    answer = _panel(request, _view(row.pk))
-    if task.version != before:
-        answer["HX-Trigger"] = NEWER
+        _tell_of_draft(request, task, before)
+        answer = _refused(request, task, str(refusal))
+    else:
+        _tell_of_draft(request, task, before)
+        if not request.htmx:  # type: ignore[attr-defined]
+            return redirect(f"{task.get_absolute_url()}#suggestion-{row.pk}")
+        answer = _panel(request, _view(row.pk))
+    if task.version != before[0]:
+        answer[AFTERWARDS] = NEWER
     return answer
 
 
@@ -69,7 +73,7 @@ def suggestion(request: SignedIn, pk: int) -> HttpResponse:
         return _panel(request, view_of(row))
     keep_posted(request, row.task)
     action, rows = _decision(request)
-    typed = _typed(request, pk)
+    typed, before = _typed(request, pk), _standing(row.task)
     done, refused = False, {}
     try:
         if action == "dismiss":
@@ -82,13 +86,15 @@ def suggestion(request: SignedIn, pk: int) -> HttpResponse:
         refused = {"problem": str(moved), "conflict": (moved.row, moved.current), "typed": typed}
     except (HelpRefused, PublishingRefused) as refusal:
         refused = {"problem": str(refusal), "typed": typed}
+    row.task.refresh_from_db(fields=["version", "state"])
+    _tell_of_draft(request, row.task, before)
     if not request.htmx:  # type: ignore[attr-defined]
         if refused:
             messages.error(request, str(refused["problem"]))
         return redirect(f"{row.task.get_absolute_url()}#suggestion-{pk}")
     answer = _panel(request, _view(pk, **refused))
     if done:
-        answer["HX-Trigger"] = NEWER
+        answer[AFTERWARDS] = NEWER
     return answer
 
 
@@ -186,15 +192,30 @@ def _view(pk: int, **more: Any) -> SuggestionView:
     return view_of(_rows().get(pk=pk), **more)
 
 
+def _standing(task: Task) -> tuple[int, str]:
+    return task.version, task.state
+
+
+def _tell_of_draft(request: SignedIn, task: Task, before: tuple[int, str]) -> None:
+    """Nobody loses an approval, or a review that is under way, without a word."""
+    version, state = before
+    if state != task.state:
+        was = TaskState(state).label.lower()
+        words = (
+            f"Version {version} was {was}. Version {task.version} is a draft: submit it for review when it is ready."
+        )
+        messages.warning(request, words)
+
+
 def _panel(request: SignedIn, view: SuggestionView) -> HttpResponse:
-    return render(request, "evaluation/parts/suggestion.html", _frame(view.suggestion.task) | {"view": view})
+    return render(request, "evaluation/parts/suggestion_answer.html", _frame(view.suggestion.task) | {"view": view})
 
 
 def _refused(request: SignedIn, task: Task, problem: str) -> HttpResponse:
     if not request.htmx:  # type: ignore[attr-defined]
         messages.error(request, problem)
         return redirect(task)
-    return render(request, "evaluation/parts/suggestion_refused.html", _frame(task) | {"problem": problem})
+    return render(request, "evaluation/parts/suggestion_answer.html", _frame(task) | {"problem": problem})
 
 
 def _frame(task: Task) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 // Keys: `?` lists this page's keys, `g` and a letter changes the room, Esc steps back.
 // An element with data-key="e" (or "Enter", "j", …) is pressed, or focused if it is a field, by that key;
 // data-key-label, or its text, says in the list what it does. Whoever switched keys of one letter off in Settings
-// (data-keys="off" on the page) keeps Enter, Esc and what is pressed with Ctrl or Alt.
+// (data-keys="off" on the page) keeps Enter, Esc and what is pressed with Ctrl or Alt. What has data-key-seen is first
+// brought into sight.
 const TYPING = "input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea, select, [contenteditable]";
 let going = false;
 let timer;
@@ -11,9 +12,22 @@ const acts = (key) => key.length > 1 || lettersAct();
 
 const visible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
 
+function inSight(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+}
+
+// Of several, the one that is worked in, else the first in sight.
+function called(key) {
+  const all = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].filter(visible);
+  const scope = document.activeElement?.closest("[data-key-scope]");
+  return all.find((one) => scope?.contains(one)) ?? all.find(inSight) ?? all[0];
+}
+
 function press(element) {
-  if (element.matches(TYPING)) element.focus();
-  else element.click();
+  if ("keySeen" in element.dataset && !inSight(element)) element.scrollIntoView({ block: "center" });
+  else if (!element.matches(TYPING)) return element.click();
+  element.focus();
 }
 
 function list() {
@@ -78,7 +92,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     return list();
   }
-  const target = [...document.querySelectorAll(`[data-key="${CSS.escape(event.key)}"]`)].find(visible);
+  const target = called(event.key);
   if (target) {
     event.preventDefault();
     press(target);

@@ -1,4 +1,4 @@
-// Suggestions of a model: after a decision the focus stays where it was, and a menu that asked closes.
+// Suggestions of a model: after a decision the focus stays where it was, and the menu that asked closes.
 let held = null;
 
 document.addEventListener("htmx:beforeSwap", (event) => {
@@ -9,7 +9,11 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 document.addEventListener("htmx:afterSettle", (event) => {
   const place = event.target.closest?.(".assist-place, [data-suggestion]");
   if (!place) return;
-  for (const menu of document.querySelectorAll("details.assist-menu[open]")) menu.open = false;
+  const menu = event.detail.requestConfig?.elt.closest("details.assist-menu[open]");
+  if (menu) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
   if (!held) return;
   const panel = document.getElementById(held) ?? place.querySelector("[data-suggestion]");
   held = null;

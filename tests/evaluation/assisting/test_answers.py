@@ -139,6 +139,21 @@ def test_a_translation_gives_each_text_once_and_keeps_its_place():
         read("translate", {"texts": [{"id": name, "text": text} for name, text in texts.items()]}, field="intents")
 
 
+def test_a_translation_of_a_long_text_may_be_longer_than_it():
+    long = "Rye. " * 5_000
+    texts = [{"id": "initial_request", "text": long + "More of it."}]
+
+    (row,) = read_answer(
+        assignment("translate", field="initial_request"),
+        a_material(initial_request=long),
+        json.dumps({"texts": texts}),
+    )
+
+    assert len(row.text) > len(long)
+    with pytest.raises(UnusableAnswer, match="characters"):
+        read("translate", {"texts": [{"id": "initial_request", "text": long}]}, field="initial_request")
+
+
 def test_words_that_hide_or_turn_others_around_are_taken_out():
     assert plain("a\u202eb\u200bc\x00d\ufeff\r\n\te ") == "abcd\n\te"
     assert plain("\ud800") == "?"

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluation.models import Helper, Suggestion
-from studio.models import WorkingCopy
+from studio.models import Task, WorkingCopy
 from tests.evaluation.assisting.making import BUNDLE, I1, split_into
 from tests.evaluation.builders import benchmark_of, task
 from tests.evaluation.factories import person
@@ -52,7 +52,7 @@ def test_a_split_is_asked_for_beside_the_finding_waited_for_and_taken(desk, page
 
     taken = page.post(here, sheet(page, desk, decide="take", **{f"assist.{row.pk}.0": "Mine."}), **HTMX)
 
-    assert taken["HX-Trigger"] == "studio:newer" and "Taken" in taken.content.decode()
+    assert taken["HX-Trigger-After-Settle"] == "studio:newer" and "Taken" in taken.content.decode()
     assert [item.criterion for item in desk.spec.checklist][:2] == ["Mine.", PARTS[1]]
     html = page.get(desk.task.get_absolute_url()).content.decode()
     assert "suggested by clever (clever-1)" in html and "changed before taking" in html
@@ -72,6 +72,40 @@ def test_words_typed_and_not_saved_are_in_the_question_and_stay(desk, page):
     html = page.get(desk.task.get_absolute_url()).content.decode()
     assert ">\nTyped while it worked</textarea>" in html and PARTS[1] in html
     assert not any(name.startswith("assist.") for name in WorkingCopy.objects.get().sheet)
+
+
+@pytest.mark.parametrize("htmx", [HTMX, {}], ids=["htmx", "plain"])
+def test_asking_about_an_approved_task_leaves_it_approved_unless_something_was_typed_and_then_says_so(desk, page, htmx):
+    desk.says(split_into(*PARTS))
+    Task.objects.update(state="approved")
+
+    page.post(url(desk), sheet(page, desk, ask=f"split:checklist:{I1}"), **htmx)
+    assert (desk.fresh.state, desk.fresh.version) == ("approved", 1)
+
+    answer = page.post(url(desk), sheet(page, desk, title="Typed", ask=f"split:checklist:{I1}"), follow=True, **htmx)
+    assert "Version 1 was approved. Version 2 is a draft" in answer.content.decode()
+    assert desk.fresh.state == "draft"
+    assert desk.fresh.revisions.get(number=2).note == "Saved before asking for help"
+
+
+def test_taking_a_suggestion_for_an_approved_task_says_that_it_is_a_draft_again(desk, page):
+    desk.says(split_into(*PARTS))
+    row = desk.ask()
+    Task.objects.update(state="approved")
+
+    taken = page.post(f"/suggestions/{row.pk}/", {"decide": "take"}, **HTMX).content.decode()
+
+    assert "Version 1 was approved. Version 2 is a draft" in taken and 'hx-swap-oob="beforeend:#messages"' in taken
+
+
+def test_a_refusal_tells_the_page_too_that_its_words_became_a_version(desk, page):
+    desk.helper.endpoint = None
+    desk.helper.save()
+
+    answer = page.post(url(desk), sheet(page, desk, title="Typed", ask="leaks:initial_request"), **HTMX)
+
+    assert "No model helps" in answer.content.decode()
+    assert answer["HX-Trigger-After-Settle"] == "studio:newer" and desk.spec.title == "Typed"
 
 
 def test_without_scripts_it_works_by_loading_the_page_again(desk, page):
