@@ -86,3 +86,31 @@ def test_intents_are_proposed_and_taken_one_by_one_and_the_rest_put_away(task, v
     page.reload()
     expect(page.locator("[data-suggestion]")).to_have_count(0)
     expect(page.locator("#intents .origin")).to_have_count(1)
+
+
+def test_a_key_takes_nothing_out_of_sight_and_an_open_menu_stays_open(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    rows = page.locator("#intents > .rows-edit > [data-row]")
+    count = rows.count()
+    page.keyboard.press("I")
+    expect(page.locator("#intents [data-suggestion]")).to_be_visible()
+    page.keyboard.press("K")
+    pasted = page.get_by_label("or a good result, pasted here")
+    pasted.fill("The two dates stand side by side.")
+
+    answer()
+    take = page.locator("#intents").get_by_role("button", name="Take all")
+    expect(take).to_be_visible()
+    expect(pasted).to_be_visible()
+    page.keyboard.press("t")
+    expect(pasted).to_have_value("The two dates stand side by side.t")  # while typing it is a letter
+    page.keyboard.press("Escape")
+    page.evaluate("scrollTo(0, 0)")
+    page.keyboard.press("t")
+
+    expect(take).to_be_in_viewport()
+    expect(take).to_be_focused()
+    assert rows.count() == count
+    page.keyboard.press("t")
+    expect(page.locator("#intents [data-suggestion]")).to_contain_text("Taken")
+    assert rows.count() > count
