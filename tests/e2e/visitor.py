@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from studio.models import User
 
@@ -52,3 +53,10 @@ def _session_of(user: User) -> str:
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session.save()
     return str(session.session_key)
+
+
+def saved(page: Page) -> None:
+    """Save the task that is open, and see that it is."""
+    page.keyboard.press("Control+s")
+    said = re.compile("Saved as version|It is saved already, as version")  # the latter after a page was left
+    expect(page.get_by_role("status").filter(has_text=said)).to_be_visible()

@@ -1,0 +1,90 @@
+"""The signal that opens a session, and the tools and skills a task picks, in the browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from studio import drafts
+from studio.models import Task, ToolBinding
+from tests.e2e.visitor import saved
+
+
+@pytest.fixture
+def task(radio) -> Task:
+    return radio["03_running_order"]
+
+
+def test_a_signal_is_written_as_fields_and_json_and_shown_as_the_assistant_gets_it(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    page.get_by_role("combobox", name="What opens the session").select_option("feed")
+    page.get_by_role("combobox", name="Start from an example").select_option(label="Unread mail")
+
+    page.get_by_role("button", name="Put it in").click()
+    shown = page.locator("[data-opening]")
+    expect(shown).to_contain_text("[Environment signal: feed]")
+    expect(shown).to_contain_text("Ines Calder")
+    page.get_by_role("button", name="JSON").click()
+    text = page.get_by_role("textbox", name="The signal as JSON")
+    text.fill('{"feed": "Inbox",\n "entries": }')
+    expect(page.locator("#request").get_by_text("Line 2, column 13")).to_be_visible()
+    page.get_by_role("button", name="Fields", exact=True).click()
+    expect(text).to_be_visible()
+    text.fill('{"feed": "Inbox",\n "count": 3}')
+    expect(shown).to_contain_text('"count": 3')
+    page.get_by_role("button", name="Fields", exact=True).click()
+    expect(page.locator("#request [data-row]")).to_have_count(2)
+    saved(page)
+
+    trigger = drafts.load_task(Task.objects.get(pk=task.pk)).trigger
+    assert (trigger.kind, trigger.payload) == ("feed", {"feed": "Inbox", "count": 3})
+
+
+def test_tools_are_found_and_picked_by_key_and_a_skill_is_read_on_the_way(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    names = page.locator('input[name="tools"]').evaluate_all("all => all.map(one => one.value)")
+    picker = page.locator('[data-picker="tools"]')
+    if not picker.evaluate("picker => picker.open"):
+        picker.locator("summary").first.press("Enter")
+
+    find = picker.get_by_role("searchbox")
+    find.fill(names[0].replace("_", " "))
+    expect(picker.locator("[data-picker-row]:visible")).to_have_count(1)
+    find.press("ArrowDown")
+    was = page.locator(f'input[value="{names[0]}"]').is_checked()
+    page.keyboard.press("Space")
+    expect(page.locator(f'input[value="{names[0]}"]')).to_be_checked(checked=not was)
+    page.keyboard.press("ArrowUp")
+    expect(find).to_be_focused()
+    skills = page.locator('[data-picker="skills"]')
+    if not skills.evaluate("picker => picker.open"):
+        skills.locator("summary").first.click()
+    skills.get_by_text("Read", exact=True).first.click()
+
+    expect(skills.get_by_role("heading")).to_have_text("Script timing")
+    expect(page).to_have_url(page.url)
+
+
+def test_the_tools_of_an_application_are_picked_at_once_or_those_of_them_that_were_found(task, visit):
+    persona = task.episode.persona
+    names = ["mail__send_reply", "mail__show_inbox", "phone__call"]
+    ToolBinding.objects.bulk_create(
+        ToolBinding(persona=persona, position=100 + number, name=name) for number, name in enumerate(names)
+    )
+    page = visit("author").go(task.get_absolute_url())
+    picker = page.locator('[data-picker="tools"]')
+    if not picker.evaluate("picker => picker.open"):
+        picker.locator("summary").first.press("Enter")
+    picked = picker.locator("label", has_text="mail__").get_by_role("checkbox", checked=True)
+
+    picker.get_by_role("button", name="Pick all of mail").press("Enter")
+    expect(picked).to_have_count(2)
+    picker.get_by_role("button", name="Pick none of mail").press("Enter")
+    expect(picked).to_have_count(0)
+    picker.get_by_role("searchbox").fill("inbox")
+    expect(picker.locator("[data-picker-domain]:visible")).to_have_count(1)
+    picker.get_by_role("button", name="Pick these of mail").press("Enter")
+    expect(picked).to_have_count(1)
+    saved(page)
+
+    assert set(drafts.load_task(Task.objects.get(pk=task.pk)).tools) - {"mail__show_inbox"} == set(task.tools or ())
