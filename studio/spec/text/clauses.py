@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 _SENTENCE_END = re.compile(
-    r"(?<!\be\.g)(?<!\bi\.e)(?<![ap]\.m)(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bNo)(?<!\bMrs)[.!?。！？]+[\"'”’)\]]*(?=\s|$)|\n+"
+    r"(?=[.!?。！？])(?<!\be\.g)(?<!\bi\.e)(?<![ap]\.m)(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bNo)(?<!\bMrs)[.!?。！？]+[\"'”’)\]]*(?=\s|$)|\n+"
 )
 _CLAUSE_END = re.compile(
     r"[;；]\s*|:\s+|\s+[—–]\s+|\s-\s"
@@ -19,8 +19,7 @@ _CLAUSE_END = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of a text: ``text`` is what stands at ``start:end``."""
 
     text: str

@@ -60,6 +60,9 @@ _ENDINGS = (
     *("ment", "ness", "ions", "ings", "ists", "ical", "less", "ful", "ity", "ize", "ise", "ive", "ing", "ion", "ers"),
     *("ors", "ist", "ous", "est", "ied", "ies", "ian", "al", "ed", "er", "or", "es", "ly", "ic", "s", "y", "e"),
 )
+_BY_LAST_LETTER = {
+    letter: tuple(ending for ending in _ENDINGS if ending[-1] == letter) for letter in {each[-1] for each in _ENDINGS}
+}
 
 
 @lru_cache(maxsize=20_000)
@@ -79,7 +82,7 @@ def stem(word: str) -> str:
 
 
 def _cut(word: str) -> str:
-    for ending in _ENDINGS:
+    for ending in _BY_LAST_LETTER.get(word[-1:], ()):
         rest = len(word) - len(ending)
         if not word.endswith(ending) or rest < (3 if len(ending) <= 3 else 4):
             continue

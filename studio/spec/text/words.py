@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from studio.spec.text.kinds import COMMON, FRAME, FUNCTION, GENERIC, LIGHT, PHRASES, SYNONYMS
 from studio.spec.text.stems import stem
@@ -37,9 +36,10 @@ _SPELT = re.compile(
     re.IGNORECASE,
 )
 _TOKEN = re.compile(
-    r"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+"
+    r"[A-Za-z]++(?![\w.@/+%:'’-])"  # most words: quickly, and nothing below could begin there
+    r"|(?<![\w.+%-])[\w.+%-]++@[\w-]+(?:\.[\w-]+)+"
     r"|https?://[^\s\"'<>]+"
-    r"|(?<![\w/-])[\w-]+(?:/[\w-]+){0,12}\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|py|sh|log|eml|ics|zip)\b"
+    r"|(?<![\w/-])[\w-]++(?:/[\w-]++){0,12}+\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|py|sh|log|eml|ics|zip)\b"
     r"|\d+(?:[.,:/-]\d+)*(?:[kK]\b|\s?(?:thousand|million|billion)\b)?"
     r"|[€£$¥%]"
     r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -48,8 +48,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word at ``start:end`` of its text. ``key`` is what equal words share: a stem, or a number's value."""
 
     text: str
@@ -65,15 +64,18 @@ class Word:
 def words(text: str) -> tuple[Word, ...]:
     """The words of a text, in order."""
     found: list[Word] = []
+    behind = 0
     for match in _TOKEN.finditer(text):
-        token, start, end = match[0], match.start(), match.end()
-        if found and start < found[-1].end:
+        start, end = match.span()
+        if start < behind:
             continue
+        token = match[0]
         read = _read(token, token[0].isupper() and _opens_sentence(text, start))
         if read[1] == "number" and token.isalpha() and (spelt := _SPELT.match(text, start)):
             token, end = spelt[0], spelt.end()
             read = _read(token, True)
         found.append(Word(token, start, end, *read))
+        behind = end
     return tuple(_with_phrases(found))
 
 
