@@ -5,10 +5,10 @@ Scripted models never count here, neither as agent nor as judge.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Set
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 
 from annotations.intervals import Rate
 from evaluation.audits import audit_summary
@@ -35,26 +35,27 @@ class Evidence:
         }
 
 
-def gather_evidence(benchmark: Benchmark, sha256s: Collection[str]) -> Evidence:
+def gather_evidence(benchmark: Benchmark, sha256s: Set[str]) -> Evidence:
     """What there is for the revisions with these ``sha256s``."""
-    sessions = Session.objects.filter(
-        Q(state=Session.State.FINISHED) | Q(state=Session.State.FAILED),
-        run__pilot__benchmark=benchmark,
-        run__pilot__scripted=False,
-        revision__sha256__in=sha256s,
-    )
-    pilots = (
-        Pilot.objects.filter(
-            Exists(sessions.filter(run__pilot=OuterRef("pk"))),
-            benchmark=benchmark,
-            scripted=False,
-            state=Pilot.State.FINISHED,
+    ran = [
+        (pilot, sha256)
+        for pilot, sha256 in Session.objects.filter(
+            Q(state=Session.State.FINISHED) | Q(state=Session.State.FAILED),
+            run__pilot__benchmark=benchmark,
+            run__pilot__scripted=False,
         )
+        .order_by()
+        .values_list("run__pilot", "revision__sha256")
+        .distinct()
+        if sha256 in sha256s
+    ]
+    pilots = (
+        Pilot.objects.filter(pk__in={pilot for pilot, _ in ran}, state=Pilot.State.FINISHED)
         .select_related("agent", "user_model", "judge")
         .order_by("number")
     )
     return Evidence(
-        piloted=frozenset(sessions.values_list("revision__sha256", flat=True)),
+        piloted=frozenset(sha256 for _, sha256 in ran),
         pilots=tuple(
             {
                 "number": pilot.number,

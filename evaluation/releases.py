@@ -50,8 +50,7 @@ The paper reports 2.7 % for checklists and 1.5 % for intents (Table 6)."""
 WORDS = {"intents": "intent", "checklist": "item", "depends_on": "earlier session", "assets": "file"}
 
 
-@dataclass(frozen=True)
-class Blocker:
+class Blocker(NamedTuple):
     """One thing that stands in the way of a release."""
 
     code: str
@@ -87,12 +86,28 @@ class _Frozen(NamedTuple):
     sha256: str
 
 
+class _Row(NamedTuple):
+    """A Task without what a release does not ask."""
+
+    pk: int
+    name: str
+    task_id: str
+    state: str
+    grader_path: str
+    persona: Persona
+    place: int
+    """Of its persona in the benchmark."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
 @dataclass(frozen=True)
 class _Candidate:
     """What a release would be about, as it stands now. Contents are read only when one is cut."""
 
     benchmark: Benchmark
-    rows: tuple[Task, ...]
+    rows: tuple[_Row, ...]
     revisions: Mapping[int, _Frozen]
     """The newest of each task, by the task's pk."""
     evidence: Evidence
@@ -168,16 +183,17 @@ def cut_release(
 def _candidate(benchmark: Benchmark) -> _Candidate:
     episodes = episodes_of(benchmark)
     places = {pk: place for place, pk in enumerate(episodes)}
-    rows = list(
-        Task.objects.filter(episode__in=list(episodes))
+    rows = [
+        _Row(pk, title.strip() or task_id, task_id, state, grader_path, episodes[episode].persona, places[episode])
+        for pk, title, task_id, state, grader_path, episode in Task.objects.filter(
+            episode__persona__benchmark=benchmark
+        )
         .exclude(state=TaskState.RETIRED)
-        .only("episode", "title", "task_id", "state", "grader_path")
         .order_by("position", "task_id")
-    )
-    for row in rows:
-        row.episode = episodes[row.episode_id]
+        .values_list("pk", "title", "task_id", "state", "grader_path", "episode")
+    ]
     newest = (
-        Revision.objects.filter(task__episode__in=list(episodes))
+        Revision.objects.filter(task__episode__persona__benchmark=benchmark)
         .order_by("task_id", "-number")
         .distinct("task_id")
         .values_list("task_id", "pk", "number", "sha256")
@@ -185,15 +201,15 @@ def _candidate(benchmark: Benchmark) -> _Candidate:
     revisions = {task: _Frozen(pk, number, sha256) for task, pk, number, sha256 in newest}
     return _Candidate(
         benchmark=benchmark,
-        rows=tuple(sorted(rows, key=lambda row: places[row.episode_id])),
+        rows=tuple(sorted(rows, key=lambda row: row.place)),
         revisions=revisions,
-        evidence=gather_evidence(benchmark, [revisions[row.pk].sha256 for row in rows]),
+        evidence=gather_evidence(benchmark, {revisions[row.pk].sha256 for row in rows}),
     )
 
 
 def _episodes(personas: Sequence[Persona], candidate: _Candidate) -> list[EpisodeSpec]:
     """What is packed: the episodes without their retired tasks."""
-    kept = {(row.episode.persona_id, row.task_id) for row in candidate.rows}
+    kept = {(row.persona.pk, row.task_id) for row in candidate.rows}
     loaded = load_episodes(personas)
     return [
         loaded[persona.pk].model_copy(
@@ -234,7 +250,11 @@ def _unapproved(candidate: _Candidate) -> Iterable[Blocker]:
 def _errors(candidate: _Candidate) -> Iterable[Blocker]:
     """Errors of the checks, but for those an owner set aside; the same findings the editor shows."""
     rows = {row.pk: row for row in candidate.rows}
-    errors = queries.open_findings().filter(task__in=rows, severity="error")
+    errors = (
+        queries.open_findings()
+        .filter(task__episode__persona__benchmark=candidate.benchmark, severity="error")
+        .exclude(task__state=TaskState.RETIRED)
+    )
     for finding in errors.order_by("task", "field", "item", "rule"):
         field = WORDS.get(finding.field, finding.field.replace("_", " "))
         place = (f"{field} {finding.item}" if finding.item else field).capitalize()
@@ -262,7 +282,7 @@ def _ungraded(candidate: _Candidate) -> Iterable[Blocker]:
     for row in candidate.rows:
         if not row.grader_path:
             continue
-        persona = row.episode.persona
+        persona = row.persona
         script = scripts.get((persona.pk, script_path(persona.user_id, row.grader_path)))
         if script is None:
             yield _of(row, "grader-missing", f"The grader script of {row}, {row.grader_path}, does not exist.")
@@ -297,8 +317,8 @@ def _scripted(candidate: _Candidate) -> Iterable[Blocker]:
         yield _of(rows[pk], "scripted-words", f"{rows[pk]} has words of a scripted model: {', '.join(found)}.")
 
 
-def _of(row: Task, code: str, message: str) -> Blocker:
-    return Blocker(code, message, row.episode.persona.user_id, row.task_id, row.pk)
+def _of(row: _Row, code: str, message: str) -> Blocker:
+    return Blocker(code, message, row.persona.user_id, row.task_id, row.pk)
 
 
 def _set_aside(candidate: _Candidate) -> list[JsonDict]:
@@ -307,7 +327,7 @@ def _set_aside(candidate: _Candidate) -> list[JsonDict]:
     standing = set(Finding.objects.filter(task__in=rows, severity="error").values_list("task_id", "fingerprint"))
     return [
         {
-            "persona": rows[one.task_id].episode.persona.user_id,
+            "persona": rows[one.task_id].persona.user_id,
             "task": rows[one.task_id].task_id,
             "rule": one.rule,
             "message": one.message,
@@ -341,7 +361,7 @@ def _manifest(
         },
         "tasks": [
             {
-                "persona": row.episode.persona.user_id,
+                "persona": row.persona.user_id,
                 "task": row.task_id,
                 "revision": candidate.revisions[row.pk].number,
                 "sha256": candidate.revisions[row.pk].sha256,

@@ -48,14 +48,18 @@ class ScriptedWords:
 
 def scripted_words(benchmark: Benchmark, tasks: Iterable[int]) -> Iterator[ScriptedWords]:
     """In these tasks as they stand now; in a number of queries that does not grow with them."""
+    wanted = set(tasks)
     decisions = SuggestionDecision.objects.filter(
-        suggestion__task__in=list(tasks),
         suggestion__task__episode__persona__benchmark=benchmark,
         suggestion__scripted=True,
         taken=True,
         revision__isnull=False,
-    ).select_related("suggestion")
-    taken = [(one.suggestion.task_id, one.field, one.uid, one.text) for one in decisions.order_by("pk")]
+    )
+    taken = [
+        row
+        for row in decisions.order_by("pk").values_list("suggestion__task_id", "field", "uid", "text")
+        if row[0] in wanted
+    ]
     if not taken:
         return
     keys = {task for task, *_ in taken}
