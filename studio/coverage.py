@@ -57,7 +57,8 @@ def lacks_of(benchmark: Benchmark) -> list[PersonaLacks]:
         persona.benchmark = benchmark
         gaps = gaps_of(shape(places[persona.pk]), plan)
         if gaps:
-            found.append(PersonaLacks(persona, [_lack(persona, gap) for gap in gaps]))
+            board = persona.get_absolute_url()
+            found.append(PersonaLacks(persona, [_lack(persona, gap, board) for gap in gaps]))
     return found
 
 
@@ -110,8 +111,7 @@ def other_lacks(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Lack
     return lacks
 
 
-def _lack(persona: Persona, gap: Gap) -> Lack:
-    board = persona.get_absolute_url()
+def _lack(persona: Persona, gap: Gap, board: str) -> Lack:
     if gap.kind == "sessions" and gap.unfinished:
         address = reverse("studio:task_new", args=[persona.benchmark.slug, persona.user_id])
         return Lack(gap.message, gap.mend, address, "New session", unfinished=True)

@@ -213,6 +213,12 @@ def _count(rows: QuerySet) -> object:
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
+def finding_counts(benchmark: Benchmark) -> dict[str, int]:
+    """A benchmark's open findings, by severity."""
+    rows = open_findings().filter(task__episode__persona__benchmark=benchmark).order_by()
+    return dict.fromkeys(("error", "warning", "hint"), 0) | dict(rows.values_list("severity").annotate(Count("pk")))
+
+
 WEIGHT = Case(When(severity="error", then=0), When(severity="warning", then=1), default=2)
 
 

@@ -1,5 +1,15 @@
 // A choice that shows only the fields it needs: <select data-reveals> and, in the same row,
-// elements with data-when="value other".
+// elements with data-when="value other". In a long list they stand in no row: the list has them once, in
+// <template data-row-part="…" data-when="value">, and a row gets them when they are first chosen.
+function bring(select) {
+  const row = select.closest("[data-row]");
+  const part = row?.parentElement.querySelector(`:scope > template[data-row-part="${select.dataset.reveals}"]`);
+  if (part?.dataset.when !== select.value || row.querySelector(`[data-when-of="${select.dataset.reveals}"]`)) return;
+  const brought = document.createElement("template");
+  brought.innerHTML = part.innerHTML.replaceAll("__n__", row.querySelector("input[type=hidden]").value);
+  select.closest(".meta").after(brought.content);
+  all(row);
+}
 function reveal(select) {
   const scope = select.closest("[data-row], [data-reveal-scope], form");
   for (const part of scope.querySelectorAll(`[data-when-of="${select.dataset.reveals}"]`))
@@ -9,7 +19,9 @@ function all(root) {
   for (const select of root.querySelectorAll("select[data-reveals]")) reveal(select);
 }
 document.addEventListener("change", (event) => {
-  if (event.target.matches?.("select[data-reveals]")) reveal(event.target);
+  if (!event.target.matches?.("select[data-reveals]")) return;
+  bring(event.target);
+  reveal(event.target);
 });
 document.addEventListener("studio:changed", (event) => all(event.target));
 document.addEventListener("htmx:afterSwap", (event) => all(event.target));

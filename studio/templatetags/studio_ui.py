@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -71,10 +72,16 @@ def icon(name: str, label: str = "") -> SafeString:
         return format_html(
             '<svg class="icon" role="img" aria-label="{0}"><title>{0}</title><use href="{1}#{2}"/></svg>',
             label,
-            static("icons.svg"),
+            _icons(),
             name,
         )
-    return format_html('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>', static("icons.svg"), name)
+    return format_html('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>', _icons(), name)
+
+
+@cache
+def _icons() -> str:
+    """A long page draws a thousand of them."""
+    return static("icons.svg")
 
 
 @register.simple_tag

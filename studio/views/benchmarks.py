@@ -17,7 +17,7 @@ from studio.standing import grids, newest_first, standings
 from studio.statistics import categories_of, figures_of, skills_of, tools_of
 from studio.taxonomies import ensure_taxonomy
 
-PERSONAS = 50
+PERSONAS = 25
 """On one page."""
 LACKS = 6
 MEANS = ("intents", "local", "persistent", "rubric", "rule", "dependencies", "files")
@@ -178,7 +178,7 @@ def findings(request: HttpRequest, slug: str) -> HttpResponse:
         {
             "benchmark": found,
             "severity": severity,
-            "total": queries.benchmark_counts([found])[found.pk],
+            "total": queries.finding_counts(found),
             "page": Paginator(rows, 50).get_page(request.GET.get("page")),
             "query": f"severity={severity}" if severity else "",
         },

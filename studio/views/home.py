@@ -17,6 +17,8 @@ from studio.waiting import ALL, SHOWN, waiting_for
 
 GRIDS = 3
 """Benchmarks whose sessions are all drawn; the others are one line each."""
+ROWS = 24
+"""Personas of these benchmarks together; those left out are counted and stand on the benchmark's page."""
 LINES = 9
 
 
@@ -29,7 +31,7 @@ def home(request: HttpRequest) -> HttpResponse:
         request,
         "studio/home.html",
         {
-            "grids": grids(newest[:GRIDS]),
+            "grids": grids(newest[:GRIDS], most=ROWS // max(1, len(newest[:GRIDS]))),
             "lines": standings(newest[GRIDS : GRIDS + LINES]),
             "more": len(newest) > GRIDS + LINES,
             "waiting": waiting_for(request.user, mine, most=ALL if request.GET.get("waiting") == "all" else SHOWN),

@@ -64,8 +64,8 @@ SEVERITIES = ("error", "warning", "hint")
 IN_FILES = ("task_id", "environment_id", "user_id", "metadata")
 """Fields only the exported files name; folded away until something is wrong there."""
 MANY = 3_000
-"""Boxes between items and intents from which on a page brings only those that are ticked; a script adds the others
-when an item is opened."""
+"""Boxes between items and intents from which on a page brings only those that are ticked, and the fields of an exact
+rule only where there is one; a script adds the others when an item is opened or its grader chosen."""
 
 
 def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> dict[str, Any]:

@@ -17,12 +17,12 @@ from django.views.decorators.http import require_POST
 from studio import access, assigning, bulk, listing
 from studio.models import Benchmark, TaskState
 
-PAGE = 100
+PAGE = 50
 
 
 @login_required
 def tasks(request: HttpRequest, slug: str) -> HttpResponse:
-    """The list, a hundred on a page."""
+    """The list, fifty on a page."""
     benchmark = access.find_benchmark(request.user, slug)
     can, people = access.actions_in(request.user, benchmark), assigning.candidates(benchmark)
     narrowed = listing.tasks_of(benchmark, request.GET, me=request.user)

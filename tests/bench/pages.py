@@ -102,7 +102,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     from evaluation.pilots import start_pilot
     from evaluation.waiting import wait_for
     from studio.importing import import_files
-    from studio.models import Benchmark, Membership, Role, Task, User
+    from studio.models import Benchmark, Blob, GraderScript, Membership, Role, Task, User
     from tests.bench.import_2000 import files
     from tests.evaluation.builders import endpoint
 
@@ -124,27 +124,43 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     task = Task.objects.filter(episode__persona__benchmark=benchmark, position=2).first()
     packet = next_packet(audit, auditor)
     assert session and task and packet
+    script = GraderScript.objects.create(
+        persona=task.episode.persona,
+        path="scripts/kept.py",
+        blob_id=Blob.objects.keep([b"def score(history):\n    return {'kept': True}\n"])[0],
+    )
     place, persona = f"/b/{slug}/", f"/b/{slug}/p/persona_001/"
 
     yield "home", "/", owner
+    yield "happened", "/happened/", owner
     yield "inbox", "/inbox/", owner
     yield "search", "/search/?q=sentence", owner
     yield "palette", "/search/places/?q=title", owner
     yield "benchmarks", "/benchmarks/", owner
     yield "benchmark", place, owner
     yield "tasks", f"{place}tasks/", owner
+    yield "tasks, said", f"{place}tasks/?q=sentence&findings=none", owner
     yield "tasks, chosen", f"{place}tasks/?state=approved&persona=persona_001", owner
     yield "statistics", f"{place}statistics/", owner
     yield "gaps", f"{place}gaps/", owner
     yield "members", f"{place}members/", owner
+    yield "templates", f"{place}templates/", owner
+    yield "copy", f"{place}tasks/copy/?task={task.pk}:{task.version}", owner
     yield "findings", f"{place}findings/", owner
     yield "history", f"{place}history/", owner
     yield "import", f"{place}import/", owner
     yield "board", persona, owner
     yield "task", task.get_absolute_url(), owner
+    yield "new task", f"{persona}new/", owner
+    yield "activity", f"{task.get_absolute_url()}activity/", owner
     yield "versions", f"{task.get_absolute_url()}versions/", owner
+    yield "version", f"{task.get_absolute_url()}versions/1/", owner
     yield "rehearse", f"{task.get_absolute_url()}rehearse/", owner
     yield "profile", f"{persona}profile/", owner
+    yield "behaviour", f"{persona}behaviour/", owner
+    yield "new skill", f"{persona}skills/", owner
+    yield "new script", f"{persona}scripts/new/", owner
+    yield "script", f"{persona}scripts/{script.pk}/", owner
     yield "pilots", "/pilots/", owner
     yield "start a pilot", f"/benchmarks/{slug}/pilots/new/", owner
     yield "pilot, one episode", played.get_absolute_url(), owner

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from studio.models import Task
 from studio.spec.task import TaskSpec
+from studio.views import task_page
 
 REQUEST = "What the user writes"
 INTENT = "What they need and do not say"
@@ -53,6 +54,25 @@ def test_a_change_of_everything_is_one_more_version(task, visit):
         "The briefing fits on one page.",
     ]
     assert after.intents[0].uid == before.intents[0].uid and after.intents[1].uid == before.intents[2].uid
+
+
+def test_in_a_long_list_an_item_gets_the_fields_of_a_rule_when_one_is_chosen(task, visit, monkeypatch):
+    monkeypatch.setattr(task_page, "MANY", 0)
+    page = visit("author").go(task.get_absolute_url())
+    before = spec_of(task)
+    place = next(place for place, item in enumerate(before.checklist) if item.grader == "rubric")
+    item = page.locator("#checklist > .rows-edit > [data-row]").nth(place)
+
+    expect(item.get_by_label("Rule", exact=True)).to_have_count(0)
+    item.get_by_label("Grader").select_option("rule")
+    item.get_by_label("Rule", exact=True).select_option("reply_contains")
+    expect(item.get_by_label("File in the workspace")).to_be_hidden()
+    item.get_by_label("These words").fill("Thursday")
+    save(page)
+
+    after = spec_of(task).checklist
+    assert (after[place].rule.kind, after[place].rule.text) == ("reply_contains", "Thursday")
+    assert [one.rule for one in after[:place]] == [one.rule for one in before.checklist[:place]]
 
 
 def test_of_two_people_who_save_neither_loses_a_word(task, visit):

@@ -77,7 +77,7 @@ def test_the_list_costs_the_same_with_one_row_and_with_three_hundred(place, djan
     )
 
     with django_assert_max_num_queries(len(few)):
-        assert len(client.get(url).context["page"].object_list) == 100
+        assert len(client.get(url).context["page"].object_list) == 50
 
 
 def test_others_see_no_list_and_readers_change_nothing(place):

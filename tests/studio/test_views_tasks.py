@@ -11,6 +11,7 @@ from studio import drafts
 from studio.importing import import_path
 from studio.models import Role, Task, TaskState
 from studio.spec.task import Dependency, HiddenIntent, Recovery, Rule, ToolEvidence, Trigger
+from studio.views import task_page
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
 from tests.studio.forms import form_of, forms_of
 
@@ -179,6 +180,21 @@ def test_every_field_can_be_edited(desk):
     assert (spec.files_read, spec.tools) == (("plan.md", "notes.md"), ("read_file",))
     assert spec.metadata == {"difficulty": "hard"}
     assert desk.task.revisions.get(number=2).note == "A new plan."
+
+
+def test_of_a_long_list_only_rules_bring_their_fields_and_one_can_be_chosen_without_them(desk, monkeypatch):
+    monkeypatch.setattr(task_page, "MANY", 0)
+    data = desk.form()
+    item = data["checklist"][0]
+    assert f"checklist.{item}.rule_kind" not in data
+
+    desk.client.post(desk.url, data | {f"checklist.{item}.grader": ["rule"]})
+
+    assert desk.spec.checklist[0].rule == Rule(kind="file_contains")
+    data = desk.form()
+    assert data[f"checklist.{item}.rule_kind"] == ["file_contains"]
+    desk.client.post(desk.url, data | {f"checklist.{item}.grader": ["rubric"], f"checklist.{item}.rule_path": ["a.md"]})
+    assert desk.spec.checklist[0].grader == "rubric"
 
 
 def test_what_cannot_be_saved_is_said_beside_its_field_and_nothing_typed_is_lost(desk):
