@@ -190,7 +190,7 @@ def _candidate(benchmark: Benchmark) -> _Candidate:
         )
         .exclude(state=TaskState.RETIRED)
         .order_by("position", "task_id")
-        .values_list("pk", "title", "task_id", "state", "grader_path", "episode")
+        .values_list("pk", "title", "task_id", "state", "grader_path", "episode_id")
     ]
     newest = (
         Revision.objects.filter(task__episode__persona__benchmark=benchmark)
