@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluation.assisting import asking
 from evaluation.assisting.helpers import HelpRefused
 from evaluation.models import Suggestion, SuggestionCall
-from tests.evaluation.assisting.making import I1, I2, U1, split_into
+from tests.evaluation.assisting.making import I1, I2, NOTES, U1, split_into
 from tests.evaluation.factories import person
 
 TWO = split_into("The plan names the baker.", "The plan gives the start of each shift.")
@@ -148,6 +148,18 @@ def test_an_endpoint_that_asks_to_wait_is_waited_for(scripted_desk):
 
     assert row.state == "ready" and row.scripted
     assert row.calls.get().attempts == 2
+
+
+@pytest.mark.parametrize(
+    ("reference", "text"), [("notes.md", NOTES), ("pasted text", "Two bakers start at four.\nThe van leaves at six.")]
+)
+def test_the_scripted_helper_draws_items_from_a_file_of_the_task_or_from_what_was_pasted(
+    scripted_desk, reference, text
+):
+    row = scripted_desk().ask("checklist", reference=reference, reference_text=text)
+
+    assert (row.state, row.scripted, row.problem) == ("ready", True, "")
+    assert row.rows and all(one["quote"] in text for one in row.rows)
 
 
 def test_a_spent_budget_refuses_before_anything_is_sent(desk):
