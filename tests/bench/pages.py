@@ -125,7 +125,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     packet = next_packet(audit, auditor)
     assert session and task and packet
     script = GraderScript.objects.create(
-        persona=task.episode.persona,
+        persona=benchmark.personas.get(user_id="persona_001"),
         path="scripts/kept.py",
         blob_id=Blob.objects.keep([b"def score(history):\n    return {'kept': True}\n"])[0],
     )
