@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,45 @@ def radio(sample: Benchmark) -> dict[str, Task]:
     return {row.task_id.removeprefix("radio_"): row for row in rows.select_related("episode__persona__benchmark")}
 
 
+class InFlight:
+    """The studio, counting the requests it has not answered to the end: what a window sent before it closed would
+    meet the tables while they are emptied for the next test."""
+
+    def __init__(self, studio: Callable[..., Iterable[bytes]]) -> None:
+        self._studio = studio
+        self._number = 0
+        self._changed = threading.Condition()
+
+    def __call__(self, environ: dict[str, object], start_response: object) -> Iterator[bytes]:
+        self._count(+1)
+        try:
+            answer = self._studio(environ, start_response)
+            try:
+                yield from answer
+            finally:
+                answer.close()  # type: ignore[attr-defined]
+        finally:
+            self._count(-1)
+
+    def _count(self, change: int) -> None:
+        with self._changed:
+            self._number += change
+            self._changed.notify_all()
+
+    def settle(self) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: not self._number, timeout=30), "requests are never answered"
+
+
+@pytest.fixture(scope="session")
+def in_flight(live_server) -> InFlight:
+    counted = InFlight(live_server.thread.httpd.get_app())
+    live_server.thread.httpd.set_app(counted)
+    return counted
+
+
 @pytest.fixture
-def visit(browser: Browser, live_server) -> Iterator[Callable[..., Visitor]]:
+def visit(browser: Browser, live_server, in_flight: InFlight) -> Iterator[Callable[..., Visitor]]:
     """Opens a window for somebody, by their name; afterwards nothing may have gone wrong in any."""
     visitors: list[Visitor] = []
 
@@ -69,4 +107,5 @@ def visit(browser: Browser, live_server) -> Iterator[Callable[..., Visitor]]:
     for visitor in visitors:
         visitor.context.set_offline(True)  # an editor that is closed sends its words: not into the next test
         visitor.context.close()
+    in_flight.settle()
     assert failures == []

@@ -21,13 +21,14 @@ WHERE = """() => {
     const one = document.activeElement;
     if (one === document.body) return null;
     window.waiting.delete(one);
-    const box = one.getBoundingClientRect();
+    const box = (one.type === "file" && one.labels[0] || one).getBoundingClientRect();
     const drawn = (part) => {
         const style = part && getComputedStyle(part);
         const outlined = style && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
         return style && (outlined || style.boxShadow !== "none");
     };
-    const label = one.matches("[type=checkbox], [type=radio]") && one.closest("label");
+    const box_of = one.matches("[type=checkbox], [type=radio]") && one.closest("label");
+    const label = one.type === "file" ? one.labels[0] : box_of;
     const shown = drawn(one) || drawn(one.parentElement) || drawn(label);
     const inside = box.width > 1 && box.height > 1 && box.bottom > 0 && box.top < innerHeight;
     return {name: one.outerHTML.slice(0, 120), shown: Boolean(shown && inside)};
@@ -37,6 +38,7 @@ WHERE = """() => {
 def walk(page: Page) -> list[str]:
     """Press Tab through the whole page; what was not reached, and what does not show that it has the focus."""
     wrong = []
+    page.wait_for_load_state("networkidle")  # what a page asks for at once may draw a part of it again
     for _ in range(page.evaluate(REACHABLE) + 2):
         page.keyboard.press("Tab")
         here = page.evaluate(WHERE)

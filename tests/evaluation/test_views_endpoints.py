@@ -9,7 +9,7 @@ from tests.evaluation.factories import person
 from tests.evaluation.stub_model import StubModel, serving
 
 pytestmark = pytest.mark.django_db
-SCRIPTED = ["asks", "helpful", "judge", "passive", "silent", "user"]
+SCRIPTED = ["asks", "helper", "helpful", "judge", "passive", "silent", "user"]
 
 
 def entry(**changes: object) -> dict[str, object]:

@@ -187,7 +187,7 @@ if (editable) {
   section.querySelector("[data-upload-folder]").hidden = !("webkitdirectory" in folder);
   section.querySelector("[data-file-new]").hidden = false;
   section.querySelector("[data-drop-words]").textContent = "or drop them here, or paste one";
-  chooser.classList.add("visually-hidden");
+  chooser.classList.add("under-label");
   section.querySelector("[data-upload-folder]").addEventListener("click", () => folder.click());
   for (const input of [chooser, folder])
     input.addEventListener("change", () => {

@@ -28,6 +28,10 @@ _READ_HERE = re.compile(
 )
 
 
+LEFT_OPEN = re.compile(r"<(?:insert|placeholder)\b[^>]*>")
+"""Written only where something has to be filled in, such as in the studio's starting points."""
+
+
 def opening(task: TaskSpec) -> str:
     """What the session opens with: the request, and the signal's data."""
     if not task.trigger.payload:

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from studio.spec.checks.quoting import quote
 from studio.spec.checks.rule import Flaw, Scene, rule
-from studio.spec.checks.sources import opening
+from studio.spec.checks.sources import LEFT_OPEN, opening
 from studio.spec.task import TaskSpec
 from studio.spec.text.leaks import find_leak, topic_of
 
@@ -12,6 +12,8 @@ def intent_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """What the request says is not hidden: every agent gets credit for it (paper, Table 10)."""
     topic = topic_of((intent.content for intent in task.intents), task.title)
     for position, intent in enumerate(task.intents, 1):
+        if LEFT_OPEN.search(intent.content):  # an error of its own, and nothing said yet
+            continue
         leak = find_leak(intent.content, opening(task), topic)
         if leak is None:
             continue

@@ -3,10 +3,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from studio.spec.checks.rule import Flaw, Scene, rule, written
+from studio.spec.checks.sources import LEFT_OPEN
 from studio.spec.task import TaskSpec
 
-LEFT_OPEN = re.compile(r"<(?:insert|placeholder)\b[^>]*>")
-"""Written only where something has to be filled in, such as in the studio's starting points."""
 PLACEHOLDER = re.compile(r"\b(?:TODO|TBD|FIXME|XXX)\b|(?i:\blorem ipsum\b)")
 
 
