@@ -78,10 +78,10 @@ def test_in_a_long_list_an_item_gets_the_fields_of_a_rule_when_one_is_chosen(tas
 def test_of_two_people_who_save_neither_loses_a_word(task, visit):
     mine, theirs = visit("author").go(task.get_absolute_url()), visit("owner").go(task.get_absolute_url())
 
-    mine.get_by_role("textbox", name=REQUEST).fill("My words.")
     theirs.get_by_role("textbox", name=REQUEST).fill("Their words.")
     save(theirs)
-    mine.keyboard.press("Control+s")
+    mine.get_by_role("textbox", name=REQUEST).fill("My words.")
+    mine.keyboard.press("Control+s")  # at once: what is kept by itself would show both before the save does
 
     told = mine.get_by_role("alert").filter(has_text="Someone else saved version 2")
     expect(told.locator("del").filter(has_text="Their")).to_be_visible()
