@@ -10,6 +10,7 @@ from studio.models import Dependency, DependencyGroup, Persona, Task
 from studio.queries import tasks_with_counts
 from studio.spec import task as task_spec
 from studio.spec.arrangement import Arrangement
+from studio.spec.graph import hang_together
 from studio.spec.plan import Gap, Place, gaps_of, shape
 
 COLOURS = 8
@@ -157,27 +158,14 @@ def _arrangement(tasks: Sequence[Task], placed: Sequence[Task], links: Sequence[
 
 def _groups(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, int]]) -> list[Group]:
     """Name and colour what hangs together through dependencies or a group of the author's."""
-    home = {key: key for key in cards}
-
-    def root(key: int) -> int:
-        while home[key] != key:
-            home[key] = home[home[key]]
-            key = home[key]
-        return key
-
-    for earlier, later in links:
-        home[root(later)] = root(earlier)
     first: dict[int, int] = {}
-    for task in placed:
-        if task.group_id is not None:
-            home[root(task.pk)] = root(first.setdefault(task.group_id, task.pk))
-    members: dict[int, list[Card]] = {}
-    for task in placed:
-        members.setdefault(root(task.pk), []).append(cards[task.pk])
+    shared = [(first.setdefault(task.group_id, task.pk), task.pk) for task in placed if task.group_id is not None]
+    there = {task.pk for task in placed}
     groups: list[Group] = []
-    for own in members.values():
+    for part in hang_together(list(cards), [*links, *shared]):
+        own = [cards[key] for key in part if key in there]
         named = next((card.task.group for card in own if card.task.group and card.task.group.name), None)
-        if len(own) == 1 and not named:
+        if len(own) < 2 and not named:
             continue
         group = Group(
             letter=_letter(len(groups)),

@@ -20,6 +20,11 @@ MAPPING = ("name", "value", "kind")
 """Fields of a mapping's row."""
 
 
+def number_of(text: str | None) -> int:
+    """A version's number that a page sent back; 0 where it is none."""
+    return int(text) if text and text.isdigit() and len(text) < 10 else 0
+
+
 class Posted:
     """A form's data with the browser's line ends undone."""
 

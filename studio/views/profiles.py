@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from studio import access, drafts, queries
 from studio.forms import personas as sheets
-from studio.forms.posted import Posted, operate
+from studio.forms.posted import Posted, number_of, operate
 from studio.forms.task_sheet import SheetErrors
 from studio.history import compare, compare_orders
 from studio.models import Blob, Persona
@@ -55,7 +55,7 @@ def profile(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
             try:
                 spec = sheets.spec_of(sheet, base)
                 drafts.save_persona(
-                    persona.pk, spec, by=request.user, base_version=_number(request.POST.get("base_version"))
+                    persona.pk, spec, by=request.user, base_version=number_of(request.POST.get("base_version"))
                 )
                 messages.success(request, "Saved.")
                 return redirect("studio:profile", slug, user_id)
@@ -133,7 +133,3 @@ def _profile_context(request: HttpRequest, persona: Persona, episode: EpisodeSpe
 def _function(skill: Skill, texts: dict[str, str]) -> str:
     head = next((file for file in skill.files if file.path.lower() == "skill.md"), None)
     return about(texts[head.sha256]) if head else ""
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isdigit() and len(text) < 10 else 0

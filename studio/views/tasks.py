@@ -13,7 +13,7 @@ from studio import access, drafts, uploads
 from studio.drafts import working
 from studio.forms import signals
 from studio.forms.file_rows import put_in, texts_of
-from studio.forms.posted import Posted, operate
+from studio.forms.posted import Posted, number_of, operate
 from studio.forms.task_sheet import Sheet, SheetErrors, call_rows, read_sheet, sheet_from, sheet_of, spec_of
 from studio.history import compare
 from studio.models import Benchmark, Blob, Task, User, WorkingCopy
@@ -48,7 +48,7 @@ def shown(request: HttpRequest, row: Task) -> dict[str, Any]:
 
 def _save(request: HttpRequest, row: Task) -> HttpResponse:
     user: User = request.user  # type: ignore[assignment]
-    base_version = _number(request.POST.get("base_version")) or row.version
+    base_version = number_of(request.POST.get("base_version")) or row.version
     base = working.spec_at(row, base_version)
     more: dict[str, Any] = {"on_version": base_version}
     told: dict[str, str] = {}
@@ -133,7 +133,3 @@ def _input_of(refusal: drafts.DraftRefused, sheet: Sheet) -> str:
     if isinstance(rows, list) and refusal.item and refusal.item <= len(rows):
         return f"{refusal.field}.{rows[refusal.item - 1]['key']}.{REFUSED.get(refusal.field, '')}"
     return refusal.field
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isdigit() and len(text) < 10 else 0

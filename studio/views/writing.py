@@ -20,7 +20,7 @@ from studio.drafts import working
 from studio.forms import signals
 from studio.forms.file_rows import content_of, texts_of
 from studio.forms.mending import changes_of
-from studio.forms.posted import Posted
+from studio.forms.posted import Posted, number_of
 from studio.forms.task_sheet import Sheet, call_rows, read_sheet, rows_of, sheet_from, sheet_of
 from studio.models import Blob, Task, User
 from studio.previews import decode
@@ -50,7 +50,7 @@ def check(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespons
 
 def as_typed(request: HttpRequest, row: Task) -> tuple[Sheet, TaskSpec, Mapping[str, str]]:
     """The page as it was sent, the task it says, row by row, and the texts of its files by hash."""
-    base = working.spec_at(row, number(request.POST.get("base_version")))
+    base = working.spec_at(row, number_of(request.POST.get("base_version")))
     sheet = sheet_from(Posted(request.POST), base)
     spec, _ = read_sheet(sheet, base)
     typed = {known[0]: one["text"] for one in sheet.assets if one["text"] is not None and (known := content_of(one))}
@@ -116,7 +116,7 @@ def _keep(request: HttpRequest, row: Task, user: User) -> dict[str, Any]:
     if "freeze" in data:  # else what others save meanwhile would be put in without the page's knowing
         rows = Task.objects.select_related("group", "episode__persona__benchmark")
         row.refresh_from_db(from_queryset=rows.select_for_update(of=("self",)))
-    base_version = number(data.get("base_version"))
+    base_version = number_of(data.get("base_version"))
     base = working.spec_at(row, base_version)
     sheet = sheet_from(Posted(data), base)
     spec, errors = read_sheet(sheet, base)
@@ -129,9 +129,9 @@ def _keep(request: HttpRequest, row: Task, user: User) -> dict[str, Any]:
         merged = merge(base, theirs, drafts.canonical(spec))
         undecided += [place for one in merged.conflicts if (place := place_of(one)) not in undecided]
         base, base_version, spec = theirs, row.version, merged.spec
-    if base_version != number(data.get("base_version")) or "render" in data:
+    if base_version != number_of(data.get("base_version")) or "render" in data:
         said["page"] = page(request, row, base, spec, undecided, sheet)
-    working.keep_copy(row, user, _words(data), base_version=number(data.get("base_version")))
+    working.keep_copy(row, user, _words(data), base_version=number_of(data.get("base_version")))
     if "freeze" in data and not errors and not undecided:
         note = data.get("note", "").strip()[:300]
         try:
@@ -151,7 +151,7 @@ def signal(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     ``to``: also the signal written that other way."""
     row = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, row.episode.persona.benchmark, "edit")
-    base = working.spec_at(row, number(request.POST.get("base_version")))
+    base = working.spec_at(row, number_of(request.POST.get("base_version")))
     data: QueryDict = request.POST
     problem: dict[str, str] = {}
     if to := data.get("to", ""):
@@ -176,7 +176,7 @@ def signal(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
 def keep_posted(request: HttpRequest, row: Task) -> None:
     """Keep the page's words where a button of the page sent them along with something else it asks for."""
     if "base_version" in request.POST:
-        version = number(request.POST.get("base_version"))
+        version = number_of(request.POST.get("base_version"))
         user: User = request.user  # type: ignore[assignment]
         with contextlib.suppress(drafts.DraftRefused):  # what cannot be stored stays in the page
             working.keep_copy(row, user, _words(request.POST), base_version=version)
@@ -262,10 +262,6 @@ def tell(found: Iterable[Any], sheet: Sheet, episode: EpisodeSpec) -> list[dict[
             }
         )
     return told
-
-
-def number(text: str | None) -> int:
-    return int(text) if text and text.isdigit() and len(text) < 10 else 0
 
 
 def _words(data: QueryDict) -> dict[str, list[str]]:
