@@ -20,6 +20,8 @@ from studio.publishing import PublishingRefused
 from studio.spec.anchoring import Quote, texts_of
 from studio.threads import TALKED_OF, Thread, threads_of
 
+REFUSALS = (PublishingRefused, drafts.DraftRefused, assigning.AssigningRefused)
+
 
 class Refused(APIException):
     """The request was understood and does not fit what is stored now."""
@@ -164,7 +166,10 @@ class PeopleSerializer(serializers.Serializer[Any]):
 
 
 class _OfTask(APIView):
-    """A view of one task, to who may do this."""
+    """A view of one task, to who may do this. What the rules refuse is answered with their words."""
+
+    def handle_exception(self, exc: Exception) -> Response:
+        return super().handle_exception(Refused(str(exc)) if isinstance(exc, REFUSALS) else exc)
 
     def task(self, request: Request, slug: str, user_id: str, pk: int, action: str = "view") -> Task:
         task = access.find_task(request.user, slug, user_id, pk)
@@ -196,18 +201,15 @@ class Remarks(_OfTask):
         given = wanted.validated_data
         words = Quote(given["words"], start=given["start"]) if given["words"] else None
         user: Any = request.user
-        try:
-            made = remarks.remark(
-                task.pk,
-                by=user,
-                text=given["text"],
-                field=given["field"],
-                item_uid=str(given["item"]) if given["item"] else None,
-                words=words,
-                suggestion=given["suggestion"],
-            )
-        except PublishingRefused as refusal:
-            raise Refused(str(refusal)) from None
+        made = remarks.remark(
+            task.pk,
+            by=user,
+            text=given["text"],
+            field=given["field"],
+            item_uid=str(given["item"]) if given["item"] else None,
+            words=words,
+            suggestion=given["suggestion"],
+        )
         return Response(_one(self.told(task), made.pk), status=status.HTTP_201_CREATED)
 
 
@@ -220,13 +222,10 @@ class OneRemark(_OfTask):
         wanted = ChangeRemarkSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         user: Any = request.user
-        try:
-            if "text" in wanted.validated_data:
-                remarks.rewrite(row, by=user, text=wanted.validated_data["text"])
-            if "settled" in wanted.validated_data:
-                remarks.settle(row, by=user, settled=wanted.validated_data["settled"])
-        except PublishingRefused as refusal:
-            raise Refused(str(refusal)) from None
+        if "text" in wanted.validated_data:
+            remarks.rewrite(row, by=user, text=wanted.validated_data["text"])
+        if "settled" in wanted.validated_data:
+            remarks.settle(row, by=user, settled=wanted.validated_data["settled"])
         return Response(_one(self.told(task), row.reply_to_id or row.pk))
 
     @extend_schema(responses={204: None, 409: OpenApiTypes.OBJECT})
@@ -234,10 +233,7 @@ class OneRemark(_OfTask):
         """Take one's own words back; answers stay."""
         task = self.task(request, slug, user_id, pk, "comment")
         user: Any = request.user
-        try:
-            remarks.take_back(get_object_or_404(task.comments, pk=remark), by=user)
-        except PublishingRefused as refusal:
-            raise Refused(str(refusal)) from None
+        remarks.take_back(get_object_or_404(task.comments, pk=remark), by=user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -250,10 +246,7 @@ class Answers(_OfTask):
         wanted = NewAnswerSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         user: Any = request.user
-        try:
-            remarks.answer(root, by=user, text=wanted.validated_data["text"])
-        except PublishingRefused as refusal:
-            raise Refused(str(refusal)) from None
+        remarks.answer(root, by=user, text=wanted.validated_data["text"])
         return Response(_one(self.told(task), root.reply_to_id or root.pk), status=status.HTTP_201_CREATED)
 
 
@@ -265,10 +258,7 @@ class ApplySuggestions(_OfTask):
         wanted = ApplySerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         user: Any = request.user
-        try:
-            done = suggesting.apply(task.pk, wanted.validated_data["remarks"], by=user)
-        except (PublishingRefused, drafts.DraftRefused) as refusal:
-            raise Refused(str(refusal)) from None
+        done = suggesting.apply(task.pk, wanted.validated_data["remarks"], by=user)
         version = done.revision.number if done.revision else None
         return Response({"version": version, "undecided": [row.pk for row in done.undecided]})
 
@@ -300,12 +290,9 @@ class People(_OfTask):
         if unknown := [name for name in names if name and name not in known]:
             raise ValidationError({"people": [f"Nobody here signs in as “{unknown[0]}”."]})
         user: Any = request.user
-        try:
-            assigning.set_people(
-                task.pk, by=user, writer=known.get(names[0]), reviewers=[known[name] for name in names[1:] if name]
-            )
-        except assigning.AssigningRefused as refusal:
-            raise Refused(str(refusal)) from None
+        assigning.set_people(
+            task.pk, by=user, writer=known.get(names[0]), reviewers=[known[name] for name in names[1:] if name]
+        )
         return Response(_people(task))
 
 
