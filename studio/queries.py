@@ -26,30 +26,26 @@ from studio.models import (
     User,
     Waiver,
 )
+from studio.spec.statistics import Figures
+from studio.statistics import held_by
 
 
 @dataclass
 class Counts:
-    """What a persona or a benchmark holds, as the paper's Table 2 counts it."""
+    """What a persona or a benchmark holds, and how far it is."""
 
     personas: int = 0
-    tasks: int = 0
-    sessions: int = 0
-    """Tasks that have a place in their episode."""
-    intents: int = 0
-    rubric: int = 0
-    rule: int = 0
-    """Rule items, and the checks of the persona's grader scripts."""
+    held: Figures = field(default_factory=Figures)
     uncounted: int = 0
     """Grader scripts that tasks name and whose checks could not be counted."""
-    groups: int = 0
     states: Counter[str] = field(default_factory=Counter)
     findings: Counter[str] = field(default_factory=Counter)
     """By severity, without what was waived."""
 
     def add(self, other: Counts) -> None:
-        for name in ("personas", "tasks", "sessions", "intents", "rubric", "rule", "uncounted", "groups"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.personas += other.personas
+        self.held += other.held
+        self.uncounted += other.uncounted
         self.states += other.states
         self.findings += other.findings
 
@@ -89,26 +85,14 @@ def judged_findings() -> QuerySet[Finding]:
 def persona_counts(personas: Iterable[Persona]) -> dict[int, Counts]:
     """Counts by the persona's pk."""
     keys = [persona.pk for persona in personas]
-    counts = {key: Counts(personas=1) for key in keys}
+    held = held_by(keys)
+    counts = {key: Counts(personas=1, held=held[key]) for key in keys}
     of_task = Q(task__episode__persona__in=keys)
     tasks = Task.objects.filter(episode__persona__in=keys).order_by()
-    for key, state, number, placed in tasks.values_list("episode__persona", "state").annotate(
-        Count("pk"), Count("position")
-    ):
-        counts[key].tasks += number
-        counts[key].sessions += placed
+    for key, state, number in tasks.values_list("episode__persona", "state").annotate(Count("pk")):
         counts[key].states[state] += number
-    for key, number in _by_persona(HiddenIntent.objects.filter(of_task)):
-        counts[key].intents = number
-    items = ChecklistItem.objects.filter(of_task).exclude(criterion="")
-    for key, grader, number in items.order_by().values_list("task__episode__persona", "grader").annotate(Count("pk")):
-        if grader == "rule":
-            counts[key].rule += number
-        else:
-            counts[key].rubric += number
-    for key, found in GraderScript.objects.filter(persona__in=keys).values_list("persona", "keys"):
-        counts[key].rule += len(found or ())
-        counts[key].uncounted += found is None
+    for key in GraderScript.objects.filter(persona__in=keys, keys=None).values_list("persona", flat=True):
+        counts[key].uncounted += 1
     there = {(key, path) for key, path in GraderScript.objects.filter(persona__in=keys).values_list("persona", "path")}
     for key, user_id, path in tasks.exclude(grader_path="").values_list(
         "episode__persona", "episode__persona__user_id", "grader_path"

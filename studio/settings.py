@@ -70,12 +70,15 @@ ROOT_URLCONF = "studio.urls"
 WSGI_APPLICATION = "studio.wsgi.application"
 ASGI_APPLICATION = "studio.asgi.application"
 
+_TEMPLATES_FROM = ["studio.templating.Loader", "django.template.loaders.app_directories.Loader"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [
+                ("template_partials.loader.Loader", [("django.template.loaders.cached.Loader", _TEMPLATES_FROM)]),
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

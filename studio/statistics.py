@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -78,33 +78,41 @@ class CategoryRow:
 def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
     """By the persona's pk."""
     keys = [persona.pk for persona in personas]
-    found = {key: Figures() for key in keys}
+    found = held_by(keys)
 
     def put(name: str, rows: Iterable[tuple[int, int]]) -> None:
         for key, number in rows:
-            found[key] = replace(found[key], **{name: getattr(found[key], name) + number})
+            found[key] = replace(found[key], **{name: number})
 
     of = "task__episode__persona"
     mine = {f"{of}__in": keys}
-    tasks = Task.objects.filter(episode__persona__in=keys).order_by().values_list("episode__persona")
-    for key, number, placed in tasks.annotate(Count("pk"), Count("position")):
-        found[key] = replace(found[key], tasks=number, sessions=placed)
-    intents = HiddenIntent.objects.filter(**mine).order_by().values_list(of)
-    for key, local, persistent in intents.annotate(
-        one=Count("pk", filter=~Q(scope="persistent")), more=Count("pk", filter=Q(scope="persistent"))
-    ):
-        found[key] = replace(found[key], local=local, persistent=persistent)
-    items = ChecklistItem.objects.filter(**mine).exclude(criterion="").order_by().values_list(of)
-    for key, rubric, rule in items.annotate(
-        one=Count("pk", filter=~Q(grader="rule")), more=Count("pk", filter=Q(grader="rule"))
-    ):
-        found[key] = replace(found[key], rubric=rubric, rule=rule)
-    scripts = GraderScript.objects.filter(persona__in=keys).values_list("persona", "keys")
-    put("rule", ((key, len(names or ())) for key, names in scripts))
     put("dependencies", Dependency.objects.filter(**mine).order_by().values_list(of).annotate(Count("pk")))
     put("files", Asset.objects.filter(**mine).order_by().values_list(of).annotate(Count("pk")))
     for name, model in (("tools", ToolBinding), ("skills", Skill)):
         put(name, model.objects.filter(persona__in=keys).order_by().values_list("persona").annotate(Count("pk")))
+    return found
+
+
+def held_by(personas: Collection[int]) -> dict[int, Figures]:
+    """What the tasks of the personas of these pks ask for: sessions, intents and items, without what they need."""
+    found = {key: Figures() for key in personas}
+
+    def put(rows: Iterable[tuple[int, int, int]], one: str, other: str) -> None:
+        for key, first, second in rows:
+            found[key] = replace(found[key], **{one: first, other: second})
+
+    of = "task__episode__persona"
+    mine = {f"{of}__in": personas}
+    tasks = Task.objects.filter(episode__persona__in=personas).order_by().values_list("episode__persona")
+    put(tasks.annotate(Count("pk"), Count("position")), "tasks", "sessions")
+    lasting = Q(scope="persistent")
+    intents = HiddenIntent.objects.filter(**mine).order_by().values_list(of)
+    put(intents.annotate(one=Count("pk", filter=~lasting), more=Count("pk", filter=lasting)), "local", "persistent")
+    exact = Q(grader="rule")
+    items = ChecklistItem.objects.filter(**mine).exclude(criterion="").order_by().values_list(of)
+    put(items.annotate(one=Count("pk", filter=~exact), more=Count("pk", filter=exact)), "rubric", "rule")
+    for key, names in GraderScript.objects.filter(persona__in=personas).values_list("persona", "keys"):
+        found[key] = replace(found[key], rule=found[key].rule + len(names or ()))
     return found
 
 
