@@ -2,6 +2,7 @@
 """Every command of the studio. Brings the embedded database and broker up where none are named."""
 
 import os
+import secrets
 import sys
 
 NEEDS_NO_DATABASE = {"help", "--version", "version", "collectstatic", "makemessages"}
@@ -10,19 +11,22 @@ ASKS_FOR_HELP = {"--help", "-h"}
 
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
+    from studio.local import services
     from studio.local.paths import LocalError
-    from studio.local.services import ensure_broker, ensure_database
     from studio.local.tables import migrate_if_needed
 
     if len(sys.argv) > 1 and sys.argv[1] not in NEEDS_NO_DATABASE and not ASKS_FOR_HELP.intersection(sys.argv[1:]):
         try:
-            embedded = ensure_database()
-            ensure_broker()
+            embedded = services.ensure_database()
+            services.ensure_broker()
+            if embedded:
+                migrate_if_needed(sys.argv[1])
         except LocalError as error:
-            print(error, file=sys.stderr)
-            return 1
-        if embedded:
-            migrate_if_needed(sys.argv[1])
+            if "--json" not in sys.argv:
+                print(error, file=sys.stderr)
+                return 1
+            services.missing = str(error)  # the command says so in the document its reader waits for
+            os.environ.setdefault("STUDIO_SECRET_KEY", secrets.token_urlsafe())  # the folder of the kept one may fail
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)

@@ -6,6 +6,9 @@ import os
 
 from studio.local import keeper
 
+missing = ""
+"""Why this process has no database or no broker, and what to do; empty: it has them."""
+
 
 def ensure_database(*, throwaway: bool = False) -> bool:
     """Set DATABASE_URL to the embedded PostgreSQL, up as long as this process lives, unless another is named.

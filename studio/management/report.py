@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NoReturn
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import OperationalError
 
+from studio.local import services
 from studio.models import Benchmark, Membership, Role, User
 
 FOUND_PROBLEMS = 1
@@ -45,15 +46,21 @@ class ReportCommand(BaseCommand):
                     as_json=bool(options.get("json")),
                     document=self.empty,
                 )
+        if services.missing:
+            self._cannot_run(services.missing, "", as_json=bool(options.get("json")))
         try:
             return super().execute(*args, **options)
         except OperationalError as problem:
             said = f"The database cannot be used: {' '.join(str(problem).split())}"
-            mend = "See that it runs, and that DATABASE_URL names it."
-            if options.get("json"):
-                self.give({**self.empty, "errors": [error(said, mend)]})
-            self.stderr.write(self.style.ERROR(f"{said} {mend}"))
-            sys.exit(FOUND_PROBLEMS)
+            self._cannot_run(
+                said, "See that it runs, and that DATABASE_URL names it.", as_json=bool(options.get("json"))
+            )
+
+    def _cannot_run(self, message: str, mend: str, *, as_json: bool) -> NoReturn:
+        if as_json:
+            self.give({**self.empty, "errors": [error(message, mend)]})
+        self.stderr.write(self.style.ERROR(f"{message} {mend}".strip()))
+        sys.exit(FOUND_PROBLEMS)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, metavar="SLUG", help="the benchmark's short name")

@@ -210,3 +210,22 @@ def test_a_database_that_is_not_there_is_a_sentence_and_a_document() -> None:
     assert done.returncode == 1
     assert "The database cannot be used" in json.loads(done.stdout)["errors"][0]["message"]
     assert "Traceback" not in done.stderr
+
+
+def test_embedded_servers_that_cannot_start_are_a_sentence_and_a_document(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("a file where the folder has to be")
+    place = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")}
+    command = [sys.executable, "manage.py", "check_tasks", "--benchmark", "one"]
+    place |= {"STUDIO_DATA_DIR": str(taken), "DJANGO_SETTINGS_MODULE": "studio.settings"}
+
+    said = subprocess.run(command, cwd=settings.BASE_DIR, env=place, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, "--json"], cwd=settings.BASE_DIR, env=place, capture_output=True, text=True, check=False
+    )
+
+    assert said.returncode == done.returncode == 1
+    assert "cannot be made" in said.stderr
+    assert json.loads(done.stdout)["findings"] == []
+    assert "cannot be made" in json.loads(done.stdout)["errors"][0]["message"]
+    assert "Traceback" not in done.stderr
