@@ -33,3 +33,11 @@ class EpisodeSpec(Spec):
 
     def task(self, task_id: str) -> TaskSpec | None:
         return next((task for task in (*self.tasks, *self.unplaced) if task.task_id == task_id), None)
+
+    def called(self, task_id: str) -> str:
+        """A task as people name it: by its title, and its number in the episode."""
+        placed = next((n for n, task in enumerate(self.tasks, 1) if task.task_id == task_id), None)
+        task = self.task(task_id)
+        title = " ".join(task.title.split()) if task else ""
+        where = f" (session {placed})" if placed else " (not placed)" if task else ""
+        return f"“{title or task_id}”{where}"

@@ -39,11 +39,13 @@ class Finding(Spec):
 
     text: str = Field(default="", exclude=True, repr=False)
     """Of a finding without words: what stands in its place as a whole."""
+    said: str = Field(default="", exclude=True, repr=False)
+    """The message with the other task's id where its title and number are read: those may change."""
 
     @property
     def fingerprint(self) -> str:
         """Same defect in the same words, same fingerprint, also after rows move: what a waiver is tied to."""
-        parts = [self.rule, self.persona, self.task, self.field, self.words, self.other, self.message]
+        parts = [self.rule, self.persona, self.task, self.field, self.words, self.other, self.said or self.message]
         if self.text:
             parts.append(self.text)
         return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

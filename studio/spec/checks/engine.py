@@ -44,11 +44,12 @@ def find_problems(
 
 def _apply(each: Rule, task: TaskSpec, scene: Scene) -> Iterator[Finding]:
     for flaw in each.check(task, scene):
+        called = scene.episode.called(flaw.other) if flaw.other else ""
         yield Finding(
             rule=each.name,
             severity=flaw.severity or each.severity,
-            message=flaw.message,
-            mend=flaw.mend,
+            message=flaw.message.replace(f"“{flaw.other}”", called) if called else flaw.message,
+            mend=flaw.mend.replace(f"“{flaw.other}”", called) if called else flaw.mend,
             persona=scene.episode.persona.user_id,
             task=task.task_id,
             field=flaw.field,
@@ -57,6 +58,7 @@ def _apply(each: Rule, task: TaskSpec, scene: Scene) -> Iterator[Finding]:
             other=flaw.other,
             proposal=flaw.proposal,
             text="" if flaw.words else _text(task, flaw),
+            said=flaw.message,
         )
 
 

@@ -34,7 +34,7 @@ def _remove(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | No
         label=f"Remove the {noun}" if finding.field == "depends_on" else f"Remove {noun} {finding.item}",
         shows=f"{noun.capitalize()} {finding.item} goes."
         if finding.field != "depends_on"
-        else f"The task no longer depends on “{finding.other or task.task_id}” here.",
+        else f"The task no longer depends on {episode.called(finding.other or task.task_id)} here.",
         edits=(Remove(field=finding.field, item=finding.item),),
     )
 
@@ -68,7 +68,7 @@ def _declare(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | N
         return None
     return Mend(
         label="Declare the dependency",
-        shows=f"The task depends on “{finding.other}”.",
+        shows=f"The task depends on {episode.called(finding.other)}.",
         edits=(Add(field="depends_on", value=Dependency(task_id=finding.other)),),
     )
 

@@ -25,7 +25,7 @@ class Flaw:
     words: str = ""
     """Verbatim from the field."""
     other: str = ""
-    """Another task that is concerned."""
+    """Another task that is concerned, by its id. In message and mend, “its id” is read as its title and number."""
     proposal: ExactCheck | None = None
     """The exact check that could take a judged item's place."""
     severity: Severity | None = None

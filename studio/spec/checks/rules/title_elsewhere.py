@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -5,7 +6,7 @@ from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.checks.sources import told
 from studio.spec.task import TaskSpec
 from studio.spec.text.clauses import sentences
-from studio.spec.text.coverage import anywhere, coverage
+from studio.spec.text.coverage import anywhere
 from studio.spec.text.prose import prose
 from studio.spec.text.words import Word, alike, content
 
@@ -14,31 +15,37 @@ PASSING = 0.05
 THEME = 0.1
 TIMES = 3
 """How often more another task has to speak of it before the title is that one's."""
+FEWEST = 2
+"""Words of the title that the other task has to have: a single one is met by chance,"""
+THROUGHOUT = 0.4
+"""unless this share of its sentences has it."""
 
 
-@rule("title-elsewhere", "hint")
+@rule("title-elsewhere", "warning")
 def title_elsewhere(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
-    """A title none of whose words occurs in its task was left over from another one, or says nothing."""
+    """A title that speaks of another task's affair was left over from there. A title in words that its task does not
+    have is none: people sum up in other words."""
     title = content(task.title)
     if len(title) < 2 or len(content(task.initial_request[:5_000])) < 5:
         return
     others = [other for other in (*scene.episode.tasks, *scene.episode.unplaced) if other.task_id != task.task_id]
     other = _speaks_more(task, others)
-    if other is None:
-        if anywhere(task.title, f"{task.initial_request[:5_000]}\n{task.description}") > 0.35:
-            return
-        rest = told(task).removeprefix(task.title)[:20_000]
-        if coverage(task.title, f"{rest}\n{task.description}").near > 0.35:
-            return
+    if other is None and not _said(task):
         other = next((each for each in others if _fits(title, told(each)[:20_000])), None)
-    yield Flaw(
-        "title",
-        f"The title fits “{other.task_id}” better than this task." if other else "The title has no word of its task.",
-        "Say in a few words what the user wants here.",
-        words=task.title,
-        other=other.task_id if other else "",
-        severity="warning" if other else "hint",
-    )
+    if other:
+        yield Flaw(
+            "title",
+            f"The title fits “{other.task_id}” better than this task.",
+            "Say in a few words what the user wants here.",
+            words=task.title,
+            other=other.task_id,
+        )
+
+
+def _said(task: TaskSpec) -> bool:
+    """Whether the task has words of its title, file names taken apart."""
+    rest = f"{told(task).removeprefix(task.title)[:20_000]}\n{task.description}"
+    return max(anywhere(task.title, rest), anywhere(task.title, re.sub(r"[_./-]", " ", rest))) > 0.35
 
 
 def _speaks_more(task: TaskSpec, others: list[TaskSpec]) -> TaskSpec | None:
@@ -47,7 +54,11 @@ def _speaks_more(task: TaskSpec, others: list[TaskSpec]) -> TaskSpec | None:
         return None
     themes = [(_theme(task.title, _sentences(other)), other.task_id, other) for other in others]
     most, _, other = max(themes, default=(0.0, "", None))
-    return other if most >= max(THEME, TIMES * own) else None
+    if other is None or most < max(THEME, TIMES * own):
+        return None
+    bags = [_keys(text) for text in _sentences(other)]
+    shares = [sum(_has(bag, word.key) for bag in bags) / len(bags) for word in content(task.title)]
+    return other if sum(map(bool, shares)) >= FEWEST or max(shares) >= THROUGHOUT else None
 
 
 def _sentences(task: TaskSpec) -> tuple[str, ...]:
