@@ -1,0 +1,125 @@
+"""The API on pilots and the models they run with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
+from rest_framework import mixins, serializers, status, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluation import queries
+from evaluation.api.asking import BENCHMARK, of_benchmark
+from evaluation.blindness import pending_in
+from evaluation.models import ModelEndpoint, Pilot
+from evaluation.pilots import MAX_RUNS, PilotRefused, start_pilot
+from evaluation.results import pilot_report
+from studio.access import find_benchmark, require
+
+
+class EndpointSerializer(serializers.ModelSerializer[ModelEndpoint]):
+    class Meta:
+        model = ModelEndpoint
+        fields = ["name", "model", "scripted"]
+
+
+class PilotSerializer(serializers.ModelSerializer[Pilot]):
+    benchmark = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    agent = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    user_model = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    judge = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    sessions = serializers.IntegerField(source="total", read_only=True)
+    over = serializers.IntegerField(read_only=True)
+
+    class Meta:
+        model = Pilot
+        fields = [
+            "id",
+            "number",
+            "benchmark",
+            "agent",
+            "user_model",
+            "judge",
+            "runs_wanted",
+            "limits",
+            "scripted",
+            "drafts",
+            "state",
+            "sessions",
+            "over",
+            "created_at",
+            "finished_at",
+        ]
+        read_only_fields = fields
+
+
+class NewPilotSerializer(serializers.Serializer[Any]):
+    """As ``manage.py pilot`` takes it."""
+
+    benchmark = serializers.SlugField()
+    agent = serializers.CharField()
+    user_model = serializers.CharField()
+    judge = serializers.CharField()
+    persona = serializers.CharField(required=False, default="", allow_blank=True)
+    tasks = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    runs = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MAX_RUNS)
+    limits = serializers.DictField(child=serializers.FloatField(min_value=0), required=False, default=dict)
+
+
+@extend_schema_view(list=extend_schema(parameters=[BENCHMARK]))
+class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Pilot]):
+    """A model's runs over tasks."""
+
+    serializer_class = PilotSerializer
+    queryset = Pilot.objects.none()
+
+    def get_queryset(self) -> Any:
+        found = queries.with_counts(queries.visible_pilots(self.request.user)).order_by("-created_at", "-pk")
+        return of_benchmark(found, self.request)
+
+    @extend_schema(request=NewPilotSerializer, responses={201: PilotSerializer})
+    def create(self, request: Request) -> Response:
+        """Start a pilot on the tasks as they are now."""
+        wanted = NewPilotSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        data = dict(wanted.validated_data)
+        benchmark = find_benchmark(request.user, data.pop("benchmark"))
+        require(request.user, benchmark, "pilot")
+        for part in ("agent", "user_model", "judge"):
+            data[part] = _endpoint(part, data[part])
+        try:
+            pilot = start_pilot(benchmark, by=request.user, **data)
+        except PilotRefused as refused:
+            raise ValidationError({refused.field: [refused.message]}) from refused
+        row = self.get_queryset().get(pk=pilot.pk)
+        return Response(PilotSerializer(row).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(responses=OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py pilot --json`` gives it."))
+    @action(detail=True)
+    def report(self, request: Request, pk: str) -> Response:
+        """Every session with its intents, items and scores."""
+        row = self.get_object()
+        if pending_in(request.user, row):
+            raise PermissionDenied(
+                "You judge decisions of this pilot blind. Its report opens once you have opened the audit's results."
+            )
+        return Response(pilot_report(row))
+
+
+class EndpointViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ModelEndpoint]):
+    """The models there are, by name."""
+
+    serializer_class = EndpointSerializer
+    queryset = ModelEndpoint.objects.order_by("scripted", "name")
+
+
+def _endpoint(part: str, name: str) -> ModelEndpoint:
+    row = ModelEndpoint.objects.filter(name=name).first()
+    if row is None:
+        known = ", ".join(queries.endpoints().values_list("name", flat=True))
+        raise ValidationError({part: [f"There is no model “{name}”. There are: {known}."]})
+    return row

@@ -1,0 +1,124 @@
+"""The API on sessions: what was said and done, and what was decided of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluation import queries
+from evaluation.api.asking import is_key
+from evaluation.blindness import is_blind
+from evaluation.models import Session, SessionIntent, ToolCall, Turn, Verdict
+
+
+class ToolCallSerializer(serializers.ModelSerializer[ToolCall]):
+    arguments = serializers.JSONField()
+
+    class Meta:
+        model = ToolCall
+        fields = ["position", "name", "arguments", "result", "ok", "milliseconds"]
+
+
+class TurnSerializer(serializers.ModelSerializer[Turn]):
+    tool_calls = ToolCallSerializer(many=True)
+    files = serializers.JSONField(source="snapshot.manifest")
+
+    class Meta:
+        model = Turn
+        fields = ["number", "user_message", "reply", "note", "agent_tokens", "milliseconds", "tool_calls", "files"]
+
+
+class IntentSerializer(serializers.ModelSerializer[SessionIntent]):
+    class Meta:
+        model = SessionIntent
+        fields = ["index", "status", "turn"]
+
+
+class VerdictSerializer(serializers.ModelSerializer[Verdict]):
+    class Meta:
+        model = Verdict
+        fields = [
+            "kind",
+            "scoring",
+            "turn",
+            "index",
+            "label",
+            "grader",
+            "met",
+            "quote",
+            "reason",
+            "supported",
+            "style",
+            "error",
+        ]
+
+
+class SessionSerializer(serializers.ModelSerializer[Session]):
+    pilot = serializers.IntegerField(source="run.pilot_id")
+    persona = serializers.CharField(source="run.persona_revision.persona.user_id")
+    task = serializers.CharField(source="revision.task.task_id")
+    run_number = serializers.IntegerField(source="run.number")
+
+    class Meta:
+        model = Session
+        fields = [
+            "id",
+            "pilot",
+            "persona",
+            "task",
+            "run_number",
+            "position",
+            "state",
+            "reason",
+            "turn_count",
+            "tokens",
+            "cost",
+            "started_at",
+            "ended_at",
+        ]
+
+
+class SessionDetailSerializer(SessionSerializer):
+    """With every turn; ``intents`` and ``verdicts`` are null for who still judges decisions of the session."""
+
+    turns = TurnSerializer(many=True)
+    intents = serializers.SerializerMethodField()
+    verdicts = serializers.SerializerMethodField()
+
+    class Meta(SessionSerializer.Meta):
+        fields = [*SessionSerializer.Meta.fields, "turns", "intents", "verdicts"]
+
+    @extend_schema_field(IntentSerializer(many=True, allow_null=True))
+    def get_intents(self, row: Session) -> list[dict[str, Any]] | None:
+        return None if self.context["blind"] else list(IntentSerializer(row.intents.all(), many=True).data)
+
+    @extend_schema_field(VerdictSerializer(many=True, allow_null=True))
+    def get_verdicts(self, row: Session) -> list[dict[str, Any]] | None:
+        return None if self.context["blind"] else list(VerdictSerializer(queries.verdicts_of(row), many=True).data)
+
+
+@extend_schema_view(list=extend_schema(parameters=[OpenApiParameter("pilot", int, description="Only of this pilot.")]))
+class SessionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Session]):
+    """One task executed."""
+
+    serializer_class = SessionSerializer
+    queryset = Session.objects.none()
+
+    def get_queryset(self) -> Any:
+        found = queries.visible_sessions(self.request.user).order_by("-run__pilot", "run", "position")
+        pilot = self.request.query_params.get("pilot", "")
+        if pilot:
+            found = found.filter(run__pilot=int(pilot)) if is_key(pilot) else found.none()
+        return found
+
+    @extend_schema(responses=SessionDetailSerializer)
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """With its turns, tool calls and files, and what was decided of it."""
+        row = self.get_object()
+        context = {"blind": is_blind(request.user, row)}
+        row = self.get_queryset().prefetch_related("turns__snapshot", "turns__tool_calls").get(pk=row.pk)
+        return Response(SessionDetailSerializer(row, context=context).data)
