@@ -1,0 +1,28 @@
+"""The API of authoring: what the pages do, for other programs. Membership decides here as there."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+
+from studio.api import benchmarks, board, remarks, reviewing, tasks
+
+
+@login_required
+def about(request: HttpRequest) -> HttpResponse:
+    """What there is, in words, and where the schema lies."""
+    return render(request, "studio/api.html")
+
+
+urlpatterns = [
+    path("", about, name="api"),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    *benchmarks.urlpatterns,
+    *tasks.urlpatterns,
+    *board.urlpatterns,
+    *remarks.urlpatterns,
+    *reviewing.urlpatterns,
+]

@@ -1,0 +1,149 @@
+"""The API on benchmarks: their personas, what the checks say, and importing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.urls import path
+from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema, extend_schema_field
+from rest_framework import generics, serializers, status
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from studio import access, drafts, queries
+from studio.importing import import_archive
+from studio.models import Benchmark, Finding, Persona
+
+
+class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
+    roles = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Benchmark
+        fields = ["slug", "name", "description", "approvals_needed", "review_by_list", "created_at", "roles"]
+
+    def get_roles(self, benchmark: Benchmark) -> list[str]:
+        """What the asking person may be here."""
+        return sorted(row.role for row in benchmark.memberships.all() if row.user_id == self.context["request"].user.pk)
+
+
+class PersonaSerializer(serializers.ModelSerializer[Persona]):
+    class Meta:
+        model = Persona
+        fields = ["user_id", "name", "occupation", "version", "updated_at"]
+
+
+class PersonaDetailSerializer(PersonaSerializer):
+    spec = serializers.SerializerMethodField()
+    order = serializers.SerializerMethodField()
+
+    class Meta(PersonaSerializer.Meta):
+        fields = [*PersonaSerializer.Meta.fields, "spec", "order"]
+
+    @extend_schema_field(OpenApiTypes.OBJECT)
+    def get_spec(self, persona: Persona) -> Any:
+        return drafts.load_episode(persona).persona.to_json()
+
+    def get_order(self, persona: Persona) -> list[str]:
+        """Ids of the tasks as they run."""
+        rows = persona.episode.tasks.filter(position__isnull=False).order_by("position")
+        return list(rows.values_list("task_id", flat=True))
+
+
+class FindingSerializer(serializers.ModelSerializer[Finding]):
+    persona = serializers.CharField(source="task.episode.persona.user_id")
+    task = serializers.CharField(source="task.task_id")
+    waived = serializers.CharField(
+        allow_null=True, read_only=True, help_text="Why it may stay: waived, or an error that an owner set aside."
+    )
+
+    class Meta:
+        model = Finding
+        fields = ["persona", "task", "rule", "severity", "field", "item", "words", "message", "mend", "other", "waived"]
+
+
+class ImportSerializer(serializers.Serializer[Any]):
+    archive = serializers.FileField(help_text="A zip of one persona's folder, or of a data/ folder of several.")
+    published = serializers.BooleanField(default=False, help_text="Take the tasks as approved elsewhere.")
+    dry_run = serializers.BooleanField(default=False, help_text="Tell what would happen and store nothing.")
+
+
+class Benchmarks(generics.ListAPIView[Benchmark]):
+    """The benchmarks the asking person is a member of."""
+
+    serializer_class = BenchmarkSerializer
+    queryset = Benchmark.objects.none()
+
+    def get_queryset(self) -> QuerySet[Benchmark]:
+        return access.benchmarks_for(self.request.user).prefetch_related("memberships")
+
+
+class Personas(generics.ListAPIView[Persona]):
+    """A benchmark's personas."""
+
+    serializer_class = PersonaSerializer
+    queryset = Persona.objects.none()
+
+    def get_queryset(self) -> QuerySet[Persona]:
+        if "slug" not in self.kwargs:
+            return Persona.objects.none()
+        return access.find_benchmark(self.request.user, self.kwargs["slug"]).personas.order_by("position", "user_id")
+
+
+class OnePersona(APIView):
+    """A persona in full."""
+
+    @extend_schema(responses=PersonaDetailSerializer)
+    def get(self, request: Request, slug: str, user_id: str) -> Response:
+        return Response(PersonaDetailSerializer(access.find_persona(request.user, slug, user_id)).data)
+
+
+@extend_schema(parameters=[OpenApiParameter("severity", str, enum=["error", "warning", "hint"])])
+class Findings(generics.ListAPIView[Finding]):
+    """What the checks say of a benchmark's tasks, errors first; ``waived`` says why one may stay."""
+
+    serializer_class = FindingSerializer
+    queryset = Finding.objects.none()
+
+    def get_queryset(self) -> QuerySet[Finding]:
+        if "slug" not in self.kwargs:
+            return Finding.objects.none()
+        benchmark = access.find_benchmark(self.request.user, self.kwargs["slug"])
+        severity = self.request.query_params.get("severity", "")
+        severity = severity if severity in ("error", "warning", "hint") else ""
+        return queries.findings_of(benchmark, severity=severity, everything=True)
+
+
+class Imports(APIView):
+    """Import a zip: the report of ``pibench_import``. With errors nothing is stored."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(request=ImportSerializer, responses={200: OpenApiTypes.OBJECT, 422: OpenApiTypes.OBJECT})
+    def post(self, request: Request, slug: str) -> Response:
+        benchmark = access.find_benchmark(request.user, slug)
+        access.require(request.user, benchmark, "edit")
+        wanted = ImportSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        archive = wanted.validated_data["archive"]
+        report = import_archive(
+            benchmark,
+            archive.read(),
+            name=archive.name.removesuffix(".zip"),
+            by=request.user,
+            published=wanted.validated_data["published"],
+            dry_run=wanted.validated_data["dry_run"],
+        )
+        return Response(report.to_json(), status=200 if report.ok else status.HTTP_422_UNPROCESSABLE_ENTITY)
+
+
+urlpatterns = [
+    path("benchmarks/", Benchmarks.as_view(), name="api_benchmarks"),
+    path("benchmarks/<slug:slug>/personas/", Personas.as_view(), name="api_personas"),
+    path("benchmarks/<slug:slug>/personas/<str:user_id>/", OnePersona.as_view(), name="api_persona"),
+    path("benchmarks/<slug:slug>/findings/", Findings.as_view(), name="api_findings"),
+    path("benchmarks/<slug:slug>/imports/", Imports.as_view(), name="api_imports"),
+]

@@ -1,0 +1,151 @@
+"""The API on tasks: read, saved, and led from draft to approved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.urls import path
+from drf_spectacular.utils import OpenApiTypes, extend_schema, extend_schema_field
+from pydantic import ValidationError as SpecInvalid
+from rest_framework import generics, serializers, status
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from studio import access, drafts, publishing
+from studio.api.asking import TASK, TASKS, OfTask
+from studio.api.reviewing import PointsSerializer
+from studio.models import Task
+from studio.points import points_of
+from studio.spec.task import TaskSpec
+
+
+class TaskSerializer(serializers.ModelSerializer[Task]):
+    persona = serializers.CharField(source="episode.persona.user_id")
+
+    class Meta:
+        model = Task
+        fields = ["id", "persona", "task_id", "title", "position", "state", "version", "updated_at"]
+
+
+class TaskDetailSerializer(TaskSerializer):
+    spec = serializers.SerializerMethodField()
+
+    class Meta(TaskSerializer.Meta):
+        fields = [*TaskSerializer.Meta.fields, "spec"]
+
+    @extend_schema_field(OpenApiTypes.OBJECT)
+    def get_spec(self, task: Task) -> Any:
+        return drafts.load_task(task).to_json()
+
+
+class SaveSerializer(serializers.Serializer[Any]):
+    version = serializers.IntegerField(min_value=0, help_text="The version the edit began from.")
+    spec = serializers.DictField(help_text="The whole task, as a GET gives it.")
+    note = serializers.CharField(required=False, allow_blank=True, max_length=300, default="")
+
+
+class StepSerializer(serializers.Serializer[Any]):
+    action = serializers.ChoiceField(choices=["submit", "withdraw", "approve", "request_changes"])
+    version = serializers.IntegerField(required=False, help_text="The version that was read.")
+    text = serializers.CharField(required=False, allow_blank=True, default="")
+    points = PointsSerializer(required=False, allow_null=True, default=None)
+
+
+class Tasks(generics.ListAPIView[Task]):
+    """A persona's tasks, in the order they run."""
+
+    serializer_class = TaskSerializer
+    queryset = Task.objects.none()
+
+    def get_queryset(self) -> QuerySet[Task]:
+        if "slug" not in self.kwargs:
+            return Task.objects.none()
+        persona = access.find_persona(self.request.user, self.kwargs["slug"], self.kwargs["user_id"])
+        return (
+            Task.objects.filter(episode__persona=persona)
+            .select_related("episode__persona")
+            .order_by("position", "task_id")
+        )
+
+
+class OneTask(APIView):
+    """A task in full; saving it makes a version."""
+
+    @extend_schema(responses=TaskDetailSerializer)
+    def get(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+        return Response(TaskDetailSerializer(access.find_task(request.user, slug, user_id, pk)).data)
+
+    @extend_schema(request=SaveSerializer, responses={200: TaskDetailSerializer, 409: OpenApiTypes.OBJECT})
+    def put(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+        task = access.find_task(request.user, slug, user_id, pk)
+        access.require(request.user, task.episode.persona.benchmark, "edit")
+        wanted = SaveSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        try:
+            spec = TaskSpec.model_validate(wanted.validated_data["spec"])
+        except SpecInvalid as problem:
+            raise ValidationError({"spec": [_sentence(error) for error in problem.errors()]}) from None
+        _refuse_foreign_files(spec, task)
+        try:
+            drafts.save_task(
+                task.pk,
+                spec,
+                by=request.user,
+                note=wanted.validated_data["note"],
+                base_version=wanted.validated_data["version"],
+            )
+        except drafts.StaleDraft as refusal:
+            return Response({"detail": str(refusal), "version": refusal.current}, status=status.HTTP_409_CONFLICT)
+        except drafts.DraftRefused as refusal:
+            raise ValidationError({refusal.field: [str(refusal)]}) from None
+        return Response(TaskDetailSerializer(access.find_task(request.user, slug, user_id, pk)).data)
+
+
+class Steps(OfTask):
+    """One step on the task's way: submit, withdraw, approve, request_changes."""
+
+    @extend_schema(request=StepSerializer, responses={200: TaskSerializer, 409: OpenApiTypes.OBJECT})
+    def post(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+        task = self.task(request, slug, user_id, pk)
+        wanted = StepSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        given = wanted.validated_data
+        action, text, version = given["action"], given["text"], given.get("version")
+        points = None if given["points"] is None else points_of(given["points"])
+        reviewing = action in ("approve", "request_changes")
+        access.require(request.user, task.episode.persona.benchmark, "review" if reviewing else "edit")
+        user: Any = request.user
+        if action == "submit":
+            publishing.submit(pk, by=user, text=text)
+        elif action == "withdraw":
+            publishing.withdraw(pk, by=user)
+        elif action == "approve":
+            publishing.approve(pk, by=user, version=version, text=text, points=points)
+        else:
+            publishing.request_changes(pk, by=user, version=version, text=text, points=points)
+        return Response(TaskSerializer(access.find_task(request.user, slug, user_id, pk)).data)
+
+
+def _refuse_foreign_files(spec: TaskSpec, task: Task) -> None:
+    """Files are named by their content's hash; one may only name what the task has or had."""
+    known = {(file.path, file.sha256) for file in drafts.load_task(task).assets}
+    for revision in task.revisions.values_list("spec", flat=True):
+        known |= {(file["path"], file["sha256"]) for file in revision.get("assets", ())}
+    for file in spec.assets:
+        if (file.path, file.sha256) not in known:
+            raise ValidationError({"assets": [f"“{file.path}” is not among the task's files: upload it on its page."]})
+
+
+def _sentence(error: Any) -> str:
+    place = ".".join(str(part) for part in error["loc"])
+    return f"{place}: {error['msg']}."
+
+
+urlpatterns = [
+    path(TASKS, Tasks.as_view(), name="api_tasks"),
+    path(TASK, OneTask.as_view(), name="api_task"),
+    path(f"{TASK}steps/", Steps.as_view(), name="api_steps"),
+]
