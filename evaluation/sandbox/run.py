@@ -59,15 +59,22 @@ def run_python(
     return _run(chain, stdin, limits)
 
 
-@cache
 def why_unavailable() -> str:
-    """Why no foreign code can run here; empty: it can. Tried once per process."""
-    limits = Limits(seconds=20)
+    """Why no foreign code can run here now; empty: it can. What could run once is not tried again."""
     try:
-        outcome = run_python("print(1)", limits=limits)
+        _try_out()
     except SandboxUnavailable as exc:
         return str(exc)
-    return "" if outcome.stdout == b"1\n" else f"A trial program did not run. {outcome.explain(limits)}"
+    return ""
+
+
+@cache
+def _try_out() -> None:
+    """A success is remembered, a failure is not: it may have been a moment's shortage."""
+    limits = Limits(seconds=20)
+    outcome = run_python("print(1)", limits=limits)
+    if outcome.stdout != b"1\n":
+        raise SandboxUnavailable(f"A trial program did not run. {outcome.explain(limits)}")
 
 
 def _hidden_folders() -> list[str]:

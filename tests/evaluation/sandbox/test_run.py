@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -294,3 +295,12 @@ def test_the_filter_of_system_calls_is_whole_instructions_and_every_jump_lands(m
 
 def test_an_unknown_machine_has_no_filter():
     assert build_filter("pdp11") is None
+
+
+def test_a_moment_in_which_nothing_could_run_is_not_held_against_the_machine(monkeypatch):
+    run._try_out.cache_clear()
+    monkeypatch.setattr(run, "run_python", Mock(side_effect=SandboxUnavailable("No memory just now.")))
+    short = why_unavailable()
+    monkeypatch.undo()
+
+    assert (short, why_unavailable()) == ("No memory just now.", "")
