@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,7 +135,9 @@ class Camera:
                         if shot.who != who:
                             continue
                         path = folder / (f"{shot.name}-{width}-{scheme}.png" if named else f"{shot.name}.png")
-                        page.goto(self.address + shot.url, wait_until="load")
+                        answer = page.goto(self.address + shot.url, wait_until="load")
+                        if answer is None or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                            raise LocalError(f"The page {shot.name}, {shot.url}, failed.")
                         page.screenshot(path=path, full_page=whole)
                         made.append(path)
                     context.close()

@@ -166,7 +166,7 @@ class Tour:
         with tempfile.TemporaryDirectory() as folder:
             packed = shutil.make_archive(f"{folder}/persona", "zip", SAMPLE, "radio_producer")
             page.get_by_label("A zip").set_input_files(packed)
-            page.get_by_role("button", name="Look at it").click()
+            page.get_by_role("button", name="Preview the import").click()
             page.wait_for_url("**/import/*/")
         self.places.imported = page.url.removeprefix(self.address)
 

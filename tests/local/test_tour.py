@@ -1,0 +1,34 @@
+"""The way somebody goes before the studio is photographed, gone in a studio of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.local.processes import start
+
+# In a process of its own: two drivers of browsers do not share one.
+GO = """
+import json
+from studio.local.pictures import chromium, own_studio
+from studio.local.tour import Tour
+
+with own_studio() as address, chromium() as browser:
+    tour = Tour(browser, address)
+    answers = {}
+    for shot in tour.act():
+        page = tour.pages["owner" if shot.who == "nobody" else shot.who]
+        answers[shot.name] = page.context.request.get(address + shot.url).status
+    print(json.dumps(answers))
+"""
+
+
+@pytest.mark.timeout(420)  # a studio starts, and a pilot of fourteen sessions runs in it
+def test_the_way_to_the_photographs_can_be_gone_and_every_page_on_it_answers(tmp_path: Path):
+    told, _ = start(["-c", GO], tmp_path).communicate(timeout=400)
+
+    answers = json.loads(told.strip().splitlines()[-1])
+    assert {name: status for name, status in answers.items() if status != 200} == {"not-found": 404}
+    assert len(answers) > 60
