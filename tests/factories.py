@@ -8,7 +8,8 @@ import factory
 from factory.django import DjangoModelFactory
 
 from studio import drafts
-from studio.models import Benchmark, Membership, Persona, Task, User
+from studio.models import Benchmark, Blob, Membership, Persona, Task, User
+from studio.spec.base import FileRef
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import ChecklistItem, HiddenIntent, TaskSpec
 from studio.spec.uids import default_uid
@@ -29,6 +30,12 @@ class BenchmarkFactory(DjangoModelFactory[Benchmark]):
 
     slug = factory.Sequence(lambda n: f"benchmark-{n}")
     name = factory.LazyAttribute(lambda benchmark: benchmark.slug.replace("-", " ").title())
+
+
+def stored(path: str, content: bytes) -> FileRef:
+    """A file whose content is kept."""
+    [sha] = Blob.objects.keep([content])
+    return FileRef(path=path, sha256=sha, size=len(content))
 
 
 def member(benchmark: Benchmark, *roles: str) -> User:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import uuid
 from collections.abc import Sequence
@@ -10,19 +9,18 @@ from collections.abc import Sequence
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots import start_pilot
 from studio.drafts import create_persona, create_task
-from studio.models import Benchmark, Blob
+from studio.models import Benchmark
 from studio.spec.base import FileRef
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Rule, TaskSpec
+from tests.factories import stored
 
 _numbers = itertools.count(1)
 
 
 def file(path: str, text: str) -> FileRef:
     """A stored file."""
-    content = text.encode()
-    Blob.objects.keep([content])
-    return FileRef(path=path, sha256=hashlib.sha256(content).hexdigest(), size=len(content))
+    return stored(path, text.encode())
 
 
 def intents(*contents: str, provided: Sequence[int] = ()) -> tuple[HiddenIntent, ...]:

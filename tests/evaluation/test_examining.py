@@ -9,11 +9,10 @@ from evaluation.examining import examine_forgotten, examine_scripts
 from evaluation.graders import examining
 from evaluation.sandbox import SandboxUnavailable, why_unavailable
 from studio import drafts
-from studio.models import Blob, Finding, GraderScript, Persona, ScriptReport
-from studio.spec.base import FileRef
+from studio.models import Finding, GraderScript, Persona, ScriptReport
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
-from tests.factories import BenchmarkFactory
+from tests.factories import BenchmarkFactory, stored
 
 pytestmark = pytest.mark.django_db
 
@@ -32,8 +31,7 @@ def persona() -> Persona:
 
 
 def persona_with(content: bytes) -> Persona:
-    [sha] = Blob.objects.keep([content])
-    script = FileRef(path="scripts/a.py", sha256=sha, size=len(content))
+    script = stored("scripts/a.py", content)
     persona = drafts.create_persona(BenchmarkFactory(), PersonaSpec(user_id="Nurse", scripts=(script,)), by=None)
     drafts.create_task(persona, TaskSpec(task_id="a", grader_script="data/Nurse/scripts/a.py"), by=None)
     return persona

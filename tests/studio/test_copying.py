@@ -9,17 +9,11 @@ from django.urls import reverse
 from studio import copying, drafts, publishing
 from studio.copying import CopyRefused, copy_tasks, plan_copy
 from studio.drafts import load_episode, load_task
-from studio.models import Blob, Event, Membership, Persona, Role, Task
-from studio.spec.base import FileRef
+from studio.models import Event, Membership, Persona, Role, Task
 from studio.spec.task import Dependency
-from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.factories import BenchmarkFactory, a_persona, a_task, member, stored
 
 pytestmark = pytest.mark.django_db
-
-
-def stored(path, data):
-    [sha] = Blob.objects.keep([data])
-    return FileRef(path=path, sha256=sha, size=len(data))
 
 
 @pytest.fixture

@@ -10,19 +10,13 @@ from django.urls import reverse
 from studio import drafts, keeping, publishing
 from studio.drafts import load_episode, load_task
 from studio.keeping import TemplateRefused, save_template
-from studio.models import Blob, Finding, Membership, Role, Task, TaskTemplate
-from studio.spec.base import FileRef
+from studio.models import Finding, Membership, Role, Task, TaskTemplate
 from studio.spec.task import Dependency, Recovery
 from studio.starting import begin
 from studio.startingpoints import starting_points
-from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, stored
 
 pytestmark = pytest.mark.django_db
-
-
-def stored(path, data):
-    [sha] = Blob.objects.keep([data])
-    return FileRef(path=path, sha256=sha, size=len(data))
 
 
 @pytest.fixture

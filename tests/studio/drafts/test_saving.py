@@ -16,10 +16,11 @@ from studio.drafts import (
     save_task,
 )
 from studio.drafts.refusing import DraftRefused
-from studio.models import Benchmark, Blob, Persona, Task, TaskState, User
+from studio.models import Benchmark, Persona, Task, TaskState, User
 from studio.spec.base import FileRef
 from studio.spec.persona import PersonaSpec, Skill
 from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence, Trigger
+from tests.factories import stored
 
 pytestmark = pytest.mark.django_db
 
@@ -33,11 +34,6 @@ def author() -> User:
 def persona(author: User) -> Persona:
     benchmark = Benchmark.objects.create(slug="bench", name="Bench")
     return create_persona(benchmark, PersonaSpec(user_id="Nurse"), by=author)
-
-
-def file(path: str, content: bytes) -> FileRef:
-    [sha] = Blob.objects.keep([content])
-    return FileRef(path=path, sha256=sha, size=len(content))
 
 
 def intent(content: str, **more: object) -> HiddenIntent:
@@ -64,7 +60,7 @@ def full_task() -> TaskSpec:
         tool_evidence=(ToolEvidence(tool="gmail__send_email", call=("subject",)),),
         depends_on=(Dependency(task_id="t1", carries_over="the units"),),
         group="plans",
-        assets=(file("b.txt", b"b"), file("a.txt", b"a")),
+        assets=(stored("b.txt", b"b"), stored("a.txt", b"a")),
         metadata={"theme": "x", "difficulty": "easy"},
         source={"z": 1, "a": 2},
     )
@@ -184,9 +180,9 @@ def test_a_persona_is_saved_with_its_files_and_tools(persona: Persona, author: U
         preferences={"z": 1, "a": 2},
         long_term_goals=("rest", {"odd": True}),
         tools=("gmail__send_email", "amazon__login"),
-        skills=(Skill(name="triage", files=(file("SKILL.md", b"# Triage"),)),),
-        scripts=(file("scripts/x.py", b"def score(h): return {}"),),
-        files=(file("notes.txt", b"n"),),
+        skills=(Skill(name="triage", files=(stored("SKILL.md", b"# Triage"),)),),
+        scripts=(stored("scripts/x.py", b"def score(h): return {}"),),
+        files=(stored("notes.txt", b"n"),),
         tools_source=["gmail__send_email", "amazon__login"],
     )
 

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from django.db import connections
 from playwright.sync_api import expect
 
 from studio import drafts
-from studio.local.browser import find_chromium
 from studio.models import Role, Task
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
-
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-
-
-@pytest.fixture
-def browser(monkeypatch) -> Iterator[object]:
-    from playwright.sync_api import sync_playwright
-
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")  # Playwright's loop runs in this thread, no query does
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find_chromium(), args=ARGS)
-        yield chromium
-        chromium.close()
-        connections.close_all()  # those of this loop, which nobody else would close
 
 
 @pytest.fixture
