@@ -180,10 +180,8 @@ def _line(row: Task, before: str, after: str, refusal: str = "") -> Line:
 
 def _step_lines(rows: list[Task], does: str, by: User | None) -> list[Line]:
     after = str(STEPS[does][0].label)
-    copies = (
-        WorkingCopy.objects.filter(user=by, task__in=rows) if by and does == "submit" else WorkingCopy.objects.none()
-    )
-    unsaved = set(copies.values_list("task_id", flat=True))
+    typed = WorkingCopy.objects.filter(user=by, task__in=rows, sheet__isnull=False)
+    unsaved = set(typed.values_list("task_id", flat=True)) if by and does == "submit" else set()
     lines = []
     for row in rows:
         note, refusal = "", ""

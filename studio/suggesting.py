@@ -18,6 +18,10 @@ from studio.spec.task import TaskSpec
 from studio.threads import origins_of, place_of
 
 
+class ChangedSince(ValueError):
+    """The text that a suggestion was to replace was changed since it was seen."""
+
+
 @dataclass(frozen=True)
 class Applied:
     revision: Revision | None
@@ -88,7 +92,7 @@ def choice_of(suggestion: Comment) -> Choice:
 def apply_as(task_id: int, key: int, text: str, *, by: User, version: int) -> Revision:
     """Apply a suggestion as a person decided: the whole text of its place, on top of the version they saw.
 
-    Raises BothChanged if somebody changed that text since, PublishingRefused if the place is gone.
+    Raises ChangedSince if that text was changed since, PublishingRefused if the place is gone.
     """
     task = lock(task_id)
     [row] = _suggestions(task, [key])
@@ -97,6 +101,8 @@ def apply_as(task_id: int, key: int, text: str, *, by: User, version: int) -> Re
     here = place_of(row, texts, origins_of([row]))
     if (here.field, here.row) not in texts:
         raise PublishingRefused("The row it was about is not there any more: write its words where they belong.")
+    if texts_of(drafts.load_task(task).to_json()).get((here.field, here.row)) != texts[here.field, here.row]:
+        raise ChangedSince("Somebody changed this text since you saw it.")
     return _save(task, with_text(seen, (here.field, here.row), written(text, strip=False)), [row], by, version)
 
 

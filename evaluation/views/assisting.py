@@ -45,7 +45,7 @@ def ask(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpResponse:
     before = _standing(task)
     try:
         keep_posted(request, task)
-        settle(task, request.user, note="Saved before asking for help")
+        settle(request, task, note="Saved before asking for help")
         task.refresh_from_db(fields=["version", "state"])
         assignment, fresh = _again(request, task) or (_assignment(request, task), False)
         row = asking.ask(task, by=request.user, assignment=assignment, fresh=fresh)

@@ -21,8 +21,8 @@ MAPPING = ("name", "value", "kind")
 
 
 def number_of(text: str | None) -> int:
-    """A version's number that a page sent back; 0 where it is none."""
-    return int(text) if text and text.isdigit() and len(text) < 10 else 0
+    """A version's number, a key or a place that a page sent back; 0 where it is none."""
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 class Posted:
@@ -127,12 +127,13 @@ def mapping_of(
     for row in rows:
         name, text, kind = row["name"].strip(), row["value"], row["kind"]
         was_name, was = known.get(row["key"], ("", None))
-        if was is not None and keep(was_name, row["name"], one_line=True) == was_name:
+        stays = was is not None and keep(was_name, row["name"], one_line=True) == was_name
+        if stays:
             name = was_name
-        if not name and not text.strip():
+        if not name and not text.strip() and not stays:
             continue
         place = f"{prefix}.{row['key']}"
-        if not name:
+        if not name and not stays:
             complain(f"{place}.name", "Give this a name.")
         elif name in result:
             complain(f"{place}.name", f"“{name}” is there already: choose another name.")

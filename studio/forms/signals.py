@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from studio.forms.posted import MAPPING, Posted, mapping_of, mapping_rows, read_json
+from studio.forms.posted import MAPPING, Posted, mapping_of, mapping_rows, number_of, read_json
 from studio.previews.syntax import json_flaw
 from studio.spec.base import JsonDict
 from studio.spec.signals import EXAMPLES
@@ -98,7 +98,7 @@ def _fits_a_line(name: str) -> bool:
 
 def _example(kind: str, number: str) -> JsonDict:
     known = EXAMPLES.get(kind, [])  # type: ignore[call-overload]
-    place = int(number) if number.isdigit() and len(number) < 4 else 0
+    place = number_of(number)
     if place >= len(known):
         raise CannotTurn("example", "Choose an example of this kind of signal.")
     return dict(known[place][1])

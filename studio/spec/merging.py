@@ -1,13 +1,18 @@
-"""Two people changed one task: a three-way merge, field by field and row by row, that loses nobody's words."""
+"""Two people changed one thing: a three-way merge, field by field and row by row, that loses nobody's words."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from studio.spec.task import TaskSpec
+from studio.spec.base import Spec
+
+S = TypeVar("S", bound=Spec)
+Place = tuple[str, ...]
+"""The names that lead to a value: a field of the spec, then the row's identity (an intent's uid, a file's path, a
+key, which may be empty), then a field of the row; the last two only where there are any."""
 
 IDENTITY = {
     "intents": ("uid",),
@@ -16,24 +21,24 @@ IDENTITY = {
     "assets": ("path",),
     "tool_evidence": ("tool",),
     "recoverable_from": ("kind", "ref"),
+    "skills": ("name",),
+    "scripts": ("path",),
+    "files": ("path",),
 }
 """What makes a row the same row in all three versions."""
 WHOLE = {"rule", "source", "content"}
 """Mappings that mean something only as one."""
+DEEPEST = 3
+"""What lies deeper in a mapping is chosen with what it lies in."""
 FILES = ("assets",)
 """Lists of files. Hash and size of one are its ``content`` here: a choice between two is a choice of both."""
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """One place that both changed, to different things."""
+    """One place that both changed, to different things; a row as a whole if one of them removed it."""
 
-    field: str
-    """Field of the TaskSpec."""
-    row: str
-    """Identity of the row in it (an intent's uid, a file's path, a key); empty: the field as a whole."""
-    part: str
-    """Field of the row; empty: the row as a whole, which one of them removed and the other changed."""
+    place: Place
     base: Any
     theirs: Any
     """None where they removed it."""
@@ -41,31 +46,31 @@ class Conflict:
 
 
 @dataclass(frozen=True)
-class Merged:
-    spec: TaskSpec
+class Merged(Generic[S]):
+    spec: S
     """Everything that either changed; where both did, mine, and of a row that one removed what the other wrote."""
     conflicts: tuple[Conflict, ...]
 
 
-def merge(base: TaskSpec, theirs: TaskSpec, mine: TaskSpec) -> Merged:
+def merge(base: S, theirs: S, mine: S) -> Merged[S]:
     """What both made of ``base``, and the places where somebody has to choose."""
     conflicts: list[Conflict] = []
     value = _mapping(_plain(base), _plain(theirs), _plain(mine), (), conflicts)
-    return Merged(_spec(value), tuple(conflicts))
+    return Merged(_spec(mine, value), tuple(conflicts))
 
 
-def take_theirs(mine: TaskSpec, theirs: TaskSpec, place: Sequence[str]) -> TaskSpec:
-    """``mine`` with what ``theirs`` says at a conflict's place: (field, row, part), the last two may be empty."""
-    value = _plain(mine)
-    _take(value, _plain(theirs), [part for part in place if part])
-    return _spec(value)
+def take(spec: S, other: S, place: Place) -> S:
+    """``spec`` with what the ``other`` says at a conflict's place."""
+    value = _plain(spec)
+    _take(value, _plain(other), place)
+    return _spec(spec, value)
 
 
-def value_at(spec: TaskSpec, place: Sequence[str]) -> Any:
+def value_at(spec: Spec, place: Place) -> Any:
     """What a version says at a conflict's place; None if it has no such row."""
     value: Any = _plain(spec)
     name = ""
-    for key in filter(None, place):
+    for key in place:
         rows = _keyed(value, name) if isinstance(value, list) else value
         if not isinstance(rows, dict) or key not in rows:
             return None
@@ -73,22 +78,22 @@ def value_at(spec: TaskSpec, place: Sequence[str]) -> Any:
     return value
 
 
-def _plain(spec: TaskSpec) -> dict[str, Any]:
+def _plain(spec: Spec) -> dict[str, Any]:
     value = spec.to_json()
     for name in FILES:
-        for file in value[name]:
+        for file in value.get(name, ()):
             file["content"] = {"sha256": file.pop("sha256"), "size": file.pop("size")}
     return value
 
 
-def _spec(value: dict[str, Any]) -> TaskSpec:
-    files = {name: [{**file, **file["content"]} for file in value[name]] for name in FILES}
-    for file in (file for name in FILES for file in files[name]):
+def _spec(like: S, value: dict[str, Any]) -> S:
+    files = {name: [{**file, **file["content"]} for file in value[name]] for name in FILES if name in value}
+    for file in (file for rows in files.values() for file in rows):
         del file["content"]
-    return TaskSpec.model_validate(value | files)
+    return like.model_validate(value | files)
 
 
-def _take(mine: dict[str, Any], theirs: dict[str, Any], place: Sequence[str]) -> None:
+def _take(mine: dict[str, Any], theirs: dict[str, Any], place: Place) -> None:
     """Change ``mine`` in place. Nothing happens where there is no such place in either."""
     key, rest = place[0], place[1:]
     if not rest or key not in mine or key not in theirs:
@@ -119,7 +124,7 @@ def _value(base: Any, theirs: Any, mine: Any, path: tuple[str, ...], conflicts: 
         rows = _keyed(base, name), _keyed(theirs, name), _keyed(mine, name)
         if rows[0] is not None and rows[1] is not None and rows[2] is not None:
             return list(_mapping(rows[0], rows[1], rows[2], path, conflicts).values())
-    conflicts.append(_conflict(path, base, theirs, mine))
+    conflicts.append(Conflict(path[:DEEPEST], base, theirs, mine))
     return mine
 
 
@@ -139,7 +144,7 @@ def _mapping(
             merged[key] = theirs[key] if key in theirs else mine[key]
         elif (left := theirs.get(key, mine.get(key))) is not None and not _same(left, base[key]):
             merged[key] = left
-            conflicts.append(_conflict(here, base[key], theirs.get(key), mine.get(key)))
+            conflicts.append(Conflict(here[:DEEPEST], base[key], theirs.get(key), mine.get(key)))
     return {key: merged[key] for key in _order(list(base), list(theirs), list(mine)) if key in merged}
 
 
@@ -171,11 +176,6 @@ def _keyed(rows: Iterable[Any], name: str) -> dict[str, Any] | None:
             return None
         keyed[key] = row
     return keyed
-
-
-def _conflict(path: tuple[str, ...], base: Any, theirs: Any, mine: Any) -> Conflict:
-    field, row, part = (*path, "", "")[:3]
-    return Conflict(field, row, part, base, theirs, mine)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -230,7 +230,17 @@ def beside(context: template.Context, field: str, item: int | None = None, uid: 
         for one in context.get("threads") or ()
         if one.open and not one.gone and (one.place.field, one.place.row) == here and (item is None or uid)
     ]
-    return {"findings": found, "threads": threads, "field": field, "item": item}
+    return {"findings": found, "threads": threads, "field": field, "item": item, "both": _both(context, here)}
+
+
+@register.inclusion_tag("studio/components/both.html", takes_context=True)
+def both_versions(context: template.Context, field: str) -> dict[str, Any]:
+    """Where two people changed this field: both versions, to choose from."""
+    return {"both": _both(context, (field, ""))}
+
+
+def _both(context: template.Context, here: tuple[str, str]) -> list[tuple[int, Any]]:
+    return [(number, one) for number, one in enumerate(context.get("choices") or (), 1) if one["beside"] == here]
 
 
 @register.filter

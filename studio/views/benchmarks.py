@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from studio import access, queries
 from studio.coverage import lacks_of, other_lacks
 from studio.forms.benchmarks import BenchmarkForm, MemberForm
+from studio.forms.posted import number_of
 from studio.models import Benchmark, Role, User
 from studio.spec.statistics import total
 from studio.standing import grids, newest_first, standings
@@ -187,7 +188,7 @@ def findings(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _member(found: Benchmark, pk: str) -> User:
     people = User.objects.filter(pk__in=found.memberships.values("user"))
-    return get_object_or_404(people, pk=int(pk) if pk.isdigit() and len(pk) < 10 else 0)
+    return get_object_or_404(people, pk=number_of(pk))
 
 
 def _set_roles(request: HttpRequest, found: Benchmark, person: User, roles: list[str]) -> HttpResponse:

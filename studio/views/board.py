@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from studio import access, arranging, queries
 from studio.board import Board, board_of
+from studio.forms.posted import number_of
 from studio.models import Persona
 from studio.spec.arrangement import StepRefused
 
@@ -54,13 +55,13 @@ def arrange(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
         beside = next((int(pk) for pk, task_id in ids.items() if task_id == refusal.task_id), None)
         return _page(request, persona, shown, stays, refusal={"text": str(refusal), "task": beside, "not": "Not done."})
     messages.success(request, made.sentence)
-    return redirect(f"{persona.get_absolute_url()}?task={stays}" if stays.isdigit() else persona.get_absolute_url())
+    return redirect(f"{persona.get_absolute_url()}?task={stays}" if number_of(stays) else persona.get_absolute_url())
 
 
 def _page(
     request: HttpRequest, persona: Persona, shown: Board, open_card: str, refusal: dict[str, Any] | None = None
 ) -> HttpResponse:
-    card = shown.card(int(open_card)) if open_card.isascii() and open_card.isdigit() else None
+    card = shown.card(number_of(open_card))
     context: dict[str, Any] = {
         "persona": persona,
         "benchmark": persona.benchmark,

@@ -1,71 +1,86 @@
-"""Where two people changed the same place of a task: both versions, and which of them stays."""
+"""Where two people changed the same place: both versions, and which of them stays."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 from django.http import QueryDict
 
+from studio.history import Piece, line_pieces
 from studio.models import Blob
 from studio.previews import decode
+from studio.spec.base import Spec
 from studio.spec.changes import WORDS
-from studio.spec.merging import Conflict, take_theirs, value_at
-from studio.spec.task import TaskSpec
+from studio.spec.merging import Place, take, value_at
 
+S = TypeVar("S", bound=Spec)
 INPUTS = {"intents": "content", "checklist": "criterion"}
 """The input of a row that holds its words."""
 SHOWN = 20_000
 """Characters of a file that both changed, of which one is chosen."""
 
 
-def choices(undecided: list[list[str]], theirs: TaskSpec, mine: TaskSpec) -> list[dict[str, Any]]:
+def choices(undecided: Iterable[Place], theirs: Spec, mine: Spec) -> list[dict[str, Any]]:
     """What both changed, as the page shows it."""
-    return [
-        {
-            "place": "|".join(place),
-            "label": _label(place, mine, theirs),
-            "theirs": _words(value_at(theirs, place)),
-            "mine": _words(value_at(mine, place)),
-            "input": _input(place),
-        }
-        for place in undecided
-    ]
+    return [_choice(place, theirs, mine) for place in undecided]
 
 
-def decide(data: QueryDict, theirs: TaskSpec, spec: TaskSpec) -> tuple[TaskSpec, list[list[str]]]:
-    """The task after one choice, and what is left to choose."""
-    undecided = places(data.getlist("undecided"))
+def _choice(place: Place, theirs: Spec, mine: Spec) -> dict[str, Any]:
+    field, row = place[0], place[1] if len(place) > 1 else ""
+    rows = [one.uid for one in getattr(mine, field)] if field in INPUTS else []
+    words = _words(value_at(theirs, place)), _words(value_at(mine, place))
+    pieces = line_pieces(*words)
+    return {
+        "place": json.dumps(place, ensure_ascii=False),
+        "label": _label(place, rows),
+        "theirs": _side(pieces, "gone"),
+        "mine": _side(pieces, "new"),
+        "text": words[0],
+        "at": f"{field}.{row}.{INPUTS[field]}" if row in rows else field,
+        "input": ".".join(place) if len(place) != 2 else "",
+        "beside": (field, row) if row in rows or len(place) == 1 else None,
+        "is_text": isinstance(value_at(theirs, place), str),
+    }
+
+
+def decide(data: QueryDict, theirs: S, spec: S) -> tuple[S, list[Place]]:
+    """The spec after one choice, and what is left to choose."""
+    undecided = places(data.getlist("undecided"), spec)
     for name in ("take", "mine"):
-        for place in places(data.getlist(name)):
+        for place in places(data.getlist(name), spec):
             undecided = [one for one in undecided if one != place]
             if name == "take":
-                spec = take_theirs(spec, theirs, place)
+                spec = take(spec, theirs, place)
     return spec, undecided
 
 
-def place_of(conflict: Conflict) -> list[str]:
-    return [conflict.field, conflict.row, conflict.part]
-
-
-def places(texts: list[str]) -> list[list[str]]:
+def places(texts: Sequence[str], spec: Spec) -> list[Place]:
     """Places of conflicts as a page sent them; those that are none are left out."""
-    split = [text.split("|") for text in dict.fromkeys(texts)]
-    return [place for place in split if len(place) == 3 and place[0] in TaskSpec.model_fields]
+    return [place for text in dict.fromkeys(texts) if (place := _place(text)) and place[0] in type(spec).model_fields]
 
 
-def _input(place: list[str]) -> str:
-    field, row, part = place
-    return f"{field}.{row}.{part}" if field in INPUTS and row else field
+def _place(text: str) -> Place:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    fits = isinstance(value, list) and 0 < len(value) < 4 and all(isinstance(one, str) for one in value)
+    return tuple(value) if fits else ()
 
 
-def _label(place: list[str], mine: TaskSpec, theirs: TaskSpec) -> str:
-    name = WORDS.get(place[0], place[0]).removeprefix("the ")
-    rows = getattr(mine, place[0])
-    if place[0] in INPUTS:
-        number = next((at for at, row in enumerate(rows, 1) if row.uid == place[1]), None)
+def _label(place: Place, rows: list[str]) -> str:
+    if place[0] in INPUTS and len(place) > 1:
         kind = "Intent" if place[0] == "intents" else "Item"
-        return f"{kind} {number}" if number else f"{kind} that one of you removed"
-    return name[:1].upper() + name[1:] + (f": {place[1]}" if place[1] else "")
+        return f"{kind} {rows.index(place[1]) + 1}" if place[1] in rows else f"{kind} that one of you removed"
+    name = WORDS.get(place[0], place[0].replace("_", " ")).removeprefix("the ")
+    return name[:1].upper() + name[1:] + (f": {place[1] or '(no name)'}" if len(place) > 1 else "")
+
+
+def _side(pieces: Iterable[Piece], kind: str) -> list[Piece]:
+    """Of the way from one text to the other what one of them says."""
+    return [piece for piece in pieces if piece[0] in ("same", kind)]
 
 
 def _words(value: Any) -> str:

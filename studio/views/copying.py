@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from studio import access, copying
+from studio.forms.posted import number_of
 from studio.models import Benchmark, Task
 
 
@@ -53,7 +54,7 @@ def copy(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _tasks(benchmark: Benchmark, chosen: list[str]) -> list[Task]:
     """All of them are this benchmark's, or there is nothing here."""
-    keys = {int(key) for key, _, _ in (entry.partition(":") for entry in chosen) if _is_key(key)}
+    keys = {number_of(entry.partition(":")[0]) for entry in chosen} - {0}
     rows = Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=keys)
     tasks = list(
         rows.select_related("group", "episode__persona__benchmark__taxonomy").order_by(
@@ -63,7 +64,3 @@ def _tasks(benchmark: Benchmark, chosen: list[str]) -> list[Task]:
     if len(tasks) != len(keys):
         raise Http404
     return tasks
-
-
-def _is_key(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 12

@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from studio import access, drafts, keeping, listing
 from studio.copying import CopyRefused
 from studio.forms import personas as sheets
+from studio.forms.posted import number_of
 from studio.models import Persona, Task, TaskTemplate
 from studio.spec.task import TaskSpec
 from studio.starting import Start, begin
@@ -42,7 +43,7 @@ def new_task(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
     access.require(request.user, persona.benchmark, "edit")
     asked = request.POST if request.method == "POST" else request.GET
     before = asked.get("before", "")
-    later = persona.episode.tasks.filter(pk=before, position__isnull=False).first() if _is_key(before) else None
+    later = persona.episode.tasks.filter(pk=before, position__isnull=False).first() if number_of(before) else None
     suggested = f"{persona.user_id}_task_{persona.episode.tasks.count() + 1:03d}"
     form = sheets.NewTaskForm(request.POST if request.method == "POST" else None, initial={"task_id": suggested})
     chosen = asked.get("from", "")
@@ -97,9 +98,9 @@ def _start(persona: Persona, chosen: str) -> Start | None:
     kind, _, key = chosen.partition(":")
     if kind == "point":
         return starting_points().get(key)
-    if kind == "template" and _is_key(key):
+    if kind == "template" and number_of(key):
         return TaskTemplate.objects.filter(benchmark=persona.benchmark, pk=key).first()
-    if kind == "task" and _is_key(key):
+    if kind == "task" and number_of(key):
         rows = Task.objects.filter(episode__persona__benchmark=persona.benchmark, pk=key)
         return rows.select_related("group", "episode__persona__benchmark__taxonomy").first()
     return None
@@ -128,7 +129,3 @@ def _of_template(row: TaskTemplate) -> Card:
 def _of_task(row: Any) -> Card:
     where = f"{row.episode.persona}" + (f", {row.position:02d}" if row.position else "")
     return Card(f"task:{row.pk}", str(row), where, row.get_trigger_kind_display(), row.n_intents, row.n_items)
-
-
-def _is_key(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 12

@@ -13,7 +13,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access, drafts, remarks, suggesting
-from studio.drafts.working import BothChanged
+from studio.drafts.putting import BothChanged
+from studio.forms.posted import number_of
 from studio.forms.task_sheet import uid_of_row
 from studio.history import word_pieces
 from studio.models import Task
@@ -46,7 +47,7 @@ def remark(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
         except remarks.NotThere:
             if not access.may(request.user, task.episode.persona.benchmark, "edit"):
                 raise
-            settle(task, request.user)
+            settle(request, task)
             remarks.remark(task.pk, **values)
 
     return _answered(request, task, act)
@@ -92,7 +93,7 @@ def settle_remark(request: HttpRequest, slug: str, user_id: str, pk: int, remark
 def apply(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Apply the suggestions named; where the words of one have changed since, ask what shall stand there."""
     task = _task(request, slug, user_id, pk, "edit")
-    keys = [int(key) for key in request.POST.getlist("remark") if key.isascii() and key.isdigit() and len(key) < 18]
+    keys = [key for key in map(number_of, request.POST.getlist("remark")) if key]
     try:
         done = suggesting.apply(task.pk, keys, by=request.user)
     except (PublishingRefused, drafts.DraftRefused) as refusal:
@@ -117,13 +118,13 @@ def choose(request: HttpRequest, slug: str, user_id: str, pk: int, remark: int) 
     choice = suggesting.choice_of(row)
     text, problem, status = choice.suggested, "", 200
     if request.method == "POST":
-        text, version = request.POST.get("text", ""), request.POST.get("version", "")
+        text = request.POST.get("text", "")
         try:
-            seen = int(version) if version.isascii() and version.isdigit() and len(version) < 9 else 0
+            seen = number_of(request.POST.get("version"))
             saved = suggesting.apply_as(task.pk, row.pk, text, by=request.user, version=seen)
             messages.success(request, f"Applied: this is version {saved.number}.")
             return redirect(f"{task.get_absolute_url()}#remarks")
-        except BothChanged:
+        except (BothChanged, suggesting.ChangedSince):
             choice = suggesting.choice_of(row)
             problem, status = "Somebody changed it again while you read. This is what stands there now.", 409
         except (PublishingRefused, drafts.DraftRefused) as refusal:
@@ -182,8 +183,7 @@ def _words(request: HttpRequest) -> Quote | None:
     words, before, after = (
         request.POST.get(name, "").replace("\r\n", "\n").replace("\0", "") for name in ("words", "before", "after")
     )
-    start = request.POST.get("start", "")
-    return Quote(words, before, after, int(start) if start.isdigit() and len(start) < 9 else 0) if words else None
+    return Quote(words, before, after, number_of(request.POST.get("start"))) if words else None
 
 
 def _row(key: str) -> str | None:

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access, assigning, points, publishing
+from studio.forms.posted import number_of
 from studio.models import Task, User
 from studio.points import POINTS, Point
 from studio.views.tasks import shown
@@ -35,7 +36,7 @@ def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) ->
     access.require(request.user, task.episode.persona.benchmark, "review" if action in REVIEWING else "edit")
     try:
         if action == "submit":
-            settle(task, request.user)
+            settle(request, task)
         moved = _take(action, task, request)
     except (publishing.PublishingRefused, NotSettled) as refusal:
         messages.error(request, str(refusal))
@@ -74,8 +75,7 @@ def assign(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
 def _take(action: str, task: Task, request: HttpRequest) -> Task:
     user: User = request.user  # type: ignore[assignment]
     text = request.POST.get("text", "")
-    given = request.POST.get("version", "")
-    version = int(given) if given.isdigit() else None
+    version = number_of(request.POST.get("version")) or None
     if action == "submit":
         return publishing.submit(task.pk, by=user, text=text)
     if action == "withdraw":

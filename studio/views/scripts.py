@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from studio import access, drafts
 from studio.drafts import scripts
+from studio.forms.posted import number_of
 from studio.history import Difference, FieldChange, line_pieces
 from studio.models import Blob, Finding, GraderScript, Persona, ScriptReport, Task
 from studio.spec.checks.rules.grader_keys import keys_named
@@ -65,8 +66,8 @@ def create(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
     """A new script, begun from a starter. ``task`` names the task it is to grade."""
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
-    wanted = request.POST.get("task") or request.GET.get("task") or ""
-    task = access.find_task(request.user, slug, user_id, int(wanted)) if wanted.isdigit() and len(wanted) < 10 else None
+    wanted = number_of(request.POST.get("task") or request.GET.get("task"))
+    task = access.find_task(request.user, slug, user_id, wanted) if wanted else None
     name, error = request.POST.get("name", f"{task.task_id.strip()}.py" if task else ""), ""
     if request.method == "POST":
         try:

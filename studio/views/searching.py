@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 
 from studio import access
 from studio import search as searching
+from studio.forms.posted import number_of
 from studio.models import TaskState
 
 
@@ -57,4 +58,4 @@ def places(request: HttpRequest) -> JsonResponse:
 
 
 def _page(text: str) -> int:
-    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 6 else 1
+    return max(1, number_of(text))

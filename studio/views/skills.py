@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from studio import access, drafts
 from studio.drafts.skills import delete_skill, save_skill, tasks_naming
+from studio.forms.posted import number_of
 from studio.models import Blob
 from studio.previews import marking
 from studio.spec.persona import Skill
@@ -36,8 +37,7 @@ def skill(request: HttpRequest, slug: str, user_id: str, name: str = "") -> Http
     if request.method == "POST":
         access.require(request.user, persona.benchmark, "edit")
         typed = request.POST.get("name", "").strip(), request.POST.get("text", "").replace("\r\n", "\n")
-        base = request.POST.get("base_version", "")
-        version = int(base) if base.isdigit() and len(base) < 10 else None
+        version = number_of(request.POST.get("base_version")) or None
         try:
             save_skill(persona.pk, *typed, was=name, by=request.user, base_version=version)
             messages.success(request, f"The skill “{typed[0]}” is saved.")

@@ -15,6 +15,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 from studio import access, assigning, bulk, listing
+from studio.forms.posted import number_of
 from studio.models import Benchmark, TaskState
 
 PAGE = 50
@@ -118,10 +119,6 @@ def _chosen(request: HttpRequest, benchmark: Benchmark, kept: dict[str, str]) ->
     chosen: dict[int, int | None] = {}
     for entry in request.POST.getlist("task"):
         pk, _, version = entry.partition(":")
-        if _is_number(pk) and _is_number(version):
-            chosen[int(pk)] = int(version)
+        if number_of(pk) and number_of(version):
+            chosen[number_of(pk)] = number_of(version)
     return chosen
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 12

@@ -6,21 +6,22 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from studio import access, drafts, uploads
-from studio.drafts import working
+from studio.drafts import copies, working
+from studio.drafts.copies import Desk
+from studio.drafts.putting import BothChanged
 from studio.forms import signals
 from studio.forms.file_rows import put_in, texts_of
 from studio.forms.posted import Posted, number_of, operate
-from studio.forms.task_sheet import Sheet, SheetErrors, call_rows, read_sheet, sheet_from, sheet_of, spec_of
-from studio.history import compare
-from studio.models import Benchmark, Blob, Task, User, WorkingCopy
-from studio.spec.merging import merge
-from studio.spec.task import TaskSpec
-from studio.views.choosing import choices, decide, place_of, places
+from studio.forms.task_sheet import Sheet, SheetErrors, sheet_from, sheet_of, spec_of
+from studio.models import Blob, Task, User
+from studio.views.choosing import choices, decide, places
+from studio.views.kept import conflict, words_of
 from studio.views.task_page import context
+from studio.views.writing import TaskPage, keep_posted, sheet_after
 
 REFUSED = {"checklist": "weight", "depends_on": "task_id", "intents": "content", "assets": "path"}
 """The input of a row beside which a refusal stands."""
@@ -39,10 +40,10 @@ def task(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
 
 def shown(request: HttpRequest, row: Task) -> dict[str, Any]:
     """The page as this person finds it."""
-    base = drafts.load_task(row)
-    copy = working.copy_of(row, request.user)
-    more = _restored(row, base, copy) if copy and "edit" in access.actions_in(request.user, _benchmark(row)) else {}
-    sheet = more.pop("sheet", None) or sheet_of(base)
+    page = TaskPage(request, row)
+    base, more = page.versions.at(row.version), page.restored()
+    spec = more.pop("spec", base)
+    sheet = more.pop("sheet", None) or sheet_of(spec)
     return context(request, row, base, sheet) | more
 
 
@@ -67,16 +68,24 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
         if changed is None:
             spec = spec_of(sheet, base)
             if "take" in request.POST or "mine" in request.POST:
-                spec, undecided = decide(request.POST, drafts.load_task(row), spec)
-                sheet, more["choices"] = sheet_of(spec), choices(undecided, drafts.load_task(row), spec)
+                newest = drafts.load_task(row)
+                spec, undecided = decide(request.POST, newest, spec)
+                sheet, more["choices"] = sheet_after(spec, sheet), choices(undecided, newest, spec)
             else:
                 note = request.POST.get("note", "").replace("\0", "").strip()[:300]
-                revision = working.save_on_top(row.pk, spec, by=user, note=note, base_version=base_version)
-                working.drop_copy(row, user)
+                revision = working.save_on_top(
+                    row.pk,
+                    spec,
+                    by=user,
+                    note=note,
+                    base_version=base_version,
+                    undecided=places(request.POST.getlist("undecided"), spec),
+                )
+                copies.drop_copy(Desk(task=row), user, settled=words_of(request.POST))
                 if revision.number == row.version:
                     messages.info(request, f"It is saved already, as version {revision.number}.")
                 elif row.version != base_version:
-                    messages.success(request, f"Saved as version {revision.number}, with what others changed since.")
+                    messages.success(request, f"Saved as version {revision.number}, with what was saved since.")
                 else:
                     messages.success(request, f"Saved as version {revision.number}.")
                 return redirect(row)
@@ -86,45 +95,13 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
         sheet.errors, status = {"uploads": str(refusal)}, 422
     except drafts.DraftRefused as refusal:
         sheet.errors, status = {_input_of(refusal, sheet): str(refusal)}, 422
-    except working.BothChanged as refusal:
-        merged, base, status = refusal.merged.spec, refusal.theirs, 409
-        sheet = call_rows(sheet_of(merged), [row["key"] for row in (*sheet.intents, *sheet.checklist)])
-        more = {
-            "on_version": refusal.current,
-            "stale": {"version": refusal.current, "changes": compare(base, merged)},
-            "choices": choices([place_of(one) for one in refusal.conflicts], base, merged),
-        }
+    except BothChanged as refusal:
+        both, status = refusal.both, 409
+        base, more = both.theirs, conflict(both, base_version)
+        sheet = sheet_after(both.spec, sheet)
+    keep_posted(request, row)
     again = context(request, row, base, sheet) | more | {"dirty": True}
     return render(request, "studio/task.html", again, status=status)
-
-
-def _restored(row: Task, newest: TaskSpec, copy: WorkingCopy) -> dict[str, Any]:
-    """What the page shows of words that are in no version yet, on top of the newest one; nothing if there are none."""
-    data = QueryDict(mutable=True)
-    for name, values in (copy.sheet or {}).items():
-        data.setlist(name, values)
-    base = working.spec_at(row, copy.base_version)
-    sheet = sheet_from(Posted(data), base)
-    spec, errors = read_sheet(sheet, base)
-    if not errors and drafts.canonical(spec) == drafts.canonical(base):
-        return {}
-    more: dict[str, Any] = {"sheet": sheet, "on_version": copy.base_version, "restored": copy.kept_at, "dirty": True}
-    if copy.base_version == row.version:
-        theirs, undecided = newest, places(data.getlist("undecided"))
-    elif errors:
-        return more
-    else:
-        Blob.objects.keep(texts_of(sheet.assets))
-        merged = merge(base, newest, drafts.canonical(spec))
-        if merged.spec == newest:
-            return {}
-        theirs, spec, undecided = newest, merged.spec, [place_of(one) for one in merged.conflicts]
-        more |= {"sheet": sheet_of(spec), "on_version": row.version}
-    return more | {"choices": choices(undecided, theirs, spec)}
-
-
-def _benchmark(row: Task) -> Benchmark:
-    return row.episode.persona.benchmark
 
 
 def _input_of(refusal: drafts.DraftRefused, sheet: Sheet) -> str:

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access, keeping, listing
+from studio.forms.posted import number_of
 from studio.keeping import TemplateRefused
 from studio.models import Benchmark
 
@@ -48,12 +49,11 @@ def save(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
     task = access.find_task(request.user, slug, user_id, pk)
     benchmark = task.episode.persona.benchmark
     access.require(request.user, benchmark, "edit")
-    version = request.POST.get("version", "")
     context: dict[str, Any] = {
         "benchmark": benchmark,
         "persona": task.episode.persona,
         "task": task,
-        "version": int(version) if version.isascii() and version.isdigit() and len(version) < 10 else task.version,
+        "version": number_of(request.POST.get("version")) or task.version,
         "given": {name: request.POST.get(name, "") for name in ("name", "when")},
         "n_files": task.assets.count(),
         "n_intents": task.intents.count(),

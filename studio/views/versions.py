@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 
 from studio import access, drafts
 from studio.activity import ONLY, activity_of, by_day
+from studio.forms.posted import number_of
 from studio.history import compare
 from studio.models import Revision
 from studio.spec.task import TaskSpec
@@ -42,9 +43,7 @@ def version(request: HttpRequest, slug: str, user_id: str, pk: int, number: int)
     revision = get_object_or_404(
         task.revisions.select_related("created_by").prefetch_related("reviews__reviewer"), number=number
     )
-    against = request.GET.get("with", "")
-    other_number = int(against) if against.isdigit() and len(against) < 9 else number - 1
-    other = task.revisions.filter(number=other_number).first()
+    other = task.revisions.filter(number=number_of(request.GET.get("with")) or number - 1).first()
     spec = _spec(revision)
     context = _frame(task) | {
         "revision": revision,

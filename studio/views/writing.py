@@ -8,31 +8,31 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from studio import access, drafts, waiving
-from studio.drafts import working
+from studio.drafts import copies, working
+from studio.drafts.copies import Desk
+from studio.drafts.putting import BothChanged, OnTop
 from studio.forms import signals
 from studio.forms.file_rows import content_of, texts_of
 from studio.forms.mending import changes_of
 from studio.forms.posted import Posted, number_of
 from studio.forms.task_sheet import Sheet, call_rows, read_sheet, rows_of, sheet_from, sheet_of
-from studio.models import Blob, Task, User
+from studio.models import Blob, Task
 from studio.previews import decode
 from studio.spec.base import FileRef
 from studio.spec.checks.mends import mend_for
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
-from studio.spec.merging import merge
 from studio.spec.opening import opening_message
 from studio.spec.task import TaskSpec
 from studio.views import task_page
-from studio.views.choosing import INPUTS, choices, place_of, places
+from studio.views.choosing import INPUTS, places
+from studio.views.kept import KeptPage, Read, answer, posted, words_of
 
 ROWS = INPUTS | {"assets": "path"}
 """The input that stands for a row, by the rows' name."""
@@ -82,66 +82,45 @@ def judged(request: HttpRequest, row: Task, sheet: Sheet, spec: TaskSpec, found:
     }
 
 
-PERSON = "X-Studio-Person"
-"""Who wrote the words: they wait in a browser in which somebody else may sign in meanwhile."""
+class TaskPage(KeptPage[TaskSpec]):
+    """The editor's page, of which a version is made after a rest as well."""
+
+    versions: working.TaskVersions
+
+    def __init__(self, request: HttpRequest, row: Task) -> None:
+        super().__init__(request, row.episode.persona.benchmark)
+        self.desk = Desk(task=row)
+        self.versions = working.TaskVersions(row)
+
+    def read(self, data: QueryDict, base: TaskSpec, *, store: bool = False) -> Read[TaskSpec]:
+        sheet = sheet_from(Posted(data), base)
+        spec, errors = read_sheet(sheet, base)
+        if store:
+            Blob.objects.keep(texts_of(sheet.assets))
+        return Read(spec if errors else drafts.canonical(spec), sheet, errors)
+
+    def html(self, context: dict[str, Any], theirs: TaskSpec, spec: TaskSpec, sent: Read[TaskSpec]) -> str:
+        sheet = sent.sheet if sent.errors else sheet_after(spec, sent.sheet)
+        page = task_page.context(self.request, self.versions.task, theirs, sheet)
+        return render_to_string("studio/task.html", page | context, self.request)
+
+    def lock(self) -> None:
+        rows = Task.objects.select_related("group", "episode__persona__benchmark")
+        self.versions.task.refresh_from_db(from_queryset=rows.select_for_update(of=("self",)))
+
+    def says(self) -> dict[str, Any]:
+        return {"state": self.versions.task.state}
+
+    def save(self, both: OnTop[TaskSpec], note: str) -> int:
+        row = self.versions.task
+        revision = working.save_on_top(row.pk, both.spec, by=self.user, base_version=both.number, note=note)
+        row.refresh_from_db(fields=["version", "state"])
+        return revision.number
 
 
 @login_required
 def keep(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """Autosave. GET: only that this person is here. POST: their words; ``freeze`` makes a version of them.
-
-    The answer says who else is here and which version the page is on top of now. Where others have saved since, it
-    brings the page again with their changes put in, and what both changed to choose from.
-    """
-    row = access.find_task(request.user, slug, user_id, pk)
-    user: User = request.user  # type: ignore[assignment]
-    said: dict[str, Any] = {}
-    if request.method == "POST":
-        access.require(request.user, row.episode.persona.benchmark, "edit")
-        if request.headers.get(PERSON, str(user.pk)) != str(user.pk):
-            raise PermissionDenied("Somebody else has signed in since these words were written.")
-        try:
-            said = _keep(request, row, user)
-        except drafts.DraftRefused as refusal:
-            said = {"problem": str(refusal)}
-    else:
-        working.be_here(row, user)
-    others = [str(other) for other in working.others_here(row, user)]
-    return JsonResponse({"version": row.version, "others": others} | said)
-
-
-@transaction.atomic
-def _keep(request: HttpRequest, row: Task, user: User) -> dict[str, Any]:
-    data = request.POST
-    if "freeze" in data:  # else what others save meanwhile would be put in without the page's knowing
-        rows = Task.objects.select_related("group", "episode__persona__benchmark")
-        row.refresh_from_db(from_queryset=rows.select_for_update(of=("self",)))
-    base_version = number_of(data.get("base_version"))
-    base = working.spec_at(row, base_version)
-    sheet = sheet_from(Posted(data), base)
-    spec, errors = read_sheet(sheet, base)
-    said: dict[str, Any] = {"problem": next(iter(errors.values()), "")}
-    undecided = places(data.getlist("undecided"))
-    if base_version != row.version or "render" in data or "freeze" in data:
-        Blob.objects.keep(texts_of(sheet.assets))
-    if base_version != row.version and not errors:
-        theirs = drafts.load_task(row)
-        merged = merge(base, theirs, drafts.canonical(spec))
-        undecided += [place for one in merged.conflicts if (place := place_of(one)) not in undecided]
-        base, base_version, spec = theirs, row.version, merged.spec
-    if base_version != number_of(data.get("base_version")) or "render" in data:
-        said["page"] = page(request, row, base, spec, undecided, sheet)
-    working.keep_copy(row, user, _words(data), base_version=number_of(data.get("base_version")))
-    if "freeze" in data and not errors and not undecided:
-        note = data.get("note", "").strip()[:300]
-        try:
-            revision = working.save_on_top(row.pk, spec, by=user, base_version=base_version, note=note)
-        except drafts.DraftRefused as refusal:  # the words stay kept
-            return {"version": row.version} | said | {"problem": str(refusal)}
-        working.drop_copy(row, user)
-        row.version = revision.number
-        said["froze"] = True
-    return {"version": row.version} | said
+    return answer(TaskPage(request, access.find_task(request.user, slug, user_id, pk)))
 
 
 @login_required
@@ -176,37 +155,35 @@ def signal(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
 def keep_posted(request: HttpRequest, row: Task) -> None:
     """Keep the page's words where a button of the page sent them along with something else it asks for."""
     if "base_version" in request.POST:
-        version = number_of(request.POST.get("base_version"))
-        user: User = request.user  # type: ignore[assignment]
+        page, version = TaskPage(request, row), number_of(request.POST.get("base_version"))
         with contextlib.suppress(drafts.DraftRefused):  # what cannot be stored stays in the page
-            working.keep_copy(row, user, _words(request.POST), base_version=version)
+            copies.keep_copy(page.desk, page.user, words_of(request.POST), base_version=version)
 
 
 class NotSettled(ValueError):
     """Kept words of which no version can be made; the text says what to do."""
 
 
-def settle(row: Task, user: User, *, note: str = "") -> None:
+def settle(request: HttpRequest, row: Task, *, note: str = "") -> None:
     """Make a version of what this person typed at the task and left, before a step that speaks of a version."""
-    copy = working.copy_of(row, user)
+    page = TaskPage(request, row)
+    copy = copies.copy_of(page.desk, page.user)
     if copy is None:
         return
-    data = QueryDict(mutable=True)
-    for name, values in (copy.sheet or {}).items():
-        data.setlist(name, values)
-    base = working.spec_at(row, copy.base_version)
-    sheet = sheet_from(Posted(data), base)
-    spec, errors = read_sheet(sheet, base)
-    Blob.objects.keep(texts_of(sheet.assets))
-    if errors:
+    data = posted(copy.sheet or {})
+    read = page.read(data, page.versions.at(copy.base_version), store=True)
+    if read.errors:
         raise NotSettled("What you typed last cannot be saved yet: see the places marked below.")
+    undecided = places(data.getlist("undecided"), read.spec)
     try:
-        working.save_on_top(row.pk, spec, by=user, base_version=copy.base_version, note=note)
-    except working.BothChanged as refusal:
+        working.save_on_top(
+            row.pk, read.spec, by=page.user, base_version=copy.base_version, note=note, undecided=undecided
+        )
+    except BothChanged as refusal:
         raise NotSettled("Someone changed the same place as you: choose which words stay.") from refusal
     except drafts.DraftRefused as refusal:
         raise NotSettled(str(refusal)) from refusal
-    working.drop_copy(row, user)
+    copies.drop_copy(page.desk, page.user, settled=copy.sheet or {})
 
 
 @login_required
@@ -215,22 +192,18 @@ def discard(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespo
     """Go back to the newest version: what was typed since is not wanted."""
     row = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, row.episode.persona.benchmark, "edit")
-    working.drop_copy(row, request.user)
+    copies.drop_copy(Desk(task=row), request.user)
     return redirect(row)
 
 
-def page(
-    request: HttpRequest, row: Task, theirs: TaskSpec, spec: TaskSpec, undecided: list[list[str]], sent: Sheet
-) -> str:
-    """The editor's page with ``spec`` on top of the newest version, ``theirs``, in answer to a page that ``sent``."""
+def sheet_after(spec: TaskSpec, sent: Sheet) -> Sheet:
+    """The sheet of what a page that was ``sent`` says now: its rows are called as that page calls them, what it has
+    open stays open."""
     sheet = call_rows(sheet_of(spec), [one["key"] for one in (*sent.intents, *sent.checklist)])
     if sent.values[signals.SWITCH] == "raw":
         sheet.values |= {signals.SWITCH: "raw", "payload_raw": signals.raw_of(spec.trigger.payload)}
     open_texts(sheet.assets, spec.assets, [one["key"] for one in sent.assets if one["text"] is not None])
-    context = task_page.context(request, row, theirs, sheet)
-    return render_to_string(
-        "studio/task.html", context | {"choices": choices(undecided, theirs, spec), "dirty": True}, request
-    )
+    return sheet
 
 
 def open_texts(rows: list[dict[str, Any]], files: Sequence[FileRef], edited: Collection[str]) -> None:
@@ -262,9 +235,3 @@ def tell(found: Iterable[Any], sheet: Sheet, episode: EpisodeSpec) -> list[dict[
             }
         )
     return told
-
-
-def _words(data: QueryDict) -> dict[str, list[str]]:
-    """What the page's fields hold; not what a button asks, nor what is typed beside a suggestion."""
-    asked = {"csrfmiddlewaretoken", "freeze", "render", "ask", "again", "decide"}
-    return {name: values for name, values in data.lists() if name not in asked and not name.startswith("assist.")}

@@ -83,12 +83,17 @@ def test_of_two_people_who_save_neither_loses_a_word(task, visit):
     mine.get_by_role("textbox", name=REQUEST).fill("My words.")
     mine.keyboard.press("Control+s")  # at once: what is kept by itself would show both before the save does
 
-    told = mine.get_by_role("alert").filter(has_text="Someone else saved version 2")
-    expect(told.locator("del").filter(has_text="Their")).to_be_visible()
-    expect(told.locator("ins").filter(has_text="My")).to_be_visible()
+    expect(mine.get_by_role("alert").filter(has_text="Someone else saved version 2")).to_be_visible()
+    choice = mine.locator("#request [data-choice]")  # beside its field
+    expect(choice).to_contain_text("Their words.")
+    expect(choice).to_contain_text("My words.")
+    mine.keyboard.press("Control+s")  # a second time, without an answer
+    expect(choice).to_be_focused()
     expect(mine.get_by_role("textbox", name=REQUEST)).to_have_value("My words.")
     assert spec_of(task).initial_request == "Their words."
 
+    choice.get_by_role("button", name="Keep yours").click()
+    expect(mine.locator("[data-choice]")).to_have_count(0)
     save(mine)
     assert [TaskSpec.model_validate(one.spec).initial_request for one in task.revisions.order_by("number")][1:] == [
         "Their words.",

@@ -237,6 +237,39 @@ def test_the_second_to_change_a_field_is_shown_both_and_takes_theirs(task, visit
     assert drafts.load_task(Task.objects.get(pk=task.pk)).initial_request == "Their words."
 
 
+def test_words_typed_just_before_a_reload_are_there_after_it_and_nothing_is_asked(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    request = page.get_by_role("textbox", name=REQUEST)
+    request.fill("Kept.")
+    expect(page.locator(SAVED)).to_contain_text("saved", timeout=2_500)
+    for words in ("Kept. And typed at the last moment.", "Kept. And typed later.", "Kept. And typed at last."):
+        request.fill(words)
+        page.reload()
+        expect(request).to_have_value(words)
+        expect(page.locator("[data-choice]")).to_have_count(0)
+
+    page.get_by_role("textbox", name="Title").fill("And then a title")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("status").filter(has_text="Saved as version")).to_be_visible()
+    spec = drafts.load_task(Task.objects.get(pk=task.pk))
+    assert (spec.initial_request, spec.title) == ("Kept. And typed at last.", "And then a title")
+
+
+def test_an_edit_of_a_task_in_review_shows_everybody_there_that_it_is_a_draft_again(task, visit):
+    mine = visit("author").go(task.get_absolute_url())
+    mine.get_by_role("button", name="Submit for review").click()
+    pill = mine.locator("[data-standing=pill]")
+    expect(pill).to_contain_text("in review")
+    theirs = visit("owner").go(task.get_absolute_url())
+    expect(theirs.locator("[data-here]")).to_contain_text("here")
+
+    mine.get_by_role("textbox", name=REQUEST).fill("Something else.")
+
+    expect(pill).to_contain_text("draft", timeout=A_BEAT_AND_MORE)
+    expect(mine.get_by_role("button", name="Submit for review")).to_be_visible()
+    expect(theirs.locator("[data-standing=pill]")).to_contain_text("draft", timeout=A_BEAT_AND_MORE)
+
+
 def test_the_second_to_change_a_field_may_keep_their_own_and_the_first_is_shown_it(task, visit):
     visitor = visit("author")
     mine = visitor.go(task.get_absolute_url())

@@ -8,7 +8,8 @@ from django.test import Client
 from django.urls import reverse
 
 from studio import drafts, notifying, publishing, remarks, suggesting
-from studio.drafts.working import BothChanged, keep_copy
+from studio.drafts.copies import Desk as Page
+from studio.drafts.copies import keep_copy
 from studio.models import Comment, Event, Role, Task
 from studio.publishing import PublishingRefused
 from studio.spec.anchoring import Quote, quote, texts_of
@@ -242,7 +243,7 @@ def test_a_choice_on_top_of_an_old_version_is_shown_what_came_since(desk):
     desk.edit(initial_request="Make a plan.")
     desk.edit(initial_request="Make two plans.")
 
-    with pytest.raises(BothChanged):
+    with pytest.raises(suggesting.ChangedSince):
         suggesting.apply_as(desk.task.pk, suggested.pk, "Make the plan.", by=desk.author, version=2)
     url = desk.url("remark_choose", suggested.pk)
     client = Client()
@@ -283,7 +284,7 @@ def test_words_typed_and_not_saved_survive_an_applied_suggestion(desk):
     suggested = desk.remark("plan.md", suggestion="baking.md")
     client = Client()
     client.force_login(desk.author)
-    keep_copy(desk.task, desk.author, {"title": ["Typed and not saved"]}, base_version=1)
+    keep_copy(Page(desk.task), desk.author, {"title": ["Typed and not saved"]}, base_version=1)
 
     client.post(desk.url("apply"), {"remark": [suggested.pk]})
 
@@ -339,7 +340,7 @@ def test_remarks_of_another_benchmark_and_people_without_the_right_are_kept_out(
 
 
 def test_words_that_are_typed_and_not_in_a_version_yet_get_one_first(desk):
-    keep_copy(desk.task, desk.author, sheet(desk, "A title nobody saved"), base_version=1)
+    keep_copy(Page(desk.task), desk.author, sheet(desk, "A title nobody saved"), base_version=1)
 
     answer = desk.post("remark", by=desk.author, about="title", text="Short enough?", words="nobody saved", start="8")
 

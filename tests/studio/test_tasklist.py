@@ -192,6 +192,7 @@ def test_drafts_are_submitted_together_and_withdrawn(place):
     unsaved = a_task(persona, "unsaved", by=owner, title="Unsaved")
     then = {"seen_at": timezone.now(), "kept_at": timezone.now()}
     WorkingCopy.objects.create(task=unsaved, user=owner, base_version=1, sheet={"title": ["x"]}, **then)
+    WorkingCopy.objects.create(task=good, user=owner, seen_at=timezone.now())  # its page is open, and nothing typed
     chosen = {good.pk: None, bad.pk: None, unsaved.pk: None}
 
     lines = bulk.plan(benchmark, chosen, "submit", by=owner)

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from studio import access, drafts
-from studio.drafts import working
+from studio.drafts import copies
 from studio.models import Role, Task, WorkingCopy
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.studio.forms import form_of
@@ -110,7 +110,7 @@ def test_a_rest_makes_one_version_of_all_that_was_kept(desk):
 
     assert (said["version"], said["froze"]) == (2, True)
     assert stored(ana.task).title == "Rye"
-    assert working.copy_of(ana.task, ana.user) is None
+    assert copies.copy_of(copies.Desk(ana.task), ana.user) is None
     assert ana.keep(freeze=["1"])["version"] == 2  # nothing differs
 
 
@@ -183,9 +183,9 @@ def test_the_second_to_change_a_field_is_shown_both_and_chooses(desk):
 
     assert "froze" not in said
     assert "Take theirs" in said["page"] and "Rye" in said["page"]
-    assert ben.form["undecided"] == ["title||"]
+    assert ben.form["undecided"] == ['["title"]']
     assert ben.keep(freeze=["1"])["version"] == 2  # no version before they chose
-    taken = ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ["title||"]}).content.decode()
+    taken = ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ['["title"]']}).content.decode()
     ben.form = form_of(taken, "task").data()
     assert ben.form["title"] == ["Rye"] and "undecided" not in ben.form
     assert stored(ana.task).title == "Rye"
@@ -199,6 +199,120 @@ def test_mine_stays_when_i_say_so(desk):
 
     assert ben.keep(freeze=["1"])["version"] == 3
     assert stored(ana.task).title == "Rolls"
+
+
+def test_a_save_before_the_choice_is_refused_with_both_versions_and_loses_nothing(desk):
+    ana, ben = desk
+    ana.write(title="Rye").keep(freeze=["1"])
+    ben.write(title="Rolls", description="By six.").keep()
+
+    for _ in range(2):
+        refused = ben.client.post(ben.task.get_absolute_url(), ben.form)
+        assert refused.status_code == 409
+        page = refused.content.decode()
+        ben.form = form_of(page, "task").data()
+        assert (ben.form["title"], ben.form["description"]) == (["Rolls"], ["By six."])
+        assert page.count("Take theirs") == 1 and "Not saved yet" in page
+        assert page.index("Take theirs") > page.index('name="title"')  # beside its field
+    assert (stored(ana.task).title, ana.task.revisions.count()) == ("Rye", 2)
+    chosen = ben.client.post(ben.task.get_absolute_url(), ben.form | {"mine": ben.form["undecided"]})
+    ben.form = form_of(chosen.content.decode(), "task").data()
+    assert ben.client.post(ben.task.get_absolute_url(), ben.form).status_code == 302
+    assert (stored(ana.task).title, stored(ana.task).description) == ("Rolls", "By six.")
+
+
+def test_submitting_before_the_choice_is_refused_as_well(desk):
+    ana, ben = desk
+    ana.write(title="Rye").keep(freeze=["1"])
+    ben.write(title="Rolls").keep()
+    ben.keep()  # on top of the version that the page shows now
+    persona = ben.task.episode.persona
+
+    ben.client.post(reverse("studio:step", args=[persona.benchmark.slug, persona.user_id, ben.task.pk, "submit"]))
+
+    task = Task.objects.get(pk=ben.task.pk)
+    assert (task.title, task.state) == ("Rye", "draft")
+
+
+@pytest.mark.parametrize("name", ["", "a|b", "|", '"]'])
+def test_any_name_of_an_entry_can_be_chosen_about(desk, name):
+    ana, ben = desk
+    spec = stored(ana.task)
+    drafts.save_task(ana.task.pk, spec.model_copy(update={"metadata": {name: "a"}}), by=ana.user)
+    ana, ben = Writer(Task.objects.get(pk=ana.task.pk), ana.user), Writer(Task.objects.get(pk=ana.task.pk), ben.user)
+    ana.write(**{"metadata.k0.value": "Rye"}).keep(freeze=["1"])
+    ben.write(**{"metadata.k0.value": "Rolls"}).keep()
+
+    taken = ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ben.form["undecided"]}).content.decode()
+
+    ben.form = form_of(taken, "task").data()
+    assert ben.form["metadata.k0.value"] == ["Rye"] and "undecided" not in ben.form
+
+
+def test_nobody_chooses_between_their_own_words(desk):
+    ana, ben = desk
+    other = Writer(ana.task, ana.user)  # the same person in another window
+    before = dict(ana.form)
+    other.write(title="Rye", description="By six.").keep(freeze=["1"])
+
+    said = ana.write(title="Rye for Saturday").keep(freeze=["1"])
+
+    assert (said["version"], said["froze"]) == (3, True)
+    assert (stored(ana.task).title, stored(ana.task).description) == ("Rye for Saturday", "By six.")
+    ben.write(title="Rolls").keep(freeze=["1"])
+    assert ben.form["undecided"]  # another's are still asked about
+    ana.form = before
+    ana.write(title="Baguettes")
+    drafts.save_task(ana.task.pk, stored(ana.task).model_copy(update={"title": "Buns"}), by=ben.user)
+    assert "Take theirs" in ana.keep()["page"]  # and so are theirs on top of one's own
+
+
+def test_what_one_took_away_oneself_stays_away(desk):
+    ana, _ = desk
+    key = ana.form["intents"][0]
+    Writer(ana.task, ana.user).write(**{f"intents.{key}.content": "Salt."}).keep(freeze=["1"])
+
+    ana.form["intents"] = []
+    ana.keep(freeze=["1"])
+
+    assert stored(ana.task).intents == ()
+
+
+def test_words_that_a_page_sent_as_it_was_left_are_nothing_new_when_it_is_opened_again(desk):
+    ana, ben = desk
+    left = dict(ana.write(title="Rye").form)
+    ana.keep(freeze=["1"])  # the page is gone, and this arrives
+    ben.keep()
+    ben.write(title="Bread").keep(freeze=["1"])  # in the knowledge of Ana's words
+
+    ana.form = left
+    said = ana.keep(render=["1"])
+
+    assert said["froze"] and ana.form["title"] == ["Bread"] and "undecided" not in ana.form
+    assert copies.copy_of(copies.Desk(ana.task), ana.user) is None
+
+
+def test_what_was_written_and_taken_back_is_nothing_unsaved(desk):
+    ana, _ = desk
+    title = ana.form["title"]
+    ana.write(title="Rye").keep()
+
+    said = ana.write(title=title[0]).keep()
+
+    assert said["froze"] and ana.task.revisions.count() == 1
+    assert "throw them away" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
+
+
+def test_words_that_cannot_be_read_yet_wait_for_what_others_saved(desk):
+    ana, ben = desk
+    key = ana.form["checklist"][0]
+    ben.write(title="Rolls").keep(freeze=["1"])
+
+    said = ana.write(**{f"checklist.{key}.weight": "a lot"}).keep()
+
+    assert (said["version"], "page" in said) == (1, False)  # still on top of what it was on top of
+    ana.write(**{f"checklist.{key}.weight": "2"}).keep(freeze=["1"])
+    assert (stored(ana.task).title, stored(ana.task).checklist[0].weight) == ("Rolls", 2)
 
 
 def test_words_kept_on_an_old_version_come_back_on_the_newest(desk):

@@ -7,11 +7,12 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.spec.merging import merge, take_theirs, value_at
+from studio.spec.merging import merge, take, value_at
 from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec, Trigger
 
 words = st.sampled_from(["rye", "rolls", "salt", "sourdough", ""])
-names = words.filter(bool)  # of keys and lines: an empty one cannot be written on the page
+names = words.filter(bool)  # of lines: an empty one cannot be written on the page
+keys = st.sampled_from(["rye", "", "a|b", "|"])
 uids = ["a", "b", "c", "d"]
 
 
@@ -35,8 +36,8 @@ def tasks(draw):
         checklist=items,
         files_read=tuple(draw(st.lists(names, max_size=3))),
         depends_on=tuple(Dependency(task_id=name) for name in draw(st.lists(names, unique=True, max_size=2))),
-        metadata=draw(st.dictionaries(names, words, max_size=2)),
-        trigger=Trigger(payload=draw(st.dictionaries(names, words, max_size=2))),
+        metadata=draw(st.dictionaries(keys, words, max_size=3)),
+        trigger=Trigger(payload=draw(st.dictionaries(keys, words, max_size=2))),
     )
 
 
@@ -63,7 +64,10 @@ def test_no_word_of_either_is_lost(base, theirs, mine):
         if own != was:
             assert getattr(merged.spec, name) == own
         if is_ not in (was, own):
-            assert is_ in (getattr(merged.spec, name), *(one.theirs for one in merged.conflicts if one.field == name))
+            assert is_ in (
+                getattr(merged.spec, name),
+                *(one.theirs for one in merged.conflicts if one.place == (name,)),
+            )
     before = {intent.uid: intent for intent in base.intents}
     for side in (theirs, mine):
         for intent in side.intents:
@@ -79,7 +83,7 @@ def test_no_word_of_either_is_lost(base, theirs, mine):
 def test_who_is_second_matters_only_where_both_changed(base, theirs, mine):
     one, other = merge(base, theirs, mine), merge(base, mine, theirs)
 
-    assert {(c.field, c.row, c.part) for c in one.conflicts} == {(c.field, c.row, c.part) for c in other.conflicts}
+    assert {c.place for c in one.conflicts} == {c.place for c in other.conflicts}
 
 
 BASE = TaskSpec(
@@ -128,7 +132,7 @@ def test_the_same_sentence_changed_by_both_is_told_with_both():
 
     assert merged.spec.intents[0].content == "Rye at five."
     [conflict] = merged.conflicts
-    assert (conflict.field, conflict.row, conflict.part) == ("intents", "1", "content")
+    assert conflict.place == ("intents", "1", "content")
     assert (conflict.base, conflict.theirs, conflict.mine) == ("Rye first.", "Rye at four.", "Rye at five.")
 
 
@@ -138,7 +142,7 @@ def test_a_row_that_one_removes_and_the_other_changes_stays_and_is_told():
 
     for merged in (merge(BASE, with_intents(second), mine), merge(BASE, mine, with_intents(second))):
         assert [intent.content for intent in merged.spec.intents] == ["Rye at five.", "No salt."]
-        assert [(one.field, one.row, one.part) for one in merged.conflicts] == [("intents", "1", "")]
+        assert [one.place for one in merged.conflicts] == [("intents", "1")]
 
 
 @settings(max_examples=100, deadline=None)
@@ -148,7 +152,6 @@ def test_who_takes_all_of_theirs_has_nothing_left_to_choose(base, theirs, mine):
     spec = merged.spec
 
     for conflict in merged.conflicts:
-        place = (conflict.field, conflict.row, conflict.part)
-        spec = take_theirs(spec, theirs, place)
-        assert value_at(spec, place) == value_at(theirs, place) == conflict.theirs
+        spec = take(spec, theirs, conflict.place)
+        assert value_at(spec, conflict.place) == value_at(theirs, conflict.place) == conflict.theirs
     assert merge(base, theirs, spec).conflicts == ()

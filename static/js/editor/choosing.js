@@ -1,0 +1,30 @@
+// Both versions of a place, of which one stays. Where a text field has its words, that happens here; else the studio is
+// asked for the page.
+import { form } from "./page.js";
+import { put } from "./taking.js";
+
+export const undecided = () => form.querySelector("[data-choice]");
+
+// Brings the first that waits for an answer into view.
+export function lead() {
+  const box = undecided();
+  if (!box) return false;
+  box.scrollIntoView({ block: "center" });
+  box.focus({ preventScroll: true });
+  return true;
+}
+
+export function choose(button) {
+  const box = button.closest("[data-choice]");
+  const input = box.dataset.input && form.querySelector(`[name="${CSS.escape(box.dataset.input)}"]`);
+  if (button.name === "take") {
+    const theirs = box.querySelector("[data-theirs]");
+    if (!theirs || !input?.matches("textarea, input:not([type])")) return false;
+    put(input, theirs.value);
+  }
+  form.querySelector(`[data-choice-link="${CSS.escape(box.dataset.choice)}"]`)?.remove();
+  box.remove();
+  if (!undecided()) form.querySelector("[data-choices-place]").replaceChildren();
+  if (!lead()) input?.focus?.();
+  return true;
+}

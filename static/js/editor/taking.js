@@ -1,0 +1,70 @@
+// The page again, with what others changed put in. What was typed here since it was asked for stays.
+import { form, asText, words } from "./page.js";
+import { follow } from "../area.js";
+import { number, rowsOf } from "../rows.js";
+
+const OWN = ["csrfmiddlewaretoken", "undecided", "note", "base_version"];
+
+export const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
+
+// A field says something else now; an editor that stands in its place is told.
+export function put(input, value) {
+  if (input.value === value) return;
+  const caret = input === document.activeElement ? input.selectionStart : null;
+  input.value = value;
+  if (caret != null) input.setSelectionRange(caret, caret);
+  if (input.matches(".area > textarea")) follow(input);
+  input.dispatchEvent(new CustomEvent("studio:put", { bubbles: true }));
+}
+
+// `sent` is what stood here when the studio was asked.
+export function take(html, sent) {
+  const fresh = parsed(html).querySelector(`form#${form.id}`);
+  const now = new URLSearchParams(asText(words()));
+  const untouched = (name) => now.getAll(name).join("\0") === sent.getAll(name).join("\0");
+  for (const list of fresh.querySelectorAll("[data-rows]")) rows(list, untouched);
+  for (const input of fresh.querySelectorAll("textarea[name], input[name], select[name]")) {
+    if (OWN.includes(input.name) || input.type === "file" || !untouched(input.name)) continue;
+    const same = `[name="${CSS.escape(input.name)}"]`;
+    if (["checkbox", "radio"].includes(input.type)) {
+      const own = form.querySelector(`${same}[value="${CSS.escape(input.value)}"]`);
+      if (own) own.checked = input.checked;
+      continue;
+    }
+    const own = input.type === "hidden" && form.querySelectorAll(same).length > 1 ? null : form.querySelector(same);
+    if (own) put(own, input.value);
+  }
+  window.htmx?.process(form);
+  choices(fresh);
+}
+
+function rows(list, untouched) {
+  const own = form.querySelector(`[data-rows="${CSS.escape(list.dataset.rows)}"]`);
+  if (!own || !untouched(list.dataset.rows)) return;
+  const keyOf = (row) => row.querySelector(":scope > input[type=hidden]")?.value;
+  const there = new Map(rowsOf(own).map((row) => [keyOf(row), row]));
+  const wanted = rowsOf(list).map((row) => there.get(keyOf(row)) ?? document.importNode(row, true));
+  const touched = (row) => [...row.querySelectorAll("[name]")].some((input) => !untouched(input.name));
+  const blank = (row) => keyOf(row).startsWith("new") && !row.querySelector("textarea")?.value;
+  for (const row of there.values()) if (!wanted.includes(row) && !blank(row) && !touched(row)) row.remove();
+  let before = null;
+  for (const row of wanted) {
+    const next = before ? before.nextElementSibling : own.firstElementChild;
+    if (next !== row) before ? before.after(row) : own.prepend(row);
+    before = row;
+  }
+  number(own, true);
+}
+
+// Where both changed the same place, both versions stand beside it.
+function choices(fresh) {
+  for (const old of form.querySelectorAll("[data-choice]")) old.remove();
+  const place = form.querySelector("[data-choices-place]");
+  const apart = [...fresh.querySelectorAll("[data-choice]")].filter((one) => !one.closest("[data-choices-place]"));
+  place.innerHTML = fresh.querySelector("[data-choices-place]").innerHTML;
+  for (const box of apart) {
+    const at = form.querySelector(`[name="${CSS.escape(box.dataset.at)}"]`);
+    if (at) (at.closest(".area") ?? at).after(document.importNode(box, true));
+    else place.querySelector("[data-choices]").append(document.importNode(box, true));
+  }
+}

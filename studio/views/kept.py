@@ -1,0 +1,182 @@
+"""Pages that keep what is typed: one way for a task's, a persona's, a skill's and a grader script's.
+
+The words are kept as they stand, with the version they are on top of. What others save meanwhile is put in; where they
+changed the same place, both versions are shown, and no version is made before somebody chose.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+
+from studio import access, drafts
+from studio.drafts import copies
+from studio.drafts.putting import OnTop, Versions, put_on_top
+from studio.forms.posted import number_of
+from studio.models import Benchmark, User
+from studio.spec.base import Spec
+from studio.views.choosing import choices, places
+
+S = TypeVar("S", bound=Spec)
+PERSON = "X-Studio-Person"
+"""Who wrote the words: they wait in a browser in which somebody else may sign in meanwhile."""
+ASKED = {"csrfmiddlewaretoken", "freeze", "render", "ask", "again", "decide", "take", "mine", "do"}
+"""What a button asks of the page, beside its words."""
+
+
+@dataclass
+class Read(Generic[S]):
+    """A page as it was sent."""
+
+    spec: S
+    """What it says, as far as it can be read."""
+    sheet: Any
+    """The strings it holds."""
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+
+class KeptPage(ABC, Generic[S]):
+    """One person at a page that keeps what is typed."""
+
+    desk: copies.Desk
+    versions: Versions[S]
+
+    def __init__(self, request: HttpRequest, benchmark: Benchmark) -> None:
+        self.request = request
+        self.benchmark = benchmark
+        self.user: User = request.user  # type: ignore[assignment]
+
+    @abstractmethod
+    def read(self, data: QueryDict, base: S, *, store: bool = False) -> Read[S]:
+        """What was typed, on top of ``base``; ``store``: the contents of files are needed from now on."""
+
+    @abstractmethod
+    def html(self, context: dict[str, Any], theirs: S, spec: S, sent: Read[S]) -> str:
+        """The page with ``spec`` on top of the newest version, in answer to a page that was ``sent``. If that has
+        errors, with what was sent."""
+
+    def lock(self) -> None:
+        """Nobody else makes a version until this transaction ends."""
+
+    def save(self, both: OnTop[S], note: str) -> int:
+        """Make a version of it and return its number. Raises DraftRefused. Only for pages whose versions are made by
+        themselves after a rest."""
+        raise NotImplementedError
+
+    def says(self) -> dict[str, Any]:
+        """What else the page has to know each time it asks."""
+        return {}
+
+    def on_top(self, read: Read[S], base_version: int, data: QueryDict) -> OnTop[S]:
+        """What was read together with what others saved since. What cannot be read yet stays as it is, where it is."""
+        undecided = places(data.getlist("undecided"), read.spec)
+        if read.errors:
+            return OnTop(base_version, self.versions.at(base_version), read.spec, tuple(undecided))
+        return put_on_top(self.versions, read.spec, base_version=base_version, by=self.user, undecided=undecided)
+
+    def restored(self) -> dict[str, Any]:
+        """What the page shows of words that are in no version yet; nothing if there are none. ``sheet`` is what was
+        kept where nothing has to be put together, ``spec`` what it is together with what came since."""
+        copy = copies.copy_of(self.desk, self.user)
+        if copy is None or not access.may(self.user, self.benchmark, "edit"):
+            return {}
+        data = posted(copy.sheet or {})
+        stale = copy.base_version != self.versions.newest
+        read = self.read(data, self.versions.at(copy.base_version), store=stale)
+        both = self.on_top(read, copy.base_version, data)
+        if not read.errors and not both.undecided and both.spec == both.theirs:
+            return {}
+        together = stale and not read.errors
+        return {
+            "spec" if together else "sheet": both.spec if together else read.sheet,
+            "on_version": both.number,
+            "restored": copy.kept_at,
+            "dirty": True,
+            "choices": choices(both.undecided, both.theirs, both.spec),
+        }
+
+
+def answer(page: KeptPage[S]) -> HttpResponse:
+    """Autosave. GET: only that this person is here. POST: their words; ``freeze`` makes a version of them.
+
+    The answer says who else is here and which version the page is on top of now. Where others have saved since, it
+    brings the page again with their changes put in, and what both changed to choose from.
+    """
+    request, user = page.request, page.user
+    said: dict[str, Any] = {}
+    if request.method == "POST":
+        access.require(user, page.benchmark, "edit")
+        if request.headers.get(PERSON, str(user.pk)) != str(user.pk):
+            raise PermissionDenied("Somebody else has signed in since these words were written.")
+        try:
+            said = _keep(page, request.POST)
+        except drafts.DraftRefused as refusal:
+            said = {"problem": str(refusal)}
+    else:
+        copies.be_here(page.desk, user)
+    others = [str(other) for other in copies.others_here(page.desk, user)]
+    return JsonResponse({"version": page.versions.newest, "others": others} | page.says() | said)
+
+
+@transaction.atomic
+def _keep(page: KeptPage[S], data: QueryDict) -> dict[str, Any]:
+    if "freeze" in data:  # else what others save meanwhile would be put in without the page's knowing
+        page.lock()
+    typed, newest, base_version = words_of(data), page.versions.newest, number_of(data.get("base_version"))
+    if "render" in data and copies.is_settled(page.desk, page.user, typed):  # they came with the page that was left
+        sent, theirs = page.read(data, page.versions.at(base_version)), page.versions.at(newest)
+        return {
+            "problem": "",
+            "froze": True,
+            "page": page.html({"on_version": newest}, theirs, theirs, Read(theirs, sent.sheet)),
+        }
+    stale = base_version != newest
+    read = page.read(data, page.versions.at(base_version), store=stale or "render" in data or "freeze" in data)
+    both = page.on_top(read, base_version, data)
+    said: dict[str, Any] = {"version": both.number, "problem": next(iter(read.errors.values()), "")}
+    if both.number != base_version or "render" in data:
+        said["page"] = page.html(shown(both), both.theirs, both.spec, read)
+    copies.keep_copy(page.desk, page.user, typed, base_version=base_version)
+    if read.errors or both.undecided:
+        return said
+    if both.spec == both.theirs:
+        copies.drop_copy(page.desk, page.user, settled=typed)
+        said["froze"] = True
+    elif "freeze" in data:
+        try:
+            said["version"] = page.save(both, data.get("note", "").strip()[:300])
+        except drafts.DraftRefused as refusal:  # the words stay kept
+            return said | {"problem": str(refusal)}
+        copies.drop_copy(page.desk, page.user, settled=typed)
+        said["froze"] = True
+    return said
+
+
+def shown(both: OnTop[Any]) -> dict[str, Any]:
+    """What a page says of words on top of a version."""
+    return {"on_version": both.number, "dirty": True, "choices": choices(both.undecided, both.theirs, both.spec)}
+
+
+def conflict(both: OnTop[Any], base_version: int) -> dict[str, Any]:
+    """What a page says whose save is refused until somebody chose."""
+    stale = both.number if both.number != base_version else None
+    return shown(both) | {"refused": True, "stale": stale}
+
+
+def words_of(data: QueryDict) -> dict[str, list[str]]:
+    """What the page's fields hold; not what a button asks, nor what is typed beside a suggestion."""
+    return {name: values for name, values in data.lists() if name not in ASKED and not name.startswith("assist.")}
+
+
+def posted(words: Mapping[str, Sequence[str]]) -> QueryDict:
+    """Kept words as a page sends them."""
+    data = QueryDict(mutable=True)
+    for name, values in words.items():
+        data.setlist(name, list(values))
+    return data
