@@ -50,3 +50,14 @@ def cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
 def functions_of(names: Iterable[str]) -> dict[str, str]:
     """What each tool does in a sentence: as those say who run it, and else as its name says."""
     return {card.name: card.description or in_words(card.name) for card in cards(names)[1]}
+
+
+def descriptions_of(names: Iterable[str]) -> dict[str, str]:
+    """What every agent reads of these tools, and of those it always has, before it begins: what they do and take. Of
+    tools that others run nothing is known."""
+    always, named = cards(names)
+    return {
+        card.name: " ".join((card.description, *(parameter.description for parameter in card.parameters)))
+        for card in (*always, *named)
+        if card.known
+    }

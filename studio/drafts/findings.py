@@ -13,6 +13,7 @@ from studio.spec.base import FileRef
 from studio.spec.checks import find_problems
 from studio.spec.episode import EpisodeSpec
 from studio.spec.graders import ANALYSIS, GraderReport
+from studio.toolcatalog import descriptions_of
 
 LONGEST_TEXT = 60_000
 """Bytes. Longer files are not read for the checks, which look at no more than 40,000 characters of one."""
@@ -29,12 +30,20 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
     ``benchmark``, whose plan the checks hold an episode to."""
     personas = list(personas)
     episodes = load_episodes(personas)
-    texts, reports = load_texts(episodes.values()), load_reports(episodes.values())
+    of = episodes.values()
+    texts, reports, tools = load_texts(of), load_reports(of), tools_told(of)
     return [
         finding
         for persona in personas
-        for finding in find_problems(episodes[persona.pk], texts=texts, plan=persona.benchmark.plan, reports=reports)
+        for finding in find_problems(
+            episodes[persona.pk], texts=texts, plan=persona.benchmark.plan, reports=reports, tools=tools
+        )
     ]
+
+
+def tools_told(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
+    """What agents are told of the tools of these episodes' personas, by the tools' names."""
+    return descriptions_of({tool for episode in episodes for tool in episode.persona.tools})
 
 
 def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
-from studio.drafts.findings import load_reports, load_texts
+from studio.drafts.findings import load_reports, load_texts, tools_told
 from studio.drafts.loading import load_episode, load_task, load_tasks
 from studio.drafts.putting import BothChanged, put_on_top
 from studio.drafts.saving import canonical, save_task
@@ -80,6 +80,7 @@ def check_unsaved(task: Task, spec: TaskSpec, *, texts: Mapping[str, str] | None
         texts={**load_texts([episode]), **(texts or {})},
         plan=task.episode.persona.benchmark.plan,
         reports=load_reports([episode]),
+        tools=tools_told([episode]),
     )
 
 

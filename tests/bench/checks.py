@@ -22,6 +22,7 @@ from studio.spec.checks import find_problems
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
 from studio.spec.pibench import read_personas
+from tests.bench.flaws import own_flaws
 from tests.bench.own import LABELS, own_episodes, own_findings, own_labels, own_leaks, own_tasks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,6 +92,8 @@ def main(chosen: Sequence[str] = ()) -> int:
             counts = f"{len(own_tasks(what))} tasks and {len(own_episodes(what))} episodes of our own"
             print(f"{what}: {counts}; readings agree with κ {kappa(*labels['readings']):.2f}")
             bad |= _print(scores(own_findings(what), labels), floors.get(f"own, {what}", {}))
+            print(f"{what}: small tasks of our own with one flaw each, and others that only look alike")
+            bad |= _print(flaw_scores(what), floors.get(f"flaws, {what}", {}))
     if not chosen or "development" in chosen:
         print("development: sentences of our own")
         bad |= _print(sentence_scores(), floors.get("sentences", {}))
@@ -191,6 +194,19 @@ def _removed(episode: EpisodeSpec) -> tuple[set[Any], set[Any]]:
     findings = find_problems(episode.model_copy(update={"tasks": bare}))
     found = {(each.task, each.other) for each in findings if each.rule == "undeclared-dependency"}
     return wanted, found
+
+
+def flaw_scores(name: str) -> list[Score]:
+    """For each rule that has rows of its own: whether it finds the flawed ones, and no others."""
+    rows = own_flaws(name)
+    return [
+        Score(
+            rule,
+            {row.number for row in rows if row.rule == rule and row.flawed},
+            {row.number for row in rows if row.rule == rule and row.findings},
+        )
+        for rule in dict.fromkeys(row.rule for row in rows)
+    ]
 
 
 def sentence_scores() -> list[Score]:

@@ -27,13 +27,14 @@ def find_problems(
     texts: Mapping[str, str] | None = None,
     plan: Plan = PAPER,
     reports: Mapping[str, GraderReport] | None = None,
+    tools: Mapping[str, str] | None = None,
 ) -> list[Finding]:
     """What the rules say of every task, or of the one named: in the episode's order, errors first in each task.
 
     ``texts`` are contents of text files by sha256, for rules that read assets and graders; ``reports`` what running
-    the graders showed, likewise. ``plan`` is the benchmark's.
+    the graders showed, likewise. ``plan`` is the benchmark's. ``tools`` are descriptions of tools by their names.
     """
-    scene = Scene(episode=episode, texts=texts or {}, plan=plan, reports=reports or {})
+    scene = Scene(episode=episode, texts=texts or {}, plan=plan, reports=reports or {}, tools=tools or {})
     findings = []
     for task in (*episode.tasks, *episode.unplaced):
         if task_id is None or task.task_id == task_id:

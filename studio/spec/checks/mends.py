@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from studio.spec.checks.quoting import listed, quote
-from studio.spec.checks.rules.broken_text import BROKEN
+from studio.spec.checks.rules.broken_text import BROKEN, LOST, MIXED
 from studio.spec.checks.rules.persistent_not_earlier import alone
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
@@ -143,10 +143,10 @@ def _unescape(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | 
 
 
 def _without_invisible(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
-    if finding.words == "\N{REPLACEMENT CHARACTER}":
-        return None  # what stood there nobody knows
+    if finding.words == LOST or MIXED.fullmatch(finding.words):
+        return None  # what stood there, or which alphabet is meant, nobody knows
     return _other_text(
-        finding, task, "Remove it", lambda text: BROKEN.sub(lambda m: m[0] if m[0] == "\ufffd" else "", text)
+        finding, task, "Remove it", lambda text: BROKEN.sub(lambda m: m[0] if m[0] == LOST else "", text)
     )
 
 

@@ -43,6 +43,8 @@ class Scene:
     """What an episode shall hold; ``gaps_of(shape_of(episode), plan)`` says where it departs from it."""
     reports: Mapping[str, GraderReport]
     """What running each grader script showed, by the script's sha256; absent: it has not been run yet."""
+    tools: Mapping[str, str]
+    """What every agent reads of a tool before it begins, by the tool's name; absent: nothing is known of it."""
 
     def earlier(self, task: TaskSpec) -> tuple[TaskSpec, ...]:
         """The tasks that run before ``task``; none if it is not placed."""

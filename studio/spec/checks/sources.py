@@ -14,14 +14,19 @@ FILE_NAME = re.compile(
     r"(?<![\w/@.-])[\w][\w.-]*(?:/[\w.-]+)*\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|eml|ics|zip)\b",
     re.IGNORECASE,
 )
+_WEB = re.compile(r"www\.|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/", re.IGNORECASE)
+"""A page of a site, not a file of the workspace."""
 _MAKES = re.compile(
-    r"\b(?:write|save|put|store|create|draft|export|output|name|call|produce|generate|make|fill|record|log|belongs?|stands?"
-    r"|sheet|deliver)",
+    r"\b(?:write|save|put|store|create|draft|export|output|(?:name|call)(?:d\b| (?:it|this|that|them|the)\b)|produce"
+    r"|generate|make|fill|record|log|belongs?|stands?|sheet|deliver)",
     re.IGNORECASE,
 )
 _INTO = re.compile(
     r"\b(?:into|as|called|named)\s+(?:an?\s+|the\s+)?(?:new\s+)?(?:file\s+)?(?:named\s+|called\s+)?[“\"‘'`]?$",
     re.IGNORECASE,
+)
+_MADE_LATER = re.compile(
+    r"[^.!?\n]{0,80}?\b(?:you|to be) (?:create|created|make|made|write|written|draw|drawn|produce)", re.I
 )
 _READ_HERE = re.compile(
     r"\b(?:from|of|see|read|open|using|per|based on|facts in|data in|out of)\s+(?:the\s+)?[“\"‘'`]?$", re.I
@@ -88,7 +93,7 @@ def behind(task: TaskSpec, scene: Scene) -> frozenset[str]:
 
 @lru_cache(maxsize=2_000)
 def files_named(text: str) -> tuple[re.Match[str], ...]:
-    return tuple(FILE_NAME.finditer(text, 0, 40_000))
+    return tuple(match for match in FILE_NAME.finditer(text, 0, 40_000) if not _WEB.match(match[0]))
 
 
 def made_here(task: TaskSpec, name: str) -> bool:
@@ -104,7 +109,8 @@ def _names_made(request: str) -> frozenset[str]:
     made = set()
     for match in files_named(request)[:100]:
         before = request[max(0, match.start() - 160) : match.start()]
-        same_sentence = re.split(r"[.!?\n]", before)[-1]
-        if (_MAKES.search(same_sentence) or _INTO.search(before)) and not _READ_HERE.search(before[-40:]):
+        same_sentence = re.split(r"[.!?](?=\s|$)|\n", before)[-1]
+        made_later = _MADE_LATER.match(request, match.end(), match.end() + 120)
+        if (_MAKES.search(same_sentence) or _INTO.search(before) or made_later) and not _READ_HERE.search(before[-40:]):
             made.add(match[0].rpartition("/")[2])
     return frozenset(made)

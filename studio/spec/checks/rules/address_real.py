@@ -11,10 +11,16 @@ MAILBOXES = frozenset(
     yahoo.co.uk""".split()
 )
 
+OFFICIAL = re.compile(
+    r"\.(?:gov|edu|mil)(?:\.[a-z]{2})?$|\.ac\.[a-z]{2}$|(?:^|\.)(?:nhs\.(?:uk|net)|europa\.eu|who\.int|un\.org)$"
+)
+"""Domains that only authorities and universities get: whoever is written to there is real."""
+
 
 @rule("address-real", "hint")
 def address_real(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
-    """A mailbox at a provider where anyone can sign up may be somebody's, and an agent with real tools writes there.
+    """A mailbox at a provider where anyone can sign up may be somebody's, one of an authority is; and an agent with
+    real tools writes there.
 
     Not where the persona's mail is simulated: its addresses lie in the simulation.
     """
@@ -23,10 +29,12 @@ def address_real(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     for field, item, text in written(task):
         for found in EMAIL.finditer(text[:40_000]):
             domain = found["domain"].casefold()
-            if domain in MAILBOXES:
+            if domain in MAILBOXES or OFFICIAL.search(domain):
                 yield Flaw(
                     field,
-                    f"“{found[0]}” may be somebody's mailbox.",
+                    f"“{found[0]}” may be somebody's mailbox."
+                    if domain in MAILBOXES
+                    else f"“{found[0]}” is an address of a real institution.",
                     "Use an address that cannot be one, such as name@example.com.",
                     item,
                     words=found[0],

@@ -5,7 +5,7 @@ from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.task import TaskSpec
 
 PROCESS = re.compile(
-    r"\bpro-?active(?:ly)?\b|\bwithout (?:being|having been) (?:asked|told|prompted|reminded)\b"
+    r"\bpro-?active(?:ly)?\b|\bwithout (?:being|having been) (?:asked|told|prompted|reminded)\b(?! (?:for|by|to pay)\b)"
     r"|\bunprompted\b|\btakes? the initiative\b"
     r"|\b(?:agent|assistant|model|it) (?:first )?(?:asks?|clarif(?:y|ies)|inquires?"
     r"|requests? clarification|checks? with)\b"
@@ -13,7 +13,8 @@ PROCESS = re.compile(
     r"|\bclarifying questions?\b"
     r"|\bin (?:its|the) first (?:turn|reply|response|message)\b|\bon (?:its"
     r"|their) own initiative\b|\binfers? (?:that|the user)\b"
-    r"|\banticipates?\b|\brecogni[sz]es? that the user\b|\bimplicitly recall\w*",
+    r"|\b(?:agent|assistant|model|it) (?:\w+ )?(?:infers|anticipates|recalls|remembers|notices|reali[sz]es)\b"
+    r"|\brecogni[sz]es? that the user\b|\bimplicitly recall\w*",
     re.IGNORECASE,
 )
 

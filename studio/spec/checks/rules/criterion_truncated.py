@@ -7,8 +7,12 @@ from studio.spec.text.clauses import sentences
 from studio.spec.text.words import words
 
 OPEN_END = re.compile(
-    r"(?:[,:;(\[–—-]|\b(?:and|or|the|an?|of|to|with|for|that|such as|including|e\.g\.|by|from|in))\s*$", re.I
+    r"(?:[,:;(\[–—-]|\b(?:and|or|the|an?|that|than|such as|including|e\.g\.|their|its|each|every|both|is|are|be|not)"
+    r"|\b(?P<stranded>of|to|with|for|by|from|in|on|at|about|under|into|between))\s*$",
+    re.I,
 )
+ASKS = re.compile(r"\b(?:what|which|where|who|whom|whose|that|how|why|when)\b", re.I)
+"""After these a sentence may well end on “for” or “to”."""
 THAT = re.compile(r"\b(?:states?|says?|confirms?|mentions?|explains?|shows?) that\s+(?=the\b|an?\b|this\b|its?\b)")
 VERBS = frozenset(
     """is are was were be been has have had do does did can could may might must shall should will would cannot isn't
@@ -22,7 +26,8 @@ def criterion_truncated(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """A sentence that breaks off can be judged in as many ways as there are endings."""
     for position, item in enumerate(task.checklist, 1):
         text = item.criterion.strip()
-        if found := OPEN_END.search(text):
+        found = OPEN_END.search(text)
+        if found and not (found["stranded"] and ASKS.search(text)):
             yield _flaw(position, text[max(0, found.start() - 40) :])
         elif text.count("“") > text.count("”") or text.count("(") > text.count(")"):
             yield _flaw(position, "“" if text.count("“") > text.count("”") else "(")

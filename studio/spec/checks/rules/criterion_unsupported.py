@@ -7,6 +7,9 @@ from studio.spec.checks.sources import given, told
 from studio.spec.task import TaskSpec
 
 HARD = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d{5,}\b|(?<![\d-])\d{3,}[- ]\d{3,}[- ]?\d*\b")
+TABLES = (".csv", ".tsv", ".xlsx", ".xls", ".ods", ".json")
+LONG = 7
+"""Digits from which on a number is a reference; a shorter one may be reckoned from a table."""
 ELSEWHERE = re.compile(r"\b(?:internet|web|online|search|look up|research|current|latest|news|browse)\b", re.IGNORECASE)
 
 
@@ -29,8 +32,9 @@ def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     sources += [intent.content for intent in task.intents]
     sources += [f"{told(other)}\n{given(other, scene)}" for other in earlier]
     known = _plain("\n".join(sources))
+    reckoned = any(file.path.casefold().endswith(TABLES) for file in files)
     for position, words in wanted:
-        if _plain(words) not in known:
+        if _plain(words) not in known and not (reckoned and words.isdigit() and len(words) < LONG):
             yield Flaw(
                 "checklist",
                 f"Nothing the agent can know has {quote(words)}.",
@@ -41,4 +45,5 @@ def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(re.sub(r"[^\w@.]+", " ", text.casefold()).split()).strip(" .")
+    text = re.sub(r"(?<=\d)[,'’ ](?=\d{3}\b)", "", text.casefold())
+    return " ".join(re.sub(r"[^\w@.]+", " ", text).split()).strip(" .")

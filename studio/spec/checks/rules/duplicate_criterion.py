@@ -1,21 +1,19 @@
 from collections.abc import Iterator
 
+from studio.spec.checks.repeating import repeats
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.task import TaskSpec
 
 
 @rule("duplicate-criterion", "warning")
 def duplicate_criterion(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
-    """The same criterion twice weighs twice."""
-    seen: dict[str, int] = {}
-    for position, item in enumerate(task.checklist, 1):
-        text = " ".join(item.criterion.split()).casefold()
-        first = seen.setdefault(text, position)
-        if text and first != position:
-            yield Flaw(
-                "checklist",
-                f"This is item {first} again.",
-                "Remove one of the two, or give one of them a higher weight.",
-                position,
-                words=item.criterion,
-            )
+    """The same criterion twice weighs twice. A hint where only the words are the same."""
+    for position, first, exactly in repeats([item.criterion for item in task.checklist]):
+        yield Flaw(
+            "checklist",
+            f"This is item {first} again." if exactly else f"This says what item {first} says, in another order.",
+            "Remove one of the two, or give one of them a higher weight.",
+            position,
+            words=task.checklist[position - 1].criterion,
+            severity="warning" if exactly else "hint",
+        )

@@ -1,17 +1,19 @@
 from collections.abc import Iterator
 
+from studio.spec.checks.repeating import repeats
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.task import TaskSpec
 
 
 @rule("duplicate-intent", "warning")
 def duplicate_intent(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
-    """The same intent twice counts twice."""
-    seen: dict[str, int] = {}
-    for position, intent in enumerate(task.intents, 1):
-        text = " ".join(intent.content.split()).casefold()
-        first = seen.setdefault(text, position)
-        if text and first != position:
-            yield Flaw(
-                "intents", f"This is intent {first} again.", "Remove one of the two.", position, words=intent.content
-            )
+    """The same intent twice counts twice. A hint where only the words are the same."""
+    for position, first, exactly in repeats([intent.content for intent in task.intents]):
+        yield Flaw(
+            "intents",
+            f"This is intent {first} again." if exactly else f"This says what intent {first} says, in another order.",
+            "Remove one of the two.",
+            position,
+            words=task.intents[position - 1].content,
+            severity="warning" if exactly else "hint",
+        )

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.checks.sources import given, told
 from studio.spec.task import TaskSpec
-from studio.spec.text.words import words
 
 CAPITAL = re.compile(r"[A-Z][\w’'-]*[a-z][\w’'-]*")
 PAIR = re.compile(rf"\b(?=({CAPITAL.pattern} {CAPITAL.pattern}))")
@@ -44,9 +43,14 @@ def _misspelt(one: str, other: str) -> bool:
     if len(apart) != 1:
         return False
     a, b = apart[0]
-    if min(len(a), len(b)) < FEWEST or (words(a)[:1] and words(b)[:1] and words(a)[0].key == words(b)[0].key):
+    if min(len(a), len(b)) < FEWEST or _bare(a) == _bare(b):
         return False
     return _one_apart(a.casefold(), b.casefold())
+
+
+def _bare(word: str) -> str:
+    """Without the endings of more than one and of whose."""
+    return word.casefold().replace("’", "'").removesuffix("'s").rstrip("s'")
 
 
 def _one_apart(one: str, other: str) -> bool:

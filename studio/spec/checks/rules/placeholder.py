@@ -6,7 +6,13 @@ from studio.spec.checks.rule import Flaw, Scene, rule, written
 from studio.spec.checks.sources import LEFT_OPEN
 from studio.spec.task import TaskSpec
 
-PLACEHOLDER = re.compile(r"\b(?:TODO|TBD|FIXME|XXX)\b|(?i:\blorem ipsum\b)")
+PLACEHOLDER = re.compile(
+    r"\b(?:TODO|TBD|FIXME|XXX)\b|(?i:\blorem ipsum\b)|\{\{[^{}]{1,60}\}\}"
+    r"|<(?:your|the|client|company|date|name) ?[^<>]{0,30}>"
+    r"|\bX{2,}(?= (?:euros?|pounds?|dollars?|per ?cent|%|people|guests|days|words|minutes|hours)\b)|[€£$] ?X{2,}\b"
+)
+BLANK = re.compile(r"\[[A-Z][A-Z _-]{2,40}\]|(?<!\w)_{3,}(?!\w)")
+"""May be meant: forms have blanks."""
 
 
 @rule("placeholder", "warning")
@@ -24,6 +30,9 @@ def placeholder(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             )
         elif found := PLACEHOLDER.search(text):
             yield Flaw(field, f"“{found[0]}” was to be replaced.", "Write what is meant.", item, words=found[0])
+        elif found := BLANK.search(text):
+            message = f"“{found[0]}” looks like a blank to fill in."
+            yield Flaw(field, message, "Write what is meant.", item, words=found[0], severity="hint")
 
 
 def _further(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:

@@ -5,11 +5,12 @@ from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.task import TaskSpec
 
 WORDS = re.compile(
-    r"\b(?:benchmark task|rubrics?|hidden intents?|ground truth|test case|evaluation (?:run|metric"
-    r"|criteria)|graders?|graded by"
-    r"|pro-?active(?:ly|ness)?|LLM judge|judge model|simulated user|(?:the"
-    r"|an) (?:AI )?agent (?:should|must|will|needs)|task_id"
-    r"|rehearsal pass|initial_input|system prompt|success criteria)\b",
+    r"\b(?:benchmark task|hidden intents?|ground truth|test case|evaluation (?:run|metric|criteria)|graded by"
+    r"|LLM judge|judge model|simulated user|task_id|rehearsal pass|initial_input|system prompt|success criteria"
+    r"|(?:the|an) (?:AI )?agent (?:should|must|will|needs)|(?:the|a|our|your) (?:auto-?)?graders?"
+    r"|rubrics? (?:wants?|requires?|says?|asks?|needs?|checks?|expects?|items?|scores?)"
+    r"|(?:be|being|stay|act|should|must|please|can you|could you) (?:\w+ )?pro-?active(?:ly)?"
+    r"|pro-?actively (?:ask|infer|identify|suggest|flag|include|mention|check|offer|complete|clarify|point|add))\b",
     re.IGNORECASE,
 )
 

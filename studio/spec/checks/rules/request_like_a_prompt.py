@@ -7,6 +7,8 @@ from studio.spec.task import TaskSpec
 PROMPT = re.compile(
     r"^\s*(?:you are|act as|assume the role of|imagine you are)\s+an?\s+(?:\w+[ -]){0,5}?(?:assistant|agent|expert"
     r"|specialist|AI|model|chatbot|copywriter|analyst|consultant|lawyer|engineer|marketer|professional)\b"
+    r"|^\s*you are an? (?:[\w-]+ ){0,3}?(?:experienced|senior|expert|professional|skilled|seasoned|highly"
+    r"|world[- ]class|knowledgeable|helpful|specialised|specialized) [\w -]{3,60}[.,;:\n]"
     r"|\bas an AI(?: language)? (?:model|assistant)\b|\byour (?:task|role|goal|objective|mission) is to\b"
     r"|^\s*#{1,4}\s*(?:role|task|context|constraints?|instructions?|output(?: format)?|requirements?)\b"
     r"|^\s*(?:role|constraints|output format|instructions)\s*:\s*$"

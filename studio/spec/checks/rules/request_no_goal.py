@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.task import TaskSpec
-from studio.spec.text.clauses import clauses
+from studio.spec.text.clauses import Span, clauses, sentences
 from studio.spec.text.words import content, words
 
 ASKS = re.compile(
@@ -23,6 +23,20 @@ ORDERS = frozenset(
     shorten show sign sort split start suggest summarise summarize take tell test tidy transcribe translate turn
     update use verify work write""".split()
 )
+THINGS = re.compile(
+    r"\W*(?:[\w'’-]+ ){0,4}?(?:agenda|analysis|announcement|article|brief|budget|caption|chart|checklist|comparison"
+    r"|contract|deck|draft|email|e-mail|estimate|flyer|form|handout|invitation|invoice|itinerary|label|leaflet|letter"
+    r"|list|memo|menu|message|minutes|note|notice|offer|outline|overview|plan|post|poster|presentation|programme|program"
+    r"|proposal|quote|recipe|reminder|reply|report|review|rota|schedule|script|sign|slides|speech|spreadsheet|statement"
+    r"|summary|table|template|timeline|timetable|translation)s?\b",
+    re.IGNORECASE,
+)
+"""What is asked for by its mere name: “Menu for Saturday.”"""
+TELLS = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|did|came|went|got|gave|said|told|saw|took|left|made|sat|fell|ran|rang|rained"
+    r"|\w{3,}ed|will|would|\w+(?:['’]s|n['’]t) \w+ing)\b",
+    re.IGNORECASE,
+)
 FEWEST = 2
 """Words that carry something: a greeting has fewer."""
 
@@ -33,13 +47,21 @@ def request_no_goal(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     text = task.initial_request.strip()
     if task.trigger.kind != "user_message" or task.trigger.payload or not text or _foreign(text):
         return
-    if len(content(text[:2_000])) < FEWEST or not (ASKS.search(text[:20_000]) or _orders(text[:20_000])):
+    if len(content(text[:2_000])) < FEWEST or not _asks(text[:20_000]):
         yield Flaw(
             "initial_request",
             "The request does not say what is wanted.",
             "Name one thing to start on, such as the letter, the list or the answer.",
             words=text if len(text) <= 160 else "",
         )
+
+
+def _asks(text: str) -> bool:
+    return bool(ASKS.search(text)) or _orders(text) or any(map(_names_a_thing, sentences(text)))
+
+
+def _names_a_thing(sentence: Span) -> bool:
+    return THINGS.match(sentence.text) is not None and TELLS.search(sentence.text) is None
 
 
 def _orders(text: str) -> bool:

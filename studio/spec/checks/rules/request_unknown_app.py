@@ -31,7 +31,7 @@ APPS = {
 USED = re.compile(
     r"\b(?:in|into|on|to|via|with|using|from|through|my|our)\s+(?:my\s+|our\s+|the\s+)?(?P<app>"
     + "|".join(sorted(APPS, key=len, reverse=True))
-    + r")\b(?!\s+(?:rain|forest|river|users?|trends?|sellers?|listings?|campaigns?|ads?|posts?|market))(?!['’]s)",
+    + r")\b(?!\s+(?:rain|forest|river|users?|trends?|sellers?|listings?|campaigns?|ads?|posts?|market|of))(?!['’]s)",
     re.IGNORECASE,
 )
 

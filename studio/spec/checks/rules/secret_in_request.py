@@ -1,19 +1,61 @@
+import json
 import re
 from collections.abc import Iterator
 
-from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.checks.rule import Flaw, Scene, rule, written
 from studio.spec.task import TaskSpec
 
-SECRET = re.compile(r"(?i)\bpass(?:word|code|phrase)s?\b\s*(?:is|are|:|=|for \S+ is)\s*(\S+)")
+_WORD = r"(?:pass(?:word|code|phrase)s?|pw|pwd|passwd)\b[\"']?"
+_QUOTED = r"[\"'`“‘]\S{3,}"
+_MADE = r"(?=\S{0,200}[\d!#$%&*+?@^~\[\]{}=])\S{4,}"
+_LAST = r"\S{4,}(?=\s*[.!]?(?:$|\s+(?-i:[A-Z])))(?<!ed)"
+SECRET = re.compile(
+    rf"\b{_WORD}\s*(?:(?:[:=]|is:|are:)\s*(?!the\b|a\b|\w+ \w+ \w)[^\s,;]{{4,}}"
+    rf"|(?:(?:is|are)|for \S{{1,40}} is)\s+(?:{_QUOTED}|{_MADE}|{_LAST}))",
+    re.IGNORECASE,
+)
+"""After “is”, a word is a password if it is quoted, made of more than letters, or the last of the sentence."""
+DOOR = re.compile(
+    r"\b(?:PIN|(?i:pin code|pin number|door code|access code|entry code|lock code|alarm code|safe code|passcode))\b"
+    r"(?:\s+(?:for|of|to) (?:the|my|our) \w+)?\s*(?:is|:|=|#)?\s*(?P<code>\d{4,10})\b"
+)
+PLACES = {
+    "initial_request": "The request",
+    "intents": "The intent",
+    "checklist": "The criterion",
+    "title": "The title",
+    "description": "The description",
+    "reference_workflow": "The reference workflow",
+    "trigger": "The signal",
+}
+LONGEST = 40_000
 
 
 @rule("secret-in-request", "warning")
 def secret_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
-    """A password in a request is read by every model, and teaches agents to expect one."""
-    for found in SECRET.finditer(task.initial_request):
-        yield Flaw(
-            "initial_request",
-            "The request holds a password.",
-            "Let the agent sign in without it, or put it where the assistant keeps secrets.",
-            words=found[0],
-        )
+    """A password in a task is read by every model and by everyone who has the benchmark, and teaches agents to expect
+    one."""
+    payload = json.dumps(task.trigger.payload, ensure_ascii=False) if task.trigger.payload else ""
+    for field, item, text in (*written(task), ("trigger", None, payload)):
+        for found in _found(text):
+            yield Flaw(
+                field,
+                f"{PLACES[field]} holds a password.",
+                "Let the agent sign in without it, or put it where the assistant keeps secrets.",
+                item,
+                words=found[0] if field != "trigger" else "",
+            )
+    for position, file in enumerate(task.assets, 1):
+        if next(_found(scene.texts.get(file.sha256, "")), None):
+            yield Flaw(
+                "assets",
+                f"“{file.path}” holds a password.",
+                "Put an evidently invented one in its place, or leave it out.",
+                position,
+                words=file.path,
+            )
+
+
+def _found(text: str) -> Iterator[re.Match[str]]:
+    for pattern in (SECRET, DOOR):
+        yield from pattern.finditer(text, 0, LONGEST)

@@ -12,18 +12,20 @@ from studio.spec.findings import Finding
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import ChecklistItem, HiddenIntent, TaskSpec
 from tests.studio.spec.checks.graders import GRADERS
+from tests.studio.spec.checks.reaching import REACHING
 from tests.studio.spec.checks.test_rules import BROKEN
 from tests.studio.spec.checks.written import WRITTEN, Case, build
 
-IDS = [f"{case.rule}-{number}" for number, case in enumerate(WRITTEN)]
+CASES = (*WRITTEN, *REACHING)
+IDS = [f"{case.rule}-{number}" for number, case in enumerate(CASES)]
 
 
 def findings_of(case: Case, *, flawed: bool) -> list[Finding]:
     episode, texts = build(case, case.flawed if flawed else case.sound)
-    return [each for each in find_problems(episode, "t", texts=texts) if each.rule == case.rule]
+    return [each for each in find_problems(episode, "t", texts=texts, tools=case.tools) if each.rule == case.rule]
 
 
-@pytest.mark.parametrize("case", WRITTEN, ids=IDS)
+@pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_a_rule_finds_its_flaw_and_names_the_words(case: Case) -> None:
     found = findings_of(case, flawed=True)
 
@@ -33,14 +35,14 @@ def test_a_rule_finds_its_flaw_and_names_the_words(case: Case) -> None:
     assert found[0].message.endswith(".") and found[0].mend.endswith(".")
 
 
-@pytest.mark.parametrize("case", WRITTEN, ids=IDS)
+@pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_a_rule_leaves_alone_what_only_looks_alike(case: Case) -> None:
     assert findings_of(case, flawed=False) == []
 
 
 def test_every_rule_is_tried_on_a_smallest_task() -> None:
     graders = {case.rule for case in GRADERS}
-    assert {case.rule for case in WRITTEN} | {name for name, _, _ in BROKEN} | graders == RULES.keys()
+    assert {case.rule for case in CASES} | {name for name, _, _ in BROKEN} | graders == RULES.keys()
     assert all(rule.about for rule in RULES.values())
 
 

@@ -28,6 +28,8 @@ class Case:
     """Contents of the files, by path."""
     persona: dict[str, Any] = field(default_factory=dict)
     """What the persona has besides its name; ``skills`` are texts by name."""
+    tools: dict[str, str] = field(default_factory=dict)
+    """What agents are told of tools."""
 
 
 def build(case: Case, own: dict[str, Any]) -> tuple[EpisodeSpec, dict[str, str]]:
