@@ -17,7 +17,7 @@ from evaluation.views import SignedIn
 from studio import access
 from studio.drafts import scripts
 from studio.spec.graders import GraderReport
-from studio.views.scripts import find_script, keys_of, page_context
+from studio.views.script_page import ScriptPage, find_script, keys_of
 
 
 @login_required
@@ -67,5 +67,7 @@ def script_try(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpRespo
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "evaluation/parts/script_try.html", context)
     request.room = "benchmarks"  # type: ignore[attr-defined]
-    page = page_context(request, persona, found, source=source if request.method == "POST" else None)
-    return render(request, "studio/script.html", page | context)
+    page = ScriptPage(request, persona, found)
+    if request.method == "POST" and can_keep:
+        page.keep_words(request.POST)
+    return render(request, "studio/script.html", page.shown() | context)

@@ -89,6 +89,15 @@ function source() {
   return views.get(document.querySelector("#source"));
 }
 
+// What somebody else changed is put into the textarea; the editor that stands in its place says the same.
+document.addEventListener("studio:put", (event) => {
+  const view = views.get(event.target);
+  const text = event.target.value;
+  if (!view || view.state.doc.toString() === text) return;
+  const caret = Math.min(view.state.selection.main.head, text.length);
+  view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: caret } });
+});
+
 function look(root) {
   for (const area of root.querySelectorAll("textarea[data-code]")) enhance(area);
 }

@@ -25,15 +25,6 @@ FOLDER = "scripts/"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,96}\.py")
 
 
-class StaleScript(ValueError):
-    """The script was saved by someone else since; ``current`` is its text now, ``sha256`` names it."""
-
-    def __init__(self, current: str, sha256: str) -> None:
-        super().__init__("Someone saved this script while you wrote.")
-        self.current = current
-        self.sha256 = sha256
-
-
 @dataclass(frozen=True)
 class ScriptVersion:
     """One text the script had, from the save of the persona that brought it."""
@@ -67,14 +58,9 @@ def create_script(persona_id: int, name: str, source: str, *, by: User, task_id:
         return row.grader_scripts.get(path=path)
 
 
-def save_script(
-    script_id: int, source: str, *, by: User, base_sha256: str | None = None, note: str = "", verb: str = "edited"
-) -> GraderScript:
-    """Make ``source`` the script's text. Nothing happens if it says the same.
-
-    ``base_sha256`` names the text the edit started from. Raises StaleScript if it has another one by now,
-    DraftRefused for what cannot be stored.
-    """
+def save_script(script_id: int, source: str, *, by: User, note: str = "", verb: str = "edited") -> GraderScript:
+    """Make ``source`` the script's text. Nothing happens if it says the same. Raises DraftRefused for what cannot be
+    stored."""
     with transaction.atomic():
         persona = GraderScript.objects.values_list("persona", flat=True).get(pk=script_id)
         row = Persona.objects.select_for_update().get(pk=persona)
@@ -82,8 +68,6 @@ def save_script(
         file, now = _stored(script.path, source), text_of(script.blob)
         if now is not None and plain(now) == plain(source):
             return script
-        if base_sha256 is not None and base_sha256 != script.blob_id:
-            raise StaleScript(now or "", script.blob_id)
         using = tasks_using(row, script.path)
         _write(
             row,

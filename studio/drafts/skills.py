@@ -6,7 +6,7 @@ from django.db import transaction
 
 from studio.drafts.loading import load_episodes
 from studio.drafts.personas import save_persona
-from studio.drafts.refusing import DraftRefused, StaleDraft
+from studio.drafts.refusing import DraftRefused
 from studio.models import Blob, Persona, PersonaRevision, User
 from studio.spec.base import FileRef
 from studio.spec.episode import EpisodeSpec
@@ -15,17 +15,13 @@ from studio.spec.skills import MAIN
 
 
 @transaction.atomic
-def save_skill(
-    persona_id: int, name: str, text: str, *, was: str = "", by: User, base_version: int | None = None
-) -> PersonaRevision:
+def save_skill(persona_id: int, name: str, text: str, *, was: str = "", by: User) -> PersonaRevision:
     """Write the SKILL.md of the skill ``was``, now called ``name``; of a new one if ``was`` is empty. Its other files
-    stay. Raises DraftRefused (field ``name`` or ``text``), and StaleDraft if somebody changed this skill since."""
+    stay. Raises DraftRefused (field ``name`` or ``text``)."""
     row, episode = _locked(persona_id)
     skills = {skill.name: skill for skill in episode.persona.skills}
     if was and was not in skills:
         raise DraftRefused("name", f"There is no skill “{was}” any more: somebody deleted or renamed it.")
-    if was and base_version is not None and _changed_since(row, was, base_version, skills[was]):
-        raise StaleDraft(row.version)
     if not name.strip():
         raise DraftRefused("name", "Give the skill a name: it names its folder.")
     if any(other.casefold() == name.casefold() for other in skills if other != was):
@@ -68,14 +64,6 @@ def _refuse_named(episode: EpisodeSpec, name: str, done: str) -> None:
     if tasks := tasks_naming(episode, name):
         named = ", ".join(f"“{task}”" for task in tasks[:8]) + (f" and {len(tasks) - 8} more" if len(tasks) > 8 else "")
         raise DraftRefused("name", f"“{name}” cannot be {done} while {named} pick it: take it out of them first.")
-
-
-def _changed_since(row: Persona, name: str, version: int, now: Skill) -> bool:
-    """Whether the skill differs from what it was at a version of the persona."""
-    revision = row.revisions.filter(number=version).first()
-    if revision is None:
-        return False
-    return next((one for one in revision.spec.get("skills", ()) if one["name"] == name), None) != now.to_json()
 
 
 def _save(row: Persona, episode: EpisodeSpec, skills: dict[str, Skill], *, by: User, note: str) -> PersonaRevision:

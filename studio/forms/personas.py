@@ -10,7 +10,6 @@ from django import forms
 from django.utils.text import slugify
 
 from studio.forms.posted import MAPPING, Posted, keep, lines, mapping_of, mapping_rows
-from studio.forms.task_sheet import SheetErrors
 from studio.spec.persona import PersonaSpec
 
 ONE_LINE = ("name", "occupation")
@@ -41,8 +40,8 @@ def sheet_from(posted: Posted) -> PersonaSheet:
     )
 
 
-def spec_of(sheet: PersonaSheet, base: PersonaSpec) -> PersonaSpec:
-    """The persona the sheet says; files, skills and the id stay. Raises SheetErrors."""
+def read_sheet(sheet: PersonaSheet, base: PersonaSpec) -> tuple[PersonaSpec, dict[str, str]]:
+    """The persona the sheet says, as far as it can be read, and what cannot; files, skills and the id stay."""
     errors: dict[str, str] = {}
     complain: Callable[[str, str], None] = errors.setdefault  # type: ignore[assignment]
     values = sheet.values
@@ -58,9 +57,7 @@ def spec_of(sheet: PersonaSheet, base: PersonaSpec) -> PersonaSpec:
     fields["tools"] = tuple(dict.fromkeys(name.strip() for name in tools)) if tools != base.tools else tools
     fields["preferences"] = mapping_of(sheet.preferences, base.preferences, complain, "preferences")
     fields["attributes"] = mapping_of(sheet.attributes, base.attributes, complain, "attributes", keys="a")
-    if errors:
-        raise SheetErrors(errors)
-    return base.model_copy(update=fields)
+    return base.model_copy(update=fields), errors
 
 
 class NewPersonaForm(forms.Form):

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect
 
 from studio import access, drafts
 from studio.drafts import copies
 from studio.drafts.putting import OnTop, Versions, put_on_top
+from studio.drafts.versions import PersonaParts
 from studio.forms.posted import number_of
-from studio.models import Benchmark, User
+from studio.models import Benchmark, Persona, User
 from studio.spec.base import Spec
-from studio.views.choosing import choices, places
+from studio.views.choosing import choices, decide, places
 
 S = TypeVar("S", bound=Spec)
 PERSON = "X-Studio-Person"
@@ -46,6 +49,8 @@ class KeptPage(ABC, Generic[S]):
 
     desk: copies.Desk
     versions: Versions[S]
+    by_itself = False
+    """Whether a version is made after a rest as well."""
 
     def __init__(self, request: HttpRequest, benchmark: Benchmark) -> None:
         self.request = request
@@ -64,14 +69,18 @@ class KeptPage(ABC, Generic[S]):
     def lock(self) -> None:
         """Nobody else makes a version until this transaction ends."""
 
+    @abstractmethod
     def save(self, both: OnTop[S], note: str) -> int:
-        """Make a version of it and return its number. Raises DraftRefused. Only for pages whose versions are made by
-        themselves after a rest."""
-        raise NotImplementedError
+        """Make a version of it and return its number. Raises DraftRefused."""
 
     def says(self) -> dict[str, Any]:
         """What else the page has to know each time it asks."""
         return {}
+
+    def keep_words(self, data: QueryDict) -> None:
+        """Keep what a button sent along with something else it asks for. What cannot be stored stays in the page."""
+        with suppress(drafts.DraftRefused):
+            copies.keep_copy(self.desk, self.user, words_of(data), base_version=number_of(data.get("base_version")))
 
     def on_top(self, read: Read[S], base_version: int, data: QueryDict) -> OnTop[S]:
         """What was read together with what others saved since. What cannot be read yet stays as it is, where it is."""
@@ -100,6 +109,67 @@ class KeptPage(ABC, Generic[S]):
             "dirty": True,
             "choices": choices(both.undecided, both.theirs, both.spec),
         }
+
+
+class PersonaPage(KeptPage[S]):
+    """One of a persona's pages: its versions are the persona's, made with the button alone."""
+
+    address: str
+    """Of the page; once a version is made, where it is found then."""
+
+    def __init__(self, request: HttpRequest, desk: copies.Desk, versions: PersonaParts[S]) -> None:
+        super().__init__(request, versions.persona.benchmark)
+        self.desk, self.versions, self.persona = desk, versions, versions.persona
+
+    @abstractmethod
+    def context(self, sheet: Any, spec: S) -> dict[str, Any]:
+        """What the page shows of ``spec``; of ``sheet`` if there is one."""
+
+    def shown(self) -> dict[str, Any]:
+        """The page as this person finds it."""
+        more = self.restored()
+        sheet, spec = more.pop("sheet", None), more.pop("spec", None)
+        return self.context(sheet, spec or self.versions.at(self.versions.newest)) | more
+
+    def lock(self) -> None:
+        rows = Persona.objects.select_related("benchmark")
+        self.persona.refresh_from_db(from_queryset=rows.select_for_update(of=("self",)))
+
+    def renewed(self) -> int:
+        self.persona.refresh_from_db(fields=["version"])
+        return self.persona.version
+
+
+def submitted(page: PersonaPage[S]) -> HttpResponse:
+    """The button of one of a persona's pages: a version; or the page again with all that was typed, and why not."""
+    data = page.request.POST
+    if "discard" in data:
+        copies.drop_copy(page.desk, page.user)
+        return redirect(page.address)
+    base_version = number_of(data.get("base_version")) or page.versions.newest
+    with transaction.atomic():
+        page.lock()
+        read = page.read(data, page.versions.at(base_version), store=True)
+        both = page.on_top(read, base_version, data)
+        context, status = conflict(both, base_version), 409
+        if read.errors:
+            context, status = shown(both), 422
+        elif "take" in data or "mine" in data:
+            spec, left = decide(data, both.theirs, both.spec)
+            both, status = replace(both, spec=spec, undecided=tuple(left)), 200
+            context = shown(both)
+        elif not both.undecided:
+            try:
+                with transaction.atomic():
+                    page.save(both, data.get("note", "").replace("\0", "").strip())
+            except drafts.DraftRefused as refusal:
+                read, status = replace(read, errors={refusal.field: str(refusal)}), 422
+                context = shown(replace(both, number=base_version))
+            else:
+                copies.drop_copy(page.desk, page.user, settled=words_of(data))
+                return redirect(page.address)
+    page.keep_words(data)
+    return HttpResponse(page.html(context, both.theirs, both.spec, read), status=status)
 
 
 def answer(page: KeptPage[S]) -> HttpResponse:
@@ -148,7 +218,7 @@ def _keep(page: KeptPage[S], data: QueryDict) -> dict[str, Any]:
     if both.spec == both.theirs:
         copies.drop_copy(page.desk, page.user, settled=typed)
         said["froze"] = True
-    elif "freeze" in data:
+    elif "freeze" in data and page.by_itself:
         try:
             said["version"] = page.save(both, data.get("note", "").strip()[:300])
         except drafts.DraftRefused as refusal:  # the words stay kept

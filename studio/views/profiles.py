@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
 
 from studio import access, drafts, queries
+from studio.drafts.copies import Desk
+from studio.drafts.putting import OnTop
+from studio.drafts.versions import PersonaVersions
 from studio.forms import personas as sheets
-from studio.forms.posted import Posted, number_of, operate
-from studio.forms.task_sheet import SheetErrors
+from studio.forms.posted import Posted, operate
 from studio.history import compare, compare_orders
 from studio.models import Blob, Persona
-from studio.spec.episode import EpisodeSpec
 from studio.spec.learning import persistent_intents, tools_named
 from studio.spec.persona import PersonaSpec, Skill
 from studio.spec.skills import about
 from studio.spec.statistics import plain_tool
 from studio.toolcatalog import functions_of
+from studio.views.kept import PersonaPage, Read, answer, submitted
 
 
 @login_required
@@ -40,33 +45,47 @@ def create(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "studio/persona_new.html", {"benchmark": benchmark, "form": form})
 
 
+class ProfilePage(PersonaPage[PersonaSpec]):
+    def __init__(self, request: HttpRequest, persona: Persona) -> None:
+        super().__init__(request, Desk(persona=persona, name="profile"), PersonaVersions(persona))
+        self.address = reverse("studio:profile", args=[persona.benchmark.slug, persona.user_id])
+
+    def read(self, data: QueryDict, base: PersonaSpec, *, store: bool = False) -> Read[PersonaSpec]:
+        sheet = sheets.sheet_from(Posted(data))
+        spec, sheet.errors = sheets.read_sheet(sheet, base)
+        return Read(spec, sheet, sheet.errors)
+
+    def context(self, sheet: sheets.PersonaSheet | None, spec: PersonaSpec) -> dict[str, Any]:
+        return _profile_context(self.request, self.persona) | {"sheet": sheet or sheets.sheet_of(spec)}
+
+    def html(self, context: dict[str, Any], theirs: PersonaSpec, spec: PersonaSpec, sent: Read[PersonaSpec]) -> str:
+        sheet = replace(sent.sheet, errors=dict(sent.errors)) if sent.errors else None
+        return render_to_string("studio/profile.html", self.context(sheet, spec) | context, self.request)
+
+    def save(self, both: OnTop[PersonaSpec], note: str) -> int:
+        drafts.save_persona(self.persona.pk, both.spec, by=self.user, note=note)
+        messages.success(self.request, "Saved.")
+        return self.renewed()
+
+
 @login_required
 def profile(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
     """Everything about the persona, to read or, for authors, to write."""
     persona = access.find_persona(request.user, slug, user_id)
-    episode = drafts.load_episode(persona)
-    base = episode.persona
-    sheet, stale = sheets.sheet_of(base), None
-    if request.method == "POST":
-        access.require(request.user, persona.benchmark, "edit")
-        changed = operate(request.POST)
-        sheet = sheets.sheet_from(Posted(changed or request.POST))
-        if changed is None:
-            try:
-                spec = sheets.spec_of(sheet, base)
-                drafts.save_persona(
-                    persona.pk, spec, by=request.user, base_version=number_of(request.POST.get("base_version"))
-                )
-                messages.success(request, "Saved.")
-                return redirect("studio:profile", slug, user_id)
-            except SheetErrors as refusal:
-                sheet.errors = refusal.errors
-            except drafts.DraftRefused as refusal:
-                sheet.errors = {refusal.field: str(refusal)}
-            except drafts.StaleDraft as refusal:
-                stale = {"version": refusal.current, "changes": compare(base, spec)}
-    context = _profile_context(request, persona, episode) | {"sheet": sheet, "stale": stale}
-    return render(request, "studio/profile.html", context, status=409 if stale else 200)
+    page = ProfilePage(request, persona)
+    if request.method != "POST":
+        return render(request, "studio/profile.html", page.shown())
+    access.require(request.user, persona.benchmark, "edit")
+    changed = operate(request.POST)
+    if changed is None:
+        return submitted(page)
+    page.keep_words(changed)
+    return render(request, "studio/profile.html", page.shown() | {"sheet": sheets.sheet_from(Posted(changed))})
+
+
+@login_required
+def keep(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+    return answer(ProfilePage(request, access.find_persona(request.user, slug, user_id)))
 
 
 @login_required
@@ -101,7 +120,8 @@ def version(request: HttpRequest, slug: str, user_id: str, number: int) -> HttpR
     return render(request, "studio/persona_version.html", context)
 
 
-def _profile_context(request: HttpRequest, persona: Persona, episode: EpisodeSpec) -> dict[str, Any]:
+def _profile_context(request: HttpRequest, persona: Persona) -> dict[str, Any]:
+    episode = drafts.load_episode(persona)
     base = episode.persona
     contents = Blob.objects.read([file.sha256 for skill in base.skills for file in skill.files])
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
@@ -112,6 +132,7 @@ def _profile_context(request: HttpRequest, persona: Persona, episode: EpisodeSpe
         "persona": persona,
         "benchmark": persona.benchmark,
         "spec": base,
+        "on_version": persona.version,
         "skills": [
             (skill.name, _function(skill, texts), [(file, texts[file.sha256]) for file in skill.files])
             for skill in base.skills

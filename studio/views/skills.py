@@ -2,66 +2,102 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from studio import access, drafts
+from studio.drafts.copies import Desk
+from studio.drafts.putting import OnTop
 from studio.drafts.skills import delete_skill, save_skill, tasks_naming
-from studio.forms.posted import number_of
-from studio.models import Blob
+from studio.drafts.versions import SkillText, SkillVersions
+from studio.forms.posted import Posted
+from studio.models import Blob, Persona
 from studio.previews import marking
 from studio.spec.persona import Skill
 from studio.spec.skills import MAIN, blank, body, description
+from studio.views.kept import PersonaPage, Read, answer, submitted
+
+
+class SkillPage(PersonaPage[SkillText]):
+    """Of a skill; of one that is to be, without a name."""
+
+    def __init__(self, request: HttpRequest, persona: Persona, name: str) -> None:
+        super().__init__(request, Desk(persona=persona, name=f"skill:{name}"), SkillVersions(persona, name))
+        self.name = name
+        self.address = self._address(name)
+
+    def _address(self, name: str) -> str:
+        args = [self.persona.benchmark.slug, self.persona.user_id]
+        return reverse("studio:skill", args=[*args, name]) if name else reverse("studio:skill_new", args=args)
+
+    def read(self, data: QueryDict, base: SkillText, *, store: bool = False) -> Read[SkillText]:
+        typed = Posted(data)
+        spec = SkillText(name=typed.text("name").strip(), text=typed.text("text"))
+        if not self.name and spec == SkillText(text=blank("")):
+            spec = base  # nothing is written yet
+        return Read(spec, {"name": typed.text("name"), "text": typed.text("text")})
+
+    def context(self, sheet: dict[str, str] | None, spec: SkillText) -> dict[str, Any]:
+        episode = drafts.load_episode(self.persona)
+        found = next((one for one in episode.persona.skills if one.name == self.name), None)
+        text = _text(found) if found else ""
+        return {
+            "persona": self.persona,
+            "benchmark": self.benchmark,
+            "skill": found,
+            "html": marking.markdown(body(text)[: marking.LONGEST]),
+            "about": description(text),
+            "values": sheet or {"name": spec.name, "text": spec.text if found else blank("")},
+            "on_version": self.persona.version,
+            "others": [file for file in found.files if file.path != MAIN] if found else [],
+            "named_by": tasks_naming(episode, self.name) if found else [],
+            "can": access.actions_in(self.user, self.benchmark),
+        }
+
+    def html(self, context: dict[str, Any], theirs: SkillText, spec: SkillText, sent: Read[SkillText]) -> str:
+        sheet = sent.sheet if sent.errors else {"name": spec.name, "text": spec.text}
+        errors = {"name" if place in ("skills", "name") else "text": said for place, said in sent.errors.items()}
+        return render_to_string(
+            "studio/skill.html", self.context(sheet, spec) | {"errors": errors} | context, self.request
+        )
+
+    def save(self, both: OnTop[SkillText], note: str) -> int:
+        save_skill(self.persona.pk, both.spec.name, both.spec.text, was=self.name, by=self.user)
+        messages.success(self.request, f"The skill “{both.spec.name}” is saved.")
+        self.address = self._address(both.spec.name)
+        return self.renewed()
 
 
 @login_required
 def skill(request: HttpRequest, slug: str, user_id: str, name: str = "") -> HttpResponse:
     """One skill to read or, for authors, to write; a new one without a name. ``?part=text`` gives its text alone."""
     persona = access.find_persona(request.user, slug, user_id)
-    if not name:
+    if not name or request.method == "POST":
         access.require(request.user, persona.benchmark, "edit")
-    episode = drafts.load_episode(persona)
-    found = next((one for one in episode.persona.skills if one.name == name), None)
-    if name and found is None:
+    page = SkillPage(request, persona, name)
+    if name and not page.versions.at(persona.version).name:
         raise Http404
-    text = _text(found) if found else blank("")
-    drawn = marking.markdown(body(text)[: marking.LONGEST])
-    if request.GET.get("part") == "text":
-        return render(request, "studio/components/skill_text.html", {"html": drawn})
-    errors: dict[str, str] = {}
-    values = {"name": name, "text": text, "base_version": persona.version}
-    status = 200
     if request.method == "POST":
-        access.require(request.user, persona.benchmark, "edit")
-        typed = request.POST.get("name", "").strip(), request.POST.get("text", "").replace("\r\n", "\n")
-        version = number_of(request.POST.get("base_version")) or None
-        try:
-            save_skill(persona.pk, *typed, was=name, by=request.user, base_version=version)
-            messages.success(request, f"The skill “{typed[0]}” is saved.")
-            return redirect("studio:skill", slug, user_id, typed[0])
-        except drafts.DraftRefused as refusal:
-            errors, status = {"name" if refusal.field in ("skills", "name") else "text": str(refusal)}, 422
-        except drafts.StaleDraft as refusal:
-            theirs = text
-            errors, status = {"stale": theirs}, 409
-            version = refusal.current
-        values = {"name": typed[0], "text": typed[1], "base_version": version or persona.version}
-    context = {
-        "persona": persona,
-        "benchmark": persona.benchmark,
-        "skill": found,
-        "html": drawn,
-        "about": description(text),
-        "values": values,
-        "errors": errors,
-        "others": [file for file in found.files if file.path != MAIN] if found else [],
-        "named_by": tasks_naming(episode, name) if found else [],
-        "can": access.actions_in(request.user, persona.benchmark),
-    }
-    return render(request, "studio/skill.html", context, status=status)
+        return submitted(page)
+    context = page.shown()
+    if request.GET.get("part") == "text":
+        return render(request, "studio/components/skill_text.html", context)
+    return render(request, "studio/skill.html", context)
+
+
+@login_required
+def keep(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+    """``skill`` names the one that is written; empty: a new one. Its name may hold anything, so it is no part of the
+    address."""
+    persona = access.find_persona(request.user, slug, user_id)
+    return answer(SkillPage(request, persona, request.GET.get("skill", "").replace("\0", "")[:200]))
 
 
 @login_required

@@ -23,7 +23,7 @@ from studio.spec.signals import EXAMPLES
 from studio.spec.task import TaskSpec
 from studio.spec.wording import RECOVERIES, RULES
 from studio.threads import threads_of
-from studio.views.scripts import script_keys
+from studio.views.script_page import script_keys
 
 FIELDS = [
     ("", "the task as a whole"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -32,7 +31,7 @@ from studio.spec.opening import opening_message
 from studio.spec.task import TaskSpec
 from studio.views import task_page
 from studio.views.choosing import INPUTS, places
-from studio.views.kept import KeptPage, Read, answer, posted, words_of
+from studio.views.kept import KeptPage, Read, answer, posted
 
 ROWS = INPUTS | {"assets": "path"}
 """The input that stands for a row, by the rows' name."""
@@ -86,6 +85,7 @@ class TaskPage(KeptPage[TaskSpec]):
     """The editor's page, of which a version is made after a rest as well."""
 
     versions: working.TaskVersions
+    by_itself = True
 
     def __init__(self, request: HttpRequest, row: Task) -> None:
         super().__init__(request, row.episode.persona.benchmark)
@@ -155,9 +155,7 @@ def signal(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
 def keep_posted(request: HttpRequest, row: Task) -> None:
     """Keep the page's words where a button of the page sent them along with something else it asks for."""
     if "base_version" in request.POST:
-        page, version = TaskPage(request, row), number_of(request.POST.get("base_version"))
-        with contextlib.suppress(drafts.DraftRefused):  # what cannot be stored stays in the page
-            copies.keep_copy(page.desk, page.user, words_of(request.POST), base_version=version)
+        TaskPage(request, row).keep_words(request.POST)
 
 
 class NotSettled(ValueError):

@@ -49,6 +49,7 @@ def begin(radio: dict[str, Task], visit: Callable[..., Visitor]) -> Page:
     page.get_by_role("button", name="Create the script").click()
     expect(page.get_by_role("textbox", name="Text of briefing.py")).to_be_visible()
     expect(page.get_by_role("button", name="Run")).to_be_visible()
+    page.wait_for_load_state()
     return page
 
 
@@ -138,17 +139,47 @@ def test_an_endless_script_ends_and_says_so(radio, visit):
 def test_two_people_in_one_script_see_what_the_other_saved(radio, visit):
     page = begin(radio, visit)
     other = visit("owner").go(page.url.removeprefix(page.url.split("/b/")[0]))
+    expect(other.locator("[data-here]")).to_contain_text("here")
     rewrite(page, "def score(h):\n    return {'mine': 0}")
     page.keyboard.press("Control+s")
     expect(page.locator("#messages")).to_contain_text("Saved.")
 
     rewrite(other, "def score(h):\n    return {'theirs': 0}")
-    other.keyboard.press("Control+s")
 
-    expect(other.get_by_role("alert")).to_contain_text("Someone saved this script while you wrote.")
+    choice = other.locator("[data-choice]")
+    expect(choice).to_contain_text("mine")
     expect(other.get_by_role("textbox", name="Text of briefing.py")).to_contain_text("theirs")
     other.keyboard.press("Control+s")
-    expect(other.locator("#messages")).to_contain_text("Saved.")
+    expect(choice).to_be_focused()
+    choice.get_by_role("button", name="Take theirs").click()
+    expect(other.get_by_role("textbox", name="Text of briefing.py")).to_contain_text("mine")
+    expect(choice).to_have_count(0)
+
+
+def again(page: Page) -> None:
+    page.reload()
+    expect(page.get_by_role("button", name="Run")).to_be_visible()
+
+
+def test_a_script_is_kept_within_two_seconds_and_while_there_is_no_connection(radio, visit):
+    page = begin(radio, visit)
+    saved, text = page.locator("[data-saved]"), page.get_by_role("textbox", name="Text of briefing.py")
+    rewrite(page, "def score(h):\n    return {'kept': 0}")
+    expect(saved).to_contain_text("in no version yet", timeout=2_500)
+    again(page)
+    expect(text).to_contain_text("kept")
+    expect(page.get_by_text("They are in no version yet")).to_be_visible()
+
+    page.context.set_offline(True)
+    rewrite(page, "def score(h):\n    return {'tunnel': 0}")
+    expect(saved).to_contain_text("No connection")
+    page.context.set_offline(False)
+    expect(saved).to_contain_text("in no version yet")
+    again(page)
+    expect(text).to_contain_text("tunnel")
+
+    page.get_by_role("button", name="throw them away").click()
+    expect(text).to_contain_text("letter_written")
 
 
 def test_the_page_is_for_everybody(radio, visit):

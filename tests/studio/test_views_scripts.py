@@ -8,11 +8,12 @@ from django.urls import reverse
 
 from studio import drafts
 from studio.drafts.scripts import create_script, save_script
-from studio.models import GraderScript, Task, User
+from studio.models import GraderScript, Persona, Task, User
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
 from studio.starter_script import STARTER
 from tests.factories import BenchmarkFactory, member
+from tests.studio.forms import form_of
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +35,10 @@ def url(script: GraderScript, name: str = "script", *more: int) -> str:
     return reverse(f"studio:{name}", args=[script.persona.benchmark.slug, "Nurse", script.pk, *more])
 
 
+def version(script: GraderScript) -> int:
+    return Persona.objects.get(pk=script.persona_id).version
+
+
 def signed_in(user: User) -> Client:
     client = Client()
     client.force_login(user)
@@ -41,7 +46,7 @@ def signed_in(user: User) -> Client:
 
 
 def test_a_form_saves_with_plain_line_ends(script: GraderScript, author: User) -> None:
-    answer = signed_in(author).post(url(script), {"source": "a = 1\r\nb = 2", "base": script.blob_id})
+    answer = signed_in(author).post(url(script), {"source": "a = 1\r\nb = 2", "base_version": version(script)})
 
     assert answer.status_code == 302
     script.refresh_from_db()
@@ -49,17 +54,27 @@ def test_a_form_saves_with_plain_line_ends(script: GraderScript, author: User) -
 
 
 def test_a_stale_save_shows_both_and_keeps_what_was_typed(script: GraderScript, author: User) -> None:
-    save_script(script.pk, "theirs = 1\n", by=author)
+    before = version(script)
+    save_script(script.pk, "theirs = 1\n", by=member(script.persona.benchmark, "author"))
 
-    answer = signed_in(author).post(url(script), {"source": "mine = 1", "base": script.blob_id, "note": "Why"})
+    answer = signed_in(author).post(url(script), {"source": "mine = 1", "base_version": before, "note": "Why"})
 
     page = answer.content.decode()
     assert answer.status_code == 409
-    assert "<del>theirs</del>" in page and "<ins>mine</ins>" in page and "mine = 1" in page and 'value="Why"' in page
+    assert "<mark>theirs</mark>" in page and "<mark>mine</mark>" in page and 'value="Why"' in page
+    form = form_of(page, "grader").data()
+    assert form["source"] == ["mine = 1\r\n"]
+    assert signed_in(author).post(url(script), form).status_code == 409  # nothing is chosen yet
+    taken = signed_in(author).post(url(script), form | {"take": form["undecided"]}).content.decode()
+    assert form_of(taken, "grader").data()["source"] == ["theirs = 1\r\n"]
+    chosen = signed_in(author).post(url(script), form | {"mine": form["undecided"]}).content.decode()
+    assert signed_in(author).post(url(script), form_of(chosen, "grader").data()).status_code == 302
+    script.refresh_from_db()
+    assert bytes(script.blob.content) == b"mine = 1\n"
 
 
 def test_a_refused_save_keeps_what_was_typed(script: GraderScript, author: User) -> None:
-    answer = signed_in(author).post(url(script), {"source": " ", "base": script.blob_id})
+    answer = signed_in(author).post(url(script), {"source": " ", "base_version": version(script)})
 
     assert answer.status_code == 422
     assert "The script is empty." in answer.content.decode()

@@ -1,0 +1,68 @@
+"""A persona's page and a skill's: kept as they are typed, seen by two, chosen between."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from studio import drafts
+from studio.models import Persona
+
+PROFILE = "/b/sample/p/radio_producer/profile/"
+SAVED = "[data-saved]"
+
+
+def spec():
+    return drafts.load_episode(Persona.objects.get(user_id="radio_producer")).persona
+
+
+def test_a_profile_is_kept_as_it_is_typed_and_saved_as_one_version(sample, visit):
+    page = visit("author").go(PROFILE)
+    before = Persona.objects.get(user_id="radio_producer").version
+
+    page.get_by_role("textbox", name="Routines").fill("Every Thursday at nine.")
+    page.get_by_role("button", name="+ fact").click()
+    page.keyboard.type("Age")
+    expect(page.locator(SAVED)).to_contain_text("in no version yet", timeout=2_500)
+    page.reload()
+
+    expect(page.get_by_role("textbox", name="Routines")).to_have_value("Every Thursday at nine.")
+    expect(page.get_by_text("They are in no version yet")).to_be_visible()
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
+    assert (spec().routines, Persona.objects.get(user_id="radio_producer").version) == (
+        "Every Thursday at nine.",
+        before + 1,
+    )
+
+
+def test_two_at_one_profile_see_each_other_and_choose_where_both_wrote(sample, visit):
+    mine, theirs = visit("author").go(PROFILE), visit("owner").go(PROFILE)
+    expect(theirs.locator("[data-here]")).to_contain_text("here")
+    theirs.get_by_role("textbox", name="Routines").fill("Their words.")
+    theirs.get_by_label("Occupation").fill("Producer of theirs")
+    theirs.keyboard.press("Control+s")
+    expect(theirs.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
+
+    mine.get_by_role("textbox", name="Routines").fill("My words.")
+
+    choice = mine.locator("#who [data-choice]")
+    expect(choice).to_contain_text("Their words.")
+    expect(mine.get_by_label("Occupation")).to_have_value("Producer of theirs")
+    expect(mine.get_by_role("textbox", name="Routines")).to_have_value("My words.")
+    choice.get_by_role("button", name="Keep yours").click()
+    mine.keyboard.press("Control+s")
+    expect(mine.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
+    assert (spec().routines, spec().occupation) == ("My words.", "Producer of theirs")
+
+
+def test_a_new_skill_is_kept_before_it_has_a_name(sample, visit):
+    page = visit("author").go("/b/sample/p/radio_producer/skills/")
+
+    page.get_by_label("SKILL.md").fill("First the question, then the follow-up.")
+    expect(page.locator(SAVED)).to_contain_text("in no version yet", timeout=2_500)
+    page.reload()
+
+    expect(page.get_by_label("SKILL.md")).to_have_value("First the question, then the follow-up.")
+    page.get_by_label("Name", exact=True).fill("ask-well")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("status").filter(has_text="“ask-well” is saved")).to_be_visible()
