@@ -30,7 +30,8 @@ LABEL = re.compile(
 """Before a number that only tells one thing from the next."""
 
 BORDER = re.compile(
-    r"\b(?:by|until|till|before|from|since|after|between|(?:week|weekend|month|days?) (?:of|from|beginning|commencing|starting))"
+    r"\b(?:by|until|till|before|from|since|after|between"
+    r"|(?:week|weekend|month|days?) (?:of|from|beginning|commencing|starting))"
     r"\s+(?:\w+\s+)?$",
     re.IGNORECASE,
 )

@@ -10,8 +10,8 @@ from studio.spec.text.clauses import Span
 from studio.spec.text.words import words
 
 LIMIT = re.compile(
-    r"\b(?P<kind>exactly|at most|no more than|not more than|maximum(?: of)?|max\.?|up to|under|no longer than|not longer than"
-    r"|shorter than|fewer than|less than|at least"
+    r"\b(?P<kind>exactly|at most|no more than|not more than|maximum(?: of)?|max\.?|up to|under"
+    r"|no longer than|not longer than|shorter than|fewer than|less than|at least"
     r"|no fewer than|minimum(?: of)?|more than|over|longer than)\s+(?P<count>\d{1,7}(?:,\d{3})*"
     r"|[a-z]+)[\s-]+(?:[a-z]+[\s-]+)?(?P<noun>words?|characters?"
     r"|paragraphs?|sentences?|bullets?|bullet points?|questions?|slides?|pages?|posts?|items?"

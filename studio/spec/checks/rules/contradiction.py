@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from studio.spec.checks.disagreeing import apart
 from studio.spec.checks.facts import facts
@@ -40,7 +40,7 @@ def contradiction(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 yield Flaw(flaw.field, f"What the script checks as “{key.name}”: {flaw.message}", flaw.mend)
 
 
-def _agrees(text: str, agreed: set[tuple[str, str]]) -> bool:
+def _agrees(text: str, agreed: Collection[tuple[str, str]]) -> bool:
     """Whether all that a text pins down stands in an intent: if that contradicts something, it is told there."""
     pinned = facts(text)
     return bool(pinned) and all((fact.kind, fact.value) in agreed for fact in pinned)

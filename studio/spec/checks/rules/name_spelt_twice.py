@@ -45,7 +45,7 @@ def _misspelt(one: str, other: str) -> bool:
     a, b = apart[0]
     if min(len(a), len(b)) < FEWEST or _bare(a) == _bare(b):
         return False
-    return _one_apart(a.casefold(), b.casefold())
+    return one_apart(a.casefold(), b.casefold())
 
 
 def _bare(word: str) -> str:
@@ -53,7 +53,7 @@ def _bare(word: str) -> str:
     return word.casefold().replace("’", "'").removesuffix("'s").rstrip("s'")
 
 
-def _one_apart(one: str, other: str) -> bool:
+def one_apart(one: str, other: str) -> bool:
     """One letter more, less, other, or two neighbours changed about."""
     start = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     if start == 0:
