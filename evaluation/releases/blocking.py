@@ -91,9 +91,15 @@ def _unreadable(files: Mapping[str, bytes]) -> Iterable[Blocker]:
 
 
 def _unpiloted(candidate: Candidate) -> Iterable[Blocker]:
+    by_another_script = {tried.sha256 for tried in candidate.evidence.piloted}
     for row in candidate.rows:
-        if candidate.revisions[row.pk].sha256 not in candidate.evidence.piloted:
-            yield _of(row, "task-not-piloted", f"No pilot by a real model has run {row} as it is now.")
+        tried = candidate.tried(row)
+        if tried in candidate.evidence.piloted:
+            continue
+        said = f"No pilot by a real model has run {row} as it is now."
+        if tried.sha256 in by_another_script:
+            said = f"{row} was graded by an older script when a real model ran it: no pilot has used the present one."
+        yield _of(row, "task-not-piloted", said)
 
 
 def _ungraded(candidate: Candidate) -> Iterable[Blocker]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evaluation.evidence import Evidence, gather_evidence
+from evaluation.evidence import Evidence, Tried, gather_evidence
+from evaluation.graded import scripts_now
 from evaluation.queries import episodes_of
 from studio.models import Benchmark, Persona, Revision, Task, TaskState
 
@@ -43,7 +44,13 @@ class Candidate:
     rows: tuple[Row, ...]
     revisions: Mapping[int, Frozen]
     """The newest of each task, by the task's pk."""
+    scripts: Mapping[int, str]
+    """sha256 of the script that grades each task, by the task's pk, for those that name one."""
     evidence: Evidence
+
+    def tried(self, row: Row) -> Tried:
+        """The task as a pilot must have run it."""
+        return Tried(self.revisions[row.pk].sha256, self.scripts.get(row.pk, ""))
 
 
 def candidate_of(benchmark: Benchmark) -> Candidate:
@@ -66,9 +73,19 @@ def candidate_of(benchmark: Benchmark) -> Candidate:
         .values_list("task_id", "pk", "number", "sha256")
     )
     revisions = {task: Frozen(pk, number, sha256) for task, pk, number, sha256 in newest}
+    graded = [row for row in rows if row.grader_path]
+    now = scripts_now(
+        {row.persona.pk: row.persona.user_id for row in graded}, {(row.persona.pk, row.grader_path) for row in graded}
+    )
+    scripts = {row.pk: now[row.persona.pk, row.grader_path] for row in graded}
     return Candidate(
         benchmark=benchmark,
         rows=tuple(sorted(rows, key=lambda row: row.place)),
         revisions=revisions,
-        evidence=gather_evidence(benchmark, {revisions[row.pk].sha256 for row in rows}),
+        scripts=scripts,
+        evidence=gather_evidence(
+            benchmark,
+            {Tried(revisions[row.pk].sha256, scripts.get(row.pk, "")) for row in rows},
+            {revisions[row.pk].sha256: row.grader_path for row in graded},
+        ),
     )

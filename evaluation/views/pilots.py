@@ -18,6 +18,7 @@ from evaluation import queries
 from evaluation.audits import audits_of
 from evaluation.blindness import blind_pilots, blind_sessions, pending_in
 from evaluation.forms import PilotForm
+from evaluation.graded import sessions_of_older_scripts
 from evaluation.matrix import matrix_of, standing_of
 from evaluation.models import Pilot
 from evaluation.pilots import PilotRefused, cancel_pilot, retry_pilot, start_pilot
@@ -160,4 +161,5 @@ def _page(request: SignedIn, row: Pilot) -> dict[str, Any]:
         "may_audit": "plan_audit" in actions and not under_way,
         "may_start": "pilot" in actions,
         "audits": audits_of(row),
+        "older_scripts": [] if under_way else sessions_of_older_scripts(row),
     }

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from evaluation import queries
 from evaluation.blindness import is_blind
+from evaluation.graded import is_graded_by_older
 from evaluation.models import Session, Turn
 from evaluation.passages import plain
 from evaluation.reading import read_session
@@ -41,6 +42,7 @@ def session(request: SignedIn, pk: int) -> HttpResponse:
         "session": row,
         "pilot": row.run.pilot,
         "reading": reading,
+        "older_script": is_graded_by_older(row),
         "workspace_turn": number,
         "files": files,
         "numbers": numbers,

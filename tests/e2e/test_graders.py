@@ -180,6 +180,7 @@ def test_a_script_is_kept_within_two_seconds_and_while_there_is_no_connection(ra
 
     page.get_by_role("button", name="throw them away").click()
     expect(text).to_contain_text("letter_written")
+    expect(page.get_by_role("button", name="Run")).to_be_visible()
 
 
 def test_the_page_is_for_everybody(radio, visit):

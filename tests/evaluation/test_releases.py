@@ -10,13 +10,16 @@ from collections.abc import Iterator
 import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, transaction
+from django.test import Client
 
 from annotations.judging import next_packet, record_judgment
 from evaluation.audits import open_audit
+from evaluation.graded import sessions_of_older_scripts
 from evaluation.models import ModelEndpoint, Release, Session
 from evaluation.releases import ReleaseBlocked, ReleaseRefused, cut_release, release_blockers
 from evaluation.sessions import work_on
 from studio.drafts import load_episode, load_task, save_task
+from studio.drafts.scripts import create_script, save_script
 from studio.importing import import_archive
 from studio.models import Benchmark, Event, Membership, Task, TaskState, User
 from studio.spec.persona import PersonaSpec
@@ -147,6 +150,34 @@ def test_an_edit_takes_a_tasks_pilot_evidence_away(benchmark: Benchmark, stub: S
     approve(benchmark)
 
     assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == ["a"]
+
+
+def test_a_changed_script_takes_the_evidence_of_the_tasks_it_grades_away(
+    benchmark: Benchmark, stub: StubModel, manager: User
+):
+    persona = benchmark.personas.get()
+    text = "def score(tools_history):\n    return {'called': int(bool(tools_history))}\n"
+    script = create_script(persona.pk, "fee", text, by=manager, task_id=Task.objects.get(task_id="a").pk)
+    approve(benchmark)
+    run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
+    assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == []
+
+    changed = save_script(script.pk, text.replace("called", "called_at_all"), by=manager)
+    approve(benchmark)
+
+    [blocker] = [b for b in release_blockers(benchmark) if b.code == "task-not-piloted"]
+    assert blocker.task == "a" and "graded by an older script" in blocker.message
+    pilot = benchmark.pilots.get()
+    client = Client()
+    Membership.objects.create(benchmark=benchmark, user=manager, role="owner")
+    client.force_login(manager)
+    session = Session.objects.get(revision__task__task_id="a")
+    for page in (pilot, session):
+        assert "graded by an older script" in client.get(page.get_absolute_url()).content.decode()
+    assert [one.revision.task.task_id for one in sessions_of_older_scripts(pilot)] == ["a"]
+    save_script(changed.pk, text, by=manager)
+    assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == []
+    assert sessions_of_older_scripts(pilot) == []
 
 
 def test_an_accepted_exception_stands_in_the_release_with_name_and_reason(benchmark: Benchmark, manager: User):
