@@ -35,3 +35,4 @@ def _refs(episode: EpisodeSpec) -> Iterable[FileRef]:
         yield from skill.files
     for task in (*episode.tasks, *episode.unplaced):
         yield from task.assets
+        yield from task.references

@@ -98,6 +98,8 @@ def line_pieces(old: str, new: str) -> tuple[Piece, ...]:
 
 
 def _differences(old: Any, new: Any) -> Iterator[Difference]:
+    if isinstance(old, list) and isinstance(new, list) and any(isinstance(row, dict) for row in (*old, *new)):
+        old, new = ([{"path": row} if isinstance(row, str) else row for row in rows] for rows in (old, new))
     if _rows(old) and _rows(new) and (old or new):
         yield from _row_differences(old, new)
     else:

@@ -65,6 +65,7 @@ def save_template(task: Task, *, name: str, when: str, version: int, by: User) -
         created_by=by,
     )
     files = [(TemplateFile.Kind.ASSET, file.path, file.sha256) for file in kept.assets]
+    files += [(TemplateFile.Kind.REFERENCE, file.path, file.sha256) for file in kept.references]
     if script:
         files.append((TemplateFile.Kind.SCRIPT, script.path, script.sha256))
     TemplateFile.objects.bulk_create(

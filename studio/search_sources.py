@@ -99,6 +99,10 @@ SOURCES: list[Source] = [
         item="NULL::int", at="t.updated_at", named="r.path", anchor="f-assets",
     ),
     _part_of_task(
+        "artifact", "Expected artifacts", "studio_expectedartifact", "concat_ws(' – ', r.path, nullif(r.note, ''))",
+        item="r.position", at="t.updated_at", named="r.path", anchor="f-expected_artifacts-{item}",
+    ),
+    _part_of_task(
         "remark", "Remarks", "studio_comment", "r.text",
         item="NULL::int", at="r.created_at", anchor="remarks",
     ),

@@ -11,11 +11,14 @@ from typing import Any, Protocol
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.datastructures import MultiValueDict
 
-from studio.forms.file_rows import why_not
+from studio.forms.artifact_rows import artifact_row
+from studio.forms.file_rows import put_in, why_not
+from studio.forms.task_sheet import Sheet
 from studio.importing import ImportReport, import_archive
 from studio.models import Benchmark, Blob, Import, User
-from studio.spec.base import FileRef
+from studio.spec.base import Content, FileRef
 
 
 class Upload(Protocol):
@@ -29,17 +32,47 @@ class UploadRefused(ValueError):
     """What was handed over cannot be looked at; the text says why and what to do."""
 
 
-def take_files(files: Sequence[Upload], rows: Sequence[Mapping[str, Any]]) -> list[FileRef]:
-    """Store files for a task that has these rows of files already. Raises UploadRefused, and then nothing is stored."""
-    refuse_too_much(rows, [(file.name or "", file.size or 0) for file in files])
-    contents = [file.read() for file in files]
-    return [
-        FileRef(path=(file.name or "").strip(), sha256=sha256, size=len(content))
-        for file, content, sha256 in zip(files, contents, Blob.objects.keep(contents), strict=True)
-    ]
+def take_all(files: MultiValueDict[str, Any], sheet: Sheet) -> dict[str, str]:
+    """Store what a page without scripts sent along: files for the workspace, and references for rows. They are put
+    into the sheet; what cannot be taken is answered, by the input it stands beside."""
+    refused = {}
+    sent: list[Upload] = files.getlist("uploads")
+    try:
+        refuse_too_much(files_in(sheet), [(file.name or "", file.size or 0) for file in sent])
+        contents = [file.read() for file in sent]
+        hashes = Blob.objects.keep(contents)
+        sheet.assets = put_in(
+            sheet.assets,
+            [
+                FileRef(path=(file.name or "").strip(), sha256=sha256, size=len(content))
+                for file, content, sha256 in zip(sent, contents, hashes, strict=True)
+            ],
+        )
+    except UploadRefused as refusal:
+        refused["uploads"] = str(refusal)
+    for row in sheet.expected_artifacts:
+        if (file := files.get(f"expected_artifacts.{row['key']}.file")) is None:
+            continue
+        row["path"] = row["path"].strip() or (file.name or "").strip()
+        try:
+            others = [one for one in files_in(sheet) if one["path"] != f"/{row['path']}"]
+            refuse_too_much(others, [(row["path"], file.size or 0)])
+        except UploadRefused as refusal:
+            refused[f"expected_artifacts.{row['key']}.path"] = str(refusal)
+            continue
+        content = file.read()
+        reference = Content(sha256=Blob.objects.keep([content])[0], size=len(content))
+        row |= artifact_row(row["key"], row["path"], row["note"], reference)
+    return refused
 
 
-def refuse_too_much(rows: Sequence[Mapping[str, Any]], files: Iterable[tuple[str, int]]) -> None:
+def files_in(sheet: Sheet) -> list[dict[str, Any]]:
+    """Path and size of all that counts as a file of the task; references by a path that no workspace file has."""
+    references = ({"path": f"/{row['path'].strip()}", "size": row["size"]} for row in sheet.references)
+    return [*({"path": row["path"], "size": row["size"]} for row in sheet.assets), *references]
+
+
+def refuse_too_much(rows: Iterable[Mapping[str, Any]], files: Iterable[tuple[str, int]]) -> None:
     """Raise UploadRefused if these files, names and sizes, cannot join the rows of a task's files."""
     sizes = {str(row["path"]): int(row["size"]) for row in rows}
     for path, size in files:
@@ -49,9 +82,13 @@ def refuse_too_much(rows: Sequence[Mapping[str, Any]], files: Iterable[tuple[str
             raise UploadRefused(f"“{path}” is larger than the {_mb(settings.UPLOAD_MAX_FILE_BYTES)} a file may have.")
         sizes[path.strip()] = size
     if len(sizes) > settings.UPLOAD_MAX_TASK_FILES:
-        raise UploadRefused(f"A task brings at most {settings.UPLOAD_MAX_TASK_FILES} files: leave some out.")
+        raise UploadRefused(
+            f"A task has at most {settings.UPLOAD_MAX_TASK_FILES} files, references included: leave some out."
+        )
     if sum(sizes.values()) > settings.UPLOAD_MAX_TASK_BYTES:
-        raise UploadRefused(f"The task's files together are larger than {_mb(settings.UPLOAD_MAX_TASK_BYTES)}.")
+        raise UploadRefused(
+            f"The task's files and references together are larger than {_mb(settings.UPLOAD_MAX_TASK_BYTES)}."
+        )
 
 
 def _mb(size: int) -> str:

@@ -122,7 +122,7 @@ def prompt_of(assignment: Assignment, material: Material) -> Prompt:
         parts.append(_list("tools", (f"<tool>{escape(name)}</tool>" for name in tools_of(material))))
     if kind == "rule":
         parts.append(_list("tools", (f"<tool>{escape(name)}</tool>" for name in tools_of(material))))
-        judged = dict.fromkeys((*material.task.files_read, *material.task.expected_artifacts))
+        judged = dict.fromkeys((*material.task.files_read, *material.task.expected_paths))
         parts.append(_list("result_files", (f"<path>{escape(path)}</path>" for path in judged)))
     if kind == "reword":
         words = (f'<words intent="{number}">{escape(text)}</words>' for number, text in material.given_away)

@@ -109,7 +109,7 @@ def help_for(context: template.Context, finding: Any) -> dict[str, str] | None:
 def references(context: template.Context) -> list[str]:
     """What checklist items can be drawn from: files first, those the task expects before others."""
     spec = context["spec"]
-    expected = {*spec.expected_artifacts, *spec.files_read}
+    expected = {*spec.expected_paths, *spec.files_read}
     paths = sorted((file.path for file in spec.assets), key=lambda path: (path not in expected, path))
     return [*paths, WORKFLOW] if spec.reference_workflow.strip() else paths
 

@@ -131,12 +131,17 @@ class Steps(OfTask):
 
 def _refuse_foreign_files(spec: TaskSpec, task: Task) -> None:
     """Files are named by their content's hash; one may only name what the task has or had."""
-    known = {(file.path, file.sha256) for file in drafts.load_task(task).assets}
-    for revision in task.revisions.values_list("spec", flat=True):
-        known |= {(file["path"], file["sha256"]) for file in revision.get("assets", ())}
+    had = [drafts.load_task(task).to_json(), *task.revisions.values_list("spec", flat=True)]
+    known = {(file["path"], file["sha256"]) for one in had for file in one.get("assets", ())}
     for file in spec.assets:
         if (file.path, file.sha256) not in known:
             raise ValidationError({"assets": [f"“{file.path}” is not among the task's files: upload it on its page."]})
+    artifacts = [artifact for one in had for artifact in one.get("expected_artifacts", ())]
+    references = {one["reference"]["sha256"] for one in artifacts if isinstance(one, dict) and one.get("reference")}
+    for file in spec.references:
+        if file.sha256 not in references:
+            message = f"The reference of “{file.path}” is none of the task's: attach it on its page."
+            raise ValidationError({"expected_artifacts": [message]})
 
 
 def _sentence(error: Any) -> str:

@@ -12,6 +12,7 @@ from studio.models import (
     Dependency,
     DependencyGroup,
     Episode,
+    ExpectedArtifact,
     GraderScript,
     HiddenIntent,
     Persona,
@@ -23,7 +24,7 @@ from studio.models import (
 )
 from studio.spec import persona as persona_spec
 from studio.spec import task as task_spec
-from studio.spec.base import FileRef
+from studio.spec.base import Content, FileRef
 from studio.spec.episode import EpisodeSpec, Group
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import TaskSpec
@@ -96,6 +97,12 @@ def load_tasks(rows: Iterable[Task]) -> dict[int, TaskSpec]:
             "task_id", "path", "blob_id", "blob__size", "description"
         )
     )
+    artifacts = _group(
+        (row[0], _artifact(*row[1:]))
+        for row in ExpectedArtifact.objects.filter(task__in=keys)
+        .order_by("position")
+        .values_list("task_id", "path", "note", "blob_id", "blob__size")
+    )
     return {
         row.pk: _task(
             row,
@@ -104,6 +111,7 @@ def load_tasks(rows: Iterable[Task]) -> dict[int, TaskSpec]:
             follows,
             dependencies[row.pk],
             assets[row.pk],
+            artifacts[row.pk],
         )
         for row in rows
     }
@@ -116,6 +124,7 @@ def _task(
     follows: _Grouped,
     dependencies: list[task_spec.Dependency],
     assets: list[FileRef],
+    artifacts: list[task_spec.ExpectedArtifact],
 ) -> TaskSpec:
     return TaskSpec(
         task_id=row.task_id,
@@ -160,10 +169,15 @@ def _task(
         tools=tuple(row.tools),
         skills=tuple(row.skills),
         reference_workflow=row.reference_workflow,
-        expected_artifacts=tuple(row.expected_artifacts),
+        expected_artifacts=tuple(artifacts),
         metadata=row.metadata,
         source=row.source,
     )
+
+
+def _artifact(path: str, note: str, sha256: str | None, size: int | None) -> task_spec.ExpectedArtifact:
+    reference = Content(sha256=sha256, size=size or 0) if sha256 else None
+    return task_spec.ExpectedArtifact(path=path, note=note, reference=reference)
 
 
 def _load_personas(personas: list[Persona]) -> dict[int, PersonaSpec]:

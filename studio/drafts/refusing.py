@@ -91,7 +91,22 @@ def _refuse_task(spec: TaskSpec) -> None:
             )
     _refuse_folder("task_id", spec.task_id)
     _refuse_paths("assets", spec.assets)
+    _refuse_artifacts(spec)
     _refuse_dependencies(spec)
+
+
+def _refuse_artifacts(spec: TaskSpec) -> None:
+    """Any line can say what is to be left; a reference is a file of the export, and so needs a name one can have."""
+    seen = set()
+    for position, artifact in enumerate(spec.expected_artifacts, 1):
+        _refuse_long("expected_artifacts", artifact.path, PATH_LENGTH, position)
+        if not artifact.path.strip():
+            raise DraftRefused("expected_artifacts", "Give the file a name.", position)
+        if artifact.path in seen:
+            raise DraftRefused("expected_artifacts", f"“{artifact.path}” is named twice: remove one.", position)
+        seen.add(artifact.path)
+        if artifact.reference and (why := why_unsafe(artifact.path)):
+            raise DraftRefused("expected_artifacts", f"“{artifact.path}” cannot name a file. {why}", position)
 
 
 def _refuse_dependencies(spec: TaskSpec) -> None:

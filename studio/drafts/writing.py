@@ -13,6 +13,7 @@ from studio.models import (
     Dependency,
     DependencyGroup,
     Episode,
+    ExpectedArtifact,
     GraderScript,
     HiddenIntent,
     Persona,
@@ -44,7 +45,6 @@ TASK_FIELDS = [
     "tools",
     "skills",
     "reference_workflow",
-    "expected_artifacts",
     "metadata",
     "source",
     "state",
@@ -105,7 +105,6 @@ def set_task_fields(row: Task, spec: TaskSpec) -> None:
     row.tools = list(spec.tools)
     row.skills = list(spec.skills)
     row.reference_workflow = spec.reference_workflow
-    row.expected_artifacts = list(spec.expected_artifacts)
     row.metadata = spec.metadata
     row.source = spec.source
 
@@ -170,7 +169,7 @@ def drop_empty_groups(episodes: set[int]) -> None:
 
 
 def write_parts(pairs: Pairs) -> None:
-    """Bring intents, checklist, dependencies and assets of these tasks in line with their specs."""
+    """Bring intents, checklist, dependencies and files of these tasks in line with their specs."""
     keys = [row.pk for row, _ in pairs]
     intents = sync(
         HiddenIntent.objects.filter(task__in=keys),
@@ -227,6 +226,22 @@ def write_parts(pairs: Pairs) -> None:
         ],
         key=lambda asset: (asset.task_id, asset.path),
         fields=["blob_id", "description"],
+    )
+    sync(
+        ExpectedArtifact.objects.filter(task__in=keys),
+        [
+            ExpectedArtifact(
+                task=row,
+                position=position,
+                path=one.path,
+                note=one.note,
+                blob_id=one.reference.sha256 if one.reference else None,
+            )
+            for row, spec in pairs
+            for position, one in enumerate(spec.expected_artifacts, 1)
+        ],
+        key=lambda artifact: (artifact.task_id, artifact.path),
+        fields=["position", "note", "blob_id"],
     )
 
 

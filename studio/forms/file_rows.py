@@ -43,12 +43,17 @@ def posted_files(posted: Posted, name: str, base: Sequence[FileRef]) -> list[dic
     for row in rows:
         place = f"{name}.{row['key']}.text"
         row["text"] = posted.text(place) if place in posted.data else None
-        if row["text"] is not None:
-            row["size"] = len(encode(row["text"], row["form"]))
-        else:
+        if row["text"] is None:
             row["stored"] = row["stored"] or known.get(row["key"], {}).get("stored", "")
-            row["size"] = (unseal(row["stored"]) or ("", 0))[1]
+        row["size"] = posted_size(row)
     return rows
+
+
+def posted_size(row: dict[str, Any]) -> int:
+    """Bytes of what a row holds: its text while that is edited, else what its token stands for."""
+    if row["text"] is not None:
+        return len(encode(row["text"], row["form"]))
+    return (unseal(row["stored"]) or ("", 0))[1]
 
 
 def files_of(

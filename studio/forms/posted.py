@@ -1,7 +1,8 @@
 """Reading what a page with rows sent back, and doing what its buttons ask where there is no script to do it.
 
 A list of rows is a field named after the list that holds the rows' keys in their order; a row's fields are named
-``<list>.<key>.<field>``. A button named ``do`` says ``<list>:add``, or ``<list>:up|down|remove:<key>``.
+``<list>.<key>.<field>``. A button named ``do`` says ``<list>:add``, or ``<list>:up|down|remove|empty:<key>``, the last
+for a row that keeps its words and loses its file.
 """
 
 from __future__ import annotations
@@ -52,11 +53,14 @@ def operate(data: QueryDict) -> QueryDict | None:
     """The data after the row operation its ``do`` button asks for; None if it asks for none."""
     name, _, rest = data.get("do", "").partition(":")
     action, _, key = rest.partition(":")
-    if action not in ("add", "up", "down", "remove"):
+    if action not in ("add", "up", "down", "remove", "empty"):
         return None
     changed = data.copy()
     keys = list(dict.fromkeys(changed.getlist(name)))
-    if action == "add":
+    if action == "empty":
+        for part in ("stored", "form", "text"):
+            changed.pop(f"{name}.{key}.{part}", None)
+    elif action == "add":
         keys.append(NEW + secrets.token_hex(4))
     elif key in keys:
         place = keys.index(key)

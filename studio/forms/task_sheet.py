@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from studio.forms.artifact_rows import artifact_rows, artifacts_of, posted_artifacts
 from studio.forms.file_rows import file_rows, files_of, keyed, posted_files
 from studio.forms.posted import MAPPING, NEW, Posted, keep, lines, mapping_of, mapping_rows
 from studio.forms.signals import SWITCH, payload_of
@@ -15,7 +16,7 @@ from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Recovery, 
 
 ONE_LINE = ("task_id", "user_id", "environment_id", "task_type", "category", "grader_script", "group")
 AREAS = ("title", "description", "initial_request", "reference_workflow")
-LINES = ("files_read", "expected_artifacts")
+LINES = ("files_read",)
 PICKS = ("tools", "skills")
 INTENT = ("content", "scope", "initial_status")
 RECOVERY = ("kind", "ref", "note")
@@ -52,7 +53,18 @@ class Sheet:
     payload: list[dict[str, Any]]
     metadata: list[dict[str, Any]]
     assets: list[dict[str, Any]]
+    expected_artifacts: list[dict[str, Any]]
     errors: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def references(self) -> list[dict[str, Any]]:
+        """The rows of expected artifacts that have a reference."""
+        return [row for row in self.expected_artifacts if row["stored"] or row["text"] is not None]
+
+    @property
+    def files(self) -> list[dict[str, Any]]:
+        """Rows that hold a file, or can: of the workspace and of references."""
+        return [*self.assets, *self.expected_artifacts]
 
 
 def sheet_of(spec: TaskSpec) -> Sheet:
@@ -87,6 +99,7 @@ def sheet_of(spec: TaskSpec) -> Sheet:
         payload=mapping_rows(spec.trigger.payload),
         metadata=mapping_rows(spec.metadata),
         assets=file_rows(spec.assets),
+        expected_artifacts=artifact_rows(spec.expected_artifacts),
     )
 
 
@@ -110,6 +123,7 @@ def sheet_from(posted: Posted, base: TaskSpec) -> Sheet:
         payload=posted.rows("payload", MAPPING),
         metadata=posted.rows("metadata", MAPPING),
         assets=posted_files(posted, "assets", base.assets),
+        expected_artifacts=posted_artifacts(posted, base.expected_artifacts),
     )
 
 
@@ -136,6 +150,7 @@ def read_sheet(sheet: Sheet, base: TaskSpec) -> tuple[TaskSpec, dict[str, str]]:
     fields["trigger"] = reading.trigger()
     fields["metadata"] = mapping_of(sheet.metadata, base.metadata, reading.complain, "metadata")
     fields["assets"] = files_of(sheet.assets, base.assets, reading.complain, "assets")
+    fields["expected_artifacts"] = artifacts_of(sheet.expected_artifacts, base.expected_artifacts, reading.complain)
     if not fields["task_id"].strip():
         reading.complain("task_id", "Give the task an id: it names its folder.")
     return base.model_copy(update=fields), reading.errors
@@ -297,13 +312,16 @@ def uid_of_row(key: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_OID, key)) if key.startswith(NEW) else key
 
 
-def call_rows(sheet: Sheet, keys: Sequence[str]) -> Sheet:
-    """The sheet with its new rows called as the page that sent ``keys`` calls them."""
-    names = {uid_of_row(key): key for key in keys if key.startswith(NEW)}
+def call_rows(sheet: Sheet, sent: Sheet) -> Sheet:
+    """The sheet with its new rows called as the page that ``sent`` the other one calls them."""
+    names = {uid_of_row(row["key"]): row["key"] for row in (*sent.intents, *sent.checklist)}
     for row in (*sheet.intents, *sheet.checklist):
         row["key"] = names.get(row["key"], row["key"])
     for row in sheet.checklist:
         row["follows_from"] = [names.get(key, key) for key in row["follows_from"]]
+    artifacts = {row["path"].strip(): row["key"] for row in sent.expected_artifacts if row["key"].startswith(NEW)}
+    for row in sheet.expected_artifacts:
+        row["key"] = artifacts.get(row["path"], row["key"])
     return sheet
 
 
@@ -315,4 +333,5 @@ def rows_of(sheet: Sheet, spec: TaskSpec) -> Sheet:
         intents=[row for row in sheet.intents if uid_of_row(row["key"]) in intents],
         checklist=[row for row in sheet.checklist if uid_of_row(row["key"]) in items],
         assets=sorted(sheet.assets, key=lambda row: row["path"].strip()),
+        expected_artifacts=[row for row in sheet.expected_artifacts if row["path"].strip()],
     )

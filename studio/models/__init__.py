@@ -1,7 +1,6 @@
 from studio.models.accounts import Membership, Role, User
 from studio.models.arranging import BoardMove
 from studio.models.authoring import (
-    Asset,
     ChecklistItem,
     Dependency,
     DependencyGroup,
@@ -17,6 +16,7 @@ from studio.models.authoring import (
     ToolBinding,
 )
 from studio.models.benchmarks import Benchmark, Category, Taxonomy
+from studio.models.files import Asset, ExpectedArtifact
 from studio.models.graders import ScriptReport
 from studio.models.history import Event, PersonaRevision, Revision
 from studio.models.importing import Import
@@ -41,6 +41,7 @@ __all__ = [
     "Digest",
     "Episode",
     "Event",
+    "ExpectedArtifact",
     "Finding",
     "GraderScript",
     "HiddenIntent",

@@ -182,7 +182,6 @@ class Task(models.Model):
     tools = OrderedJSONField(default=list, blank=True)
     skills = OrderedJSONField(default=list, blank=True)
     reference_workflow = models.TextField(blank=True)
-    expected_artifacts = OrderedJSONField(default=list, blank=True)
     metadata = OrderedJSONField(default=dict, blank=True)
     source = OrderedJSONField(default=dict, blank=True)
     state = models.CharField(max_length=20, choices=TaskState.choices, default=TaskState.DRAFT)
@@ -282,16 +281,3 @@ class Dependency(models.Model):
             models.UniqueConstraint(fields=["task", "requires"], name="dependency_once"),
             models.CheckConstraint(condition=~Q(task=models.F("requires")), name="dependency_not_itself"),
         ]
-
-
-class Asset(models.Model):
-    """A file of the task's folder, copied into the workspace root before the session."""
-
-    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="assets")
-    path = models.CharField(max_length=500)
-    blob = models.ForeignKey("studio.Blob", on_delete=models.PROTECT, related_name="+")
-    description = models.TextField(blank=True)
-
-    class Meta:
-        ordering = ["path"]
-        constraints = [models.UniqueConstraint(fields=["task", "path"], name="asset_once")]

@@ -43,10 +43,11 @@ class TaskTemplate(models.Model):
 
 
 class TemplateFile(models.Model):
-    """A file that comes along with a template: of the workspace, or the script that grades it."""
+    """A file that comes along with a template: of the workspace, a reference, or the script that grades it."""
 
     class Kind(models.TextChoices):
         ASSET = "asset", "Asset"
+        REFERENCE = "reference", "Reference"
         SCRIPT = "script", "Grader script"
 
     template = models.ForeignKey(TaskTemplate, on_delete=models.CASCADE, related_name="files")
@@ -59,6 +60,8 @@ class TemplateFile(models.Model):
         ordering = ["kind", "path"]
         constraints = [
             models.UniqueConstraint(fields=["template", "kind", "path"], name="template_file_once"),
-            models.CheckConstraint(condition=Q(kind__in=["asset", "script"]), name="template_file_kind_known"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["asset", "reference", "script"]), name="template_file_kind_known"
+            ),
             models.UniqueConstraint(fields=["template"], condition=Q(kind="script"), name="template_script_one"),
         ]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from studio.spec.task import TaskSpec
+from studio.spec.task import ExpectedArtifact, TaskSpec
 
 AROUND = 48
 """Characters kept of the text before and after the words."""
@@ -82,9 +82,14 @@ def find(wanted: Quote, text: str, origin: str | None = None) -> Span | None:
 def texts_of(task: Mapping[str, Any]) -> dict[Where, str]:
     """The texts of a TaskSpec as JSON in which words can be chosen, as the editor shows them."""
     texts: dict[Where, str] = {(name, ""): task.get(name, "") for name in LONG}
-    texts |= {(name, ""): "\n".join(task.get(name, ())) for name in LINES}
+    texts |= {(name, ""): "\n".join(map(_line, task.get(name, ()))) for name in LINES}
     texts |= {(name, row["uid"]): row.get(text, "") for name, text in ROWS.items() for row in task.get(name, ())}
     return {where: text.replace("\r\n", "\n").replace("\r", "\n") for where, text in texts.items()}
+
+
+def _line(value: Any) -> str:
+    """A line of a list; of an expected artifact its path."""
+    return str(value["path"]) if isinstance(value, Mapping) else str(value)
 
 
 def with_text(spec: TaskSpec, where: Where, text: str) -> TaskSpec:
@@ -95,6 +100,9 @@ def with_text(spec: TaskSpec, where: Where, text: str) -> TaskSpec:
         value = " ".join(text.split("\n"))
     elif field in LINES:
         value = tuple(line for line in text.split("\n") if line.strip())
+        if field == "expected_artifacts":
+            known = {one.path: one for one in spec.expected_artifacts}
+            value = tuple(known.get(path) or ExpectedArtifact(path=path) for path in dict.fromkeys(value))
     elif field in ROWS:
         value = tuple(
             one.model_copy(update={ROWS[field]: text}) if one.uid == row else one for one in getattr(spec, field)

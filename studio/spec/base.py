@@ -26,6 +26,14 @@ class Spec(BaseModel):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+class Content(Spec):
+    """What a stored file holds, by content."""
+
+    sha256: str
+    size: int
+    """Bytes."""
+
+
 class FileRef(Spec):
     """A stored file: where it belongs and what it holds, by content."""
 

@@ -43,7 +43,7 @@ def persistent_intents(episode: EpisodeSpec) -> list[PersistentIntent]:
     places = {task.task_id: number for number, task in enumerate(episode.tasks, 1)}
     brought: dict[str, int] = {}
     for number, task in enumerate(episode.tasks, 1):
-        for path in (*(file.path for file in task.assets), *task.expected_artifacts):
+        for path in (*(file.path for file in task.assets), *task.expected_paths):
             brought.setdefault(path.rpartition("/")[2], number)
     later = _taken_later(episode, places)
     found = []

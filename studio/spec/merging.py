@@ -19,6 +19,7 @@ IDENTITY = {
     "checklist": ("uid",),
     "depends_on": ("task_id",),
     "assets": ("path",),
+    "expected_artifacts": ("path",),
     "tool_evidence": ("tool",),
     "recoverable_from": ("kind", "ref"),
     "skills": ("name",),
@@ -26,12 +27,15 @@ IDENTITY = {
     "files": ("path",),
 }
 """What makes a row the same row in all three versions."""
-WHOLE = {"rule", "source", "content"}
+WHOLE = {"rule", "source", "content", "reference"}
 """Mappings that mean something only as one."""
 DEEPEST = 3
 """What lies deeper in a mapping is chosen with what it lies in."""
 FILES = ("assets",)
 """Lists of files. Hash and size of one are its ``content`` here: a choice between two is a choice of both."""
+
+PATHS = ("expected_artifacts",)
+"""Lists in which a row may stand as its path."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,10 @@ def value_at(spec: Spec, place: Place) -> Any:
 
 def _plain(spec: Spec) -> dict[str, Any]:
     value = spec.to_json()
+    for name in PATHS:
+        for place, row in enumerate(value.get(name, ())):
+            if isinstance(row, str):
+                value[name][place] = {"path": row, "note": "", "reference": None}
     for name in FILES:
         for file in value.get(name, ()):
             file["content"] = {"sha256": file.pop("sha256"), "size": file.pop("size")}

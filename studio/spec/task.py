@@ -7,11 +7,11 @@ types; they carry no meaning of their own.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from studio.spec.base import FileRef, JsonDict, Spec
+from studio.spec.base import Content, FileRef, JsonDict, Spec
 
 Scope = Literal["session_local", "persistent"]
 InitialStatus = Literal["not_provided", "provided"]
@@ -95,6 +95,27 @@ class Dependency(Spec):
     """What the earlier session establishes and this one needs, in a sentence."""
 
 
+class ExpectedArtifact(Spec):
+    """A file the session should leave in the workspace."""
+
+    path: str
+    note: str = ""
+    """What it must be, in a sentence."""
+    reference: Content | None = None
+    """What a good result looks like: for people, and for help from a model. Neither agents, simulated users nor
+    judges ever get it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_path(cls, value: Any) -> Any:
+        return {"path": value} if isinstance(value, str) else value
+
+    @model_serializer(mode="wrap")
+    def _in_short(self, whole: SerializerFunctionWrapHandler) -> Any:
+        """A path of which nothing more is said is stored as the path."""
+        return whole(self) if self.note or self.reference else self.path
+
+
 class TaskSpec(Spec):
     """One task in full. Text is kept to the character, also where it is odd."""
 
@@ -124,7 +145,7 @@ class TaskSpec(Spec):
     skills: tuple[str, ...] = ()
     """Likewise for skills."""
     reference_workflow: str = ""
-    expected_artifacts: tuple[str, ...] = ()
+    expected_artifacts: tuple[ExpectedArtifact, ...] = ()
     metadata: JsonDict = Field(default_factory=dict)
     source: JsonDict = Field(default_factory=dict)
     """The whole ``task.yaml`` as read, in its key order; empty for a task written here."""
@@ -133,6 +154,19 @@ class TaskSpec(Spec):
     def is_setup(self) -> bool:
         """A prerequisite inside a dependency group: nothing to score (PIBENCH.md, section 1)."""
         return not self.scored_items and not self.grader_script
+
+    @property
+    def expected_paths(self) -> tuple[str, ...]:
+        return tuple(artifact.path for artifact in self.expected_artifacts)
+
+    @property
+    def references(self) -> tuple[FileRef, ...]:
+        """The reference files of the expected artifacts, each by the artifact's path."""
+        return tuple(
+            FileRef(path=one.path, sha256=one.reference.sha256, size=one.reference.size)
+            for one in self.expected_artifacts
+            if one.reference
+        )
 
     @property
     def scored_items(self) -> tuple[ChecklistItem, ...]:

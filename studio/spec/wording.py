@@ -68,6 +68,8 @@ def say(value: Any, key: str = "") -> str:
             return _recovery(value)
         if key == "rule":
             return _rule(value)
+        if key == "reference":
+            return f"{value['size']:,} bytes, content {value['sha256'][:12]}"
         return "\n".join(
             f"{name_of(name)}:{_after(say(inner, name))}" for name, inner in value.items() if inner not in ("", [], {})
         )

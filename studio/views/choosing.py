@@ -98,6 +98,9 @@ def _words(value: Any) -> str:
 def _text(value: Any) -> str:
     if value is None:
         return "(removed)"
+    if isinstance(value, dict) and "reference" in value:
+        reference = "with a reference" if value["reference"] else ""
+        return " – ".join(filter(None, [value["path"], value["note"], reference]))
     if isinstance(value, dict):
         return str(value.get("content") or value.get("criterion") or value)
     if isinstance(value, list):

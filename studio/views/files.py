@@ -14,16 +14,19 @@ from django.views.decorators.http import require_POST
 
 from studio import access, uploads
 from studio.filetokens import seal, unseal
+from studio.forms.artifact_rows import LIST as ARTIFACTS
+from studio.forms.artifact_rows import artifact_row
 from studio.forms.file_rows import file_row, free_key
 from studio.models import Blob, Task
 from studio.previews import Preview, preview, syntax_flaw
 from studio.previews.sniffing import extension
-from studio.spec.base import FileRef
+from studio.spec.base import Content, FileRef
 from studio.views.serving import download, inline
 
 REMEMBERED = 3600
 """Seconds for which what was seen in a file is not looked for again."""
 LONGEST_PATH = 500
+LONGEST_KEY = 80
 
 
 @login_required
@@ -50,7 +53,8 @@ def look(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
 @require_POST
 def add(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Store one file and answer with its row, which the editor puts among the others and keeps; or with a sentence
-    why not. ``taken`` and ``stored`` are the keys and tokens of the rows there are."""
+    why not. ``taken`` and ``stored`` are the keys and tokens of the rows there are. With ``reference``, the key of an
+    expected artifact's row, the file is that row's reference."""
     task = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, task.episode.persona.benchmark, "edit")
     path = request.POST.get("path", "").replace("\0", "").strip()
@@ -65,9 +69,12 @@ def add(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
         return JsonResponse({"problem": str(refusal)}, status=422)
     content = file.read()
     stored = FileRef(path=path, sha256=Blob.objects.keep([content])[0], size=len(content))
+    context: dict[str, object] = {"sheet": None, "can": ["edit"]} | _frame(task)
+    if key := request.POST.get("reference", "")[:LONGEST_KEY]:
+        row = artifact_row(key, path, reference=Content(sha256=stored.sha256, size=stored.size))
+        return render(request, "studio/components/artifact_row.html", context | {"row": row, "key": key})
     row = file_row(free_key(path, request.POST.getlist("taken")), stored)
-    context = {"row": row, "key": row["key"], "sheet": None} | _frame(task)
-    return render(request, "studio/components/file_row.html", context)
+    return render(request, "studio/components/file_row.html", context | {"row": row, "key": row["key"]})
 
 
 @login_required
@@ -92,7 +99,9 @@ def _shown(request: HttpRequest, task: Task, path: str, blob: Blob) -> HttpRespo
     if request.GET.get("part") == "edit":
         if not seen.editable:
             raise Http404
-        return render(request, "studio/components/file_text.html", context | {"key": request.GET.get("key", "")})
+        rows = ARTIFACTS if request.GET.get("list") == ARTIFACTS else "assets"
+        asked = {"key": request.GET.get("key", ""), "list": rows}
+        return render(request, "studio/components/file_text.html", context | asked)
     if request.GET.get("part") == "seen":
         may_edit = access.may(request.user, task.episode.persona.benchmark, "edit")
         return render(request, "studio/components/file_seen.html", context | {"in_editor": may_edit})

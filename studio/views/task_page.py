@@ -16,7 +16,7 @@ from studio.forms.task_sheet import Sheet, read_sheet
 from studio.models import Category, Task
 from studio.points import POINTS
 from studio.publishing import approvals_of, authors_of
-from studio.spec.anchoring import LINES, LONG, ROWS, Where
+from studio.spec.anchoring import LONG, ROWS, Where
 from studio.spec.opening import opening_message
 from studio.spec.persona import script_path
 from studio.spec.signals import EXAMPLES
@@ -132,7 +132,8 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
 
 def texts_shown(sheet: Sheet) -> dict[Where, str]:
     """The texts of the page in which words can be chosen."""
-    texts: dict[Where, str] = {(name, ""): sheet.values[name] for name in (*LONG, *LINES)}
+    texts: dict[Where, str] = {(name, ""): sheet.values[name] for name in (*LONG, "files_read")}
+    texts["expected_artifacts", ""] = "\n".join(row["path"] for row in sheet.expected_artifacts)
     return texts | {(name, row["key"]): row[text] for name, text in ROWS.items() for row in getattr(sheet, name)}
 
 
@@ -165,10 +166,16 @@ def _outline(
         ("seen", "Judges see", len(base.files_read) + len(sheet.tool_evidence) or "–"),
         ("script", "Grader", "✓" if sheet.values["grader_script"] else "–"),
         ("reach", "Tools", len(sheet.values["tools"]) or "all"),
-        ("workflow", "Reference", "✓" if sheet.values["reference_workflow"].strip() else "–"),
+        ("workflow", "Reference", _reference(sheet)),
         ("more", "Details", ""),
     ]
     return [(anchor, name, count, marks.get(anchor)) for anchor, name, count in parts]
+
+
+def _reference(sheet: Sheet) -> str:
+    """Whether there is a workflow, and how many files the session is to leave."""
+    workflow = "✓" if sheet.values["reference_workflow"].strip() else ""
+    return " ".join(filter(None, [workflow, str(len(sheet.expected_artifacts) or "")])) or "–"
 
 
 def _scored(sheet: Sheet) -> dict[str, str]:

@@ -14,7 +14,7 @@ from studio.drafts import copies, working
 from studio.drafts.copies import Desk
 from studio.drafts.putting import BothChanged
 from studio.forms import signals
-from studio.forms.file_rows import put_in, texts_of
+from studio.forms.file_rows import texts_of
 from studio.forms.posted import Posted, number_of, operate
 from studio.forms.task_sheet import Sheet, SheetErrors, sheet_from, sheet_of, spec_of
 from studio.models import Blob, Task, User
@@ -23,7 +23,13 @@ from studio.views.kept import conflict, words_of
 from studio.views.task_page import context
 from studio.views.writing import TaskPage, keep_posted, sheet_after
 
-REFUSED = {"checklist": "weight", "depends_on": "task_id", "intents": "content", "assets": "path"}
+REFUSED = {
+    "checklist": "weight",
+    "depends_on": "task_id",
+    "intents": "content",
+    "assets": "path",
+    "expected_artifacts": "path",
+}
 """The input of a row beside which a refusal stands."""
 
 
@@ -62,9 +68,10 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
     sheet = sheet_from(Posted(changed or request.POST), base)
     sheet.errors = told
     status = 200
-    Blob.objects.keep(texts_of(sheet.assets))
+    Blob.objects.keep(texts_of(sheet.files))
     try:
-        sheet.assets = put_in(sheet.assets, uploads.take_files(request.FILES.getlist("uploads"), sheet.assets))
+        if told := uploads.take_all(request.FILES, sheet):
+            raise SheetErrors(told)
         if changed is None:
             spec = spec_of(sheet, base)
             if "take" in request.POST or "mine" in request.POST:
@@ -91,8 +98,6 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
                 return redirect(row)
     except SheetErrors as refusal:
         sheet.errors, status = refusal.errors, 422
-    except uploads.UploadRefused as refusal:
-        sheet.errors, status = {"uploads": str(refusal)}, 422
     except drafts.DraftRefused as refusal:
         sheet.errors, status = {_input_of(refusal, sheet): str(refusal)}, 422
     except BothChanged as refusal:

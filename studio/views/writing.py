@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -16,6 +16,7 @@ from studio import access, drafts, waiving
 from studio.drafts import copies, working
 from studio.drafts.copies import Desk
 from studio.drafts.putting import BothChanged, OnTop
+from studio.filetokens import unseal
 from studio.forms import signals
 from studio.forms.file_rows import content_of, texts_of
 from studio.forms.mending import changes_of
@@ -23,7 +24,6 @@ from studio.forms.posted import Posted, number_of
 from studio.forms.task_sheet import Sheet, call_rows, read_sheet, rows_of, sheet_from, sheet_of
 from studio.models import Blob, Task
 from studio.previews import decode
-from studio.spec.base import FileRef
 from studio.spec.checks.mends import mend_for
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
@@ -33,7 +33,7 @@ from studio.views import task_page
 from studio.views.choosing import INPUTS, places
 from studio.views.kept import KeptPage, Read, answer, posted
 
-ROWS = INPUTS | {"assets": "path"}
+ROWS = INPUTS | {"assets": "path", "expected_artifacts": "path"}
 """The input that stands for a row, by the rows' name."""
 
 
@@ -52,7 +52,7 @@ def as_typed(request: HttpRequest, row: Task) -> tuple[Sheet, TaskSpec, Mapping[
     base = working.spec_at(row, number_of(request.POST.get("base_version")))
     sheet = sheet_from(Posted(request.POST), base)
     spec, _ = read_sheet(sheet, base)
-    typed = {known[0]: one["text"] for one in sheet.assets if one["text"] is not None and (known := content_of(one))}
+    typed = {known[0]: one["text"] for one in sheet.files if one["text"] is not None and (known := content_of(one))}
     return rows_of(sheet, spec), spec, typed
 
 
@@ -96,7 +96,7 @@ class TaskPage(KeptPage[TaskSpec]):
         sheet = sheet_from(Posted(data), base)
         spec, errors = read_sheet(sheet, base)
         if store:
-            Blob.objects.keep(texts_of(sheet.assets))
+            Blob.objects.keep(texts_of(sheet.files))
         return Read(spec if errors else drafts.canonical(spec), sheet, errors)
 
     def html(self, context: dict[str, Any], theirs: TaskSpec, spec: TaskSpec, sent: Read[TaskSpec]) -> str:
@@ -197,19 +197,19 @@ def discard(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespo
 def sheet_after(spec: TaskSpec, sent: Sheet) -> Sheet:
     """The sheet of what a page that was ``sent`` says now: its rows are called as that page calls them, what it has
     open stays open."""
-    sheet = call_rows(sheet_of(spec), [one["key"] for one in (*sent.intents, *sent.checklist)])
+    sheet = call_rows(sheet_of(spec), sent)
     if sent.values[signals.SWITCH] == "raw":
         sheet.values |= {signals.SWITCH: "raw", "payload_raw": signals.raw_of(spec.trigger.payload)}
-    open_texts(sheet.assets, spec.assets, [one["key"] for one in sent.assets if one["text"] is not None])
+    open_texts(sheet.files, [one["key"] for one in sent.files if one["text"] is not None])
     return sheet
 
 
-def open_texts(rows: list[dict[str, Any]], files: Sequence[FileRef], edited: Collection[str]) -> None:
+def open_texts(rows: Iterable[dict[str, Any]], edited: Collection[str]) -> None:
     """Give the rows that are edited on a page the text that they have now: it would go on saying what it said."""
-    hashes = {one["key"]: file.sha256 for one, file in zip(rows, files, strict=True) if one["key"] in edited}
-    contents = Blob.objects.read(list(hashes.values())) if hashes else {}
-    for one in rows:
-        if (read := decode(contents.get(hashes.get(one["key"], ""), b""))) and one["key"] in hashes:
+    hashes = [(one, known[0]) for one in rows if one["key"] in edited and (known := unseal(one["stored"]))]
+    contents = Blob.objects.read([sha256 for _, sha256 in hashes]) if hashes else {}
+    for one, sha256 in hashes:
+        if read := decode(contents.get(sha256, b"")):
             one |= {"text": read.text, "form": read.form}
 
 

@@ -4,14 +4,16 @@ import { form, later } from "./page.js";
 import { free, keyOf, list, pathOf, post, put, take } from "./uploading.js";
 import { rowsOf } from "../rows.js";
 
-const section = form?.querySelector("[data-files]") ?? document.querySelector("[data-files]");
+const addresses = document.querySelector("[data-files]")?.dataset;
+const HOLDERS = "[data-file], [data-artifact]"; // rows of the workspace's files, and of what is left behind
 const inside = (row) => row.querySelector("[data-file-inside]");
-const own = (row, name) => row.querySelector(`[name="assets.${CSS.escape(keyOf(row))}.${name}"]`);
+const listOf = (row) => row.querySelector(":scope > input[type=hidden]").name;
+const own = (row, name) => row.querySelector(`[name="${CSS.escape(`${listOf(row)}.${keyOf(row)}.${name}`)}"]`);
 const INDENT = { py: "    ", tsv: "\t" };
 
 async function part(row, name) {
-  const query = new URLSearchParams({ file: own(row, "stored").value, path: pathOf(row).value, part: name, key: keyOf(row) });
-  const answer = await fetch(`${section.dataset.look}?${query}`, { redirect: "error" }).catch(() => null);
+  const query = new URLSearchParams({ file: own(row, "stored").value, path: pathOf(row).value, part: name, key: keyOf(row), list: listOf(row) });
+  const answer = await fetch(`${addresses.look}?${query}`, { redirect: "error" }).catch(() => null);
   if (answer?.ok) return answer.text();
   return '<p class="small bad">It cannot be shown just now: look again when you are connected and signed in.</p>';
 }
@@ -49,7 +51,8 @@ async function done(row) {
   if (!area) return;
   const lines = own(row, "form").value.includes("crlf") ? area.value.replaceAll("\n", "\r\n") : area.value;
   const mark = own(row, "form").value.includes("mark") ? "\ufeff" : "";
-  const said = await post(pathOf(row).value.trim(), new Blob([mark + lines]));
+  const reference = row.matches("[data-artifact]") ? keyOf(row) : "";
+  const said = await post(pathOf(row).value.trim(), new Blob([mark + lines]), { reference });
   const flaw = row.querySelector("[data-file-flaw]");
   if (!said.row) return void (flaw.textContent = said.problem);
   for (const name of ["stored", "form"]) own(row, name).value = said.row.querySelector(`[name$=".${name}"]`).value;
@@ -62,9 +65,9 @@ async function done(row) {
 }
 
 async function check(area) {
-  const row = area.closest("[data-file]");
+  const row = area.closest(HOLDERS);
   const body = new URLSearchParams({ path: pathOf(row).value, text: area.value });
-  const answer = await fetch(section.dataset.syntax, { method: "POST", body, redirect: "error", headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value } }).catch(() => null);
+  const answer = await fetch(addresses.syntax, { method: "POST", body, redirect: "error", headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value } }).catch(() => null);
   if (!answer?.ok) return;
   const said = await answer.json();
   const place = row.querySelector("[data-file-flaw]");
@@ -83,31 +86,30 @@ function goTo(area, line) {
   area.setSelectionRange(before, end < 0 ? area.value.length : end);
 }
 
-// The name says at once what is wrong with it.
+// The name says at once what is wrong with it. What is left behind without a reference may be said in any words.
 function judge(row) {
   const path = pathOf(row).value.trim();
-  const others = rowsOf(list).filter((other) => other !== row).map((other) => pathOf(other).value.trim());
-  const same = others.find((other) => other.toLowerCase() === path.toLowerCase());
-  const wrong = !path
-    ? "Give the file a name."
-    : same
-      ? `There is “${same}” already: choose another name.`
-      : /^\/|\\|(^|\/)\.{0,2}(\/|$)/.test(path)
-        ? "The name leads out of the workspace: write it like notes/plan.md."
-        : /^(task\.yaml|\.history|\.result|\.eval_result)(\/|$)/.test(path)
-          ? `“${path.split("/")[0]}” belongs to the format: choose another name.`
-          : "";
+  const bare = row.matches("[data-artifact]") && !own(row, "stored").value;
+  const others = rowsOf(row.parentElement).filter((other) => other !== row).map((other) => pathOf(other).value.trim());
+  const same = path && others.find((other) => (bare ? other === path : other.toLowerCase() === path.toLowerCase()));
+  const wrong = same ? `There is “${same}” already: choose another name.` : bare ? "" : unfit(path);
   const place = row.querySelector("[data-file-problem]");
   place.textContent = wrong;
   place.hidden = !wrong;
   pathOf(row).setAttribute("aria-invalid", String(Boolean(wrong)));
 }
+function unfit(path) {
+  if (!path) return "Give the file a name.";
+  if (/^\/|\\|(^|\/)\.{0,2}(\/|$)/.test(path)) return "The name leads out of the workspace: write it like notes/plan.md.";
+  if (/^(task\.yaml|\.history|\.result|\.eval_result)(\/|$)/.test(path)) return `“${path.split("/")[0]}” belongs to the format: choose another name.`;
+  return "";
+}
 
-if (section) {
+for (const section of document.querySelectorAll("[data-files], [data-references]")) {
   let leaving = false; // Esc: the next Tab leaves the text
   const soon = later(600, () => document.activeElement?.closest?.("[data-file-text]") && check(document.activeElement));
   section.addEventListener("click", (event) => {
-    const row = event.target.closest("[data-file]");
+    const row = event.target.closest(HOLDERS);
     const fresh = event.target.closest("[data-file-new]");
     if (fresh) return void make();
     if (!row || event.ctrlKey || event.metaKey) return;
@@ -118,11 +120,11 @@ if (section) {
     else if (event.target.closest("[data-file-done]")) done(row);
   });
   section.addEventListener("input", (event) => {
-    if (event.target.matches('[name$=".path"]')) judge(event.target.closest("[data-file]"));
+    if (event.target.matches('[name$=".path"]')) judge(event.target.closest(HOLDERS));
     if (event.target.matches("[data-file-text] textarea")) soon();
   });
   section.addEventListener("keydown", (event) => {
-    if (event.target.matches?.('.file input[name$=".path"]') && event.key === "Enter") {
+    if (event.target.matches?.('[data-file] input[name$=".path"]') && event.key === "Enter") {
       event.preventDefault();
       look(event.target.closest("[data-file]"));
       return;
@@ -133,7 +135,7 @@ if (section) {
       event.stopPropagation();
     } else if (event.key === "Tab" && !event.shiftKey && !event.ctrlKey && !leaving) {
       event.preventDefault();
-      const name = pathOf(event.target.closest("[data-file]")).value.split(".").at(-1);
+      const name = pathOf(event.target.closest(HOLDERS)).value.split(".").at(-1);
       document.execCommand("insertText", false, INDENT[name] ?? "  "); // so that it can be undone
     } else if (event.key !== "Shift") leaving = false;
   });

@@ -9,6 +9,7 @@ import "./talking.js";
 import "./reviewing.js";
 import "./uploading.js";
 import "./files.js";
+import "./references.js";
 import "./signal.js";
 import "./picker.js";
 import "./assisting.js";

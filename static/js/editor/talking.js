@@ -6,7 +6,7 @@ import { go } from "./page.js";
 const task = document.querySelector("form#task");
 const bar = document.querySelector("[data-on-words]");
 const AROUND = 48;
-const WHOLE = ["title", "description", "initial_request", "reference_workflow", "files_read", "expected_artifacts"];
+const WHOLE = ["title", "description", "initial_request", "reference_workflow", "files_read"];
 
 const compose = () => document.querySelector("[data-compose]");
 const letters = (text) => [...text].length; // the studio counts letters, the browser half of some

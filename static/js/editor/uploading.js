@@ -12,7 +12,7 @@ let running = 0;
 
 export const list = section?.querySelector('[data-rows="assets"]');
 export const pathOf = (row) => row.querySelector('input[name$=".path"]');
-export const keyOf = (row) => row.querySelector('input[name="assets"]').value;
+export const keyOf = (row) => row.querySelector(":scope > input[type=hidden]").value;
 const rowOf = (path) => rowsOf(list).find((row) => pathOf(row).value.trim().toLowerCase() === path.toLowerCase());
 const size = (bytes) => (bytes === 1 ? "1 byte" : bytes < 1000 ? `${bytes} bytes` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
@@ -109,16 +109,18 @@ function next() {
   }
 }
 
-export function post(path, file, progress) {
+// With `reference`, the key of a row of what is left behind, the file is that row's reference.
+export function post(path, file, { reference = "", progress } = {}) {
   return new Promise((done) => {
     const data = new FormData();
     data.set("path", path);
     data.set("file", file, "file");
-    const replaced = rowOf(path);
-    for (const row of rowsOf(list)) {
-      if (row === replaced) continue;
-      data.append("taken", keyOf(row));
-      data.append("stored", row.querySelector('input[name$=".stored"]').value);
+    data.set("reference", reference);
+    const replaced = reference ? null : rowOf(path);
+    for (const row of rowsOf(list)) if (row !== replaced) data.append("taken", keyOf(row));
+    for (const row of form.querySelectorAll("[data-file], [data-artifact]")) {
+      const stored = row.querySelector('input[name$=".stored"]').value;
+      if (stored && row !== replaced && keyOf(row) !== reference) data.append("stored", stored);
     }
     const request = new XMLHttpRequest();
     request.open("POST", section.dataset.add);
@@ -129,7 +131,7 @@ export function post(path, file, progress) {
       if (request.status === 422) return done({ problem: JSON.parse(request.responseText).problem });
       const holder = document.createElement("template");
       holder.innerHTML = request.responseText;
-      const row = request.status === 200 && holder.content.querySelector("[data-file]");
+      const row = request.status === 200 && holder.content.querySelector("[data-row]");
       if (row) return done({ row: document.importNode(row, true) });
       const out = request.responseURL.includes("/login") || request.status === 403;
       done({ problem: out ? "You are signed out. Sign in in another tab, then try again." : "The studio could not take it.", retry: true });
@@ -143,7 +145,7 @@ async function send(job) {
   bar.max = 1;
   bar.setAttribute("aria-label", job.path);
   show(job, size(job.file.size), bar);
-  const said = await post(job.path, job.file, (part) => (bar.value = part));
+  const said = await post(job.path, job.file, { progress: (part) => (bar.value = part) });
   running--;
   next();
   if (!said.row) return fail(job, said.problem, said.retry);

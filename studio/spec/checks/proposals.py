@@ -47,10 +47,10 @@ def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] =
 def file_meant(criterion: str, task: TaskSpec) -> str | None:
     """The file a criterion is about; empty: the reply; None: it may be one of several."""
     named = {match[0] for match in files_named(criterion)}
-    known = {*task.files_read, *task.expected_artifacts}
+    known = {*task.files_read, *task.expected_paths}
     paths = {path for path in known if path in named or path.rpartition("/")[2] in named} or named
     if not paths:
-        paths = set(task.files_read) or set(task.expected_artifacts)
+        paths = set(task.files_read) or set(task.expected_paths)
     return next(iter(paths)) if len(paths) == 1 else None if paths else ""
 
 

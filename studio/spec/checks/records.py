@@ -133,7 +133,7 @@ def reached(kind: Kind, task: TaskSpec, scene: Scene) -> bool:
     names = [
         *(file.path for one in tasks for file in one.assets),
         *(file.description for one in tasks for file in one.assets),
-        *(path for one in tasks for path in (*one.expected_artifacts, *one.files_read)),
+        *(path for one in tasks for path in (*one.expected_paths, *one.files_read)),
         *(skill.name for skill in scene.episode.persona.skills),
         *(match[0] for match in files_named(task.initial_request)),
         str(task.trigger.payload) if task.trigger.payload else "",

@@ -52,7 +52,7 @@ def told(task: TaskSpec) -> str:
             opening(task),
             *(intent.content for intent in task.intents),
             *(item.criterion for item in task.checklist),
-            *task.expected_artifacts,
+            *task.expected_paths,
             *task.files_read,
         )
     )
@@ -98,7 +98,7 @@ def files_named(text: str) -> tuple[re.Match[str], ...]:
 
 def made_here(task: TaskSpec, name: str) -> bool:
     """Whether this task's own session is to write a file of that name."""
-    if any(path.rpartition("/")[2] == name for path in task.expected_artifacts):
+    if any(path.rpartition("/")[2] == name for path in task.expected_paths):
         return True
     return name in _names_made(task.initial_request)
 

@@ -20,7 +20,11 @@ top-level key, only where it says something other than the default::
       tools: […]                           # those of the persona's this task needs
       skills: […]
       reference_workflow: …
-      expected_artifacts: […]
+      expected_artifacts:                  # what the session should leave
+        - report.md
+        - {path: minutes.md, note: what it must be, reference: true}
+                                           # the reference lies at references/<task_id>/minutes.md
+                                           # of the persona's folder: never staged
 
     # profile.yaml
     studio: {name: …, occupation: …, routines: …, working_style: …, attributes: {…}}

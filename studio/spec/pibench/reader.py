@@ -6,17 +6,18 @@ Takes a mapping from path to bytes, so that a folder, a zip and an upload are on
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from studio.spec.base import FileRef
 from studio.spec.episode import EpisodeSpec
 from studio.spec.persona import PersonaSpec, Skill
+from studio.spec.pibench.artifacts import folder_of
 from studio.spec.pibench.contract import check_contract
 from studio.spec.pibench.fields import ID_LENGTH, PATH_LENGTH
 from studio.spec.pibench.nodes import Node
 from studio.spec.pibench.personas import EpisodeFile, read_episode, read_profile, read_tools
-from studio.spec.pibench.studio_block import apply_late
+from studio.spec.pibench.studio_block import apply_late, attach_references
 from studio.spec.pibench.tasks import read_task
 from studio.spec.pibench.yamltext import parse
 from studio.spec.problems import Problem, Report
@@ -242,8 +243,25 @@ class _PersonaReader:
                 ),
                 below=prefix,
             )
-            tasks[task_id] = (spec.model_copy(update={"assets": assets}), node, report)
+            spec = spec.model_copy(update={"assets": assets})
+            tasks[task_id] = (self._with_references(spec, node, report), node, report)
         return tasks
+
+    def _with_references(self, spec: TaskSpec, node: Node, report: Report) -> TaskSpec:
+        """Files among the references that the task does not list are left for the persona's other files."""
+        folder = folder_of(spec.task_id)
+        named = {f"{folder}{path}" for path in spec.expected_paths}
+        there = {ref.path: ref for ref in self._refer(path for path in self.left if path in named)}
+        spec = attach_references(spec, node, {path.removeprefix(folder): ref for path, ref in there.items()}, report)
+        self.left.difference_update(f"{folder}{ref.path}" for ref in spec.references)
+        for path in sorted(path for path in self.left if path.startswith(folder)):
+            unlisted = Report(self.root + path)
+            unlisted.warn(
+                f"The task “{spec.task_id}” does not list this reference; it is kept with the persona's other files.",
+                "List it under “expected_artifacts” of the task's “studio” block, with “reference: true”.",
+            )
+            self.reading.take(unlisted)
+        return spec
 
     def _skills(self) -> tuple[Skill, ...]:
         names = sorted({path.split("/")[1] for path in self.left if path.startswith("skills/") and path.count("/") > 1})
@@ -262,13 +280,15 @@ class _PersonaReader:
         """Refer to the files left for which ``wanted`` holds, by their path below ``below``."""
         taken = sorted(path for path in self.left if wanted(path))  # type: ignore[operator]
         self.left.difference_update(taken)
-        refs = []
-        for path in taken:
+        refs = [ref.model_copy(update={"path": ref.path.removeprefix(below)}) for ref in self._refer(taken)]
+        return tuple(sorted(refs, key=lambda ref: ref.path))
+
+    def _refer(self, paths: Iterable[str]) -> Iterator[FileRef]:
+        for path in paths:
             data = self.files[path]
             sha256 = hashlib.sha256(data).hexdigest()
             self.reading.contents[sha256] = data
-            refs.append(FileRef(path=path.removeprefix(below), sha256=sha256, size=len(data)))
-        return tuple(sorted(refs, key=lambda ref: ref.path))
+            yield FileRef(path=path, sha256=sha256, size=len(data))
 
     def _check_scripts(
         self,

@@ -7,10 +7,11 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
-from studio.spec.base import Spec
+from studio.spec.base import FileRef, Spec
 from studio.spec.episode import Group
 from studio.spec.persona import PersonaSpec
 from studio.spec.pibench import fields
+from studio.spec.pibench.artifacts import artifact_facts, attach, read_artifacts, with_listed
 from studio.spec.pibench.encoding import Encoded, drop, get, pairs_of, put
 from studio.spec.pibench.nodes import Node
 from studio.spec.problems import Report
@@ -61,7 +62,7 @@ def apply_task_block(spec: TaskSpec, root: Node, report: Report) -> TaskSpec:
             "tools": fields.texts(block, "tools", report, name="studio.tools"),
             "skills": fields.texts(block, "skills", report, name="studio.skills"),
             "reference_workflow": fields.text(block, "reference_workflow", report, name="studio.reference_workflow"),
-            "expected_artifacts": fields.texts(block, "expected_artifacts", report, name="studio.expected_artifacts"),
+            "expected_artifacts": read_artifacts(block, report),
         }
     )
 
@@ -83,6 +84,16 @@ def apply_late(spec: TaskSpec, root: Node) -> TaskSpec:
             ),
         }
     )
+
+
+def as_listed(spec: TaskSpec, root: Node) -> TaskSpec:
+    """The task with its artifacts' references as the block lists them, whatever they hold."""
+    return with_listed(spec, fields.mapping(root, KEY, Report("")))
+
+
+def attach_references(spec: TaskSpec, root: Node, files: Mapping[str, FileRef], report: Report) -> TaskSpec:
+    """The task with the references that its block lists, out of ``files`` by path."""
+    return attach(spec, fields.mapping(root, KEY, Report("")), files, report)
 
 
 def apply_persona_block(spec: PersonaSpec, root: Node, report: Report) -> PersonaSpec:
@@ -152,7 +163,7 @@ def task_facts(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
             "tools": list(spec.tools),
             "skills": list(spec.skills),
             "reference_workflow": spec.reference_workflow,
-            "expected_artifacts": list(spec.expected_artifacts),
+            "expected_artifacts": artifact_facts(spec.expected_artifacts),
         }
     )
 

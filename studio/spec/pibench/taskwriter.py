@@ -8,7 +8,7 @@ from typing import Any
 from studio.spec.pibench.encoding import Encoded, drop, encode_mapping, get, pairs_of, put
 from studio.spec.pibench.fields import text
 from studio.spec.pibench.nodes import node_of
-from studio.spec.pibench.studio_block import TASK_KEYS, apply_late, names_uids, put_block, task_facts
+from studio.spec.pibench.studio_block import TASK_KEYS, apply_late, as_listed, names_uids, put_block, task_facts
 from studio.spec.pibench.tasks import TRIGGERS, read_task
 from studio.spec.problems import Report
 from studio.spec.task import ChecklistItem, HiddenIntent, TaskSpec, ToolEvidence
@@ -21,7 +21,7 @@ def task_document(spec: TaskSpec, persona: str) -> Encoded:
     raw: Encoded = spec.source or _skeleton(spec, persona)
     old = read_task(node_of(raw), Report(""), persona=persona, task_id=spec.task_id)
     old = old.model_copy(update={"depends_on": spec.depends_on, "assets": spec.assets})
-    old = apply_late(old, node_of(raw))
+    old = as_listed(apply_late(old, node_of(raw)), node_of(raw))
     if old.user_id != spec.user_id and spec.user_id:
         raw = put(raw, "user_id", spec.user_id)
     for name in TEXTS:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from studio.spec.base import FileRef
 from studio.spec.episode import EpisodeSpec
 from studio.spec.persona import PersonaSpec
+from studio.spec.pibench.artifacts import folder_of
 from studio.spec.pibench.dumping import dump
 from studio.spec.pibench.encoding import Encoded, get, pairs_of, put
 from studio.spec.pibench.nodes import node_of
@@ -32,6 +33,7 @@ def write_persona(episode: EpisodeSpec, contents: Mapping[str, bytes], *, root: 
         keep(f"skills/{skill.name}/", skill.files)
     for task in (*episode.tasks, *episode.unplaced):
         keep(f"tasks/{task.task_id}/", task.assets)
+        keep(folder_of(task.task_id), task.references)
         files[f"{base}tasks/{task.task_id}/task.yaml"] = dump(task_document(task, persona.user_id))
     files[f"{base}profile.yaml"] = dump(profile_document(persona))
     files[f"{base}episode.yaml"] = dump(episode_document(episode))

@@ -7,13 +7,15 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from studio.spec.base import Content
 from studio.spec.merging import merge, take, value_at
-from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec, Trigger
+from studio.spec.task import ChecklistItem, Dependency, ExpectedArtifact, HiddenIntent, TaskSpec, Trigger
 
 words = st.sampled_from(["rye", "rolls", "salt", "sourdough", ""])
 names = words.filter(bool)  # of lines: an empty one cannot be written on the page
 keys = st.sampled_from(["rye", "", "a|b", "|"])
 uids = ["a", "b", "c", "d"]
+references = st.sampled_from([None, Content(sha256="aa", size=1), Content(sha256="bb", size=2)])
 
 
 @st.composite
@@ -35,6 +37,10 @@ def tasks(draw):
         intents=intents,
         checklist=items,
         files_read=tuple(draw(st.lists(names, max_size=3))),
+        expected_artifacts=tuple(
+            ExpectedArtifact(path=path, note=draw(words), reference=draw(references))
+            for path in draw(st.lists(names, unique=True, max_size=2))
+        ),
         depends_on=tuple(Dependency(task_id=name) for name in draw(st.lists(names, unique=True, max_size=2))),
         metadata=draw(st.dictionaries(keys, words, max_size=3)),
         trigger=Trigger(payload=draw(st.dictionaries(keys, words, max_size=2))),

@@ -12,7 +12,7 @@ def asset_overwrites(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         for other in earlier:
             if any(file.path == there.path and file.sha256 != there.sha256 for there in other.assets):
                 message = f"“{file.path}” replaces the file of the same name that “{other.task_id}” brought."
-            elif file.path in (*other.expected_artifacts, *_written(other)):
+            elif file.path in (*other.expected_paths, *_written(other)):
                 message = f"“{file.path}” replaces what the agent writes in “{other.task_id}”."
             else:
                 continue

@@ -43,7 +43,7 @@ def _named(task: TaskSpec, scene: Scene) -> str:
             task.description,
             task.reference_workflow,
             *task.files_read,
-            *task.expected_artifacts,
+            *task.expected_paths,
             *(intent.content for intent in task.intents),
             *(f"{place.ref} {place.note}" for intent in task.intents for place in intent.recoverable_from),
             *(item.criterion for item in task.checklist),

@@ -9,11 +9,11 @@ def files_read_input(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """Judges take what they are shown for the agent's work: a file it was given would count as done."""
     given = {file.path for file in task.assets}
     for position, path in enumerate(task.files_read, 1):
-        if path in given and path not in task.expected_artifacts:
+        if path in given and path not in task.expected_paths:
             yield Flaw(
                 "files_read",
                 f"“{path}” is given to the agent, and judges may count what stands in it as its work.",
-                "Remove it, or list it as an expected artifact if the session is to change it.",
+                "Remove it, or list it as an expected artifact, with what the session is to change in it.",
                 position,
                 words=path,
             )

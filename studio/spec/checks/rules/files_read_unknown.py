@@ -15,7 +15,7 @@ def files_read_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         for text in (
             other.initial_request,
             other.reference_workflow,
-            *other.expected_artifacts,
+            *other.expected_paths,
             *(intent.content for intent in other.intents),
             *(item.criterion for item in other.checklist),
         )

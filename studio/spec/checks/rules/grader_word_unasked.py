@@ -61,7 +61,7 @@ def _asked(task: TaskSpec, scene: Scene) -> Iterator[str]:
     yield from (sentence for sentence in re.split(r"(?<=[.!?\n])\s+", task.initial_request) if ASKS.search(sentence))
     yield from (intent.content for intent in task.intents)
     yield from (item.criterion for item in task.checklist)
-    yield from (*task.expected_artifacts, *task.files_read, str(task.trigger.payload))
+    yield from (*task.expected_paths, *task.files_read, str(task.trigger.payload))
     for file in task.assets:
         yield from (file.path, scene.texts.get(file.sha256, ""))
 

@@ -12,7 +12,7 @@ def output_unread(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         return
     looked_at = {item.rule.path for item in task.checklist if item.rule}
     seen = {path.rpartition("/")[2] for path in (*task.files_read, *looked_at)}
-    for position, path in enumerate(task.expected_artifacts, 1):
+    for position, path in enumerate(task.expected_paths, 1):
         if path.rpartition("/")[2] not in seen:
             seen.add(path.rpartition("/")[2])
             yield _flaw("expected_artifacts", position, path)

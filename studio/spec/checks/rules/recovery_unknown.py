@@ -42,7 +42,7 @@ def _missing(place: Recovery, task: TaskSpec, scene: Scene) -> tuple[str, str] |
             path.rpartition("/")[2]
             for path in (
                 *(file.path for one in tasks for file in one.assets),
-                *(path for one in tasks for path in (*one.expected_artifacts, *one.files_read)),
+                *(path for one in tasks for path in (*one.expected_paths, *one.files_read)),
                 *(file.path for skill in persona.skills for file in skill.files),
             )
         }

@@ -14,7 +14,7 @@ def request_unknown_file(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         path.rpartition("/")[2]
         for path in (
             *(file.path for other in tasks for file in other.assets),
-            *(path for other in tasks for path in (*other.expected_artifacts, *other.files_read)),
+            *(path for other in tasks for path in (*other.expected_paths, *other.files_read)),
             *(file.path for skill in persona.skills for file in skill.files),
         )
     }

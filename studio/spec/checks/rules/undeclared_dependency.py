@@ -70,7 +70,7 @@ def _files(task: TaskSpec, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
         if name in own or made_here(task, name):
             continue
         for other in earlier:
-            brought = {path.rpartition("/")[2] for path in (*(a.path for a in other.assets), *other.expected_artifacts)}
+            brought = {path.rpartition("/")[2] for path in (*(a.path for a in other.assets), *other.expected_paths)}
             if name in brought or made_here(other, name):
                 yield _clue("initial_request", None, match[0], [other.task_id], f"The request needs {quote(name)}")
                 break

@@ -5,10 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from studio.spec.base import FileRef
+from studio.spec.base import Content, FileRef
 from studio.spec.episode import EpisodeSpec
 from studio.spec.persona import PersonaSpec, Skill
-from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Recovery, RecoveryKind, Scope, TaskSpec
+from studio.spec.task import (
+    ChecklistItem,
+    Dependency,
+    ExpectedArtifact,
+    HiddenIntent,
+    Recovery,
+    RecoveryKind,
+    Scope,
+    TaskSpec,
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,10 @@ def _task(task_id: str, parts: dict[str, Any], shas: dict[str, str]) -> TaskSpec
             if name in parts
         },
     )
+
+
+def _artifact(path: str, sha256: str) -> ExpectedArtifact:
+    return ExpectedArtifact(path=path, reference=Content(sha256=sha256, size=1))
 
 
 def _from(kind: RecoveryKind, ref: str, content: str, scope: Scope = "session_local") -> HiddenIntent:
@@ -492,6 +505,52 @@ WRITTEN: tuple[Case, ...] = (
             "expected_artifacts": ("plan.md",),
         },
         ("checklist", 1),
+    ),
+    Case(
+        "reference-unread",
+        {"expected_artifacts": (_artifact("plan.md", "a"),), "criteria": ("The reply names a day.",)},
+        {"expected_artifacts": (_artifact("plan.md", "a"),), "criteria": ("The first line of plan.md names a day.",)},
+        ("expected_artifacts", 1),
+        "plan.md",
+    ),
+    Case(
+        "reference-unread",
+        {"expected_artifacts": ("notes.md", _artifact("out/plan.md", "a")), "files_read": ("out/plan.md",)},
+        {
+            "expected_artifacts": ("notes.md", _artifact("out/plan.md", "a")),
+            "files_read": ("out/plan.md",),
+            "criteria": ("A day is named.",),
+        },
+        ("expected_artifacts", 2),
+        "out/plan.md",
+    ),
+    Case(
+        "reference-is-input",
+        {"files": ("fees.md",), "expected_artifacts": (_artifact("plan.md", f"{1:064x}"),)},
+        {"files": ("fees.md",), "expected_artifacts": (_artifact("plan.md", "another"),)},
+        ("expected_artifacts", 1),
+        "plan.md",
+        texts={"fees.md": "The fee is twelve crowns."},
+    ),
+    Case(
+        "reference-is-input",
+        {"expected_artifacts": (_artifact("plan.md", f"{1:064x}"),)},
+        {"expected_artifacts": ("plan.md",)},
+        ("expected_artifacts", 1),
+        before=({"files": ("fees.md",)},),
+        other="a",
+        texts={"fees.md": "The fee is twelve crowns."},
+    ),
+    Case(
+        "artifact-is-input",
+        {"files": ("log.csv",), "expected_artifacts": ("plan.md", "log.csv")},
+        {
+            "files": ("log.csv",),
+            "expected_artifacts": ("plan.md", ExpectedArtifact(path="log.csv", note="One more line.")),
+        },
+        ("expected_artifacts", 2),
+        "log.csv",
+        texts={"log.csv": "a,b"},
     ),
     Case(
         "criterion-repeats-key",
