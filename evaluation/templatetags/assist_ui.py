@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from evaluation.assisting.gathering import WORKFLOW
 from evaluation.assisting.helpers import helper_of
@@ -16,6 +18,7 @@ from evaluation.assisting.reading import SuggestionView, view_of
 from evaluation.models import Suggestion
 from studio.forms.task_sheet import uid_of_row
 from studio.models import Task
+from studio.templatetags.studio_rows import findings_at
 
 register = template.Library()
 OPEN = (Suggestion.State.ASKED, Suggestion.State.READY, Suggestion.State.FAILED)
@@ -76,16 +79,30 @@ def origin(context: template.Context, field: str, key: str = "") -> Origin | Non
 
 
 @register.simple_tag(takes_context=True)
+def assist_row(context: template.Context, field: str, key: str, number: int | None) -> SafeString:
+    """Help with one row, ``number`` of its list; None: of the blank one. Most rows have none, of many on a page."""
+    helped = assistance(context).endpoint is not None
+    named = number and (origin(context, field, key) or help_called_for(context, field, number))
+    if named or (helped and suggestions_at(context, field, key)):
+        page = context.template.engine.get_template("evaluation/parts/assist_row.html")  # type: ignore[union-attr]
+        with context.push(list=field, key=key, number=number):
+            return page.render(context)
+    if not helped:
+        return SafeString("")
+    return format_html('<div class="assist-place" id="assist-{}-{}" aria-live="polite"></div>', field, key)
+
+
+@register.simple_tag(takes_context=True)
 def help_called_for(context: template.Context, field: str, number: int | None = None) -> list[tuple[str, str]]:
     """Kinds of help, with the words on their buttons, that findings of a field or row call for."""
     if not assistance(context).endpoint:
         return []
-    found = context.get("findings") or ()
+    in_row = field in ROW_FIELDS
     kinds: dict[str, None] = {}
-    for one in found:
+    for one in findings_at(context, field, number) if in_row else context.get("findings") or ():
         kind = BY_RULE.get(one.rule)
         about = "initial_request" if kind == "reword" else one.field
-        if kind and about == field and (field not in ROW_FIELDS or one.item == number):
+        if kind and about == field:
             kinds[kind] = None
     return [(kind, BUTTONS[kind]) for kind in kinds]
 

@@ -1,13 +1,18 @@
 // A choice that shows only the fields it needs: <select data-reveals> and, in the same row,
 // elements with data-when="value other". In a long list they stand in no row: the list has them once, in
 // <template data-row-part="…" data-when="value">, and a row gets them when they are first chosen.
-function bring(select) {
-  const row = select.closest("[data-row]");
-  const part = row?.parentElement.querySelector(`:scope > template[data-row-part="${select.dataset.reveals}"]`);
-  if (part?.dataset.when !== select.value || row.querySelector(`[data-when-of="${select.dataset.reveals}"]`)) return;
+export function put(row, name, after) {
+  const part = row.parentElement.querySelector(`:scope > template[data-row-part="${name}"]`);
   const brought = document.createElement("template");
   brought.innerHTML = part.innerHTML.replaceAll("__n__", row.querySelector("input[type=hidden]").value);
-  select.closest(".meta").after(brought.content);
+  after.after(brought.content);
+}
+function bring(select) {
+  const row = select.closest("[data-row]");
+  const name = select.dataset.reveals;
+  const part = row?.parentElement.querySelector(`:scope > template[data-row-part="${name}"]`);
+  if (part?.dataset.when !== select.value || row.querySelector(`[data-when-of="${name}"]`)) return;
+  put(row, name, select.closest(".meta"));
   all(row);
 }
 function reveal(select) {

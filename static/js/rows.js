@@ -1,6 +1,7 @@
 // Rows of a list in a form: add, move (Alt with an arrow), remove, and all of it undone with Ctrl-Z.
 // <div data-rows="intents"> <div data-row> … </div> <template data-row-blank> … </template> </div>
-// Names contain __n__ in the template; the order of the rows on the page is the order that is saved.
+// Names contain __n__ in the template; the order of the rows on the page is the order that is saved. Lists of one kind
+// share a template, <div data-rows="…" data-blank="its id">, in which __list__ stands for the list's name.
 import { follow } from "./area.js";
 
 const WORDS = "textarea, select, input:not([type=hidden], [type=checkbox], [type=radio], [type=file])";
@@ -37,7 +38,7 @@ export function together(list, act) {
     rows: rowsOf(list),
     inner: new Map([...list.querySelectorAll("[data-rows]")].map((inside) => [inside, rowsOf(inside)])),
     words: new Map([...list.querySelectorAll(WORDS)].map((input) => [input, input.value])),
-    ticked: new Map([...(list.form ?? list.closest("form") ?? list).querySelectorAll(".links input")].map((box) => [box, box.checked])),
+    links: new Map([...(list.closest("form") ?? list).querySelectorAll(".links input")].map((one) => [one, [one.checked, one.value]])),
     focus: document.activeElement,
     caret: document.activeElement?.selectionStart,
   });
@@ -50,7 +51,7 @@ export function together(list, act) {
 }
 
 function restore({ list, ...both }, which) {
-  const { rows, inner, words, ticked, focus, caret } = both[which];
+  const { rows, inner, words, links, focus, caret } = both[which];
   place(list, rows);
   for (const [inside, own] of inner) place(inside, own);
   for (const [input, value] of words)
@@ -59,7 +60,7 @@ function restore({ list, ...both }, which) {
       if (input.matches("textarea")) follow(input);
       else input.dispatchEvent(new Event("change", { bubbles: true }));
     }
-  for (const [box, checked] of ticked) box.checked = checked;
+  for (const [one, [checked, value]] of links) Object.assign(one, { checked, value });
   number(list);
   if (focus?.isConnected && focus !== document.body) {
     focus.focus();
@@ -84,10 +85,12 @@ function redo() {
 }
 
 export function blank(list, after) {
-  const html = list.querySelector(":scope > template[data-row-blank]").innerHTML;
+  const shared = list.dataset.blank && document.getElementById(list.dataset.blank);
+  const template = shared || list.querySelector(":scope > template[data-row-blank]");
   const holder = document.createElement("template");
-  const mark = list.querySelector(":scope > template[data-row-blank]").dataset.rowBlank || "__n__";
-  holder.innerHTML = html.replaceAll(mark, `new${Date.now()}${made++}${Math.random().toString(36).slice(2, 6)}`);
+  const key = `new${Date.now()}${made++}${Math.random().toString(36).slice(2, 6)}`;
+  const html = template.innerHTML.replaceAll("__list__", () => list.dataset.rows);
+  holder.innerHTML = html.replaceAll(template.dataset.rowBlank || "__n__", key);
   const row = holder.content.firstElementChild;
   if (after) after.after(row);
   else list.prepend(row);
@@ -153,3 +156,11 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   move(row, event.key === "ArrowUp" ? -1 : 1);
 });
+
+// In a long list the buttons that move a row are put in here.
+class RowTools extends HTMLElement {
+  connectedCallback() {
+    if (!this.firstElementChild) this.append(document.getElementById("row-tools").content.cloneNode(true));
+  }
+}
+customElements.define("row-tools", RowTools);

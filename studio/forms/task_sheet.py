@@ -110,7 +110,7 @@ def sheet_from(posted: Posted, base: TaskSpec) -> Sheet:
         row["from"] = posted.rows(f"intents.{row['key']}.from", RECOVERY)
     checklist = posted.rows("checklist", ITEM)
     for row in checklist:
-        row["follows_from"] = posted.values(f"checklist.{row['key']}.follows_from")
+        row |= _followed(posted, f"checklist.{row['key']}")
     return Sheet(
         values={name: posted.text(name) for name in (*ONE_LINE, *AREAS, *LINES)}
         | {name: posted.values(name) for name in PICKS}
@@ -125,6 +125,16 @@ def sheet_from(posted: Posted, base: TaskSpec) -> Sheet:
         assets=posted_files(posted, "assets", base.assets),
         expected_artifacts=posted_artifacts(posted, base.expected_artifacts),
     )
+
+
+def _followed(posted: Posted, item: str) -> dict[str, Any]:
+    """What an item follows from and is seen in: as boxes and lines, or as the one field that stands for them in a row
+    of a long list that nobody opened: keys in its first line, then the evidence."""
+    brief = f"{item}.brief" in posted.data
+    if not brief:
+        return {"follows_from": posted.values(f"{item}.follows_from"), "brief": False}
+    keys, _, evidence = posted.text(f"{item}.brief").partition("\n")
+    return {"follows_from": keys.split(), "evidence": evidence, "brief": True}
 
 
 def spec_of(sheet: Sheet, base: TaskSpec) -> TaskSpec:
@@ -222,7 +232,7 @@ class _Reading:
         return weight
 
     def _rule(self, row: dict[str, Any], old: Rule | None) -> Rule | None:
-        if row["grader"] != "rule":
+        if row["grader"] != "rule" or (old and not row["rule_kind"]):  # a long list brings a rule's fields when asked
             return old
         place = f"checklist.{row['key']}.rule_arguments"
         try:

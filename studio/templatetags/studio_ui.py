@@ -5,14 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import json
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from studio import points
@@ -128,27 +127,6 @@ def empty(content: str, title: str) -> SafeString:
     return format_html('<div class="empty"><h2>{}</h2>{}</div>', title, mark_safe(content))
 
 
-@register.simple_tag
-def marked(text: str, findings: Any, threads: Any = ()) -> SafeString:
-    """``text`` with the words that findings and remarks are about underlined where they stand."""
-    spans: list[tuple[int, int, str, str]] = []
-    end = 0
-    found = ((text.find(one.words), one) for one in findings or () if one.words)
-    for start, finding in sorted(found, key=lambda pair: pair[0]):
-        if start >= end:  # the first of two findings about the same words
-            end = start + len(finding.words)
-            spans.append((start, end, finding.severity, finding.message))
-    spans += [(one.place.span.start, one.place.span.end, "talk", f"{one.root.author}") for one in threads or ()]
-    borders = sorted({0, len(text), *(border for start, end, *_ in spans for border in (start, end))})
-    parts = []
-    for start, end in pairwise(borders):
-        over = [span for span in spans if span[0] <= start and end <= span[1]]
-        piece = conditional_escape(text[start:end])
-        css, title = " ".join(dict.fromkeys(span[2] for span in over)), "\n".join(span[3] for span in over)
-        parts.append(format_html('<mark class="{}" title="{}">{}</mark>', css, title, piece) if over else piece)
-    return mark_safe("".join(parts))
-
-
 TOLD_WHOLE = {
     "created", "imported", "piloted", "released", "audit_opened", "audit_closed", "audit_results_read",
     "template_changed", "template_deleted",
@@ -212,58 +190,10 @@ def filesize(size: int | None) -> str:
     return f"{value:.1f} GB"
 
 
-@register.simple_tag(takes_context=True)
-def input_error(context: template.Context, *place: Any) -> SafeString:
-    """The sentence that stands beside an input, found by the parts of its name."""
-    errors = getattr(context.get("sheet"), "errors", None) or {}
-    sentence = errors.get(".".join(str(part) for part in place))
-    return format_html('<p class="error" role="alert">{}</p>', sentence) if sentence else SafeString("")
-
-
-@register.inclusion_tag("studio/components/beside.html", takes_context=True)
-def beside(context: template.Context, field: str, item: int | None = None, uid: str = "") -> dict[str, Any]:
-    """Findings and open remarks of a field, or of one row of it, where they stand."""
-    found = [one for one in context.get("findings") or () if one.field == field and one.item == item]
-    here = (field, str(uid or ""))
-    threads = [
-        one
-        for one in context.get("threads") or ()
-        if one.open and not one.gone and (one.place.field, one.place.row) == here and (item is None or uid)
-    ]
-    return {"findings": found, "threads": threads, "field": field, "item": item, "both": _both(context, here)}
-
-
-@register.inclusion_tag("studio/components/both.html", takes_context=True)
-def both_versions(context: template.Context, field: str) -> dict[str, Any]:
-    """Where two people changed this field: both versions, to choose from."""
-    return {"both": _both(context, (field, ""))}
-
-
-def _both(context: template.Context, here: tuple[str, str]) -> list[tuple[int, Any]]:
-    return [(number, one) for number, one in enumerate(context.get("choices") or (), 1) if one["beside"] == here]
-
-
 @register.filter
 def judges_language(rule: str) -> bool:
     """Whether an error of this rule may be set aside."""
     return rule in RULES and RULES[rule].judges_language
-
-
-@register.inclusion_tag("studio/components/area.html", takes_context=True)
-def area(
-    context: template.Context,
-    name: str,
-    value: str,
-    field: str = "",
-    item: int | None = None,
-    label: str = "",
-    **more: Any,
-) -> dict[str, Any]:
-    """A text field that grows with its words and underlines those a finding or a remark is about."""
-    found = [one for one in context.get("findings") or () if one.field == field and one.item == item and one.words]
-    threads = [one for one in context.get("threads") or () if one.open and one.place.span and one.input == name]
-    told = [{name: getattr(one, name) for name in ("words", "severity", "message")} for one in found]
-    return {"name": name, "value": value, "found": found, "told": told, "threads": threads, "label": label, **more}
 
 
 @register.simple_tag

@@ -63,9 +63,9 @@ SECTIONS = {
 SEVERITIES = ("error", "warning", "hint")
 IN_FILES = ("task_id", "environment_id", "user_id", "metadata")
 """Fields only the exported files name; folded away until something is wrong there."""
-MANY = 3_000
-"""Boxes between items and intents from which on a page brings only those that are ticked, and the fields of an exact
-rule only where there is one; a script adds the others when an item is opened or its grader chosen."""
+MANY = 400
+"""Boxes between items and intents from which on a page's rows are brief: what is not seen of a row before it is opened
+is put in by a script then, and so are the buttons that move it. ``?whole`` in the address brings everything."""
 
 
 def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> dict[str, Any]:
@@ -97,7 +97,8 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "can": can,
         "on_version": row.version,
         "map": working.map_evidence(row, read_sheet(sheet, base)[0]),
-        "many": len(sheet.intents) * len(sheet.checklist) > MANY,
+        "brief": len(sheet.intents) * len(sheet.checklist) > MANY and "whole" not in request.GET,
+        "opened": frozenset(),
         "guide": guidance.guidelines(),
         "newest": newest,
         "findings": findings,

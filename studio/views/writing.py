@@ -102,6 +102,7 @@ class TaskPage(KeptPage[TaskSpec]):
     def html(self, context: dict[str, Any], theirs: TaskSpec, spec: TaskSpec, sent: Read[TaskSpec]) -> str:
         sheet = sent.sheet if sent.errors else sheet_after(spec, sent.sheet)
         page = task_page.context(self.request, self.versions.task, theirs, sheet)
+        page["opened"] = {one["key"] for one in sent.sheet.checklist if not one["brief"]}
         return render_to_string("studio/task.html", page | context, self.request)
 
     def lock(self) -> None:

@@ -2,13 +2,11 @@
 // to the one before, several pasted lines become several rows. Shift-Enter breaks a line inside of one.
 import { blank, rowsOf, together } from "../rows.js";
 import { follow } from "../area.js";
-import { form } from "./page.js";
+import { groupOf, offer, share } from "./links.js";
+import { form, lineOf } from "./page.js";
 
 const LISTS = ["intents", "checklist"];
 const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/;
-
-export const lineOf = (row) => row.querySelector(":scope .area > textarea");
-export const keyOf = (row) => row.querySelector(":scope > input[type=hidden]").value;
 
 function write(area, text, caret = text.length) {
   area.value = text;
@@ -35,31 +33,18 @@ function inherit(row, next) {
     const to = next.querySelector(`select[name$=".${name}"]`);
     if (from && to) to.value = from.value;
   }
-  for (const box of row.querySelectorAll(".links input:checked")) {
-    const own = next.querySelector(`.links input[value="${CSS.escape(box.value)}"]`);
-    if (own) own.checked = true;
-  }
-  for (const box of form.querySelectorAll(`.links input[value="${CSS.escape(keyOf(row))}"]:checked`)) {
-    const own = box.closest(".links").querySelector(`input[value="${CSS.escape(keyOf(next))}"]`);
-    if (own) own.checked = true;
-  }
+  share(row, next);
 }
 
 function join(row, area) {
   const before = row.previousElementSibling;
   if (!before?.matches("[data-row]")) return;
+  for (const group of [row, before].map(groupOf)) if (group) offer(group); // before: as it was is what undoing brings back
   together(row.parentElement, () => {
     const into = lineOf(before);
     const head = into.value.trimEnd();
     const gap = head && area.value ? " " : "";
-    for (const box of row.querySelectorAll(".links input:checked")) {
-      const own = before.querySelector(`.links input[value="${CSS.escape(box.value)}"]`);
-      if (own) own.checked = true;
-    }
-    for (const box of form.querySelectorAll(`.links input[value="${CSS.escape(keyOf(row))}"]:checked`)) {
-      const own = box.closest(".links").querySelector(`input[value="${CSS.escape(keyOf(before))}"]`);
-      if (own) own.checked = true;
-    }
+    share(row, before);
     gather(row, before);
     const caret = head.length + gap.length;
     write(into, head + gap + area.value, caret);

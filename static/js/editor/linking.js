@@ -1,41 +1,10 @@
 // What an item follows from, without leaving the keyboard: Alt-L opens the list of intents, a digit ticks the intent of
 // that number, arrows and the space bar do so beyond the ninth, Enter or Esc goes back to the line.
-import { rowsOf } from "../rows.js";
-import { keyOf, lineOf } from "./keys.js";
-import { form } from "./page.js";
-
-const boxesOf = (group) => [...group.querySelectorAll("label:not([hidden]) > input")];
-
-// An item may follow from an intent that was added after the page was drawn.
-function offer(group) {
-  const intents = rowsOf(form.querySelector('[data-rows="intents"]')).map((row) => [keyOf(row), lineOf(row).value]);
-  const known = new Map([...group.querySelectorAll("input")].map((box) => [box.value, box.closest("label")]));
-  const name = `checklist.${keyOf(group.closest("[data-row]"))}.follows_from`;
-  intents.forEach(([key, text], at) => {
-    let label = known.get(key);
-    if (!label) {
-      label = document.createElement("label");
-      label.className = "check";
-      label.innerHTML = '<input type="checkbox"><span></span>';
-      Object.assign(label.firstChild, { name, value: key });
-    }
-    known.delete(key);
-    label.title = text;
-    label.lastChild.textContent = `${at + 1} ${text.slice(0, 36)}`;
-    if (group.children[at] !== label) group.insertBefore(label, group.children[at] ?? null);
-  });
-  for (const label of known.values()) label.hidden = true;
-  return boxesOf(group);
-}
-
-function tell(group) {
-  const place = group.closest("details").querySelector("[data-followed]");
-  const numbers = boxesOf(group).flatMap((box, at) => (box.checked ? [at + 1] : []));
-  place.textContent = numbers.map((number) => ` ${number}`).join("") || " no intent";
-}
+import { boxesOf, groupOf, offer, tell } from "./links.js";
+import { form, lineOf } from "./page.js";
 
 function open(row) {
-  const group = row.querySelector(".links");
+  const group = groupOf(row);
   if (!group) return false;
   group.closest("details").open = true;
   const boxes = offer(group);

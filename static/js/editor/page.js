@@ -5,6 +5,10 @@ export const form = document.querySelector("form[data-keep]");
 
 export const field = (name, root = form) => root?.querySelector(`[name="${CSS.escape(name)}"]`);
 
+// Of a row: its key, and the field that it is written in.
+export const keyOf = (row) => row.querySelector(":scope > input[type=hidden]").value;
+export const lineOf = (row) => row.querySelector(":scope .area > textarea");
+
 // Everything that is typed or picked, without files: those go with the button.
 export function words() {
   const data = new FormData(form);

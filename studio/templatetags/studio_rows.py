@@ -1,0 +1,220 @@
+"""What stands in the fields and rows of an editor. A long page has hundreds of them: each part is made in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
+
+from django import template
+from django.utils.html import conditional_escape, escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
+
+from studio.spec.anchoring import ROWS
+from studio.templatetags.studio_ui import icon, pretty_json
+
+register = template.Library()
+
+EMPTY = SafeString("")
+CHECKED = SafeString(" checked")
+SHOWN = 36
+"""Characters of an intent beside the box that ticks it."""
+
+
+def once(context: template.Context, name: str, what: str, make: Callable[[Any], dict[Any, Any]]) -> dict[Any, Any]:
+    """What ``make`` makes of that which the context calls ``name``: made once, and kept as long as that is there."""
+    layer: dict[str, Any] = next((one for one in reversed(context.dicts) if name in one), {})
+    kept = f"{name}, {what}"
+    if kept not in layer:
+        layer[kept] = make(layer.get(name))
+    made: dict[Any, Any] = layer[kept]
+    return made
+
+
+def findings_at(context: template.Context, field: str, item: int | None) -> list[Any]:
+    """The page's findings of a field, or of one 1-based row of it."""
+    found = once(context, "findings", "by place", lambda all_: _sorted(all_, lambda one: (one.field, one.item)))
+    return found.get((field, item), [])
+
+
+def _open_threads(context: template.Context, what: str, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+    return once(context, "threads", what, lambda all_: _sorted((one for one in all_ or () if one.open), key))
+
+
+def _sorted(found: Iterable[Any] | None, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+    by_key: dict[Any, list[Any]] = {}
+    for one in found or ():
+        by_key.setdefault(key(one), []).append(one)
+    return by_key
+
+
+@register.simple_tag
+def marked(text: str, findings: Any, threads: Any = ()) -> SafeString:
+    """``text`` with the words that findings and remarks are about underlined where they stand."""
+    if not findings and not threads:
+        return conditional_escape(text)
+    spans: list[tuple[int, int, str, str]] = []
+    end = 0
+    found = ((text.find(one.words), one) for one in findings or () if one.words)
+    for start, finding in sorted(found, key=lambda pair: pair[0]):
+        if start >= end:  # the first of two findings about the same words
+            end = start + len(finding.words)
+            spans.append((start, end, finding.severity, finding.message))
+    spans += [(one.place.span.start, one.place.span.end, "talk", f"{one.root.author}") for one in threads or ()]
+    borders = sorted({0, len(text), *(border for start, end, *_ in spans for border in (start, end))})
+    parts = []
+    for start, end in pairwise(borders):
+        over = [span for span in spans if span[0] <= start and end <= span[1]]
+        piece = conditional_escape(text[start:end])
+        css, title = " ".join(dict.fromkeys(span[2] for span in over)), "\n".join(span[3] for span in over)
+        parts.append(format_html('<mark class="{}" title="{}">{}</mark>', css, title, piece) if over else piece)
+    return mark_safe("".join(parts))
+
+
+@register.simple_tag(takes_context=True)
+def input_error(context: template.Context, *place: Any) -> SafeString:
+    """The sentence that stands beside an input, found by the parts of its name."""
+    errors = getattr(context.get("sheet"), "errors", None)
+    sentence = errors.get(".".join(str(part) for part in place)) if errors else ""
+    return format_html('<p class="error" role="alert">{}</p>', sentence) if sentence else EMPTY
+
+
+@register.simple_tag(takes_context=True)
+def beside(context: template.Context, field: str, item: int | None = None, uid: str = "") -> SafeString:
+    """Findings and open remarks of a field, or of one row of it, where they stand."""
+    found = findings_at(context, field, item)
+    threads = []
+    if item is None or uid:
+        here = _open_threads(context, "by place", lambda one: (one.place.field, one.place.row))
+        threads = [one for one in here.get((field, str(uid or "")), ()) if not one.gone]
+    both = _both(context, (field, str(uid or "")))
+    if not found and not threads and not both:
+        return format_html('<span id="f-{}{}" class="anchor"></span>', field, f"-{item}" if item else "")
+    page = context.template.engine.get_template("studio/components/beside.html")  # type: ignore[union-attr]
+    return page.render(context.new({"findings": found, "threads": threads, "field": field, "item": item, "both": both}))
+
+
+@register.inclusion_tag("studio/components/both.html", takes_context=True)
+def both_versions(context: template.Context, field: str) -> dict[str, Any]:
+    """Where two people changed this field: both versions, to choose from."""
+    return {"both": _both(context, (field, ""))}
+
+
+def _both(context: template.Context, here: tuple[str, str]) -> list[tuple[int, Any]]:
+    return [(number, one) for number, one in enumerate(context.get("choices") or (), 1) if one["beside"] == here]
+
+
+@register.simple_tag(takes_context=True)
+def input_of(context: template.Context, finding: Any) -> str:
+    """The name of the input that a finding is about, on the page as it was sent or as it is drawn."""
+    if isinstance(finding, dict):
+        return str(finding["input"])
+    rows = getattr(context.get("sheet"), finding.field, ()) if finding.field in ROWS else ()
+    if not finding.item or finding.item > len(rows):
+        return str(finding.field)
+    return f"{finding.field}.{rows[finding.item - 1]['key']}.{ROWS[finding.field]}"
+
+
+@register.simple_tag(takes_context=True)
+def area(
+    context: template.Context,
+    name: str,
+    value: str,
+    field: str = "",
+    item: int | None = None,
+    css: str = "",
+    readonly: bool = False,
+    **attributes: str,
+) -> SafeString:
+    """A text field that grows with its words and underlines those a finding or a remark is about. ``attributes``:
+    ``label``, which is read out, ``id``, ``placeholder``."""
+    found = [one for one in findings_at(context, field, item) if one.words]
+    threads = [one for one in _open_threads(context, "by input", lambda one: one.input).get(name, ()) if one.place.span]
+    told = [{name: getattr(one, name) for name in ("words", "severity", "message")} for one in found]
+    if label := attributes.pop("label", ""):
+        attributes["aria-label"] = label
+    return format_html(
+        '<div class="{}"><div class="mirror" aria-hidden="true"{}>{}\n'
+        '</div><textarea name="{}" rows="1"{}{}>\n{}</textarea></div>',
+        f"area {css}" if css else "area",
+        format_html(' data-found="{}"', pretty_json(told)) if told else "",
+        marked(value, found, threads),
+        name,
+        format_html_join("", ' {}="{}"', ((key, text) for key, text in attributes.items() if text)),
+        mark_safe(" readonly") if readonly else "",
+        value,
+    )
+
+
+@register.simple_tag(takes_context=True)
+def row_tools(context: template.Context, list: str, key: str) -> SafeString:
+    """What moves a row of a list, and takes it out; in a brief row a script puts it in."""
+    if context.get("brief"):
+        return mark_safe("<row-tools></row-tools>")
+    does = (format_html('name="do" value="{}:{}:{}"', list, act, key) for act in ("up", "down", "remove"))
+    return format_html("<row-tools>{}</row-tools>", _tools(*does))
+
+
+@register.simple_tag
+def tools_of_brief_rows() -> SafeString:
+    return _tools(*[SafeString('type="button"')] * 3)
+
+
+def _tools(up: SafeString, down: SafeString, remove: SafeString) -> SafeString:
+    return format_html(
+        '<button class="button plain square" {} data-row-up title="Earlier (Alt ↑)">{}</button>'
+        '<button class="button plain square" {} data-row-down title="Later (Alt ↓)">{}</button>'
+        '<button class="button plain square" {} data-row-remove title="Remove">{}</button>',
+        up,
+        icon("up"),
+        down,
+        icon("down"),
+        remove,
+        icon("close"),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def followed(context: template.Context, keys: Iterable[str]) -> SafeString:
+    """The numbers of the intents that an item follows from."""
+    known = _intents(context)
+    numbers = sorted(known[key][0] for key in {*keys} if key in known)
+    return mark_safe("".join(f" {number}" for number in numbers) or " no intent")
+
+
+@register.simple_tag(takes_context=True)
+def links(context: template.Context, item: str, keys: Iterable[str] = ()) -> SafeString:
+    """A box for each intent that an item can follow from."""
+    ticked = {*keys}
+    return format_html_join(
+        "",
+        '<label class="check" title="{}"><input type="checkbox" name="checklist.{}.follows_from" value="{}"{}>'
+        '<span>{} <span class="quiet">{}</span></span></label>',
+        (
+            (content, item, key, CHECKED if key in ticked else EMPTY, number, short)
+            for key, (number, content, short) in _intents(context).items()
+        ),
+    )
+
+
+@register.simple_tag
+def folded(row: dict[str, Any] | None) -> SafeString:
+    """What a row says that nobody opened, as ``sheet_from`` reads it."""
+    if not row:
+        return EMPTY
+    keys = " ".join(row["follows_from"])
+    return escape(f"{keys}\n{row['evidence']}" if row["evidence"] else keys)
+
+
+def _intents(context: template.Context) -> dict[str, tuple[int, SafeString, SafeString]]:
+    """Number, text and the beginning of the text of each intent of the page, by key."""
+    return once(
+        context,
+        "sheet",
+        "intents by key",
+        lambda sheet: {
+            row["key"]: (number, escape(row["content"]), escape(Truncator(row["content"]).chars(SHOWN)))
+            for number, row in enumerate(sheet.intents if sheet else (), 1)
+        },
+    )
