@@ -11,7 +11,7 @@ from studio.spec.checks import find_problems
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
 from studio.spec.persona import PersonaSpec
-from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec, Trigger
+from studio.spec.task import ChecklistItem, Dependency, ExpectedArtifact, HiddenIntent, TaskSpec, Trigger
 from tests.bench.own import LABELS
 
 
@@ -51,7 +51,7 @@ def _task(task_id: str, parts: dict[str, Any], texts: dict[str, str]) -> TaskSpe
         checklist=tuple(ChecklistItem(uid=f"c{n}", criterion=text) for n, text in enumerate(parts.get("criteria", ()))),
         assets=tuple(FileRef(path=path, sha256=_sha(path), size=1) for path in parts.get("files", ())),
         files_read=tuple(parts.get("files_read", ())),
-        expected_artifacts=tuple(parts.get("expected_artifacts", ())),
+        expected_artifacts=tuple(ExpectedArtifact(path=path) for path in parts.get("expected_artifacts", ())),
         depends_on=tuple(Dependency(task_id=other) for other in parts.get("depends_on", ())),
     )
 

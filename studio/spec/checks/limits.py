@@ -19,6 +19,8 @@ LIMIT = re.compile(
     r"|minutes?|seconds?|guidelines?|options?)\b",
     re.IGNORECASE,
 )
+NONE = re.compile(r"(?:^|[.;]\s*)(?:no|none of|not one of|never)\b[^.;]*$", re.IGNORECASE)
+"""Before a limit: turns it round."""
 UPPER = (
     "at most", "no more than", "not more than", "maximum", "max", "up to", "under", "fewer than", "less than",
     "no longer than", "not longer than", "shorter than",
@@ -40,7 +42,8 @@ def limits(text: str) -> tuple[Limit, ...]:
         if number is None or number.kind != "number" or not number.key[1:].isdigit():
             continue
         count, kind = float(number.key[1:]), match["kind"].lower().rstrip(".")
-        low, high = (count, count) if kind == "exactly" else (0, count) if kind.startswith(UPPER) else (count, 10**9)
+        upper = kind.startswith(UPPER) != (NONE.search(text, 0, match.start()) is not None)
+        low, high = (count, count) if kind == "exactly" else (0, count) if upper else (count, 10**9)
         noun = match["noun"].lower().removesuffix("s")
         found.append(Limit(noun, low, high, Span(match[0], match.start(), match.end())))
     return tuple(found)

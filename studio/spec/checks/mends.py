@@ -9,6 +9,7 @@ from collections.abc import Callable
 from studio.spec.checks.quoting import listed, quote
 from studio.spec.checks.rules.broken_text import BROKEN, LOST, MIXED
 from studio.spec.checks.rules.persistent_not_earlier import alone
+from studio.spec.checks.rules.scope_unmarked import lasting
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
 from studio.spec.mending import Add, Edit, Mend, Put, Remove
@@ -91,6 +92,15 @@ def _this_session(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Men
         label="Set the scope to this session",
         shows=f"{'Intents' if many else 'Intent'} {listed(map(str, places))}: scope “this session”.",
         edits=edits,
+    )
+
+
+def _persistent(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    places = lasting(task, episode)
+    return Mend(
+        label="Set the scope to persistent",
+        shows=f"{'Intents' if len(places) > 1 else 'Intent'} {listed(map(str, places))}: scope “persistent”.",
+        edits=tuple(Put(field="intents", item=place, part="scope", value="persistent") for place in places),
     )
 
 
@@ -221,6 +231,7 @@ _MENDERS: dict[str, Mender] = {
     "output-unread": _show_judges,
     "persistent-alone": _this_session,
     "persistent-not-earlier": _this_session,
+    "scope-unmarked": _persistent,
     "undeclared-dependency": _declare,
     "weight-not-positive": _weigh_one,
 }

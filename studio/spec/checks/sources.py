@@ -100,11 +100,11 @@ def made_here(task: TaskSpec, name: str) -> bool:
     """Whether this task's own session is to write a file of that name."""
     if any(path.rpartition("/")[2] == name for path in task.expected_paths):
         return True
-    return name in _names_made(task.initial_request)
+    return name in names_made(task.initial_request)
 
 
 @lru_cache(maxsize=2_000)
-def _names_made(request: str) -> frozenset[str]:
+def names_made(request: str) -> frozenset[str]:
     """Names of files that a request, read up to its hundredth file, asks to be written."""
     made = set()
     for match in files_named(request)[:100]:

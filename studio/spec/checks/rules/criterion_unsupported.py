@@ -1,12 +1,20 @@
 import re
 from collections.abc import Iterator
 
+from studio.spec.checks.facts import facts
+from studio.spec.checks.limits import limits
 from studio.spec.checks.quoting import quote
 from studio.spec.checks.rule import Flaw, Scene, rule
-from studio.spec.checks.sources import given, told
+from studio.spec.checks.sources import files_named, given, profile, told
 from studio.spec.task import TaskSpec
 
 HARD = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d{5,}\b|(?<![\d-])\d{3,}[- ]\d{3,}[- ]?\d*\b")
+BETWEEN = re.compile(
+    r"\bbetween (?P<low>\d[\d,]*) and \d[\d,]* (?:words?|characters?|pages?|slides?|sentences?|lines?)\b", re.I
+)
+AMOUNT = re.compile(
+    r"(?:\b(?:RMB|EUR|USD|GBP|CHF|CNY)|[€£$¥]) ?(?P<sum>\d[\d,]*(?:\.\d+)?)(?! ?(?:million|thousand|billion|k\b))"
+)
 TABLES = (".csv", ".tsv", ".xlsx", ".xls", ".ods", ".json")
 LONG = 7
 """Digits from which on a number is a reference; a shorter one may be reckoned from a table."""
@@ -15,11 +23,12 @@ ELSEWHERE = re.compile(r"\b(?:internet|web|online|search|look up|research|curren
 
 @rule("criterion-unsupported", "hint")
 def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
-    """A number or an address that a criterion demands is known from request, intents, files or earlier sessions.
+    """A number, a limit, a sum or an address that a criterion demands is known from request, intents, files or earlier
+    sessions.
 
     Silent where the agent may learn it elsewhere: from tools, from the web, or from a file that cannot be read here.
     """
-    wanted = [(n, match[0]) for n, item in enumerate(task.checklist, 1) for match in HARD.finditer(item.criterion)]
+    wanted = [(n, words) for n, item in enumerate(task.checklist, 1) for words in _demanded(item.criterion)]
     if not wanted:
         return
     earlier = scene.earlier(task)
@@ -27,21 +36,32 @@ def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     apps = task.tool_evidence or task.tools
     if apps or ELSEWHERE.search(task.initial_request) or any(file.sha256 not in scene.texts for file in files):
         return
-    persona = scene.episode.persona
-    sources = [given(task, scene), persona.role_text, persona.working_style, persona.routines, str(persona.preferences)]
+    sources = [given(task, scene), profile(scene.episode.persona)]
     sources += [intent.content for intent in task.intents]
     sources += [f"{told(other)}\n{given(other, scene)}" for other in earlier]
     known = _plain("\n".join(sources))
-    reckoned = any(file.path.casefold().endswith(TABLES) for file in files)
+    numbers = {fact.value for source in sources for fact in facts(source[:40_000]) if fact.kind == "number"}
+    paths = [*(file.path for file in files), *(match[0] for match in files_named(task.initial_request))]
+    reckoned = any(path.casefold().endswith(TABLES) for path in paths)
     for position, words in wanted:
-        if _plain(words) not in known and not (reckoned and words.isdigit() and len(words) < LONG):
-            yield Flaw(
-                "checklist",
-                f"Nothing the agent can know has {quote(words)}.",
-                "Let an intent, a file or an earlier session say it, or accept other words.",
-                position,
-                words=words,
-            )
+        if _plain(words) in known or any(fact.value in numbers for fact in facts(words) if fact.kind == "number"):
+            continue
+        if reckoned and (AMOUNT.search(words) or (words.isdigit() and len(words) < LONG)):
+            continue
+        yield Flaw(
+            "checklist",
+            f"Nothing the agent can know has {quote(words)}.",
+            "Let an intent, a file or an earlier session say it, or accept other words.",
+            position,
+            words=words,
+        )
+
+
+def _demanded(criterion: str) -> Iterator[str]:
+    criterion = criterion[:2_000]
+    yield from (match[0] for match in HARD.finditer(criterion))
+    yield from (limit.span.text for limit in limits(criterion) if any(map(str.isdigit, limit.span.text)))
+    yield from (match[0] for pattern in (BETWEEN, AMOUNT) for match in pattern.finditer(criterion))
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
 from studio.spec.checks.rule import Flaw, Scene, rule, written
 from studio.spec.checks.sources import behind, told
@@ -17,14 +18,21 @@ FEWEST = 2.0
 
 @rule("dates-disagree", "warning")
 def dates_disagree(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
-    """An affair that goes over two sessions does not change its year in between."""
-    for name in sorted(behind(task, scene)):
+    """An affair that goes over two sessions does not change its day or its year in between. A hint where the later one
+    does not build on the other: it may come round again."""
+    if not any(days(text) for _, _, text in written(task)):
+        return
+    known = behind(task, scene)
+    for name in sorted(known):
         other = scene.episode.task(name)
         text = told(other) if other else ""
         there = [each for each in days(text) if each.year]
         flaw = next(_differing(task, name, there), None) or next(_moved(task, name, text), None)
         if flaw:
             yield flaw
+    for other in scene.earlier(task):
+        if other.task_id not in known and (flaw := next(_moved(task, other.task_id, told(other)), None)):
+            yield replace(flaw, severity="hint")
 
 
 def _differing(task: TaskSpec, name: str, there: list[Day]) -> Iterator[Flaw]:

@@ -1,14 +1,18 @@
 from collections.abc import Iterator
 
 from studio.spec.checks.rule import Flaw, Scene, rule
-from studio.spec.checks.sources import files_named, made_here
+from studio.spec.checks.sources import files_named, made_here, names_made
 from studio.spec.task import TaskSpec
+
+WRITERS = ("write_file", "edit_file")
 
 
 @rule("output-unread", "warning")
 def output_unread(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """Judges see the files a task shows them and no others: what the session writes elsewhere is judged unseen."""
     if not any(item.grader == "rubric" for item in task.scored_items):
+        return
+    if any(entry.tool in WRITERS and entry.call for entry in task.tool_evidence):  # what is written stands in the call
         return
     looked_at = {item.rule.path for item in task.checklist if item.rule}
     seen = {path.rpartition("/")[2] for path in (*task.files_read, *looked_at)}
@@ -22,6 +26,10 @@ def output_unread(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if name not in seen | given and made_here(task, name):
             seen.add(name)
             yield _flaw("initial_request", None, match[0])
+    for position, intent in enumerate(task.intents, 1):
+        for name in names_made(intent.content) - seen - given:
+            seen.add(name)
+            yield _flaw("intents", position, name)
 
 
 def _flaw(field: str, item: int | None, path: str) -> Flaw:

@@ -7,14 +7,19 @@ from studio.spec.task import TaskSpec
 
 _WORD = r"(?:pass(?:word|code|phrase)s?|pw|pwd|passwd)\b[\"']?"
 _QUOTED = r"[\"'`“‘]\S{3,}"
-_MADE = r"(?=\S{0,200}[\d!#$%&*+?@^~\[\]{}=])\S{4,}"
-_LAST = r"\S{4,}(?=\s*[.!]?(?:$|\s+(?-i:[A-Z])))(?<!ed)"
+_MADE = r"(?=\S{0,200}(?:[\d!#$%&*+?@^~\[\]{}()=|<>/\\]|(?-i:[a-z][A-Z])))\S{4,}"
+_NAMED = r"(?!(?:the|an?|my|our|your|see|on|in|at|ask|with|under|not|none|unknown|same|as)\b)[^\s,;]{4,}"
+_WORDLIKE = (
+    r"(?!(?:about|correct|expired|forgotten|good|here|kept|known|lost|missing|needed|new|none|old|required|right|safe|same"
+    r"|secret|strong|there|unknown|weak|with|wrong|yours?|their|this|that|what|they|when|where)\b)"
+    r"[^\s,;]{4,}(?=[,;]|\s*[.!]?(?:$|\s+(?-i:[A-Z]))|\s+(?:and|so|please|but|for|if|to)\b)(?<!ed)(?<!ing)"
+)
 SECRET = re.compile(
-    rf"\b{_WORD}\s*(?:(?:[:=]|is:|are:)\s*(?!the\b|a\b|\w+ \w+ \w)[^\s,;]{{4,}}"
-    rf"|(?:(?:is|are)|for \S{{1,40}} is)\s+(?:{_QUOTED}|{_MADE}|{_LAST}))",
+    rf"\b{_WORD}\s*(?:(?:[:=]|is:|are:)\s*{_NAMED}"
+    rf"|(?:(?:is|are)|for \S{{1,40}} is)\s+(?:{_QUOTED}|{_MADE}|{_WORDLIKE}))",
     re.IGNORECASE,
 )
-"""After “is”, a word is a password if it is quoted, made of more than letters, or the last of the sentence."""
+"""After “is”, a word is a password if it is quoted, made of more than letters, or if nothing is said further of it."""
 DOOR = re.compile(
     r"\b(?:PIN|(?i:pin code|pin number|door code|access code|entry code|lock code|alarm code|safe code|passcode))\b"
     r"(?:\s+(?:for|of|to) (?:the|my|our) \w+)?\s*(?:is|:|=|#)?\s*(?P<code>\d{4,10})\b"

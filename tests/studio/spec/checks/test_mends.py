@@ -32,6 +32,13 @@ SMALL: list[tuple[str, EpisodeSpec]] = [
     ("files-read-absolute", episode_of(scored("t", files_read=("/help.md",)))),
     ("initial-status-provided", episode_of(scored("t", intents=(intent(initial_status="provided"),)))),
     ("persistent-alone", episode_of(scored("t", intents=(intent(scope="persistent"),)))),
+    (
+        "scope-unmarked",
+        episode_of(
+            task("t", intents=(intent("a b c"), intent("We always use metres"))),
+            scored("u", depends_on=after("t"), intents=(intent("We use metres"),)),
+        ),
+    ),
     ("weight-not-positive", episode_of(scored("t", checklist=(item(weight=-1),)))),
 ]
 OF_WRITTEN = [

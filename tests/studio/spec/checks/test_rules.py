@@ -48,7 +48,7 @@ def check(*tasks: TaskSpec, unplaced: tuple[TaskSpec, ...] = (), **persona: Any)
     return find_problems(episode)
 
 
-SOUND = (task("t1"), scored("t2", depends_on=after("t1")))
+SOUND = (task("t1", intents=(intent(scope="persistent"),)), scored("t2", depends_on=after("t1")))
 
 BROKEN: list[tuple[str, list[Finding], tuple[str, str, int | None]]] = [
     ("no-intents", check(scored("t", intents=())), ("t", "intents", None)),
@@ -63,6 +63,14 @@ BROKEN: list[tuple[str, list[Finding], tuple[str, str, int | None]]] = [
     ("dependency-scored", check(scored("a"), scored("t", depends_on=after("a"))), ("t", "depends_on", 1)),
     ("dependent-unscored", check(task("a"), task("t", depends_on=after("a"))), ("t", "checklist", None)),
     ("setup-unused", check(task("t")), ("t", "checklist", None)),
+    (
+        "scope-unmarked",
+        check(
+            task("a", intents=(intent("Sums are always shown below the figures"), intent("Today only the short form"))),
+            scored("t", depends_on=after("a"), intents=(intent("The sums are shown below the figures"),)),
+        ),
+        ("a", "intents", 1),
+    ),
     ("grader-missing", check(scored("t", grader_script="data/Pilot/scripts/x.py")), ("t", "grader_script", None)),
     ("grader-unreferenced", check(scored("t"), scripts=(file("scripts/t.py"),)), ("t", "grader_script", None)),
     ("files-read-absolute", check(scored("t", files_read=("/tmp/help.md",))), ("t", "files_read", 1)),
