@@ -44,16 +44,18 @@ TRIES = 3
 FRESH_TEMPERATURE = 0.7
 MOST_ATTEMPTS = 3
 """Workers that may die over it."""
-ADVICE: tuple[tuple[type[Exception], str], ...] = (
-    (BudgetSpent, "An owner of the benchmark can raise the budget."),
-    (UnusableJson, "Try again, or write it yourself: nothing of the answer was kept."),
-    (ContextTooLong, "Shorten the files, or ask about less."),
-    (KeyMissing, "Whoever runs this studio can set it."),
-    (KeyRefused, "Whoever runs this studio can look at the key."),
-    (QuotaSpent, "Whoever runs this studio can look at the account."),
-    (RequestRefused, "An owner can choose another model."),
-    (Outage, "Try again in a moment; if it stays so, an owner can choose another model."),
+ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
+    (BudgetSpent, "", "An owner of the benchmark can raise the budget."),
+    (UnusableJson, "", "Try again, or write it yourself: nothing of the answer was kept."),
+    (ContextTooLong, "This is more than {name} can read.", "Shorten the files, or ask about less."),
+    (KeyMissing, "{name} has no key.", "Whoever runs this studio can set it."),
+    (KeyRefused, "{name} was refused: its key is not accepted.", "Whoever runs this studio can look at the key."),
+    (QuotaSpent, "The account of {name} has nothing left.", "Whoever runs this studio can look at the account."),
+    (RequestRefused, "{name} refused the question.", "An owner can choose another model."),
+    (Outage, "{name} gave no answer.", "Try again in a moment; if it stays so, an owner can choose another model."),
 )
+"""What happened, in place of the failure's own words where those speak of addresses and replies of a server, and what
+to do."""
 
 
 def work_on(pk: int, *, patience: Patience = PATIENCE) -> None:
@@ -74,7 +76,8 @@ def work_on(pk: int, *, patience: Patience = PATIENCE) -> None:
         try:
             _finish(row, **_answer(row, patience))
         except (Outage, ValueError) as failure:
-            _finish(row, state=State.FAILED, problem=storable(in_words(failure))[:2000])
+            said = {"problem": in_words(failure, row.endpoint.name), "detail": str(failure)}
+            _finish(row, state=State.FAILED, **{name: storable(text)[:2000] for name, text in said.items()})
         except OwnerGone:
             logger.info("Nobody waits for suggestion %d any more.", pk)
         except Exception as error:
@@ -83,10 +86,11 @@ def work_on(pk: int, *, patience: Patience = PATIENCE) -> None:
             _finish(row, state=State.FAILED, problem=f"A defect of the studio: {type(error).__name__}. Try again.")
 
 
-def in_words(failure: Exception) -> str:
-    """What happened, and what to do."""
-    advice = next((words for kind, words in ADVICE if isinstance(failure, kind)), "An owner can choose another model.")
-    return f"{failure} {advice}"
+def in_words(failure: Exception, name: str) -> str:
+    """What happened when ``name`` was asked, and what an author can do."""
+    told = next(((what, mend) for kind, what, mend in ADVICE if isinstance(failure, kind)), None)
+    what, mend = told or ("", "An owner can choose another model.")
+    return f"{what.format(name=name) or failure} {mend}"
 
 
 def _answer(row: Suggestion, patience: Patience) -> Mapping[str, Any]:
@@ -109,7 +113,7 @@ def _answer(row: Suggestion, patience: Patience) -> Mapping[str, Any]:
     return {
         "state": State.READY,
         "rows": storable([one.to_json() for one in proposals]),
-        "findings": storable(check_rows(row.task, spec, proposals)),
+        "findings": storable(check_rows(row.task, spec, proposals, kind=row.kind)),
     }
 
 

@@ -101,7 +101,7 @@ def _require_something(assignment: Assignment, spec: TaskSpec) -> None:
     if kind in ("reword", "leaks") and not spec.intents:
         raise HelpRefused("Write the hidden intents first: without them there is nothing to give away.")
     if kind == "checklist" and not assignment.reference_text.strip():
-        raise HelpRefused("Choose a file with text, or paste a good result to draw items from.")
+        raise HelpRefused("Choose a reference or a file with text, or paste a good result to draw items from.")
     if kind == "translate" and not texts_of(spec, field):
         raise HelpRefused("There is no text to translate yet.")
 
@@ -124,7 +124,7 @@ def _repeat(row: Suggestion, known: Suggestion, material: Material) -> None:
     row.state, row.rows, row.replay_of, row.scripted = State.READY, known.rows, known, known.scripted
     row.answered_at = timezone.now()
     proposals = [Proposal.model_validate(one) for one in known.rows or ()]
-    row.findings = check_rows(row.task, material.task, proposals)
+    row.findings = check_rows(row.task, material.task, proposals, kind=row.kind)
 
 
 def _put_away(row: Suggestion, by: User) -> None:

@@ -9,13 +9,18 @@ from evaluation.assisting.material import Material
 from evaluation.models import Suggestion
 from studio.drafts import load_episode
 from studio.models import Blob, Task
+from studio.previews import preview
 from studio.spec.checks.sources import opening
 from studio.spec.task import TaskSpec
 from studio.spec.text.leaks import find_leak, topic_of
 
 LARGEST_FILE = 400_000
 """Bytes; larger files are not read."""
+LARGEST_REFERENCE = 16_000_000
+"""Likewise of a reference, which may be a document with pictures."""
 WORKFLOW = "the reference workflow"
+REFERENCE_OF = "the reference of "
+"""In front of an expected artifact's path."""
 PASTED = "pasted text"
 MOST_PASTED = 60_000
 
@@ -56,7 +61,17 @@ def reference_text(spec: TaskSpec, reference: str, pasted: str = "") -> str:
         return pasted[:MOST_PASTED]
     if reference == WORKFLOW:
         return spec.reference_workflow
+    if reference.startswith(REFERENCE_OF) and (text := _attached(spec, reference.removeprefix(REFERENCE_OF))):
+        return text
     return file_texts(spec).get(reference, "")
+
+
+def _attached(spec: TaskSpec, path: str) -> str:
+    """The words of an attached reference, also of a document that is no text file."""
+    file = next((one for one in spec.references if one.path == path), None)
+    if file is None or file.size > LARGEST_REFERENCE:
+        return ""
+    return preview(path, Blob.objects.read([file.sha256]).get(file.sha256, b"")).text
 
 
 def assignment_of(row: Suggestion, spec: TaskSpec) -> Assignment:

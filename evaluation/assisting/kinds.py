@@ -50,7 +50,8 @@ class Assignment:
     language: str = ""
     """Of a translation."""
     reference: str = ""
-    """What a checklist is drawn from: a path, or ``the reference workflow``, or ``pasted text``."""
+    """What a checklist is drawn from: ``the reference of`` an expected artifact, a path, ``the reference workflow`` or
+    ``pasted text``."""
     reference_text: str = ""
 
 

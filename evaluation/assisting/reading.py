@@ -54,6 +54,11 @@ class SuggestionView:
     problem: str = ""
 
     @property
+    def findings(self) -> tuple[Mapping[str, Any], ...]:
+        """What the checks say of all rows together."""
+        return tuple(self.suggestion.findings.get("", ()))
+
+    @property
     def open(self) -> tuple[RowView, ...]:
         return tuple(one for one in self.rows if one.decision is None)
 

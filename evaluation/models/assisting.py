@@ -64,6 +64,8 @@ class Suggestion(models.Model):
     state = models.CharField(max_length=10, choices=State.choices, default=State.ASKED)
     problem = models.TextField(blank=True)
     """Of a failed one: what happened and what to do."""
+    detail = models.TextField(blank=True)
+    """Of a failed one: the failure to the letter, with addresses and what a server said, for the owners."""
     rows = OrderedJSONField(null=True)
     """List of ``Proposal``."""
     findings = OrderedJSONField(default=dict)

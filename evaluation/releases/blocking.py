@@ -20,7 +20,13 @@ AUDITED_DECISIONS = 10
 DISAGREEMENT = 0.1
 """The share of them in which people may hold the opposite of the judge, unless the limits say ``disagreement``.
 The paper reports 2.7 % for checklists and 1.5 % for intents (Table 6)."""
-WORDS = {"intents": "intent", "checklist": "item", "depends_on": "earlier session", "assets": "file"}
+WORDS = {
+    "intents": "intent",
+    "checklist": "item",
+    "depends_on": "earlier session",
+    "assets": "file",
+    "expected_artifacts": "file it leaves behind",
+}
 
 
 class Blocker(NamedTuple):

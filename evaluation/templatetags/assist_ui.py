@@ -10,7 +10,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluation.assisting.gathering import WORKFLOW
+from evaluation.assisting.gathering import REFERENCE_OF, WORKFLOW
 from evaluation.assisting.helpers import helper_of
 from evaluation.assisting.kinds import BY_RULE, LANGUAGES, ROW_FIELDS
 from evaluation.assisting.provenance import Origin, origins
@@ -124,11 +124,12 @@ def help_for(context: template.Context, finding: Any) -> dict[str, str] | None:
 
 @register.simple_tag(takes_context=True)
 def references(context: template.Context) -> list[str]:
-    """What checklist items can be drawn from: files first, those the task expects before others."""
+    """What checklist items can be drawn from: references first, then files, those the task expects before others."""
     spec = context["spec"]
     expected = {*spec.expected_paths, *spec.files_read}
     paths = sorted((file.path for file in spec.assets), key=lambda path: (path not in expected, path))
-    return [*paths, WORKFLOW] if spec.reference_workflow.strip() else paths
+    attached = [f"{REFERENCE_OF}{file.path}" for file in spec.references]
+    return [*attached, *paths, *([WORKFLOW] if spec.reference_workflow.strip() else [])]
 
 
 def _row_of(context: template.Context, finding: Any) -> tuple[str, str]:

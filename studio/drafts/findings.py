@@ -95,6 +95,7 @@ def _graders(episodes: Iterable[EpisodeSpec]) -> Iterator[FileRef]:
 def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
     for task in (*episode.tasks, *episode.unplaced):
         yield from task.assets
+        yield from task.references
     for skill in episode.persona.skills:
         yield from skill.files
 

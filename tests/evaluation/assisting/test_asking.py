@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.assisting import asking
+from evaluation.assisting.gathering import assignment_of, reference_text
 from evaluation.assisting.helpers import HelpRefused
-from evaluation.models import Suggestion, SuggestionCall
+from evaluation.models import ModelEndpoint, Suggestion, SuggestionCall
+from studio.drafts import save_task
+from studio.models import Blob
+from studio.spec.base import Content
+from studio.spec.task import ExpectedArtifact
 from tests.evaluation.assisting.making import I1, I2, NOTES, U1, split_into
+from tests.evaluation.builders import file
 from tests.evaluation.factories import person
+from tests.studio.previews.making import a_png
 
 TWO = split_into("The plan names the baker.", "The plan gives the start of each shift.")
 
@@ -124,23 +135,88 @@ def test_ids_of_something_else_are_refused(desk):
 
 
 @pytest.mark.parametrize(
-    ("model", "words"),
+    ("model", "words", "detail"),
     [
-        ("scripted-helper+stall", "did not answer within"),
-        ("scripted-helper+401", "refused the key"),
-        ("scripted-helper+500", "failed with status 500"),
-        ("scripted-helper+html", "not a JSON object"),
-        ("scripted-helper+quota", "no quota left"),
-        ("scripted-helper+context", "Shorten the files"),
-        ("scripted-helper+hangup", "closed the connection"),
-        ("scripted-helper+prose", "no usable answer"),
+        ("scripted-helper+stall", "gave no answer", "did not answer within"),
+        ("scripted-helper+401", "its key is not accepted", "refused the key"),
+        ("scripted-helper+500", "gave no answer", "failed with status 500"),
+        ("scripted-helper+html", "gave no answer", "not a JSON object"),
+        ("scripted-helper+quota", "has nothing left", "no quota left"),
+        ("scripted-helper+context", "Shorten the files", "longer than"),
+        ("scripted-helper+hangup", "gave no answer", "closed the connection"),
+        ("scripted-helper+prose", "no usable answer", "no usable answer"),
     ],
 )
-def test_what_goes_wrong_at_the_endpoint_is_said_in_words_with_what_to_do(scripted_desk, model, words):
+def test_what_goes_wrong_at_the_endpoint_is_said_in_words_with_what_to_do(scripted_desk, model, words, detail):
     row = scripted_desk(model).ask()
 
-    assert row.state == "failed" and words in row.problem
+    assert row.state == "failed" and words in row.problem and detail in row.detail
     assert row.problem.count(".") >= 2  # what happened, and what to do
+
+
+def test_where_an_endpoint_stands_is_for_owners_and_not_for_authors(desk):
+    address = "http://127.0.0.1:9/v1"
+    ModelEndpoint.objects.filter(pk=desk.endpoint.pk).update(base_url=address)
+    desk.ask()
+    author, owner = Client(), Client()
+    author.force_login(desk.author)
+    owner.force_login(person(desk.benchmark, "owner"))
+
+    page = author.get(desk.task.get_absolute_url()).content.decode()
+    record = owner.get(f"/benchmarks/{desk.benchmark.slug}/help/").content.decode()
+
+    assert "clever gave no answer. Try again in a moment" in page
+    assert "127.0.0.1:9" not in page and "127.0.0.1:9" in record
+
+
+def test_what_a_request_gives_away_is_said_once_of_a_translation(desk):
+    spec = desk.spec
+    request = " ".join(intent.content for intent in spec.intents)
+    save_task(desk.task.pk, spec.model_copy(update={"initial_request": request}), by=desk.author)
+
+    def same(body):
+        texts = re.findall(r'<text id="([^"]+)">(.*?)</text>', body["messages"][1]["content"], re.S)
+        return json.dumps({"texts": [{"id": name, "text": f"{text} Also."} for name, text in texts]})
+
+    desk.stub.helper = same
+    row = desk.ask("translate", field="task", language="German")
+
+    told = [(place, one["rule"]) for place, found in row.findings.items() for one in found]
+    assert [one for one in told if one[1] == "intent-in-request"] == [("", "intent-in-request")]
+    assert "intents 1" in row.findings[""][0]["message"]
+
+
+def test_the_reference_attached_to_an_artifact_is_offered_first_and_drawn_from(desk):
+    content = "The bread list of a good week.\nTwo bakers start at four."
+    reference = Content(sha256=file("x", content).sha256, size=len(content))
+    artifacts = (ExpectedArtifact(path="out/plan.md", reference=reference), ExpectedArtifact(path="log.csv"))
+    save_task(desk.task.pk, desk.spec.model_copy(update={"expected_artifacts": artifacts}), by=desk.author)
+    client = Client()
+    client.force_login(desk.author)
+    page = client.get(desk.task.get_absolute_url()).content.decode()
+    desk.says('{"items": []}')
+    asked = {"ask": "checklist:checklist", "assist.reference": "the reference of out/plan.md"}
+    persona = desk.task.episode.persona
+
+    client.post(reverse("evaluation:assist_ask", args=[desk.benchmark.slug, persona.user_id, desk.task.pk]), asked)
+    given = assignment_of(desk.answer(Suggestion.objects.get()), desk.spec)
+
+    options = re.findall(r"<option>([^<]+)</option>", page[page.index("assist-reference") :])
+    assert options[0] == "the reference of out/plan.md" and "notes.md" in options
+    assert given.reference_text == content
+    assert content in desk.stub.bodies[-1]["messages"][1]["content"]
+
+
+def test_a_reference_without_words_is_refused_before_anything_is_sent(desk):
+    content = a_png()
+    Blob.objects.keep([content])
+    reference = Content(sha256=hashlib.sha256(content).hexdigest(), size=len(content))
+    spec = desk.spec.model_copy(update={"expected_artifacts": (ExpectedArtifact(path="a.png", reference=reference),)})
+    text = reference_text(spec, "the reference of a.png")
+
+    with pytest.raises(HelpRefused, match="with text"):
+        desk.ask("checklist", reference="the reference of a.png", reference_text=text)
+    assert desk.stub.bodies == []
 
 
 def test_an_endpoint_that_asks_to_wait_is_waited_for(scripted_desk):

@@ -29,12 +29,15 @@ def personal_data(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 words=words if field != "trigger" else "",
                 severity=severity,
             )
-    for position, file in enumerate(task.assets, 1):
+    files = [("assets", position, file, "") for position, file in enumerate(task.assets, 1)]
+    places = {path: position for position, path in enumerate(task.expected_paths, 1)}
+    files += [("expected_artifacts", places[file.path], file, "The reference of ") for file in task.references]
+    for field, position, file, what_file in files:
         if found := _first(scene.texts.get(file.sha256, "")[:LONGEST], simulated):
             _, what, severity = found
             yield Flaw(
-                "assets",
-                f"“{file.path}” has what looks like {what}.",
+                field,
+                f"{what_file}“{file.path}” has what looks like {what}.",
                 MEND if severity == "warning" else PHONE_MEND,
                 position,
                 words=file.path,
