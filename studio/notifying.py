@@ -115,9 +115,21 @@ def tell_of_answer(answer: Comment) -> None:
     root = answer.reply_to
     assert root is not None
     mentioned = _mentioned(answer, "")
-    others = set(root.replies.filter(deleted_at=None).values_list("author", flat=True)) | {root.author_id}
+    others = people_in(root)
     text = f"answers on “{answer.task}”: {_short(answer.text)}"
     _tell_of_task(answer.task, others - mentioned, Kind.ANSWERED, text, by=answer.author, anchor=f"#remark-{root.pk}")
+
+
+def tell_of_settling(root: Comment, *, by: User, settled: bool) -> None:
+    """Those who took part in the talk."""
+    done = "settled" if settled else "took up again"
+    text = f"{done} a remark on “{root.task}”: {_short(root.text or root.words)}"
+    _tell_of_task(root.task, people_in(root), Kind.SETTLED, text, by=by, anchor=f"#remark-{root.pk}")
+
+
+def people_in(root: Comment) -> set[int]:
+    """Who said something in a talk."""
+    return set(root.replies.filter(deleted_at=None).values_list("author", flat=True)) | {root.author_id}
 
 
 def tell_of_applied(task: Task, applied: Iterable[Comment], saved: Revision, *, by: User) -> None:

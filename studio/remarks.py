@@ -114,9 +114,10 @@ def settle(remark: Comment, *, by: User, settled: bool) -> None:
         return
     root.resolved_at, root.resolved_by = (timezone.now(), by) if settled else (None, None)
     root.save(update_fields=["resolved_at", "resolved_by"])
-    task = Task.objects.select_related("episode__persona").get(pk=root.task_id)
+    task = root.task = Task.objects.select_related("episode__persona__benchmark").get(pk=root.task_id)
     verb = "settled_a_remark" if settled else "opened_a_remark_again"
     record(task, verb, by=by, summary=_short(root.text or root.words), data={"remark": root.pk})
+    notifying.tell_of_settling(root, by=by, settled=settled)
 
 
 def _anchor(where: Where, texts: Mapping[Where, str], words: Quote | None, *, whole: bool) -> Quote:

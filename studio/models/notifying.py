@@ -12,6 +12,7 @@ class Notification(models.Model):
         MENTIONED = "mentioned", "Somebody mentions you in a remark"
         REMARKED = "remarked", "A remark on a task you write"
         ANSWERED = "answered", "Somebody answers you, or applies what you suggested"
+        SETTLED = "settled", "A remark you took part in is settled, or taken up again"
         ASSIGNED = "assigned", "A task is given to you to write or to review"
         REVIEW_ASKED = "review_asked", "A task waits for a review you may give"
         CHANGES_REQUESTED = "changes_requested", "Changes are asked of a task you wrote"

@@ -112,6 +112,7 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "own": request.user.pk in authors,
         "people": assigning.people_of(row, authors=authors),
         "fields": FIELDS,
+        "session_names": session_names(siblings),
         "earlier": [other for other in siblings if other["pk"] != row.pk and other["position"]],
         "before": siblings[here - 1] if here else None,
         "after": siblings[here + 1] if here + 1 < len(siblings) else None,
@@ -128,6 +129,15 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "examples": examples(sheet.values["trigger"]),
         "limits": {"files": settings.UPLOAD_MAX_TASK_FILES, "file_bytes": settings.UPLOAD_MAX_FILE_BYTES},
         "happened": activity_of(row, size=8).object_list,
+    }
+
+
+def session_names(siblings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Number and title of an episode's sessions, by the ids that the format knows them by."""
+    return {
+        one["task_id"]: f"{one['position']:02d} {one['title'].strip() or one['task_id']}"
+        for one in siblings
+        if one["position"]
     }
 
 

@@ -67,7 +67,12 @@ def judged(request: HttpRequest, row: Task, sheet: Sheet, spec: TaskSpec, found:
         "findings": render_to_string("studio/components/task_findings.html", pane, request),
         "evidence": render_to_string(
             "studio/components/task_evidence.html",
-            parts | {"sheet": sheet, "map": working.map_evidence(row, spec)},
+            parts
+            | {
+                "sheet": sheet,
+                "map": working.map_evidence(row, spec),
+                "session_names": task_page.session_names(row.episode.tasks.values("task_id", "title", "position")),
+            },
             request,
         ),
         "marks": [

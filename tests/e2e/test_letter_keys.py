@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
+from studio.models import Task, User
+
 
 def test_who_switches_keys_of_one_letter_off_keeps_the_others(sample, visit):
     page = visit("author").go("/settings/")
@@ -29,6 +31,15 @@ def test_who_switches_keys_of_one_letter_off_keeps_the_others(sample, visit):
     expect(card).not_to_have_attribute("aria-current", "true")
     page.keyboard.press("ArrowDown")
     expect(page.locator("a.card").nth(1)).to_be_focused()
+
+
+def test_where_letter_keys_are_off_none_is_shown(sample, radio, visit):
+    User.objects.filter(username="reviewer").update(letter_keys=False)
+    Task.objects.filter(pk=radio["02_briefing"].pk).update(state="in_review")
+    page = visit("reviewer").go(radio["02_briefing"].get_absolute_url())
+
+    expect(page.get_by_role("group", name="Realistic")).to_be_visible()
+    expect(page.locator("#review kbd:visible")).to_have_count(0)
 
 
 def test_no_key_acts_in_any_kind_of_field(sample, radio, visit):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
+from studio import drafts
 from studio.models import Membership, User
 
 
@@ -44,6 +45,8 @@ def test_a_reviewer_says_what_should_change_and_the_author_finds_it(sample, radi
     mine.keyboard.press("s")
     expect(mine.get_by_role("banner")).to_contain_text("in review")
     theirs.goto(task.get_absolute_url())
+    expect(theirs.get_by_label("Your words")).to_be_in_viewport()  # at once: looking and deciding
+    expect(theirs.get_by_role("link", name="Findings")).to_be_in_viewport()
     theirs.get_by_label("Your words").fill("Say which February.")
     theirs.get_by_role("button", name="Ask for changes").click()
     expect(theirs.get_by_role("banner")).to_contain_text("changes requested")
@@ -51,6 +54,39 @@ def test_a_reviewer_says_what_should_change_and_the_author_finds_it(sample, radi
     mine.goto("/")
     mine.get_by_role("link", name="Music return for February").first.click()
     expect(mine.get_by_role("complementary")).to_contain_text("Say which February.")
+
+
+def test_a_remark_stands_beside_its_field_at_once_and_goes_when_it_is_settled(radio, visit):
+    page = visit("reviewer").go(radio["02_briefing"].get_absolute_url())
+    beside = page.locator("#request .remark")
+
+    page.get_by_label("Remark on").select_option("what the user writes")
+    page.get_by_label("Your remark").fill("For <b>whom</b>?")
+    page.get_by_role("button", name="Remark", exact=True).last.click()
+
+    expect(beside).to_contain_text("For <b>whom</b>?")
+    page.locator("summary").filter(has_text="Answer").click()
+    page.get_by_label("Your answer").fill("For the presenter.")
+    page.get_by_role("button", name="Answer").click()
+    expect(beside).to_contain_text("1 answer")
+    page.get_by_role("button", name="Settle").click()
+    expect(beside).to_be_hidden()
+
+
+def test_an_earlier_session_is_chosen_by_number_and_title(radio, visit):
+    page = visit("author").go(radio["03_running_order"].get_absolute_url())
+    row = page.locator("#intents > .rows-edit > [data-row]").nth(3)
+
+    row.get_by_role("button", name="where it can be found out").click()
+    row.get_by_label("Kind of place").last.select_option("an earlier session")
+    row.get_by_label("Which session").select_option(label="02 Briefing for the footbridge interview")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
+
+    places = drafts.load_task(radio["03_running_order"]).intents[3].recoverable_from
+    assert ("session", "radio_02_briefing") in [(one.kind, one.ref) for one in places]
+    page.get_by_role("link", name="Evidence").click()
+    expect(page.locator(".evidence")).to_contain_text("02 Briefing for the footbridge")
 
 
 SELECT = """(area, words) => {

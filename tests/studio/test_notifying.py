@@ -287,3 +287,22 @@ def test_a_finished_pilot_tells_who_started_it():
 
     [row] = notifying.inbox_of(starter)
     assert (row.kind, row.address) == ("pilot_ended", pilot.get_absolute_url())
+
+
+def test_who_took_part_in_a_talk_is_told_when_it_is_settled_or_taken_up_again(place):
+    benchmark, author, reviewer, task = place
+    silent, third = member(benchmark, Role.REVIEWER), member(benchmark, Role.AUTHOR)
+    root = remarks.remark(task.pk, by=reviewer, text="For <b>whom</b>?")
+    remarks.answer(root, by=third, text="For the shop.")
+    before = {person: len(told(person)) for person in (author, reviewer, third, silent)}
+
+    remarks.settle(root, by=author, settled=True)
+    remarks.settle(root, by=author, settled=True)  # a second click is nothing new
+
+    news = {person: told(person)[before[person] :] for person in before}
+    assert news == {author: [], reviewer: ["settled"], third: ["settled"], silent: []}
+    said = notifying.inbox_of(reviewer)[0]
+    assert "settled a remark" in said.text and said.address.endswith(f"#remark-{root.pk}")
+    remarks.settle(root, by=reviewer, settled=False)
+    assert "took up again" in notifying.inbox_of(third)[0].text
+    assert "<b>whom" not in signed_in(third).get(reverse("studio:inbox")).content.decode()

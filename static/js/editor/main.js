@@ -2,6 +2,7 @@
 import "./pane.js";
 import "./keys.js";
 import "./linking.js";
+import "./recovering.js";
 import "./checking.js";
 import "./judging.js";
 import "./keeping.js";

@@ -3,13 +3,13 @@ import { go } from "./page.js";
 
 const pane = document.querySelector("[data-pane]");
 
-function show(name) {
+export function show(name) {
   for (const tab of pane.querySelectorAll("[data-tab]")) {
     if (tab.dataset.tab === name) tab.setAttribute("aria-current", "true");
     else tab.removeAttribute("aria-current");
   }
   for (const body of pane.querySelectorAll("[data-tab-body]")) body.hidden = body.dataset.tabBody !== name;
-  sessionStorage.setItem("studio:pane", name);
+  if (name !== "review") sessionStorage.setItem("studio:pane", name);
 }
 
 function guide(part) {
@@ -20,8 +20,9 @@ function guide(part) {
 
 if (pane) {
   pane.classList.add("tabbed");
-  const kept = sessionStorage.getItem("studio:pane");
-  show(["findings", "guide", "evidence"].includes(kept) ? kept : "findings");
+  // A review is looked at and decided: its list stands first, whatever was open at the last task.
+  const kept = pane.querySelector("[data-tab=review]") ? "review" : sessionStorage.getItem("studio:pane");
+  show(pane.querySelector(`[data-tab="${CSS.escape(kept ?? "")}"]`) ? kept : "findings");
   pane.addEventListener("click", (event) => {
     const tab = event.target.closest("[data-tab]");
     if (!tab) return;

@@ -1,4 +1,6 @@
 // The reviewer's list by keys: 1 to 4 tick its points; Approve leads to the first that is not ticked, then approves.
+import { show } from "./pane.js";
+
 const form = document.querySelector("form[data-review]");
 const points = () => [...form.querySelectorAll("fieldset.point")];
 
@@ -20,6 +22,7 @@ if (form) {
   });
   document.querySelector("[data-review-begin]")?.addEventListener("click", (event) => {
     event.preventDefault();
+    if (form.closest("[data-tab-body]")) show("review");
     const open = points().find((point) => !point.querySelector('input[value="so"]').checked);
     if (!open) return form.requestSubmit(form.querySelector("[data-approve]"));
     form.closest("section").scrollIntoView({ block: "start" });

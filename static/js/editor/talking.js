@@ -46,6 +46,16 @@ function underline() {
   for (const line of document.querySelectorAll("[data-beside]")) line.hidden = !open.has(line.dataset.beside);
 }
 
+// The lines beside the fields, as the talk stands now: it came without the rest of the page.
+function lines() {
+  for (const line of document.querySelector("#remarks [data-lines]")?.content.children ?? []) {
+    const there = document.querySelector(`[data-beside="${CSS.escape(line.dataset.beside)}"]`);
+    const made = document.importNode(line, true);
+    if (there) there.replaceWith(made);
+    else document.getElementById(line.dataset.place)?.after(made);
+  }
+}
+
 function chosen() {
   const area = document.activeElement;
   if (!area?.matches?.("form#task .area > textarea") || !placeOf(area)) return null;
@@ -202,6 +212,7 @@ if (task) {
   document.addEventListener("htmx:beforeSwap", (event) => event.target.id === "remarks" && remember(event.detail.requestConfig?.elt));
   document.addEventListener("htmx:afterSettle", () => {
     bringBack();
+    lines();
     underline();
   });
 }
