@@ -16,7 +16,7 @@ class Form:
         """As Django's test client takes it."""
         sent: dict[str, list[str]] = {}
         for name, value in self.fields:
-            sent.setdefault(name, []).append(value.replace("\n", "\r\n"))
+            sent.setdefault(name, []).append(value.replace("\r\n", "\n").replace("\n", "\r\n"))
         return sent | {name: [value] for name, value in changes.items()}
 
 

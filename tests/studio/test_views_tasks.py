@@ -368,7 +368,9 @@ def test_the_profile_is_edited_and_a_second_saver_sees_both(desk):
 
     saved = desk.client.post(url, mine)
     assert saved.status_code == 302, saved.content.decode()
-    late = desk.client.post(url, data | {"role_text": ["Bakes by day."]})
+    other = Client()
+    other.force_login(member(desk.benchmark, Role.AUTHOR))
+    late = other.post(url, data | {"role_text": ["Bakes by day."]})
 
     desk.persona.refresh_from_db()
     persona = drafts.load_episode(desk.persona).persona
