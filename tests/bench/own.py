@@ -24,7 +24,7 @@ def own_episodes(name: str) -> list[EpisodeSpec]:
 
 def own_tasks(name: str) -> list[EpisodeSpec]:
     """Each task by itself: one of a profession, its intents and criteria labelled."""
-    return [_episode(row["role"], [{"id": row["role"]} | row]) for row in _rows("own_tasks", name)]
+    return [_episode(row["role"], [{"id": row["role"]} | row]) for row in _task_rows(name)]
 
 
 def own_findings(name: str) -> list[Finding]:
@@ -36,7 +36,7 @@ def own_findings(name: str) -> list[Finding]:
 
 def own_labels(name: str) -> dict[str, Any]:
     """As the files of the personas have them."""
-    rows = _rows("own_tasks", name)
+    rows = _task_rows(name)
     return {
         "readings": [{row["role"]: row["readings"]["intents"][reading] for row in rows} for reading in (0, 1)],
         "intents": {row["role"]: "".join(degree for degree, _ in row["intents"]) for row in rows},
@@ -51,6 +51,10 @@ def own_leaks() -> tuple[EpisodeSpec, dict[str, str]]:
     rows = json.loads((LABELS / "own_leaks.json").read_text("utf-8"))
     tasks = [{"id": f"s{n}", "request": request, "intents": [intent]} for n, (_, request, intent) in enumerate(rows)]
     return _episode("sentences", tasks), {f"s{n}": row[0] for n, row in enumerate(rows)}
+
+
+def _task_rows(name: str) -> list[dict[str, Any]]:
+    return _rows("own_tasks", name) + _rows("own_offices", name)
 
 
 def _rows(file: str, name: str) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import re
 
 from studio.spec.checks.sources import files_named
 from studio.spec.task import ChecklistItem, Rule, TaskSpec
-from studio.spec.text.exactness import Exact, exactness
+from studio.spec.text.exactness import EVERY, Exact, exactness
 from studio.spec.text.prose import negative
 from studio.spec.text.stems import stem
 
@@ -39,7 +39,7 @@ def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] =
             return None
         tool = _tool(item.criterion, tools)
         return Rule(kind="tool_called", tool=tool) if tool else None
-    if exact.kind in ("contains", "equals", "lacks"):
+    if exact.kind in ("contains", "equals", "lacks") and not EVERY.match(item.criterion):
         return _words(exact, item.criterion, task)
     return None
 

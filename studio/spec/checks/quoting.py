@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-LONGEST = 140
+LONGEST, BRIEF = 140, 80
+"""Characters: of what has to be read, and of what is marked in the field anyway."""
 
 
-def quote(text: str) -> str:
+def quote(text: str, longest: int = LONGEST) -> str:
     """In quotation marks, on one line, without its full stop, cut at a word when it is long."""
     line = " ".join(text.split()).rstrip(" .,;:")
-    if len(line) > LONGEST:
-        line = line[:LONGEST].rsplit(" ", 1)[0] + " …"
+    if len(line) > longest:
+        line = line[:longest].rsplit(" ", 1)[0] + " …"
     return f"“{line}”"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from functools import lru_cache
 
 from studio.spec.text.clauses import Span, clauses, quoted
 from studio.spec.text.places import SAID, Places, places
-from studio.spec.text.words import Word, alike, content
+from studio.spec.text.words import Word, content
 
 ABOUT = 0.45
 """Weight of what a demand is about, against what it asks for."""
@@ -53,14 +52,12 @@ class Coverage:
     """Share of it that the best single sentence says."""
     together: float
     """Share of it that the best three sentences say."""
-    unsaid: int
-    """Words of full weight that those three do not have, but for those of mere contrasts."""
-    linked: float
-    """Share of neighbouring pairs of the demand's words that are neighbours in the text, too."""
+    said: frozenset[int]
+    """Where the words stand in the demand that those three have."""
+    weights: Mapping[int, float]
+    """What each word of the demand counts, by where it stands."""
     missing: tuple[Word, ...]
     """Words of the demand that the text has nowhere."""
-    shared_quotes: int
-    """Quoted words of the demand that the text has, too."""
     missing_facts: tuple[str, ...]
     """Numbers and quoted words of the demand that the text has nowhere."""
 
@@ -88,20 +85,14 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
     quotes = [" ".join(span.text.casefold().split()).strip(" .,;") for span in quoted(demand)]
     facts += [quote for quote in quotes if quote not in lower]
     at_once, together, said = _together(own, weights, hits)
-    asides = [clause.span for clause in found if is_aside(clause.span.text)]
     return Coverage(
         clauses=tuple(found),
         near=sum(clause.said * clause.weight for clause in found) / weight if weight else 0.0,
         at_once=at_once / weight if weight else 0.0,
         together=together / weight if weight else 0.0,
-        unsaid=sum(
-            word.weight >= 1 and word.key not in topic and word.start not in said
-            for word in own
-            if not any(span.start <= word.start < span.end for span in asides)
-        ),
-        linked=_linked(own, text),
+        said=frozenset(said),
+        weights=weights,
         missing=missing,
-        shared_quotes=sum(quote in lower for quote in quotes if quote),
         missing_facts=tuple(facts),
     )
 
@@ -114,6 +105,19 @@ def anywhere(demand: str, text: str) -> float:
     return sum(word.weight * there.has(word.key) for word in own) / weight if weight else 0.0
 
 
+def lead_in_of(demand: str, clause: Span) -> int:
+    """Where a clause goes on after the circumstances it begins with: “In the summary, …”."""
+    lead = _LEAD_IN.match(demand, clause.start, clause.end)
+    return lead.end() if lead else clause.start
+
+
+def asked_from(demand: str, clause: Span) -> int:
+    """Where a clause begins to say what it asks for, after what it is about."""
+    begin = lead_in_of(demand, clause)
+    subject = _SUBJECT.match(demand, begin, clause.end)
+    return subject.end() if subject else begin
+
+
 def is_aside(clause: str) -> bool:
     """Whether a clause only says what is not meant, or what for."""
     return _CONTRAST.match(clause) is not None
@@ -123,10 +127,7 @@ def _weights(demand: str, own: Sequence[Word], topic: frozenset[str]) -> dict[in
     """By place. What a demand is about, contrasts with or gives as an example counts less than what it asks for."""
     weights = {word.start: word.weight * (0.5 if word.key in topic else 1.0) for word in own}
     for span in clauses(demand):
-        lead = _LEAD_IN.match(demand, span.start, span.end)
-        begin = lead.end() if lead else span.start
-        subject = _SUBJECT.match(demand, begin, span.end)
-        aside = subject.end() if subject else begin
+        aside = asked_from(demand, span)
         contrast = _CONTRAST.match(demand, span.start, span.end)
         example = _EXAMPLE.search(demand, span.start, span.end)
         inside = [word for word in own if span.start <= word.start < span.end]
@@ -183,22 +184,3 @@ def _together(
         for word in own:
             got[word.start] = max(got[word.start], hits[word.key].get(best, 0.0))
     return first, total, {start for start, has in got.items() if has >= SAID}
-
-
-@lru_cache(maxsize=500)
-def _followers(text: str) -> dict[str, frozenset[str]]:
-    after: dict[str, set[str]] = {}
-    there = content(text)
-    for index, word in enumerate(there):
-        after.setdefault(word.key, set()).update(other.key for other in there[index + 1 : index + 3])
-    return {key: frozenset(found) for key, found in after.items()}
-
-
-def _linked(own: Sequence[Word], text: str) -> float:
-    pairs = list(itertools.pairwise(own))
-    followers = _followers(text)
-    hits = 0
-    for one, two in pairs:
-        after = followers.get(one.key, frozenset())
-        hits += two.key in after or any(alike(key, two.key) >= SAID for key in after)
-    return hits / len(pairs) if pairs else 0.0

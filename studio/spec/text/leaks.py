@@ -1,29 +1,70 @@
 """Whether a text gives a demand away, wholly or in part.
 
-The odds are two logistic regressions over what ``coverage`` measures, fitted to the development labels in
-tests/data/labels and tried by cross-validation over whole tasks; ``make bench-checks`` says how good they are.
+The odds are two logistic regressions over ``signs``, fitted to the development labels in tests/data/labels by
+``python -m tests.bench.fitting``, which also tries them by leaving out whole tasks and whole personas;
+``make bench-checks`` says how good they are.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from studio.spec.text.clauses import Span
-from studio.spec.text.coverage import Clause, Coverage, coverage, is_aside
-from studio.spec.text.prose import negative, prose
+from studio.spec.text.clauses import clauses
+from studio.spec.text.coverage import Clause, Coverage, coverage
+from studio.spec.text.places import SAID, places
+from studio.spec.text.prose import prose
+from studio.spec.text.signs import Signs, main_place, signs
 from studio.spec.text.words import content
 
 LONGEST = 40_000
 """Characters of a text that are looked at; judges see no more of a file either."""
-LIKELY = 0.55
-"""From this chance on it is said: a little more than even, since a false alarm costs more trust than a miss."""
-SAID_WEIGHT = 0.9
-"""About one full word has to be shared: less proves nothing."""
-CLAUSE = 0.6
+SAID_WEIGHT = 0.6
+"""Something of weight has to be shared: less proves nothing."""
+
+LONG = 80
+"""Characters of a clause that is quoted from its beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """A logistic regression over some of the signs."""
+
+    base: float
+    weights: Mapping[str, float]
+    likely: float
+    """From this chance on it is said. An error takes a higher one: a false alarm costs more trust than a miss, and what
+    people write leaks less often than what was written to fit this to."""
+
+    def chance(self, found: Signs) -> float:
+        odds = self.base + sum(weight * getattr(found, name) for name, weight in self.weights.items())
+        return 1 / (1 + math.exp(-odds))
+
+
+WHOLLY = Odds(
+    -4.30,
+    {
+        "at_once": 4.34,
+        "exact": 1.72,
+        "share": -0.97,
+        "echo": 4.15,
+        "letters": 2.43,
+        "chain": -4.31,
+        "lead_in": -5.01,
+        "gap": -0.99,
+        "facts": -2.18,
+        "directs": 1.44,
+    },
+    likely=0.65,
+)
+AT_ALL = Odds(
+    -3.23,
+    {"exact": 2.33, "share": 1.67, "echo": 3.23, "letters": 5.88, "facts": 0.94, "directs": 1.35, "length": -1.33},
+    likely=0.55,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +75,7 @@ class Leak:
     words: str
     """The part of the demand that is given away, verbatim."""
     place: str
-    """Where, verbatim from the text."""
+    """Where, verbatim from the text: the clause, or the end of it, that says most."""
     chance: float
     """Of being right about the degree: 0 to 1."""
 
@@ -47,44 +88,31 @@ def topic_of(demands: Iterable[str], title: str = "") -> frozenset[str]:
 
 def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Leak | None:
     """The degree to which ``text`` says what ``demand`` asks for; None: not to speak of."""
-    text = prose(text[:LONGEST])
-    said = coverage(demand[:2_000], text, topic)
+    demand, text = demand[:2_000], prose(text[:LONGEST])
+    said = coverage(demand, text, topic)
     if not said.clauses or said.together * said.weight < SAID_WEIGHT:
         return None
-    best = max(said.clauses, key=lambda clause: (clause.said >= CLAUSE) * clause.weight * clause.said)
-    wholly = _wholly(said)
-    if wholly >= LIKELY and not _denied(best.span, best.place, said):
-        return Leak("wholly", demand.strip(), best.place.text, wholly)
-    partly = max(_at_all(said, len(text)), wholly)
-    return Leak("partly", best.span.text, best.place.text, partly) if partly >= LIKELY else None
+    found, best = signs(demand, text, said), main_place(said)
+    if found.denied:
+        return None
+    wholly = WHOLLY.chance(found)
+    if wholly >= WHOLLY.likely:
+        return Leak("wholly", demand.strip(), _telling(demand, said, best), wholly)
+    at_all = max(AT_ALL.chance(found), wholly)
+    return Leak("partly", best.span.text, _telling(demand, said, best), at_all) if at_all >= AT_ALL.likely else None
 
 
-def _wholly(said: Coverage) -> float:
-    """The clause of which least is said tells most: a demand is hidden as long as one part of it is."""
-    least = min(clause.said for clause in _main(said))
-    return _chance(
-        -2.79 + 2.03 * said.near + 1.96 * said.at_once + 2.44 * said.together + 2.17 * least
-        - 1.42 * min(len(said.missing_facts), 2) - 1.41 * math.log1p(said.weight)
-    )  # fmt: skip
+def _telling(demand: str, said: Coverage, best: Clause) -> str:
+    """The clause of the place that says most of the demand, from its first word on that does if it is a long one."""
+    inside = [word for word in content(demand) if best.span.start <= word.start < best.span.end]
 
+    def share(part: str) -> float:
+        there = places(part)
+        return sum(said.weights[word.start] * there.has(word.key) for word in inside)
 
-def _at_all(said: Coverage, length: int) -> float:
-    """The longer the text, the likelier that it has the words by accident."""
-    return _chance(
-        -3.36 + 2.42 * said.near + 3.47 * said.at_once + 3.20 * said.together + 2.88 * said.linked
-        + 0.34 * min(said.unsaid, 4) - 1.00 * min(math.log1p(length / 300), 3)
-    )  # fmt: skip
-
-
-def _chance(odds: float) -> float:
-    return 1 / (1 + math.exp(-odds))
-
-
-def _main(said: Coverage) -> list[Clause]:
-    """Without clauses that only say what is not meant, or what for."""
-    return [clause for clause in said.clauses if not is_aside(clause.span.text)] or list(said.clauses)
-
-
-def _denied(clause: Span, place: Span, said: Coverage) -> bool:
-    """The one forbids what the other one asks for: shared words, opposite demands."""
-    return negative(clause.text) and not negative(place.text) and any(word.weight >= 1 for word in said.missing)
+    telling = max((part.text for part in clauses(best.place.text)), key=share, default=best.place.text)
+    if len(telling) <= LONG:
+        return telling
+    mine = places(best.span.text)
+    first = next((word.start for word in content(telling) if mine.has(word.key) >= SAID), 0)
+    return telling[first:] if len(telling) - first > LONG // 2 else telling

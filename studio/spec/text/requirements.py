@@ -40,7 +40,7 @@ _SECOND_CLAUSE = re.compile(rf",\s+(?:and|but|while)\s+(?:[^\s,;]+\s+){{1,6}}?{_
 _ANY_VERB = re.compile(
     r",?\s+(?:and|but)\s+(?:also\s+|then\s+|it\s+|they\s+)?(?!(?:is|was|has|this|its|his|always|as|thus)\b)[a-z]{3,}(?<!s)s\s+"
     r"(?=(?:the|an?|its?|their|his|her|them|that|to|how|why|whether|when|which|what|whom?|each|all|every|any|no|both|one|two"
-    r"|three|[a-z]+ing|up|out|\d|[A-Z“\"'])(?:\b|(?<=\W)))"
+    r"|three|other|another|[a-z]+ing|up|out|\d+|[A-Z]\w*|[“\"'])(?:\b|(?<=\W)))"
 )
 """“… and wishes them well”: what follows tells a verb from a plural."""
 _AND_TO = re.compile(r",?\s+and\s+(?:to\s+(?!the\b|an?\b)[a-z]+|how|why|whether|when|what|whom?|which|where)\s")
@@ -52,10 +52,38 @@ _TWO_VALUES = re.compile(
     r"(?<!between )(?:\d[\d,.]*\d|\d)\s?(?P<one>[^\W\d]+|%)[^;.]{0,40}?\sand\s+(?:[a-z]+\s){0,3}?"
     r"(?:[A-Z]{3}\s|[€$£¥])?\d[\d,.]*\s?(?P<two>[^\W\d]+|%)?"
 )
+_STATED = (
+    r"(?:states?|gives?|lists?|includes?|contains?|names?|mentions?|covers?|identif(?:y|ies)|describes?|shows?|has|have"
+    r"|reports?|provides?|confirms?|presents?|records?|explains?|with)"
+)
+_ASKS = re.compile(
+    rf"\b(?:{_STATED}|list|identify|record|covering|state|give|name|cover|include|present|show|report|mention|provide"
+    r"|uses)\b",
+    re.IGNORECASE,
+)
+_REASONS = re.compile(
+    r"\b(?:because|why|how|whether|if|that(?!\s+(?:includes?|lists?|gives?|shows?))|since|when|is|are)\b"
+)
+_TWO_OBJECTS = re.compile(
+    rf"\b{_STATED}\s+(?!(?:that|how|why|whether|both)\b)(?:(?!\b(?:between|compar\w+|differ\w+|from|either)\b)[^.,;:]){{1,60}}?"
+    r"\sand\s+(?=(?:the(?!\s(?:hours?|time)\b)|an?|its|their|his|her|how|why|whom?|when|where|whether|what|which)\s)",
+    re.IGNORECASE,
+)
+"""“… gives the time and the place”: two things, each with its article."""
+_TWO_NUMBERS = re.compile(
+    r"\d[\w.,%]*(?:\s[A-Za-z]+){0,3}\s+and\s+(?:the\s+)?(?:[A-Za-z]+\s){1,3}(?:as|at|to|is)\s+(?=\d)"
+)
+_TWO_DONE = re.compile(
+    r"\b(?:is|are|was|were|been|be)\s+(?:[^\s.,;]+\s+){1,8}?and\s+(?:then\s+|also\s+)?(?=(?:[a-z]{3,}ed|written|sent|given|shown"
+    r"|told|made|put|set)(?:[.;,]|$|\s(?:in|by|to|with|as|for|on|at|an?|the|that|who|how|why)\b))"
+)
+"""“… is told the date and offered a refund”."""
 _AND_THAT = re.compile(r",?\s+and\s+(?:that|explicitly|clearly)\s", re.IGNORECASE)
 _BOTH = re.compile(r"\bboth\b[^.;]*?\sand\s|\s(?:AND|as well as|along with|together with|plus)\s")
 _WITH = re.compile(r",\s+(?:with|at|in|for|on)\s+(?:an?|the)\s+[^.,;]*\d", re.IGNORECASE)
 _JOINTS = (_SECOND_VERB, _SECOND_CLAUSE, _ANY_VERB, _AND_TO, _NEW_SUBJECT, _WHILE)
+_JOINED = (_TWO_OBJECTS, _TWO_NUMBERS, _TWO_DONE)
+"""Those that end where the second requirement begins."""
 _LIST = re.compile(r"([^,;.:]+(?:,\s+[^,;.:]+){1,8},?)\s+and\s+[^,;.]+")
 _BRACKETS = re.compile(r"\([^)]*\)")
 
@@ -67,6 +95,10 @@ class Requirements:
 
     sure: int
     listed: int
+    enumerated: bool
+    """What is listed is what the criterion asks to be stated, each by itself."""
+    parts: tuple[str, ...]
+    """The things, verbatim, as far as they can be told apart."""
     second: Span | None
     """Where the second one stands, in the text itself."""
 
@@ -87,6 +119,8 @@ def requirements(text: str) -> Requirements:
         starts += [match.end() for match in re.finditer(r";\s+", bare[: span.end]) if match.start() > begin]
         for pattern in (*_JOINTS, _AND_THAT, _BOTH, _WITH):
             starts += [match.start() for match in pattern.finditer(bare, begin, span.end)]
+        for pattern in _JOINED:
+            starts += [_and(bare, match) for match in pattern.finditer(bare, begin, span.end)]
     listed = 0
     if found := _LIST.search(_BRACKETS.sub(_blank, bare)):
         listed = found[1].count(",") + (not found[1].rstrip().endswith(",")) + 1
@@ -95,6 +129,7 @@ def requirements(text: str) -> Requirements:
         found, listed = values, 3
     joints = sorted(set(starts))
     apart = [start for place, start in enumerate(joints) if not place or start - joints[place - 1] > 12]
+    enumerated = listed > 2 and found is not values and _asks_for(bare, found)
     second = None
     if apart:
         rest = text[apart[0] :]
@@ -104,7 +139,39 @@ def requirements(text: str) -> Requirements:
     elif found:
         second = Span(found[0].strip(), found.start(), found.end())
         second = second if second.text in text else None
-    return Requirements(1 + len(apart), listed, second)
+    if found and (enumerated or not apart) and found is not values:
+        things = _items(text[found.start() : found.end()])
+    else:
+        borders = zip([0, *apart], [*apart, len(text)], strict=True)
+        things = tuple(part for start, end in borders if (part := _trimmed(text[start:end])))
+    return Requirements(1 + len(apart), listed, enumerated, things, second)
+
+
+def _asks_for(text: str, found: re.Match[str] | None) -> bool:
+    """Whether the list is what has to be stated, and not part of a reason, a fact or one name."""
+    if found is None:
+        return False
+    first = re.split(r"[,:]", found[0], maxsplit=1)[0]
+    before = text[: found.start()] if text[found.start() - 1 : found.start()] == ":" else ""
+    opening = before + first
+    return _ASKS.search(opening) is not None and _REASONS.search(opening) is None
+
+
+def _items(listing: str) -> tuple[str, ...]:
+    first, *others = re.split(r",\s*(?:and\s+)?|\s+and\s+", listing)
+    verbs = list(_ASKS.finditer(first))
+    items = [first[verbs[-1].end() :] if verbs else first, *others]
+    return tuple(item for each in items if (item := _trimmed(each)))
+
+
+def _trimmed(part: str) -> str:
+    part = TOLERANCE.sub(" ", part).strip(" ,;.:")
+    return re.sub(r"^(?:(?:and|but|plus|while|also)\s+)+", "", part, flags=re.IGNORECASE).strip()
+
+
+def _and(text: str, match: re.Match[str]) -> int:
+    """Where the “and” stands that such a joint ends with."""
+    return text.rindex(" and", match.start(), match.end())
 
 
 def _blank(match: re.Match[str]) -> str:

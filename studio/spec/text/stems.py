@@ -42,6 +42,7 @@ IRREGULAR = {
         "teach": "taught",
         "tell": "told",
         "think": "thought",
+        "use": "used using uses",
         "write": "wrote written writing",
         "analysis": "analyses analyse analyze analysed analyzed analysing analyzing analytical",
     }.items()

@@ -1,8 +1,12 @@
 from collections.abc import Iterator
 
+from studio.spec.checks.quoting import listed, quote
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.task import TaskSpec
 from studio.spec.text.requirements import requirements
+
+SHOWN, LENGTH = 3, 36
+"""Things that the message names, and characters of each."""
 
 
 @rule("criterion-not-atomic", "warning")
@@ -12,12 +16,18 @@ def criterion_not_atomic(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         found = requirements(item.criterion)
         if found.sure < 2 and found.listed < 3:
             continue
-        count = max(found.sure, found.listed)
         yield Flaw(
             "checklist",
-            f"The criterion asks for several things at once, about {count}.",
+            _message(found.parts),
             "Split it, so that each item is one requirement.",
             position,
             words=found.second.text if found.second else "",
-            severity="warning" if found.sure > 1 else "hint",
+            severity="warning" if found.sure > 1 or found.enumerated else "hint",
         )
+
+
+def _message(parts: tuple[str, ...]) -> str:
+    if len(parts) < 2:
+        return "The criterion asks for several things at once."
+    named = [quote(part, LENGTH) for part in parts[:SHOWN]]
+    return f"Asks for {len(parts)} things: {listed(named) if len(parts) <= SHOWN else ', '.join((*named, '…'))}."

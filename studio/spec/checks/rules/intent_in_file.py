@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from studio.spec.checks.quoting import quote
+from studio.spec.checks.quoting import BRIEF, quote
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.task import TaskSpec
 from studio.spec.text.coverage import anywhere
@@ -29,7 +29,7 @@ def intent_in_file(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             if leak and leak.degree == "wholly" and leak.chance >= SURE and len(content(intent.content)) > 3:
                 yield Flaw(
                     "intents",
-                    f"“{file.path}” says this openly: {quote(leak.place)}.",
+                    f"“{file.path}” says this openly: {quote(leak.place, BRIEF)}.",
                     "Mark the file as where the intent is recovered from, or take it out of the file.",
                     position,
                     words=leak.words,

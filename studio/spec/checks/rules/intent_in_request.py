@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from studio.spec.checks.quoting import quote
+from studio.spec.checks.quoting import BRIEF, quote
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.checks.sources import LEFT_OPEN, opening
 from studio.spec.task import TaskSpec
@@ -20,7 +20,7 @@ def intent_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         wholly = leak.degree == "wholly"
         yield Flaw(
             "intents",
-            f"The request already says {'this' if wholly else 'a part of this'}: {quote(leak.place)}.",
+            f"The request already says {'this' if wholly else 'a part of this'}: {quote(leak.place, BRIEF)}.",
             "Take it out of the request, or remove the intent."
             if wholly
             else "Leave that part out of the request, or keep only what is unsaid in the intent.",

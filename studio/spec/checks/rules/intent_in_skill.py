@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from studio.spec.checks.quoting import quote
+from studio.spec.checks.quoting import BRIEF, quote
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.skills import MAIN, description
 from studio.spec.task import TaskSpec
@@ -26,7 +26,7 @@ def intent_in_skill(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             if leak and leak.degree == "wholly" and leak.chance >= SURE:
                 yield Flaw(
                     "intents",
-                    f"The description of the skill “{name}” says this to every agent: {quote(leak.place)}.",
+                    f"The description of the skill “{name}” says this to every agent: {quote(leak.place, BRIEF)}.",
                     "Move it from the description into the skill's text, or remove the intent.",
                     position,
                     words=leak.words,

@@ -12,8 +12,8 @@ from studio.spec.text.callbacks import callbacks, known_names, pinned
 from studio.spec.text.coverage import anywhere, coverage
 from studio.spec.text.words import content
 
-COMMON = 3
-"""A name that more tasks than this speak of is the persona's world, not one session's result."""
+COMMON = 2
+"""A name that more tasks than this speak of, this one included, is the persona's world, not one session's result."""
 SHARED = 2.6
 """How much two texts have to share in rare words before the one calls the other back."""
 
@@ -21,7 +21,9 @@ SHARED = 2.6
 USUAL = 20
 """Tasks of an episode as the paper has them: in a shorter one a word is not less rare."""
 CLOSE = 0.8
-"""A session that shares this much of the best one's words explains a call back, too."""
+"""A session that shares this much of the best one's words may be meant as well."""
+ENOUGH = 0.5
+"""One that shares this much explains a call back, where the task is known to build on it."""
 
 
 @rule("undeclared-dependency", "warning")
@@ -37,9 +39,16 @@ def undeclared_dependency(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         *_calls(task, scene, earlier, told_by),
         *_names(task, scene, earlier),
     )
-    for clue in sorted((*clues, *_intents(task, scene, earlier)), key=lambda clue: len(clue.others)):
-        if found.isdisjoint(clue.others):
-            found.add(clue.others[0])
+    places = {other.task_id: place for place, other in enumerate(scene.episode.tasks)}
+
+    def order(clue: Clue) -> tuple[bool, int, int]:
+        """A session brings along what it builds on itself, so the later ones come first."""
+        return clue.vague != (), len(clue.others), -places[clue.others[0]]
+
+    for clue in sorted((*clues, *_intents(task, scene, earlier)), key=order):
+        if found.isdisjoint((*clue.others, *clue.vague)):
+            other = clue.others[0]
+            found |= {other, *(behind(session, scene) if (session := scene.episode.task(other)) else ())}
             yield clue.flaw
 
 
@@ -48,6 +57,8 @@ class Clue(NamedTuple):
 
     others: tuple[str, ...]
     flaw: Flaw
+    vague: tuple[str, ...] = ()
+    """Of a call back in general words: every session that could be meant at all."""
 
 
 def _clue(field: str, item: int | None, words: str, others: Sequence[str], why: str) -> Clue:
@@ -129,9 +140,10 @@ def _calls(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: d
         best = max(scores.values())
         others = sorted((name for name in scores if scores[name] >= CLOSE * best), key=lambda name: -scores[name])
         if best >= SHARED and declared.isdisjoint(others):
-            yield _clue(
+            clue = _clue(
                 "initial_request", None, call.text, others, f"The request calls something back, {quote(call.text)}"
             )
+            yield clue._replace(vague=tuple(name for name in scores if scores[name] >= ENOUGH * best))
 
 
 def _intents(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
