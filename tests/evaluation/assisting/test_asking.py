@@ -275,7 +275,7 @@ def test_a_budget_of_a_month_forgets_the_month_before(desk, monkeypatch):
     ("kind", "more", "words"),
     [
         ("split", {"uid": U1}, "empty or not there"),
-        ("checklist", {"reference_text": " "}, "Choose a file"),
+        ("checklist", {"reference_text": " "}, "Choose a reference or a file"),
         ("rule", {"field": "intents", "uid": U1}, "no such help"),
         ("translate", {"field": "metadata"}, "no such help"),
         ("hack", {}, "no such help"),
