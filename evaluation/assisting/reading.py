@@ -10,7 +10,7 @@ from evaluation.assisting.kinds import AT_ONCE, NAMES, ROW_FIELDS
 from evaluation.assisting.proposals import Proposal, number_of, text_at
 from evaluation.models import Suggestion, SuggestionDecision
 from studio.history import Piece, word_pieces
-from studio.spec.task import TaskSpec
+from studio.spec.task import Rule, TaskSpec
 
 FIELD_WORDS = {
     "initial_request": "Request",
@@ -19,15 +19,30 @@ FIELD_WORDS = {
     "checklist": "Item",
 }
 RULE_WORDS = {
-    "file_exists": "The file exists",
-    "file_contains": "The file contains",
-    "file_lacks": "The file does not contain",
-    "reply_contains": "The last reply contains",
-    "reply_lacks": "The last reply does not contain",
-    "tool_called": "The tool was called",
+    "file_exists": ("The file", "is there"),
+    "file_contains": ("The file", "contains"),
+    "file_lacks": ("The file", "does not contain"),
+    "reply_contains": ("The last reply", "contains"),
+    "reply_lacks": ("The last reply", "does not contain"),
+    "tool_called": ("The tool", "was called"),
 }
+"""What stands before and after the name of a file or tool."""
 LONG_DIFF = 8_000
 """Characters of both texts from which on a word by word comparison would keep people waiting."""
+
+
+@dataclass(frozen=True)
+class RuleWords:
+    """An exact rule as a sentence in parts: “The file”, its path, “contains”, the words."""
+
+    begins: str
+    about: str
+    says: str
+    text: str
+
+    def __str__(self) -> str:
+        quoted = f"“{self.text}”" if self.text else ""
+        return " ".join(part for part in (self.begins, self.about, self.says, quoted) if part) + "."
 
 
 @dataclass(frozen=True)
@@ -41,7 +56,9 @@ class RowView:
     """What would be taken; what was taken or last typed."""
     findings: tuple[Mapping[str, Any], ...]
     decision: SuggestionDecision | None
-    rule: str = ""
+    before: str = ""
+    """What stands there, as it was asked about; empty for what is new."""
+    rule: RuleWords | None = None
     conflict: str | None = None
     """What stands there now, where somebody changed it since."""
 
@@ -57,6 +74,11 @@ class SuggestionView:
     def findings(self) -> tuple[Mapping[str, Any], ...]:
         """What the checks say of all rows together."""
         return tuple(self.suggestion.findings.get("", ()))
+
+    @property
+    def says_nothing_hidden(self) -> bool:
+        """A rewording in which the checks find none of the intents any more."""
+        return self.suggestion.kind == "reword" and bool(self.open) and not any(one.findings for one in self.rows)
 
     @property
     def open(self) -> tuple[RowView, ...]:
@@ -106,7 +128,8 @@ def view_of(
                 text=decision.text if decision else (typed or {}).get(place, proposal.text),
                 findings=tuple(suggestion.findings.get(str(place), ())),
                 decision=decision,
-                rule=_rule_words(proposal),
+                before=before or "",
+                rule=_rule_words(proposal.rule),
                 conflict=conflict[1] if conflict and conflict[0] == place else None,
             )
         )
@@ -135,9 +158,8 @@ def _label(proposal: Proposal, spec: TaskSpec, *, further: bool) -> str:
     return word
 
 
-def _rule_words(proposal: Proposal) -> str:
-    rule = proposal.rule
+def _rule_words(rule: Rule | None) -> RuleWords | None:
     if rule is None:
-        return ""
-    parts = [RULE_WORDS[rule.kind], rule.path or rule.tool, f"“{rule.text}”" if rule.text else ""]
-    return " ".join(part for part in parts if part)
+        return None
+    begins, says = RULE_WORDS[rule.kind]
+    return RuleWords(begins, rule.path or rule.tool, says, rule.text)

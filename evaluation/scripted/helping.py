@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.scripted.words import best_sentence, sentences, share, stems
+from studio.spec.text.clauses import sentences as spans
 
 WHOLLY, PARTLY = 0.75, 0.5
 """Share of an intent's words in one sentence of the request from which on it is given away."""
@@ -60,7 +61,7 @@ def _reword(given: Assignment) -> dict[str, Any]:
     """Without the sentences that give most away, as long as one is left."""
     request = given.inside("request")
     told = [words for _, words in given.each("words", "intent")] or [text for _, text in given.each("intent", "index")]
-    left = sentences(request)
+    left = _whole_sentences(request)
     for words in told:
         worst = best_sentence(stems(words), [(piece, stems(piece)) for piece in left])
         if worst and len(left) > 1:
@@ -142,7 +143,7 @@ def _translate(given: Assignment) -> dict[str, Any]:
 
 
 def _leaks(given: Assignment) -> dict[str, Any]:
-    pieces = [(piece, stems(piece)) for piece in sentences(given.inside("request"))]
+    pieces = [(piece, stems(piece)) for piece in _whole_sentences(given.inside("request"))]
     found = []
     for number, text in given.each("intent", "index"):
         wanted = stems(text)
@@ -153,6 +154,11 @@ def _leaks(given: Assignment) -> dict[str, Any]:
             why = f"{part:.0%} of its content words stand in this sentence."
             found.append({"intent": int(number), "degree": degree, "quote": piece, "why": why})
     return {"given_away": found}
+
+
+def _whole_sentences(text: str) -> list[str]:
+    """A file's name does not end one, as it does for judges."""
+    return [piece for span in spans(text) if (piece := span.text.strip())]
 
 
 def _sentence(text: str) -> str:
