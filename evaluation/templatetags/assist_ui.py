@@ -123,6 +123,19 @@ def help_for(context: template.Context, finding: Any) -> dict[str, str] | None:
 
 
 @register.simple_tag(takes_context=True)
+def assist_finding(context: template.Context, finding: Any) -> SafeString:
+    """The button that asks for the help that a finding calls for."""
+    wanted = help_for(context, finding) if "edit" in (context.get("can") or ()) else None
+    if not wanted:
+        return SafeString("")
+    page = context.template.engine.get_template("evaluation/parts/assist_button.html")  # type: ignore[union-attr]
+    with context.push(
+        ask=wanted["ask"], words=wanted["words"], target=wanted["place"], helper=assistance(context).endpoint
+    ):
+        return page.render(context)
+
+
+@register.simple_tag(takes_context=True)
 def references(context: template.Context) -> list[str]:
     """What checklist items can be drawn from: references first, then files, those the task expects before others."""
     spec = context["spec"]

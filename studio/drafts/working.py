@@ -70,10 +70,21 @@ def save_on_top(
     return save_task(row.pk, both.spec, by=by, note=note, base_version=row.version)
 
 
-def check_unsaved(task: Task, spec: TaskSpec, *, texts: Mapping[str, str] | None = None) -> list[Finding]:
+def spec_shown(task: Task, version: int) -> TaskSpec:
+    """As ``spec_at``, for what is only looked at: the newest version is read again when it has changed."""
+    if version != task.version:
+        return spec_at(task, version)
+    group = task.group.name if task.group else None
+    return _tasks(((task.pk, task.version, task.updated_at, task.task_id, task.position, group),))[task.pk]
+
+
+def check_unsaved(
+    task: Task, spec: TaskSpec, *, texts: Mapping[str, str] | None = None, episode: EpisodeSpec | None = None
+) -> list[Finding]:
     """What the checks would say of the task if it were saved so: the same rules as for what is stored, in the same
-    episode. ``texts`` are contents, by hash, that are not stored yet."""
-    episode = episode_with(task, spec)
+    episode. ``texts`` are contents, by hash, that are not stored yet; ``episode`` is the one with the task, where it
+    is at hand."""
+    episode = episode or episode_with(task, spec)
     return find_problems(
         episode,
         spec.task_id,

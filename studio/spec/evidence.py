@@ -77,18 +77,18 @@ def evidence_of(
     files = {file.path for file in task.assets}
     rows = []
     keys = tuple(script_keys(task))
+    followers: dict[str, list[int]] = {}
+    for place, item in enumerate(task.checklist, 1):
+        for uid in dict.fromkeys(item.follows_from) if item.criterion.strip() else ():
+            followers.setdefault(uid, []).append(place)
     for number, intent in enumerate(task.intents, 1):
         unknown = tuple(
             place
             for place in intent.recoverable_from
             if place.ref.strip() and not _is_there(place, files=files, earlier=earlier, tools=tools)
         )
-        items = tuple(
-            place
-            for place, item in enumerate(task.checklist, 1)
-            if item.criterion.strip() and intent.uid in item.follows_from
-        )
         own = tuple(key.name for key in keys if number in key.follows_from)
+        items = tuple(followers.get(intent.uid, ()))
         rows.append(IntentEvidence(number, intent, intent.recoverable_from, unknown, items, own))
     uids = {intent.uid for intent in task.intents}
     return EvidenceMap(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from functools import lru_cache
 
 _NAMESPACE = uuid.UUID("8c7b7b0e-2b0e-5f0a-9d5e-6f1c2a3b4c5d")
 
 
+@lru_cache(maxsize=10_000)
 def uid_of(text: str) -> str:
     """As PostgreSQL writes a UUID. What is none gets one that depends on the text alone."""
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -12,12 +13,15 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
 from studio.spec.anchoring import ROWS
-from studio.templatetags.studio_ui import icon, pretty_json
+from studio.templatetags.studio_ui import icon, place_of, pretty_json, severity
 
 register = template.Library()
 
 EMPTY = SafeString("")
 CHECKED = SafeString(" checked")
+SLIM = SafeString(" slim")
+AREA = SafeString("area")
+READONLY = SafeString(" readonly")
 SHOWN = 36
 """Characters of an intent beside the box that ticks it."""
 
@@ -89,10 +93,33 @@ def beside(context: template.Context, field: str, item: int | None = None, uid: 
         here = _open_threads(context, "by place", lambda one: (one.place.field, one.place.row))
         threads = [one for one in here.get((field, str(uid or "")), ()) if not one.gone]
     both = _both(context, (field, str(uid or "")))
-    if not found and not threads and not both:
-        return format_html('<span id="f-{}{}" class="anchor"></span>', field, f"-{item}" if item else "")
+    if not threads and not both:
+        anchor = format_html('<span id="f-{}{}" class="anchor"></span>', field, f"-{item}" if item else "")
+        return anchor + format_html_join("", "{}", ((finding_panel(one, slim=True),) for one in found))
     page = context.template.engine.get_template("studio/components/beside.html")  # type: ignore[union-attr]
     return page.render(context.new({"findings": found, "threads": threads, "field": field, "item": item, "both": both}))
+
+
+@register.simple_tag
+def finding_panel(finding: Any, slim: bool = False) -> SafeString:
+    """What a check found, and how to mend it; ``slim`` where it stands beside the words that it is about."""
+
+    def said(name: str) -> Any:
+        return finding.get(name) if isinstance(finding, Mapping) else getattr(finding, name, None)
+
+    place = place_of(said("field") or "", said("item"), said("message"))
+    about = Truncator(said("words")).chars(160) if said("words") and not slim else ""
+    return format_html(
+        '<div class="panel finding {}{}"{}><div>{} {}<b>{}</b></div>{}{}</div>',
+        said("severity"),
+        SLIM if slim else EMPTY,
+        format_html(' data-fingerprint="{}"', said("fingerprint")) if said("fingerprint") else EMPTY,
+        severity(said("severity")),
+        format_html('<span class="quiet fine">{}</span> ', place) if place else EMPTY,
+        said("message"),
+        format_html("<p>{}</p>", said("mend")) if said("mend") else EMPTY,
+        format_html("<p>About: “{}”</p>", about) if about else EMPTY,
+    )
 
 
 @register.inclusion_tag("studio/components/both.html", takes_context=True)
@@ -134,17 +161,23 @@ def area(
     told = [{name: getattr(one, name) for name in ("words", "severity", "message")} for one in found]
     if label := attributes.pop("label", ""):
         attributes["aria-label"] = label
+    text = conditional_escape(value)
     return format_html(
         '<div class="{}"><div class="mirror" aria-hidden="true"{}>{}\n'
         '</div><textarea name="{}" rows="1"{}{}>\n{}</textarea></div>',
-        f"area {css}" if css else "area",
-        format_html(' data-found="{}"', pretty_json(told)) if told else "",
-        marked(value, found, threads),
+        f"area {css}" if css else AREA,
+        format_html(' data-found="{}"', pretty_json(told)) if told else EMPTY,
+        marked(value, found, threads) if found or threads else text,
         name,
-        format_html_join("", ' {}="{}"', ((key, text) for key, text in attributes.items() if text)),
-        mark_safe(" readonly") if readonly else "",
-        value,
+        _attributes(tuple(attributes.items())),
+        READONLY if readonly else EMPTY,
+        text,
     )
+
+
+@lru_cache(maxsize=100)
+def _attributes(given: tuple[tuple[str, str], ...]) -> SafeString:
+    return format_html_join("", ' {}="{}"', ((key, text) for key, text in given if text))
 
 
 @register.simple_tag(takes_context=True)

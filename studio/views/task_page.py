@@ -72,6 +72,7 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
     persona = row.episode.persona
     benchmark = persona.benchmark
     can = access.actions_in(request.user, benchmark)
+    spec, _ = read_sheet(sheet, base)
     newest = row.revisions.select_related("created_by").filter(number=row.version).first()
     authors = authors_of(newest) if newest else set()
     findings, allowed = waiving.sort_out(row, queries.findings_of_task(row))
@@ -96,7 +97,7 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "sheet": sheet,
         "can": can,
         "on_version": row.version,
-        "map": working.map_evidence(row, read_sheet(sheet, base)[0]),
+        "map": working.map_evidence(row, spec),
         "brief": len(sheet.intents) * len(sheet.checklist) > MANY and "whole" not in request.GET,
         "opened": frozenset(),
         "guide": guidance.guidelines(),
@@ -125,7 +126,7 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         "script": script,
         "script_keys": script_keys(script, base) if script else [],
         "named_in": mentions_in(sheet),
-        "opening": opening_message(read_sheet(sheet, base)[0]),
+        "opening": opening_message(spec),
         "examples": examples(sheet.values["trigger"]),
         "limits": {"files": settings.UPLOAD_MAX_TASK_FILES, "file_bytes": settings.UPLOAD_MAX_FILE_BYTES},
         "happened": activity_of(row, size=8).object_list,

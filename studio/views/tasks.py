@@ -47,7 +47,7 @@ def task(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
 def shown(request: HttpRequest, row: Task) -> dict[str, Any]:
     """The page as this person finds it."""
     page = TaskPage(request, row)
-    base, more = page.versions.at(row.version), page.restored()
+    base, more = working.spec_shown(row, row.version), page.restored()
     spec = more.pop("spec", base)
     sheet = more.pop("sheet", None) or sheet_of(spec)
     return context(request, row, base, sheet) | more

@@ -35,7 +35,8 @@ def judge(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespons
     problem, found = "", None
     if live:
         sheet, spec, typed = writing.as_typed(request, task)
-        found = working.check_unsaved(task, spec, texts=typed)
+        episode = working.episode_with(task, spec)
+        found = working.check_unsaved(task, spec, texts=typed, episode=episode)
     try:
         if do == "set_aside":
             waiving.set_aside(task.pk, fingerprint, by=user, reason=reason)
@@ -46,7 +47,8 @@ def judge(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespons
     except PublishingRefused as refusal:
         problem = str(refusal)
     if live:
-        return JsonResponse(writing.judged(request, task, sheet, spec, found or []) | {"problem": problem})
+        said = writing.judged(request, task, sheet, spec, found or [], episode)
+        return JsonResponse(said | {"problem": problem})
     if problem:
         messages.error(request, problem)
     else:

@@ -44,24 +44,28 @@ def check(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespons
     row = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, row.episode.persona.benchmark, "edit")
     sheet, spec, typed = as_typed(request, row)
-    return JsonResponse(judged(request, row, sheet, spec, working.check_unsaved(row, spec, texts=typed)))
+    episode = working.episode_with(row, spec)
+    found = working.check_unsaved(row, spec, texts=typed, episode=episode)
+    return JsonResponse(judged(request, row, sheet, spec, found, episode))
 
 
 def as_typed(request: HttpRequest, row: Task) -> tuple[Sheet, TaskSpec, Mapping[str, str]]:
     """The page as it was sent, the task it says, row by row, and the texts of its files by hash."""
-    base = working.spec_at(row, number_of(request.POST.get("base_version")))
+    base = working.spec_shown(row, number_of(request.POST.get("base_version")))
     sheet = sheet_from(Posted(request.POST), base)
     spec, _ = read_sheet(sheet, base)
     typed = {known[0]: one["text"] for one in sheet.files if one["text"] is not None and (known := content_of(one))}
     return rows_of(sheet, spec), spec, typed
 
 
-def judged(request: HttpRequest, row: Task, sheet: Sheet, spec: TaskSpec, found: list[Finding]) -> dict[str, Any]:
-    """These findings as the page takes them in."""
+def judged(
+    request: HttpRequest, row: Task, sheet: Sheet, spec: TaskSpec, found: list[Finding], episode: EpisodeSpec
+) -> dict[str, Any]:
+    """These findings of a task in its episode as the page takes them in."""
     benchmark = row.episode.persona.benchmark
     left, allowed = waiving.sort_out(row, found)
     parts = {"task": row, "persona": row.episode.persona, "benchmark": benchmark, "typing": True}
-    told = tell(left, sheet, working.episode_with(row, spec))
+    told = tell(left, sheet, episode)
     pane = parts | {"findings": told, "can": access.actions_in(request.user, benchmark), "waived": allowed}
     return {
         "findings": render_to_string("studio/components/task_findings.html", pane, request),
