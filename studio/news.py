@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,8 +16,41 @@ from studio.models import Benchmark, Event, User
 READ = 400
 """Events looked at, newest first."""
 SHOWN = 12
-SAID_BY_VERB = ("created", "edited", "reordered")
+SAID_BY_VERB = ("created", "edited", "reordered", "withdrawn", "retired", "reopened")
 """Verbs whose sentence adds nothing to who did it how often."""
+BARE = re.compile(r"^Version \d+\.\s*")
+DEEDS = {
+    "created": "began it",
+    "edited": "edited it",
+    "restored": "went back to an earlier version",
+    "reordered": "changed the order of its sessions",
+    "submitted": "handed it in for review",
+    "withdrawn": "took it back from review",
+    "approved": "approved it",
+    "approved_elsewhere": "brought its approval along",
+    "changes_requested": "asked for changes",
+    "retired": "retired it",
+    "reopened": "made it a draft again",
+    "settled_a_remark": "settled a remark",
+    "opened_a_remark_again": "took a remark up again",
+    "waived": "waived a finding",
+    "unwaived": "let a finding stand again",
+    "set_aside": "set an error aside",
+    "assigned": "said who writes or reviews it",
+    "moved": "moved it here",
+    "copied": "copied it here",
+    "started": "began it from a starting point",
+    "saved_as_template": "kept it as a template",
+    "template_changed": "changed a template",
+    "template_deleted": "deleted a template",
+    "members_changed": "changed who belongs to it",
+    "imported": "imported",
+    "piloted": "started a pilot",
+    "released": "cut a release",
+    "audit_opened": "opened an audit",
+    "audit_closed": "closed an audit",
+}
+"""What somebody did to a task, a persona or a benchmark, as it goes on after their name."""
 
 
 @dataclass
@@ -37,8 +71,13 @@ class Piece:
     @property
     def what(self) -> str:
         return ", ".join(
-            f"{verb.replace('_', ' ')}{f' {times} times' if times > 1 else ''}" for verb, times in self.deeds.items()
+            DEEDS.get(verb, verb.replace("_", " ")) + (f" {times} times" if times > 1 else "")
+            for verb, times in self.deeds.items()
         )
+
+    @property
+    def who(self) -> str:
+        return " and ".join([", ".join(self.people[:-1]), self.people[-1]] if len(self.people) > 1 else self.people)
 
 
 @dataclass(frozen=True)
@@ -82,6 +121,7 @@ def told(events: Iterable[Event]) -> list[Piece]:
 
 def _piece(event: Event) -> Piece:
     words = "" if event.verb in SAID_BY_VERB else event.summary.removeprefix(f"{event.verb.capitalize()}: ")
+    words = BARE.sub("", words)
     if event.task:
         persona = event.task.episode.persona
         where = f"{persona.benchmark} · {persona}"

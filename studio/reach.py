@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from studio import toolcatalog
-from studio.models import Persona, SkillFile
+from studio.access import Somebody, benchmarks_for
+from studio.models import Persona, SkillFile, ToolBinding
 from studio.spec import skills
-from studio.spec.statistics import domain_of
+from studio.spec.statistics import domain_of, in_words
 from studio.toolcatalog import Parameter
 
 
@@ -44,6 +45,21 @@ def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str
         ),
         "skill_cards": [Card(name, abouts.get(name, ""), name in had) for name in _with(had, picked_skills)],
     }
+
+
+def tools_to_pick(persona: Persona, user: Somebody, picked: Sequence[str]) -> list[Card]:
+    """Tools a persona can be given: its own, what every assistant has, and those of the other personas this person
+    sees. One query."""
+    elsewhere = ToolBinding.objects.filter(persona__benchmark__in=benchmarks_for(user)).order_by("name")
+    always, _ = toolcatalog.cards([])
+    names = _with(list(dict.fromkeys(picked)), [card.name for card in always])
+    _, known = toolcatalog.cards(_with(names, list(elsewhere.values_list("name", flat=True).distinct())))
+    return _by_domain(
+        [
+            Card(one.name, one.description or in_words(one.name), True, one.parameters, domain_of(one.name))
+            for one in known
+        ]
+    )
 
 
 def _with(names: list[str], more: Collection[str]) -> list[str]:

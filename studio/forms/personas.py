@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.utils.text import slugify
 
-from studio.forms.posted import MAPPING, Posted, keep, lines, mapping_of, mapping_rows
+from studio.forms.posted import MAPPING, Posted, keep, mapping_of, mapping_rows, picked
 from studio.spec.persona import PersonaSpec
 
 ONE_LINE = ("name", "occupation")
@@ -21,22 +21,25 @@ class PersonaSheet:
     values: dict[str, str]
     preferences: list[dict[str, Any]]
     attributes: list[dict[str, Any]]
+    tools: list[str]
+    """Those that are picked."""
     errors: dict[str, str] = field(default_factory=dict)
 
 
 def sheet_of(spec: PersonaSpec) -> PersonaSheet:
     values = {name: getattr(spec, name) for name in (*ONE_LINE, *AREAS)}
     values["long_term_goals"] = _goals(spec)
-    values["tools"] = "\n".join(spec.tools)
-    return PersonaSheet(values, mapping_rows(spec.preferences), mapping_rows(spec.attributes, "a"))
+    values["tools_more"] = ""
+    return PersonaSheet(values, mapping_rows(spec.preferences), mapping_rows(spec.attributes, "a"), list(spec.tools))
 
 
 def sheet_from(posted: Posted) -> PersonaSheet:
-    names = (*ONE_LINE, *AREAS, "long_term_goals", "tools")
+    names = (*ONE_LINE, *AREAS, "long_term_goals", "tools_more")
     return PersonaSheet(
         {name: posted.text(name) for name in names},
         posted.rows("preferences", MAPPING),
         posted.rows("attributes", MAPPING),
+        list(dict.fromkeys(posted.values("tools"))),
     )
 
 
@@ -53,8 +56,8 @@ def read_sheet(sheet: PersonaSheet, base: PersonaSpec) -> tuple[PersonaSpec, dic
     fields["long_term_goals"] = (
         base.long_term_goals if goals == _goals(base) else tuple(line for line in goals.split("\n") if line.strip())
     )
-    tools = lines(base.tools, values["tools"])
-    fields["tools"] = tuple(dict.fromkeys(name.strip() for name in tools)) if tools != base.tools else tools
+    typed = [name.strip() for name in values["tools_more"].split("\n") if name.strip()]
+    fields["tools"] = tuple(dict.fromkeys(picked(base.tools, [*sheet.tools, *typed])))
     fields["preferences"] = mapping_of(sheet.preferences, base.preferences, complain, "preferences")
     fields["attributes"] = mapping_of(sheet.attributes, base.attributes, complain, "attributes", keys="a")
     return base.model_copy(update=fields), errors

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.http import QueryDict
@@ -84,6 +84,11 @@ def keep(stored: str, typed: str, *, one_line: bool = False) -> str:
 def lines(stored: tuple[str, ...], typed: str) -> tuple[str, ...]:
     """One value a line, empty lines left out."""
     return stored if "\n".join(stored) == typed else tuple(line for line in typed.split("\n") if line.strip())
+
+
+def picked(stored: tuple[str, ...], picks: Sequence[str]) -> tuple[str, ...]:
+    """The picked names, those stored in their order."""
+    return (*(name for name in stored if name in picks), *(name for name in picks if name not in stored))
 
 
 def mapping_rows(mapping: Mapping[str, Any], prefix: str = "k") -> list[dict[str, Any]]:

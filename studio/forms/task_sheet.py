@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from studio.forms.artifact_rows import artifact_rows, artifacts_of, posted_artifacts
 from studio.forms.file_rows import file_rows, files_of, keyed, posted_files
-from studio.forms.posted import MAPPING, NEW, Posted, keep, lines, mapping_of, mapping_rows
+from studio.forms.posted import MAPPING, NEW, Posted, keep, lines, mapping_of, mapping_rows, picked
 from studio.forms.signals import SWITCH, payload_of
 from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence, Trigger
 
@@ -152,7 +151,7 @@ def read_sheet(sheet: Sheet, base: TaskSpec) -> tuple[TaskSpec, dict[str, str]]:
     fields: dict[str, Any] = {name: keep(getattr(base, name), values[name], one_line=True) for name in ONE_LINE}
     fields |= {name: keep(getattr(base, name), values[name]) for name in AREAS}
     fields |= {name: lines(getattr(base, name), values[name]) for name in LINES}
-    fields |= {name: _picked(getattr(base, name), values[name]) for name in PICKS}
+    fields |= {name: picked(getattr(base, name), values[name]) for name in PICKS}
     fields["intents"] = reading.intents()
     fields["checklist"] = reading.checklist()
     fields["depends_on"] = reading.depends_on()
@@ -306,11 +305,6 @@ def _item_row(item: ChecklistItem) -> dict[str, Any]:
         "evidence": "\n".join(item.evidence),
         "follows_from": list(item.follows_from),
     }
-
-
-def _picked(stored: tuple[str, ...], picked: Sequence[str]) -> tuple[str, ...]:
-    """The picked names, those stored in their order."""
-    return (*(name for name in stored if name in picked), *(name for name in picked if name not in stored))
 
 
 def _one_of(value: str, known: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from studio import access, drafts, queries
+from studio import access, drafts, queries, reach
 from studio.drafts.copies import Desk
 from studio.drafts.putting import OnTop
 from studio.drafts.versions import PersonaVersions
@@ -56,7 +56,12 @@ class ProfilePage(PersonaPage[PersonaSpec]):
         return Read(spec, sheet, sheet.errors)
 
     def context(self, sheet: sheets.PersonaSheet | None, spec: PersonaSpec) -> dict[str, Any]:
-        return _profile_context(self.request, self.persona) | {"sheet": sheet or sheets.sheet_of(spec)}
+        sheet = sheet or sheets.sheet_of(spec)
+        tools = reach.tools_to_pick(self.persona, self.user, [*self.persona_tools(), *sheet.tools])
+        return _profile_context(self.request, self.persona) | {"sheet": sheet, "tool_cards": tools}
+
+    def persona_tools(self) -> list[str]:
+        return list(self.persona.tool_bindings.values_list("name", flat=True))
 
     def html(self, context: dict[str, Any], theirs: PersonaSpec, spec: PersonaSpec, sent: Read[PersonaSpec]) -> str:
         sheet = replace(sent.sheet, errors=dict(sent.errors)) if sent.errors else None
@@ -80,7 +85,8 @@ def profile(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
     if changed is None:
         return submitted(page)
     page.keep_words(changed)
-    return render(request, "studio/profile.html", page.shown() | {"sheet": sheets.sheet_from(Posted(changed))})
+    read = page.read(changed, page.versions.at(persona.version))
+    return render(request, "studio/profile.html", page.shown() | page.context(read.sheet, read.spec))
 
 
 @login_required

@@ -66,3 +66,17 @@ def test_a_new_skill_is_kept_before_it_has_a_name(sample, visit):
     page.get_by_label("Name", exact=True).fill("ask-well")
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="“ask-well” is saved")).to_be_visible()
+
+
+def test_tools_are_found_by_what_they_do_and_picked_by_key(sample, visit):
+    page = visit("author").go(PROFILE)
+    page.get_by_text("Tools: 6 of").click()
+
+    page.get_by_role("searchbox", name="Find a tool by name or description").fill("expression")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    page.get_by_label("Others, that are not in the list").fill("calendar__create_event")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
+
+    assert spec().tools == ("read_file", "write_file", "edit_file", "list_dir", "glob", "calendar__create_event")

@@ -92,7 +92,7 @@ def test_news_is_what_others_did_since_then_each_subject_once(place):
     assert [(piece.title, piece.people, dict(piece.deeds)) for piece in news.pieces] == [
         ("Rye bread", [str(author)], {"submitted": 1, "edited": 3})
     ]
-    assert news.pieces[0].what == "submitted, edited 3 times"
+    assert news.pieces[0].what == "handed it in for review, edited it 3 times"
     assert not news_for(author, access.benchmarks_for(author), since).pieces
     assert len(news_for(reader, access.benchmarks_for(reader), None).pieces) >= 1
     assert not news_for(UserFactory(), access.benchmarks_for(UserFactory()), None).pieces

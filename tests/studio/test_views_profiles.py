@@ -11,6 +11,7 @@ from studio.models import Persona, Role
 from studio.spec.pibench import read_personas, write_persona
 from studio.spec.task import Recovery
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+from tests.studio.forms import form_of
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +27,7 @@ def place():
 
 
 def facts(client, url, persona, *pairs):
-    data = {"base_version": persona.version, "name": "Baker", "tools": "read_file\ngmail__show_draft"}
+    data = {"base_version": persona.version, "name": "Baker", "tools": ["read_file", "gmail__show_draft"]}
     data["attributes"] = [f"new{n}" for n in range(len(pairs))]
     for n, (name, value) in enumerate(pairs):
         data |= {f"attributes.new{n}.name": name, f"attributes.new{n}.value": value, f"attributes.new{n}.kind": "text"}
@@ -71,6 +72,26 @@ def test_tools_say_what_they_do_and_which_sessions_name_them(place):
 
     assert "Read a text file of the workspace.</td><td>1, 2</td>" in html
     assert 'Show draft</td><td><span class="quiet">none</span></td>' in html
+
+
+def test_tools_are_picked_from_what_is_known_and_others_are_typed(place):
+    client, persona, url = place
+    a_persona(persona.benchmark, "miller", tools=("mill__grind",))
+    a_persona(BenchmarkFactory(), "stranger", tools=("secret__tool",))
+
+    html = client.get(url).content.decode()
+    assert 'value="mill__grind"' in html and 'value="write_file"' in html
+    assert "secret__tool" not in html
+    data = form_of(html, "profile").data()
+    assert data["tools"] == ["read_file", "gmail__show_draft"]
+    client.post(
+        url, data | {"tools": ["mill__grind", "gmail__show_draft"], "tools_more": ["oven__heat\r\n oven__heat "]}
+    )
+
+    tools = persona.tool_bindings.order_by("position").values_list("name", flat=True)
+    assert list(tools) == ["gmail__show_draft", "mill__grind", "oven__heat"]
+    data = form_of(client.get(url).content.decode(), "profile").data()
+    assert (data["tools_more"], data["tools"][-1]) == ([""], "oven__heat")
 
 
 def test_a_persistent_intent_that_cannot_be_learned_is_a_gap(place):

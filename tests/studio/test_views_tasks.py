@@ -359,7 +359,8 @@ def test_the_profile_is_edited_and_a_second_saver_sees_both(desk):
     mine = data | {
         "role_text": ["Bakes at night."],
         "long_term_goals": ["Sleep\r\nSell"],
-        "tools": ["write_file\r\n write_file \r\ngrep"],
+        "tools": ["write_file"],
+        "tools_more": ["write_file\r\n write_file \r\ngrep"],
         "preferences": ["newP"],
         "preferences.newP.name": ["bread"],
         "preferences.newP.value": ["dark"],
