@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 
 from studio.spec.checks import rules
+from studio.spec.checks.bounds import within_bounds
 from studio.spec.checks.rule import RULES, Flaw, Rule, Scene
 from studio.spec.episode import EpisodeSpec
 from studio.spec.findings import Finding
@@ -34,6 +35,7 @@ def find_problems(
     ``texts`` are contents of text files by sha256, for rules that read assets and graders; ``reports`` what running
     the graders showed, likewise. ``plan`` is the benchmark's. ``tools`` are descriptions of tools by their names.
     """
+    episode = within_bounds(episode)
     scene = Scene(episode=episode, texts=texts or {}, plan=plan, reports=reports or {}, tools=tools or {})
     findings = []
     for task in (*episode.tasks, *episode.unplaced):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -38,25 +39,30 @@ class Fact(NamedTuple):
 @lru_cache(maxsize=20_000)
 def facts(text: str) -> tuple[Fact, ...]:
     """In order; none lies in another one."""
-    found: list[Fact] = [Fact("day", f"{each.month}-{each.day}", each.span.start, each.span.end) for each in days(text)]
-    for match in TIME.finditer(text):
-        if CLOCK.search(match[0]):
-            _add(found, Fact("time", _clock(match[0]), match.start(), match.end()))
-    for match in WEEKDAY.finditer(text):
-        _add(found, Fact("weekday", match[0].rstrip("s"), match.start(), match.end()))
-    for match in ORDINAL.finditer(text):
-        _add(found, Fact("day of the month", match["day"], match.start("day"), match.end()))
-    for match in PERSON.finditer(text):
-        _add(found, Fact("person", f"{match['title']} {_plain(match['names'])}", match.start(), match.end()))
-    for word in words(text):
-        if word.kind == "number":
-            _add(found, Fact("number", word.key, word.start, word.end))
+    found, taken = [], bytearray(len(text))
+    for fact in _find(text):
+        if not any(taken[fact.start : fact.end]):
+            taken[fact.start : fact.end] = b"x" * (fact.end - fact.start)
+            found.append(fact)
     return tuple(sorted(found, key=lambda fact: fact.start))
 
 
-def _add(found: list[Fact], fact: Fact) -> None:
-    if all(fact.end <= other.start or fact.start >= other.end for other in found):
-        found.append(fact)
+def _find(text: str) -> Iterator[Fact]:
+    """The surest kinds first."""
+    for day in days(text):
+        yield Fact("day", f"{day.month}-{day.day}", day.span.start, day.span.end)
+    for match in TIME.finditer(text):
+        if CLOCK.search(match[0]):
+            yield Fact("time", _clock(match[0]), match.start(), match.end())
+    for match in WEEKDAY.finditer(text):
+        yield Fact("weekday", match[0].rstrip("s"), match.start(), match.end())
+    for match in ORDINAL.finditer(text):
+        yield Fact("day of the month", match["day"], match.start("day"), match.end())
+    for match in PERSON.finditer(text):
+        yield Fact("person", f"{match['title']} {_plain(match['names'])}", match.start(), match.end())
+    for word in words(text):
+        if word.kind == "number":
+            yield Fact("number", word.key, word.start, word.end)
 
 
 def _clock(text: str) -> str:

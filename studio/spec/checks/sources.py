@@ -33,6 +33,8 @@ _READ_HERE = re.compile(
 )
 
 
+LONGEST = 60_000
+"""Characters of a signal's data that are read."""
 LEFT_OPEN = re.compile(r"<(?:insert|placeholder)\b[^>]*>")
 """Written only where something has to be filled in, such as in the studio's starting points."""
 
@@ -41,7 +43,7 @@ def opening(task: TaskSpec) -> str:
     """What the session opens with: the request, and the signal's data."""
     if not task.trigger.payload:
         return task.initial_request
-    return f"{task.initial_request}\n{json.dumps(task.trigger.payload, ensure_ascii=False)}"
+    return f"{task.initial_request}\n{json.dumps(task.trigger.payload, ensure_ascii=False)[:LONGEST]}"
 
 
 def told(task: TaskSpec) -> str:

@@ -18,10 +18,11 @@ def asset_unused(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     ids = [other.task_id for other in scene.episode.tasks]
     later = scene.episode.tasks[ids.index(task.task_id) + 1 :] if task.task_id in ids else ()
     said = "\n".join((_named(task, scene), *(_named(other, scene) for other in later))).casefold()
+    plain = _plain(said)
     for position, file in enumerate(task.assets, 1):
         name = file.path.rpartition("/")[2]
         stem = name.rpartition(".")[0] or name
-        if name.casefold() in said or (len(stem) > 3 and _plain(stem.casefold()) in _plain(said)):
+        if name.casefold() in said or (len(stem) > 3 and _plain(stem.casefold()) in plain):
             continue
         text = scene.texts.get(file.sha256, "")
         if any(place.casefold() in said for place in _folders(file.path)) or (text and _speaks_of(text, task)):

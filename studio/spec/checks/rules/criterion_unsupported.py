@@ -28,7 +28,9 @@ def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 
     Silent where the agent may learn it elsewhere: from tools, from the web, or from a file that cannot be read here.
     """
-    wanted = [(n, words) for n, item in enumerate(task.checklist, 1) for words in _demanded(item.criterion)]
+    wanted = [
+        (n, words) for n, item in enumerate(task.checklist, 1) for words in dict.fromkeys(_demanded(item.criterion))
+    ]
     if not wanted:
         return
     earlier = scene.earlier(task)

@@ -1,12 +1,13 @@
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.checks.sources import given, told
 from studio.spec.task import TaskSpec
 
-CAPITAL = re.compile(r"[A-Z][\w’'-]*[a-z][\w’'-]*")
-PAIR = re.compile(rf"\b(?=({CAPITAL.pattern} {CAPITAL.pattern}))")
+CAPITAL = re.compile(r"(?<![\w’'-])[A-Z][\w’'-]*+")
+SMALL = re.compile(r"[a-z]")
 FEWEST = 5
 """Letters of a name that is compared: shorter ones are alike by chance."""
 
@@ -34,7 +35,8 @@ def name_spelt_twice(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 
 def _names(text: str) -> set[str]:
     """Pairs of neighbouring capitals: a single one may only open a sentence."""
-    return {match[1] for match in PAIR.finditer(text[:60_000])}
+    found = [match for match in CAPITAL.finditer(text, 0, 60_000) if SMALL.search(match[0])]
+    return {f"{one[0]} {other[0]}" for one, other in pairwise(found) if text[one.end() : other.start()] == " "}
 
 
 def _misspelt(one: str, other: str) -> bool:

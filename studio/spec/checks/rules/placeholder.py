@@ -43,8 +43,12 @@ def _further(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts(one)
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                yield text
+            case dict() as mapping:
+                waiting += reversed(mapping.values())
+            case list() as rows:
+                waiting += reversed(rows)

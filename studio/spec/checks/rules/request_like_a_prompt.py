@@ -5,13 +5,13 @@ from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.task import TaskSpec
 
 PROMPT = re.compile(
-    r"^\s*(?:you are|act as|assume the role of|imagine you are)\s+an?\s+(?:\w+[ -]){0,5}?(?:assistant|agent|expert"
+    r"^[ \t]*(?:you are|act as|assume the role of|imagine you are)\s+an?\s+(?:\w+[ -]){0,5}?(?:assistant|agent|expert"
     r"|specialist|AI|model|chatbot|copywriter|analyst|consultant|lawyer|engineer|marketer|professional)\b"
-    r"|^\s*you are an? (?:[\w-]+ ){0,3}?(?:experienced|senior|expert|professional|skilled|seasoned|highly"
+    r"|^[ \t]*you are an? (?:[\w-]+ ){0,3}?(?:experienced|senior|expert|professional|skilled|seasoned|highly"
     r"|world[- ]class|knowledgeable|helpful|specialised|specialized) [\w -]{3,60}[.,;:\n]"
     r"|\bas an AI(?: language)? (?:model|assistant)\b|\byour (?:task|role|goal|objective|mission) is to\b"
-    r"|^\s*#{1,4}\s*(?:role|task|context|constraints?|instructions?|output(?: format)?|requirements?)\b"
-    r"|^\s*(?:role|constraints|output format|instructions)\s*:\s*$"
+    r"|^[ \t]*#{1,4}[ \t]*(?:role|task|context|constraints?|instructions?|output(?: format)?|requirements?)\b"
+    r"|^[ \t]*(?:role|constraints|output format|instructions)[ \t]*:[ \t]*$"
     r"|\bthink step[- ]by[- ]step\b|\bdo not hallucinate\b|\bconversational filler\b"
     r"|\bdirect(?:ly)? output (?:only|strictly)\b|\boutput strictly\b|\bSTDOUT\b",
     re.IGNORECASE | re.MULTILINE,

@@ -1,6 +1,7 @@
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from studio.spec.checks.rule import Flaw, Scene, rule, written
 from studio.spec.task import TaskSpec
@@ -48,10 +49,10 @@ def secret_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 f"{PLACES[field]} holds a password.",
                 "Let the agent sign in without it, or put it where the assistant keeps secrets.",
                 item,
-                words=found[0] if field != "trigger" else "",
+                words=found if field != "trigger" else "",
             )
     for position, file in enumerate(task.assets, 1):
-        if next(_found(scene.texts.get(file.sha256, "")), None):
+        if _found(scene.texts.get(file.sha256, "")):
             yield Flaw(
                 "assets",
                 f"“{file.path}” holds a password.",
@@ -61,6 +62,6 @@ def secret_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             )
 
 
-def _found(text: str) -> Iterator[re.Match[str]]:
-    for pattern in (SECRET, DOOR):
-        yield from pattern.finditer(text, 0, LONGEST)
+@lru_cache(maxsize=2_000)
+def _found(text: str) -> tuple[str, ...]:
+    return tuple(match[0] for pattern in (SECRET, DOOR) for match in pattern.finditer(text, 0, LONGEST))

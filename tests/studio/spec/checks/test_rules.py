@@ -62,6 +62,7 @@ BROKEN: list[tuple[str, list[Finding], tuple[str, str, int | None]]] = [
     ("dependency-order", check(scored("t", depends_on=after("a")), task("a")), ("t", "depends_on", 1)),
     ("dependency-scored", check(scored("a"), scored("t", depends_on=after("a"))), ("t", "depends_on", 1)),
     ("dependent-unscored", check(task("a"), task("t", depends_on=after("a"))), ("t", "checklist", None)),
+    ("text-too-long", check(scored("t", intents=(intent(), intent("a " * 30_000)))), ("t", "intents", 2)),
     ("setup-unused", check(task("t")), ("t", "checklist", None)),
     (
         "scope-unmarked",
