@@ -1,10 +1,11 @@
-"""The API on pilots, sessions, releases and models: the same rules as the pages, the same people."""
+"""The API on pilots, sessions, releases, models and their help: the same rules as the pages, the same people."""
 
 from __future__ import annotations
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 from rest_framework.routers import SimpleRouter
 
+from evaluation.api import suggestions
 from evaluation.api.pilots import EndpointViewSet, PilotViewSet
 from evaluation.api.releases import ReleaseViewSet
 from evaluation.api.sessions import SessionViewSet
@@ -15,4 +16,4 @@ router.register("sessions", SessionViewSet, basename="api-session")
 router.register("releases", ReleaseViewSet, basename="api-release")
 router.register("endpoints", EndpointViewSet, basename="api-endpoint")
 
-urlpatterns = [path("", include(router.urls))]
+urlpatterns: list[URLPattern | URLResolver] = [path("", include(router.urls)), *suggestions.urlpatterns]

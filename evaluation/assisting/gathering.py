@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
-from evaluation.assisting.kinds import Assignment
+from evaluation.assisting.helpers import HelpRefused
+from evaluation.assisting.kinds import LANGUAGES, ROW_FIELDS, Assignment
 from evaluation.assisting.material import Material
 from evaluation.models import Suggestion
 from studio.drafts import load_episode
@@ -23,6 +25,7 @@ REFERENCE_OF = "the reference of "
 """In front of an expected artifact's path."""
 PASTED = "pasted text"
 MOST_PASTED = 60_000
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def material_of(task: Task, spec: TaskSpec) -> Material:
@@ -72,6 +75,23 @@ def _attached(spec: TaskSpec, path: str) -> str:
     if file is None or file.size > LARGEST_REFERENCE:
         return ""
     return preview(path, Blob.objects.read([file.sha256]).get(file.sha256, b"")).text
+
+
+def assign(
+    spec: TaskSpec, kind: str, field: str, *, uid: str = "", language: str = "", reference: str = "", pasted: str = ""
+) -> Assignment:
+    """What somebody asks for, with what it needs; ``spec`` is the version it is asked about. What is ``pasted`` goes
+    before a ``reference``. Raises HelpRefused."""
+    options: dict[str, str] = {}
+    if kind == "translate":
+        if language not in LANGUAGES:
+            raise HelpRefused("Choose a language to translate into.")
+        options = {"language": language}
+    if kind == "checklist":
+        chosen = PASTED if pasted.strip() else reference
+        options = {"reference": chosen, "reference_text": reference_text(spec, chosen, pasted)}
+    named = uid if field in ROW_FIELDS and UUID.fullmatch(uid) else ""
+    return Assignment(kind=kind, field=field, uid=named, **options)  # type: ignore[arg-type]
 
 
 def assignment_of(row: Suggestion, spec: TaskSpec) -> Assignment:

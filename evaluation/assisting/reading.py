@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
+
 from evaluation.assisting.kinds import AT_ONCE, NAMES, ROW_FIELDS
 from evaluation.assisting.proposals import Proposal, number_of, text_at
 from evaluation.models import Suggestion, SuggestionDecision
@@ -100,6 +102,13 @@ class SuggestionView:
     def version_before(self) -> int | None:
         result = self.suggestion.result
         return result.number - 1 if result and result.number > 1 else None
+
+
+def suggestions() -> QuerySet[Suggestion]:
+    """With what showing them needs."""
+    return Suggestion.objects.select_related(
+        "revision", "endpoint", "result", "replay_of", "asked_by", "decided_by", "task__episode__persona__benchmark"
+    ).prefetch_related("decisions__by", "decisions__revision")
 
 
 def view_of(

@@ -14,7 +14,7 @@ from evaluation.assisting.gathering import REFERENCE_OF, WORKFLOW
 from evaluation.assisting.helpers import helper_of
 from evaluation.assisting.kinds import BY_RULE, LANGUAGES, ROW_FIELDS
 from evaluation.assisting.provenance import Origin, origins
-from evaluation.assisting.reading import SuggestionView, view_of
+from evaluation.assisting.reading import SuggestionView, suggestions, view_of
 from evaluation.models import Suggestion
 from studio.forms.task_sheet import uid_of_row
 from studio.models import Task
@@ -41,12 +41,7 @@ class Assistance:
     @cached_property
     def open(self) -> dict[str, list[SuggestionView]]:
         """Suggestions that wait for somebody, by place."""
-        rows = (
-            Suggestion.objects.filter(task=self._task, state__in=OPEN)
-            .select_related("revision", "endpoint", "result", "replay_of", "asked_by", "decided_by")
-            .prefetch_related("decisions__by", "decisions__revision")
-            .order_by("pk")
-        )
+        rows = suggestions().filter(task=self._task, state__in=OPEN).order_by("pk")
         found: dict[str, list[SuggestionView]] = {}
         for row in rows:
             found.setdefault(_place(row), []).append(view_of(row))

@@ -14,10 +14,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluation.assisting import asking, deciding
-from evaluation.assisting.gathering import PASTED, assignment_of, reference_text
+from evaluation.assisting.gathering import assign, assignment_of
 from evaluation.assisting.helpers import HelpRefused, spent
-from evaluation.assisting.kinds import LANGUAGES, ROW_FIELDS, Assignment
-from evaluation.assisting.reading import SuggestionView, view_of
+from evaluation.assisting.kinds import Assignment
+from evaluation.assisting.reading import SuggestionView, suggestions, view_of
 from evaluation.forms import HelperForm
 from evaluation.models import Helper, Suggestion
 from evaluation.views import SignedIn
@@ -130,18 +130,15 @@ def _assignment(request: SignedIn, task: Task) -> Assignment:
     kind, _, rest = request.POST.get("ask", "").partition(":")
     field, _, key = rest.partition(":")
     spec = TaskSpec.model_validate(task.revisions.get(number=task.version).spec)
-    options: dict[str, str] = {}
-    if kind == "translate":
-        field = request.POST.get("assist.what", field)
-        options["language"] = request.POST.get("assist.language", "")
-        if options["language"] not in LANGUAGES:
-            raise HelpRefused("Choose a language to translate into.")
-    if kind == "checklist":
-        pasted = request.POST.get("assist.pasted", "").replace("\0", "").replace("\r\n", "\n")
-        chosen = PASTED if pasted.strip() else request.POST.get("assist.reference", "")
-        options = {"reference": chosen, "reference_text": reference_text(spec, chosen, pasted)}
-    uid = uid_of_row(key) if key and field in ROW_FIELDS else ""
-    return Assignment(kind=kind, field=field, uid=uid if _is_uuid(uid) else "", **options)
+    return assign(
+        spec,
+        kind,
+        request.POST.get("assist.what", field) if kind == "translate" else field,
+        uid=uid_of_row(key) if key else "",
+        language=request.POST.get("assist.language", ""),
+        reference=request.POST.get("assist.reference", ""),
+        pasted=request.POST.get("assist.pasted", "").replace("\0", "").replace("\r\n", "\n"),
+    )
 
 
 def _again(request: SignedIn, task: Task) -> tuple[Assignment, bool] | None:
@@ -174,7 +171,7 @@ def _typed(request: SignedIn, pk: int) -> dict[int, str]:
 
 def _mine(request: SignedIn, pk: int) -> Suggestion:
     """A suggestion for a task one may edit; else 404."""
-    row: Suggestion = get_object_or_404(_rows(), pk=pk)
+    row: Suggestion = get_object_or_404(suggestions(), pk=pk)
     try:
         access.require(request.user, row.task.episode.persona.benchmark, "edit")
     except PermissionDenied:
@@ -182,14 +179,8 @@ def _mine(request: SignedIn, pk: int) -> Suggestion:
     return row
 
 
-def _rows() -> Any:
-    return Suggestion.objects.select_related(
-        "revision", "endpoint", "result", "replay_of", "asked_by", "decided_by", "task__episode__persona__benchmark"
-    ).prefetch_related("decisions__by", "decisions__revision")
-
-
 def _view(pk: int, **more: Any) -> SuggestionView:
-    return view_of(_rows().get(pk=pk), **more)
+    return view_of(suggestions().get(pk=pk), **more)
 
 
 def _standing(task: Task) -> tuple[int, str]:
@@ -221,7 +212,3 @@ def _refused(request: SignedIn, task: Task, problem: str) -> HttpResponse:
 def _frame(task: Task) -> dict[str, Any]:
     persona = task.episode.persona
     return {"task": task, "persona": persona, "benchmark": persona.benchmark}
-
-
-def _is_uuid(text: str) -> bool:
-    return bool(re.fullmatch(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", text))
