@@ -17,8 +17,8 @@ FILE_NAME = re.compile(
 _WEB = re.compile(r"www\.|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/", re.IGNORECASE)
 """A page of a site, not a file of the workspace."""
 _MAKES = re.compile(
-    r"\b(?:write|save|put|store|create|draft|export|output|(?:name|call)(?:d\b| (?:it|this|that|them|the)\b)|produce"
-    r"|generate|make|fill|record|log|belongs?|stands?|sheet|deliver)",
+    r"\b(?:write|save|put|store|create|(?<!own )(?<!our )(?<!my )(?<!the )draft|export|output|produce|sheet|fill"
+    r"|(?:name|call)(?:d\b| (?:it|this|that|them|the)\b)|give me\b|generate|make|record|log|belongs?|stands?|deliver)",
     re.IGNORECASE,
 )
 _INTO = re.compile(
@@ -28,8 +28,13 @@ _INTO = re.compile(
 _MADE_LATER = re.compile(
     r"[^.!?\n]{0,80}?\b(?:you|to be) (?:create|created|make|made|write|written|draw|drawn|produce)", re.I
 )
+_FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
 _READ_HERE = re.compile(
-    r"\b(?:from|of|see|read|open|using|per|based on|facts in|data in|out of)\s+(?:the\s+)?[“\"‘'`]?$", re.I
+    r"(?:\b(?:from|of|see|read|open|using|per|based on|out of"
+    r"|(?:is|are|was|were|lies?|listed|stored|given|described|facts|data|figures|notes?|numbers|background|table|list)"
+    r" in|look at)"
+    r"\s+(?:the\s+)?[“\"‘'`]?|\w \()$",
+    re.I,
 )
 
 
@@ -112,7 +117,9 @@ def names_made(request: str) -> frozenset[str]:
     for match in files_named(request)[:100]:
         before = request[max(0, match.start() - 160) : match.start()]
         same_sentence = re.split(r"[.!?](?=\s|$)|\n", before)[-1]
+        asked = [found.end() for found in _MAKES.finditer(same_sentence)]
+        made_before = asked and not _FROM.search(same_sentence, asked[-1])
         made_later = _MADE_LATER.match(request, match.end(), match.end() + 120)
-        if (_MAKES.search(same_sentence) or _INTO.search(before) or made_later) and not _READ_HERE.search(before[-40:]):
+        if (made_before or _INTO.search(before) or made_later) and not _READ_HERE.search(before[-40:]):
             made.add(match[0].rpartition("/")[2])
     return frozenset(made)

@@ -13,7 +13,7 @@ def asset_reserved(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if file.path.split("/")[0] in RESERVED:
             yield Flaw(
                 "assets",
-                f"The name “{file.path}” belongs to the format.",
+                f"“{file.path}” is a name of the task's own files: the agent would never get it.",
                 "Rename the file.",
                 position,
                 words=file.path,

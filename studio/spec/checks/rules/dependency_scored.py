@@ -12,8 +12,8 @@ def dependency_scored(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if other is not None and not other.is_setup:
             yield Flaw(
                 "depends_on",
-                f"“{dependency.task_id}” has a checklist or a grader of its own.",
-                "Move its criteria to this task, or remove this dependency.",
+                f"“{dependency.task_id}” is scored by itself, and a session that others build on is scored with them.",
+                "Move its checklist and its script to this task, or remove this dependency.",
                 position,
                 other=dependency.task_id,
             )

@@ -14,7 +14,7 @@ def grader_key_always(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     for key in script.report.always:
         yield Flaw(
             "grader_script",
-            f"“{key}” is earned by doing nothing, and on all {script.report.tried} histories tried.",
+            f"“{key}” is earned by doing nothing, and in each of {script.report.tried} trial runs.",
             "Let the script look for what the agent has to do, or leave the key out.",
             words=key,
         )
@@ -30,7 +30,7 @@ def grader_key_never(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     for key in script.report.never:
         yield Flaw(
             "grader_script",
-            f"Nothing earned “{key}” on {script.report.tried} histories made of the script's own words and tools.",
+            f"None of {script.report.tried} trial runs, made of the script's own words and tools, earned “{key}”.",
             "Run the script on an example that should earn it, and look which line is not reached.",
             words=key,
         )

@@ -17,8 +17,8 @@ def grader_no_keys(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     if script.report.keys is None:
         yield Flaw(
             "grader_script",
-            f"“{script.name}” gives no keys: {script.report.problem.rstrip('.')}.",
-            "Let score([]) return every key with 0.",
+            f"“{script.name}” does not tell what it checks: {script.report.problem.rstrip('.')}.",
+            "Have the script return each of its checks with 0 when nothing was done: score([]).",
         )
 
 
@@ -35,10 +35,10 @@ def grader_key_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     for position, key, text in named:
         words = key if key in task.checklist[position - 1].criterion else ""
         if key not in (keys or ()):
-            given = f"the script gives {', '.join(keys)}" if keys else "the task has no script that gives any"
+            given = f"the script has {', '.join(keys)}" if keys else "the task has no script that has any"
             yield Flaw(
                 "checklist",
-                f"No grader script of this task gives the key “{key}”: {given}.",
+                f"No grader script of this task has a check “{key}”: {given}.",
                 "Correct the name, or let the script return it.",
                 position,
                 words=words,

@@ -27,8 +27,8 @@ def _missing(place: Recovery, task: TaskSpec, scene: Scene) -> tuple[str, str] |
     persona = scene.episode.persona
     if place.kind == "session" and place.ref not in {other.task_id for other in earlier}:
         return (
-            f"The intent is to be recovered from “{place.ref}”, which is no earlier task.",
-            "Name an earlier task of the episode.",
+            f"The intent is to be recovered from “{place.ref}”, which is no earlier session.",
+            "Name an earlier session of the episode.",
         )
     if place.kind == "tool" and persona.tools and not _bound(place.ref, persona.tools):
         return (

@@ -6,6 +6,7 @@ from studio.spec.task import TaskSpec
 
 WORDS = re.compile(
     r"\b(?:benchmark task|hidden intents?|ground truth|test case|evaluation (?:run|metric|criteria)|graded by"
+    r"|make sure (?:that )?(?:all )?edge cases|edge cases (?:in the data(?:set)?|are handled)"
     r"|LLM judge|judge model|simulated user|task_id|rehearsal pass|initial_input|system prompt|success criteria"
     r"|(?:the|an) (?:AI )?agent (?:should|must|will|needs)|(?:the|a|our|your) (?:auto-?)?graders?"
     r"|rubrics? (?:wants?|requires?|says?|asks?|needs?|checks?|expects?|items?|scores?)"

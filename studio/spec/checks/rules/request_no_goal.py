@@ -2,6 +2,7 @@ import re
 from collections.abc import Iterator
 
 from studio.spec.checks.rule import Flaw, Scene, rule
+from studio.spec.checks.sources import files_named
 from studio.spec.task import TaskSpec
 from studio.spec.text.clauses import Span, clauses, sentences
 from studio.spec.text.words import content, words
@@ -37,6 +38,11 @@ TELLS = re.compile(
     r"|\w{3,}ed|will|would|\w+(?:['’]s|n['’]t) \w+ing)\b",
     re.IGNORECASE,
 )
+SOMETHING = re.compile(
+    r"\b(?:the|that|this|my|our|some) (?:[\w'’-]+ ){0,2}?(?:thing|things|stuff|business)\b", re.IGNORECASE
+)
+ONLY = 3
+"""Words beside which a mere “thing” leaves nothing to start on."""
 FEWEST = 2
 """Words that carry something: a greeting has fewer."""
 
@@ -45,9 +51,19 @@ FEWEST = 2
 def request_no_goal(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """An assistant has to know what to start on, however much else is left unsaid (paper, Table 9)."""
     text = task.initial_request.strip()
-    if task.trigger.kind != "user_message" or task.trigger.payload or not text or _foreign(text):
+    signal = task.trigger.kind != "user_message" or task.trigger.payload or text.startswith(("{", "["))
+    if signal or not text or _foreign(text):
         return
-    if len(content(text[:2_000])) < FEWEST or not _asks(text[:20_000]):
+    vague = SOMETHING.search(text) if len(text) < 200 and not files_named(text) else None
+    if vague and len(content(text)) <= ONLY:
+        yield Flaw(
+            "initial_request",
+            f"“{vague[0]}” does not say what is wanted: the first answer has to be “what do you mean?”.",
+            "Name the thing, and where it lies or goes.",
+            words=vague[0],
+            severity="hint",
+        )
+    elif len(content(text[:2_000])) < FEWEST or not _asks(text[:20_000]):
         yield Flaw(
             "initial_request",
             "The request does not say what is wanted.",

@@ -8,4 +8,8 @@ from studio.spec.task import TaskSpec
 def unplaced(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """A task outside the episode never runs."""
     if not any(other.task_id == task.task_id for other in scene.episode.tasks):
-        yield Flaw("task_id", "The task is not in the episode and never runs.", "Place it, or retire it.")
+        yield Flaw(
+            "task_id",
+            "The task is not in the episode and never runs.",
+            "Give it a place on the board of the episode, or retire it.",
+        )

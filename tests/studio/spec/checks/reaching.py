@@ -195,4 +195,25 @@ REACHING: tuple[Case, ...] = (
         {"title": "Tests of the water"},
         ("title", None),
     ),
+    Case(
+        "intent-from-nowhere",
+        {"intents": ("As agreed last year, estimates carry the blue stamp.",)},
+        {"intents": ("As agreed last week, the plan is in Metric units.",)},
+        ("intents", 1),
+        "As agreed",
+        before=({"request": "Make the plan, please."},),
+    ),
+    Case(
+        "request-no-goal",
+        {"request": "Can you sort out the music thing?"},
+        {"request": "Can you sort out the music return for February?"},
+        ("initial_request", None),
+        "the music thing",
+    ),
+    Case(
+        "request-benchmark-words",
+        {"request": "Write the reminders and make sure that all edge cases are covered."},
+        {"request": "Write the reminders and make sure that all clients are covered."},
+        ("initial_request", None),
+    ),
 )

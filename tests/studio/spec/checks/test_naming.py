@@ -20,7 +20,10 @@ def only(rule: str, findings: list[Finding]) -> Finding:
 def test_another_task_is_named_by_title_and_session_and_kept_by_id() -> None:
     found = only("dependency-scored", check(scored("a1", title="Late rota"), scored("t", depends_on=after("a1"))))
 
-    assert found.message == "“Late rota” (session 1) has a checklist or a grader of its own."
+    assert (
+        found.message
+        == "“Late rota” (session 1) is scored by itself, and a session that others build on is scored with them."
+    )
     assert found.other == "a1"
 
 
