@@ -44,7 +44,7 @@ DEEDS = {
     "template_changed": "changed a template",
     "template_deleted": "deleted a template",
     "members_changed": "changed who belongs to it",
-    "imported": "imported",
+    "imported": "imported tasks",
     "piloted": "started a pilot",
     "released": "cut a release",
     "audit_opened": "opened an audit",

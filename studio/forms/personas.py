@@ -90,13 +90,6 @@ class NewPersonaForm(forms.Form):
 
 
 class NewTaskForm(forms.Form):
-    task_id = forms.RegexField(
-        r"^[\w][\w .-]*$",
-        label="Id",
-        max_length=150,
-        help_text="Names its folder when it is exported: letters, digits, - and _.",
-        error_messages={"invalid": "Use letters, digits, spaces, dots, - and _, beginning with a letter or digit."},
-    )
     title = forms.CharField(
         max_length=300,
         required=False,
@@ -109,6 +102,13 @@ class NewTaskForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 5}),
         strip=False,
         help_text="The first message, as this person would write it. Empty: that of what you begin with.",
+    )
+    task_id = forms.RegexField(
+        r"^[\w][\w .-]*$",
+        label="Id",
+        max_length=150,
+        help_text="Names its folder when it is exported: letters, digits, - and _.",
+        error_messages={"invalid": "Use letters, digits, spaces, dots, - and _, beginning with a letter or digit."},
     )
 
 

@@ -23,6 +23,7 @@ SAID = {
     "retire": "Retired. It is kept, and can be reopened.",
     "reopen": "It is a draft again.",
 }
+ALONE = "Submitted, but nobody else may review here yet: an owner can add a reviewer to the benchmark."
 REVIEWING = {"approve", "request_changes"}
 
 
@@ -46,7 +47,14 @@ def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) ->
             return render(request, "studio/task.html", shown(request, task) | {"said": said}, status=409)
     else:
         waiting = action == "approve" and moved.state == "in_review"
-        messages.success(request, "Your yes is noted; another one is needed." if waiting else SAID[action])
+        alone = (
+            action == "submit"
+            and not assigning.people_of(moved, authors=publishing.authors_of_newest([moved])[moved.pk]).may_review
+        )
+        if alone:
+            messages.warning(request, ALONE)
+        else:
+            messages.success(request, "Your yes is noted; another one is needed." if waiting else SAID[action])
     return redirect(task)
 
 

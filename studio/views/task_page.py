@@ -13,7 +13,7 @@ from studio.activity import activity_of
 from studio.drafts import working
 from studio.forms.mentioning import mentions_in
 from studio.forms.task_sheet import Sheet, read_sheet
-from studio.models import Category, Task
+from studio.models import Category, GraderScript, Persona, Task
 from studio.points import POINTS
 from studio.publishing import approvals_of, authors_of
 from studio.spec.anchoring import LONG, ROWS, Where
@@ -124,6 +124,7 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
         **reach.cards_of(persona, sheet.values["tools"], sheet.values["skills"]),
         "scripts": scripts,
         "script": script,
+        "grader_choices": _grader_choices(persona, scripts, sheet.values["grader_script"]),
         "script_keys": script_keys(script, base) if script else [],
         "named_in": mentions_in(sheet),
         "opening": opening_message(spec),
@@ -188,6 +189,14 @@ def _reference(sheet: Sheet) -> str:
     """Whether there is a workflow, and how many files the session is to leave."""
     workflow = "✓" if sheet.values["reference_workflow"].strip() else ""
     return " ".join(filter(None, [workflow, str(len(sheet.expected_artifacts) or "")])) or "–"
+
+
+def _grader_choices(persona: Persona, scripts: Iterable[GraderScript], named: str) -> list[tuple[str, str]]:
+    """The persona's scripts by the path that a task names, each with its name; the one that is named as it is named."""
+    own = script_path(persona.user_id, named)
+    found = [(named if one.path == own else f"data/{persona.user_id}/{one.path}", one.path) for one in scripts]
+    missing = [(named, f"{named} (there is no such script)")] if named and named not in dict(found) else []
+    return [(value, name.removeprefix("scripts/")) for value, name in (*missing, *found)]
 
 
 def _scored(sheet: Sheet) -> dict[str, str]:

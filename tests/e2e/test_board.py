@@ -226,3 +226,27 @@ def test_a_narrow_board_has_everything_and_nothing_beside_the_window(sample, vis
     expect(titles(page)).to_have_text(TITLES)
     expect(page.locator(".carry").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_card_is_dragged_by_a_finger_on_its_handle(sample, visit):
+    page = visit(
+        "author", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    ).go(BOARD)  # fmt: skip
+    grip, goal = (page.locator(".session", has_text=TITLES[place]).locator(".grip") for place in (3, 1))
+    goal.scroll_into_view_if_needed()
+    page.evaluate("scrollBy(0, 200)")
+    start, end = grip.bounding_box(), goal.bounding_box()
+    assert start is not None and end is not None
+    finger = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *place: float) -> None:
+        points = [{"x": place[0], "y": place[1]}] if place else []
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    x, y = start["x"] + start["width"] / 2, start["y"] + start["height"] / 2
+    touch("touchStart", x, y)
+    for step in range(1, 9):
+        touch("touchMove", x, y + (end["y"] + 4 - y) * step / 8)
+    touch("touchEnd")
+
+    expect(titles(page)).to_have_text(order(1, 4, 2, 3, 5, 6, 7))

@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from studio import drafts
+from studio.drafts.scripts import create_script
 from studio.importing import import_path
 from studio.models import Role, Task, TaskState
 from studio.spec.task import Dependency, HiddenIntent, Recovery, Rule, ToolEvidence, Trigger
@@ -406,3 +407,30 @@ def test_a_viewer_reads_and_cannot_save(desk):
     assert page.status_code == 200
     assert not [form for form in forms_of(page.content.decode()) if "step" in form.action]
     assert viewer.post(desk.url, desk.form()).status_code == 403
+
+
+def test_who_submits_where_nobody_else_may_review_is_told_so():
+    benchmark = BenchmarkFactory()
+    author = member(benchmark, Role.OWNER)
+    task = a_task(a_persona(benchmark, by=author), by=author)
+    client = Client()
+    client.force_login(author)
+    url = reverse("studio:step", args=[benchmark.slug, task.episode.persona.user_id, task.pk, "submit"])
+
+    assert "nobody else may review here yet" in client.post(url, follow=True).content.decode()
+    Task.objects.update(state=TaskState.DRAFT)
+    member(benchmark, Role.REVIEWER)
+    assert "Someone else reads it now" in client.post(url, follow=True).content.decode()
+
+
+def test_the_grader_is_chosen_by_name_and_one_that_is_not_there_stays_as_it_is_named(desk):
+    script = create_script(desk.persona.pk, "rye", "x = 1", by=desk.author)
+    for named in ("scripts/rye.py", "./data/baker/scripts/rye.py", "elsewhere/none.py", ""):
+        drafts.save_task(desk.task.pk, desk.spec.model_copy(update={"grader_script": named}), by=desk.author)
+        form = desk.form()
+        assert form["grader_script"] == [named]
+        desk.client.post(desk.url, form)
+        assert desk.spec.grader_script == named
+    desk.client.post(desk.url, desk.form() | {"grader_script": [f"data/baker/{script.path}"]})
+    assert desk.spec.grader_script == "data/baker/scripts/rye.py"
+    assert "there is no such script" not in desk.client.get(desk.url).content.decode()

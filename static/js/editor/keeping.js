@@ -14,9 +14,11 @@ const REST = 60_000; // until a version is made
 const REST_TOGETHER = 6_000; // the same while somebody else is here and waits to see it
 const BEAT = 10_000;
 const OFFLINE = "No connection: kept in this browser";
+const REFUSED = "Not kept at the studio: kept in this browser";
 const SIGNED_OUT = "You are signed out: kept in this browser";
 const MORE = {
   [OFFLINE]: "Your words are kept in this browser and sent when the connection is back.",
+  [REFUSED]: "The studio answered that it cannot take this, perhaps because it is too long. Your words are kept in this browser.",
   [SIGNED_OUT]: "Your words are kept in this browser; sign in in another tab and they are sent.",
 };
 const who = form?.dataset.who ?? "";
@@ -111,7 +113,7 @@ async function keep({ freeze = false } = {}) {
       if (gone) return;
       failing = true;
       remember();
-      say(error.message === "signed out" ? SIGNED_OUT : OFFLINE);
+      say(error.message === "signed out" ? SIGNED_OUT : /^\d+$/.test(error.message) ? REFUSED : OFFLINE);
     })
     .finally(() => {
       busy = null;

@@ -8,8 +8,10 @@ const OWN = ["csrfmiddlewaretoken", "undecided", "note", "base_version"];
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
 
 // A field says something else now; an editor that stands in its place is told.
-export function put(input, value) {
+export function put(input, value, fresh = null) {
   if (input.value === value) return;
+  const unknown = input.matches("select") && ![...input.options].some((one) => one.value === value);
+  if (unknown && fresh) input.replaceChildren(...fresh.cloneNode(true).childNodes);
   const caret = input === document.activeElement ? input.selectionStart : null;
   input.value = value;
   if (caret != null) input.setSelectionRange(caret, caret);
@@ -32,7 +34,7 @@ export function take(html, sent) {
       continue;
     }
     const own = input.type === "hidden" && form.querySelectorAll(same).length > 1 ? null : form.querySelector(same);
-    if (own) put(own, input.value);
+    if (own) put(own, input.value, input);
   }
   window.htmx?.process(form);
   choices(fresh);
