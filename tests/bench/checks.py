@@ -92,8 +92,9 @@ def main(chosen: Sequence[str] = ()) -> int:
             counts = f"{len(own_tasks(what))} tasks and {len(own_episodes(what))} episodes of our own"
             print(f"{what}: {counts}; readings agree with κ {kappa(*labels['readings']):.2f}")
             bad |= _print(scores(own_findings(what), labels), floors.get(f"own, {what}", {}))
-            print(f"{what}: small tasks of our own with one flaw each, and others that only look alike")
-            bad |= _print(flaw_scores(what), floors.get(f"flaws, {what}", {}))
+            if flaws := flaw_scores(what):
+                print(f"{what}: small tasks of our own with one flaw each, and others that only look alike")
+                bad |= _print(flaws, floors.get(f"flaws, {what}", {}))
     if not chosen or "development" in chosen:
         print("development: sentences of our own")
         bad |= _print(sentence_scores(), floors.get("sentences", {}))

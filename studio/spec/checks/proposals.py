@@ -6,7 +6,8 @@ import re
 
 from studio.spec.checks.sources import files_named
 from studio.spec.task import ChecklistItem, Rule, TaskSpec
-from studio.spec.text.exactness import EVERY, Exact, exactness
+from studio.spec.text.exact_wordings import EVERY
+from studio.spec.text.exactness import Exact, exactness
 from studio.spec.text.prose import negative
 from studio.spec.text.stems import stem
 

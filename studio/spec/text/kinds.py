@@ -107,14 +107,15 @@ SYNONYMS = _synonyms()
 """Stem to the groups it belongs to; two stems with a group in common can stand for each other."""
 
 
-def _phrases() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
-    found: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
+def _phrases() -> dict[tuple[str, ...], list[tuple[tuple[str, ...], tuple[str, ...]]]]:
+    found: dict[tuple[str, ...], list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
     for line in _lines("phrases.txt"):
         phrase, _, meaning = line.partition(" -> ")
         keys = tuple(stem(word) for word in phrase.split())
-        found.setdefault(keys[0], []).append((keys, tuple(meaning.split())))
+        found.setdefault(keys[:2], []).append((keys, tuple(meaning.split())))
     return found
 
 
 PHRASES = _phrases()
-"""First key of an expression to the keys of the whole and the words that say the same."""
+"""First two keys of an expression, or its only one, to the keys of the whole and the words that say the same."""
+OPENERS = frozenset(keys[0] for keys in PHRASES)

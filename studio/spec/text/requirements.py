@@ -65,11 +65,13 @@ _REASONS = re.compile(
     r"\b(?:because|why|how|whether|if|that(?!\s+(?:includes?|lists?|gives?|shows?))|since|when|is|are)\b"
 )
 _TWO_OBJECTS = re.compile(
-    rf"\b{_STATED}\s+(?!(?:that|how|why|whether|both)\b)(?:(?!\b(?:between|compar\w+|differ\w+|from|either)\b)[^.,;:]){{1,60}}?"
+    rf"\b{_STATED}\s+(?!(?:that|how|why|whether|both)\b)[^.,;:]{{1,60}}?"
     r"\sand\s+(?=(?:the(?!\s(?:hours?|time)\b)|an?|its|their|his|her|how|why|whom?|when|where|whether|what|which)\s)",
     re.IGNORECASE,
 )
 """“… gives the time and the place”: two things, each with its article."""
+_ONE_OBJECT = re.compile(r"\b(?:between|compar\w+|differ\w+|from|either)\b", re.IGNORECASE)
+"""“… gives the difference between the offer and the bill”: one thing."""
 _TWO_NUMBERS = re.compile(
     r"\d[\w.,%]*(?:\s[A-Za-z]+){0,3}\s+and\s+(?:the\s+)?(?:[A-Za-z]+\s){1,3}(?:as|at|to|is)\s+(?=\d)"
 )
@@ -84,7 +86,7 @@ _WITH = re.compile(r",\s+(?:with|at|in|for|on)\s+(?:an?|the)\s+[^.,;]*\d", re.IG
 _JOINTS = (_SECOND_VERB, _SECOND_CLAUSE, _ANY_VERB, _AND_TO, _NEW_SUBJECT, _WHILE)
 _JOINED = (_TWO_OBJECTS, _TWO_NUMBERS, _TWO_DONE)
 """Those that end where the second requirement begins."""
-_LIST = re.compile(r"([^,;.:]+(?:,\s+[^,;.:]+){1,8},?)\s+and\s+[^,;.]+")
+_LIST = re.compile(r"(?:^|(?<=[,;.:]))([^,;.:]+(?:,\s+[^,;.:]+){1,8},?)\s+and\s+[^,;.]+")
 _BRACKETS = re.compile(r"\([^)]*\)")
 
 
@@ -119,8 +121,9 @@ def requirements(text: str) -> Requirements:
         starts += [match.end() for match in re.finditer(r";\s+", bare[: span.end]) if match.start() > begin]
         for pattern in (*_JOINTS, _AND_THAT, _BOTH, _WITH):
             starts += [match.start() for match in pattern.finditer(bare, begin, span.end)]
-        for pattern in _JOINED:
-            starts += [_and(bare, match) for match in pattern.finditer(bare, begin, span.end)]
+        if " and " in span.text:
+            joined = (match for pattern in _JOINED for match in pattern.finditer(bare, begin, span.end))
+            starts += [_and(bare, match) for match in joined if not _ONE_OBJECT.search(match[0])]
     listed = 0
     if found := _LIST.search(_BRACKETS.sub(_blank, bare)):
         listed = found[1].count(",") + (not found[1].rstrip().endswith(",")) + 1
@@ -139,9 +142,10 @@ def requirements(text: str) -> Requirements:
     elif found:
         second = Span(found[0].strip(), found.start(), found.end())
         second = second if second.text in text else None
+    things: tuple[str, ...] = ()
     if found and (enumerated or not apart) and found is not values:
         things = _items(text[found.start() : found.end()])
-    else:
+    elif apart:
         borders = zip([0, *apart], [*apart, len(text)], strict=True)
         things = tuple(part for start, end in borders if (part := _trimmed(text[start:end])))
     return Requirements(1 + len(apart), listed, enumerated, things, second)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from studio.spec.text.kinds import COMMON, FRAME, FUNCTION, GENERIC, LIGHT, PHRASES, SYNONYMS
+from studio.spec.text.kinds import COMMON, FRAME, FUNCTION, GENERIC, LIGHT, OPENERS, PHRASES, SYNONYMS
 from studio.spec.text.stems import stem
 
 WordKind = Literal["word", "number", "name", "file"]
@@ -82,16 +82,19 @@ def words(text: str) -> tuple[Word, ...]:
 def _with_phrases(found: list[Word]) -> list[Word]:
     """“looked over” is one word, “reviewed”: the first words of an expression stand for its meaning, the rest for
     nothing."""
-    place = 0
-    while place < len(found):
-        for phrase, meaning in PHRASES.get(found[place].key, ()):
-            if tuple(word.key for word in found[place : place + len(phrase)]) == phrase:
-                for offset, _ in enumerate(phrase):
-                    word = found[place + offset]
-                    key, kind, weight = _read(meaning[offset], True) if offset < len(meaning) else ("", "word", 0.0)
-                    found[place + offset] = Word(word.text, word.start, word.end, key, kind, weight)
-                place += len(phrase) - 1
-                break
+    place, last = 0, len(found) - 1
+    while place <= last:
+        key = found[place].key
+        if key in OPENERS:
+            after = found[place + 1].key if place < last else ""
+            for phrase, meaning in (*PHRASES.get((key, after), ()), *PHRASES.get((key,), ())):
+                if tuple(word.key for word in found[place : place + len(phrase)]) == phrase:
+                    for offset, _ in enumerate(phrase):
+                        word = found[place + offset]
+                        read = _read(meaning[offset], True) if offset < len(meaning) else ("", "word", 0.0)
+                        found[place + offset] = Word(word.text, word.start, word.end, *read)
+                    place += len(phrase) - 1
+                    break
         place += 1
     return found
 

@@ -45,7 +45,7 @@ def title_elsewhere(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 def _said(task: TaskSpec) -> bool:
     """Whether the task has words of its title, file names taken apart."""
     rest = f"{told(task).removeprefix(task.title)[:20_000]}\n{task.description}"
-    return max(anywhere(task.title, rest), anywhere(task.title, re.sub(r"[_./-]", " ", rest))) > 0.35
+    return anywhere(task.title, rest) > 0.35 or anywhere(task.title, re.sub(r"[_./-]", " ", rest)) > 0.35
 
 
 def _speaks_more(task: TaskSpec, others: list[TaskSpec]) -> TaskSpec | None:
