@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from studio.access import ALLOWED, Somebody, benchmarks_for
 from studio.models import (
+    Assignment,
     Benchmark,
     Comment,
     Membership,
@@ -156,11 +157,24 @@ def _mentioned(remark: Comment, told_before: str) -> set[int]:
     return people
 
 
-def tell_of_submission(task: Task, authors: Collection[int], *, by: User) -> None:
-    """Those who are asked to review it; where nobody is, those who may and did not write it."""
-    asked = set(task.assignments.filter(part="reviewer").values_list("user", flat=True)) - set(authors)
-    people = asked or people_who_may(task.episode.persona.benchmark_id, "review") - set(authors)
-    _tell_of_task(task, people, Kind.REVIEW_ASKED, f"asks for a review of “{task}”.", by=by)
+def tell_of_submissions(tasks: Sequence[Task], authors: Mapping[int, Collection[int]], *, by: User) -> None:
+    """Those who are asked to review each; where nobody is, those who may and did not write it. ``authors``: by the
+    task's key. A few queries for each benchmark, however many tasks."""
+    asked: dict[int, set[int]] = {}
+    named = Assignment.objects.filter(task__in=tasks, part=Assignment.Part.REVIEWER)
+    for key, person in named.values_list("task_id", "user_id"):
+        asked.setdefault(key, set()).add(person)
+    by_benchmark: dict[int, list[Task]] = {}
+    for task in tasks:
+        by_benchmark.setdefault(task.episode.persona.benchmark_id, []).append(task)
+    for benchmark, own in by_benchmark.items():
+        may = people_who_may(benchmark, "review")
+        messages = []
+        for task in own:
+            wrote = set(authors[task.pk])
+            people = frozenset(asked.get(task.pk, set()) - wrote or may - wrote)
+            messages.append(Message(people, f"asks for a review of “{task}”.", task.get_absolute_url(), task))
+        tell_many(messages, Kind.REVIEW_ASKED, benchmark=benchmark, by=by)
 
 
 def tell_of_changes(task: Task, authors: Collection[int], words: str, *, by: User) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from studio import drafts, notifying, queries
 from studio.models import Event, Finding, Review, Revision, SetAside, Task, TaskState, User
@@ -18,24 +21,89 @@ class PublishingRefused(ValueError):
     """A step that cannot be taken now. The text is what the person reads: why, and what to do."""
 
 
+@dataclass(frozen=True)
+class Step:
+    """A step that a task's people take by themselves: one task or many of a benchmark, at the same cost."""
+
+    to: TaskState
+    verb: str
+    refuses: Callable[[Task], str]
+    """Why it cannot be taken with this task now; empty if it can."""
+
+
+STEPS = {
+    "submit": Step(
+        TaskState.IN_REVIEW,
+        "submitted",
+        lambda task: "" if task.state in OPEN else f"{_is(task)}: only a draft can be submitted for review.",
+    ),
+    "withdraw": Step(
+        TaskState.DRAFT,
+        "withdrawn",
+        lambda task: "" if task.state == TaskState.IN_REVIEW else f"{_is(task)}: there is no review to withdraw from.",
+    ),
+    "retire": Step(
+        TaskState.RETIRED,
+        "retired",
+        lambda task: (
+            f"{_is(task)} already."
+            if task.state == TaskState.RETIRED
+            else "This task has a place in the episode. Take it out there first."
+            if task.position is not None
+            else ""
+        ),
+    ),
+    "reopen": Step(
+        TaskState.DRAFT,
+        "reopened",
+        lambda task: "" if task.state == TaskState.RETIRED else f"{_is(task)}, not retired.",
+    ),
+}
+
+
 @transaction.atomic
+def take(name: str, tasks: Sequence[Task], *, by: User, text: str = "") -> None:
+    """Take one of the ``STEPS`` with each of these tasks, which come locked and with their benchmark. All or none:
+    raises PublishingRefused. ``text`` is told in place of the version."""
+    step = STEPS[name]
+    for task in tasks:
+        if refusal := step.refuses(task):
+            raise PublishingRefused(refusal)
+    now = timezone.now()
+    for task in tasks:
+        task.state, task.updated_at = step.to, now
+    Task.objects.bulk_update(tasks, ["state", "updated_at"], batch_size=500)
+    lines = [event(task, step.verb, by=by, summary=storable(text) or f"Version {task.version}.") for task in tasks]
+    Event.objects.bulk_create(lines, batch_size=500)
+    if name == "submit":
+        notifying.tell_of_submissions(tasks, authors_of_newest(tasks), by=by)
+
+
 def submit(task_id: int, *, by: User, text: str = "") -> Task:
     """Ask for a review of the task as it stands."""
-    task = lock(task_id)
-    if task.state not in OPEN:
-        raise PublishingRefused(f"This task is {_state(task)}: only a draft can be submitted for review.")
-    moved = _move(task, TaskState.IN_REVIEW, "submitted", by=by, summary=text or f"Version {task.version}.")
-    notifying.tell_of_submission(moved, authors_of(task.revisions.get(number=task.version)), by=by)
-    return moved
+    return _take("submit", task_id, by=by, text=text)
+
+
+def withdraw(task_id: int, *, by: User) -> Task:
+    """Take a submitted task back to the desk."""
+    return _take("withdraw", task_id, by=by)
+
+
+def retire(task_id: int, *, by: User) -> Task:
+    """Put away a task that has no place in the episode any more. Its versions and what was measured on it stay."""
+    return _take("retire", task_id, by=by)
+
+
+def reopen(task_id: int, *, by: User) -> Task:
+    """Make a retired task a draft again."""
+    return _take("reopen", task_id, by=by)
 
 
 @transaction.atomic
-def withdraw(task_id: int, *, by: User) -> Task:
-    """Take a submitted task back to the desk."""
+def _take(name: str, task_id: int, *, by: User, text: str = "") -> Task:
     task = lock(task_id)
-    if task.state != TaskState.IN_REVIEW:
-        raise PublishingRefused(f"This task is {_state(task)}: there is no review to withdraw from.")
-    return _move(task, TaskState.DRAFT, "withdrawn", by=by, summary=f"Version {task.version}.")
+    take(name, [task], by=by, text=text)
+    return task
 
 
 @transaction.atomic
@@ -108,26 +176,6 @@ def request_changes(
 
 
 @transaction.atomic
-def retire(task_id: int, *, by: User) -> Task:
-    """Put away a task that has no place in the episode any more. Its versions and what was measured on it stay."""
-    task = lock(task_id)
-    if task.state == TaskState.RETIRED:
-        raise PublishingRefused("This task is retired already.")
-    if task.position is not None:
-        raise PublishingRefused("This task has a place in the episode. Take it out there first.")
-    return _move(task, TaskState.RETIRED, "retired", by=by, summary=f"Version {task.version}.")
-
-
-@transaction.atomic
-def reopen(task_id: int, *, by: User) -> Task:
-    """Make a retired task a draft again."""
-    task = lock(task_id)
-    if task.state != TaskState.RETIRED:
-        raise PublishingRefused(f"This task is {_state(task)}, not retired.")
-    return _move(task, TaskState.DRAFT, "reopened", by=by, summary=f"Version {task.version}.")
-
-
-@transaction.atomic
 def authors_of(revision: Revision) -> set[int]:
     """Who wrote what this revision says: everyone who saved, or whose suggestion was applied, since the one that was
     approved before it. The database asks the same function before it takes an approval."""
@@ -176,7 +224,15 @@ def _aside(task: Task) -> str:
 
 
 def lock(task_id: int) -> Task:
-    return Task.objects.select_for_update(of=("self",)).select_related("episode__persona__benchmark").get(pk=task_id)
+    return _lockable().get(pk=task_id)
+
+
+def lock_all(task_ids: Iterable[int]) -> list[Task]:
+    return list(_lockable().filter(pk__in=task_ids).order_by("pk"))
+
+
+def _lockable() -> QuerySet[Task]:
+    return Task.objects.select_for_update(of=("self",)).select_related("episode__persona__benchmark")
 
 
 def _read(task: Task, version: int | None) -> Revision:
@@ -201,8 +257,13 @@ def storable(text: str) -> str:
 
 def record(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, Any] | None = None) -> None:
     """A line of the task's history."""
+    event(task, verb, by=by, summary=summary, data=data).save()
+
+
+def event(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, Any] | None = None) -> Event:
+    """The line of history, not stored yet."""
     persona = task.episode.persona
-    Event.objects.create(
+    return Event(
         benchmark_id=persona.benchmark_id,
         persona=persona,
         task=task,
@@ -215,3 +276,7 @@ def record(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, 
 
 def _state(task: Task) -> str:
     return str(TaskState(task.state).label).lower()
+
+
+def _is(task: Task) -> str:
+    return f"This task is {_state(task)}"
