@@ -37,7 +37,9 @@ STEPS = (  # answer a form, and lead to a page
     "script_restore remark apply remark_answer remark_rewrite remark_settle remark_choose assign waive restore step "
     "discard"
 )
-PARTS = "look add_file signal syntax check keep profile_keep skill_keep script_keep places"  # of a page, or of what it shows
+PARTS = (  # of a page, or of what it shows
+    "look add_file signal syntax check keep profile_keep skill_keep script_keep places"
+)
 ELSEWHERE = (  # steps, parts and files of the other rooms
     "evaluation:pilot_cancel evaluation:pilot_retry evaluation:pilot_json evaluation:session_download "
     "evaluation:release_download evaluation:rehearsal_act evaluation:assist_ask evaluation:suggestion "
