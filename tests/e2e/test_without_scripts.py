@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 from annotations.models import Judgment
 from evaluation.audits import open_audit
 from studio import drafts
+from studio.spec.task import TaskSpec
 from tests.e2e.making import a_finished_pilot
 
 
@@ -31,6 +32,26 @@ def test_sign_in_write_a_task_and_add_an_intent(sample, radio, visit):
         intents + 1,
         "Plain needs.",
     )
+
+
+def test_attach_a_reference_look_at_it_and_take_it_away(radio, visit):
+    task = radio["03_running_order"]
+    page = visit("author", java_script_enabled=False).go(task.get_absolute_url())
+    row = page.locator("#workflow [data-artifact]").first
+    good = {"name": "good.csv", "mimeType": "text/csv", "buffer": b"time,item\n10:00,News\n"}
+
+    row.get_by_label("Reference for").set_input_files(good)
+    page.get_by_role("button", name="Save", exact=True).first.click()
+    row.get_by_role("link", name="Reference", exact=True).click()
+    expect(page.get_by_role("cell", name="News")).to_be_visible()
+    page.go_back()
+    row.get_by_role("button", name="Remove reference").click()
+    page.get_by_role("button", name="Save", exact=True).first.click()
+
+    expect(row.get_by_role("link", name="Reference", exact=True)).to_have_count(0)
+    task.refresh_from_db()
+    assert drafts.load_task(task).references == ()
+    assert [len(TaskSpec.model_validate(one.spec).references) for one in task.revisions.all()] == [0, 1, 0]
 
 
 def test_judge_a_decision(sample, visit):
