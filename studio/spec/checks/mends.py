@@ -16,7 +16,7 @@ from studio.spec.mending import Add, Edit, Mend, Put, Remove
 from studio.spec.task import Dependency, Recovery, Rule, TaskSpec
 
 Mender = Callable[[Finding, TaskSpec, EpisodeSpec], Mend | None]
-WORDS = {"intents": "content", "checklist": "criterion"}
+WORDS = {"intents": "content", "checklist": "criterion", "expected_artifacts": "note"}
 NOUNS = {"intents": "intent", "checklist": "item", "depends_on": "dependency"}
 
 

@@ -97,3 +97,5 @@ def written(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
         yield "intents", position, intent.content
     for position, item in enumerate(task.checklist, 1):
         yield "checklist", position, item.criterion
+    for position, artifact in enumerate(task.expected_artifacts, 1):
+        yield "expected_artifacts", position, artifact.note

@@ -251,7 +251,7 @@ class _PersonaReader:
         """Files among the references that the task does not list are left for the persona's other files."""
         folder = folder_of(spec.task_id)
         named = {f"{folder}{path}" for path in spec.expected_paths}
-        there = {ref.path: ref for ref in self._refer(path for path in self.left if path in named)}
+        there = {ref.path: ref for ref in self._refer(named & self.left)}
         spec = attach_references(spec, node, {path.removeprefix(folder): ref for path, ref in there.items()}, report)
         self.left.difference_update(f"{folder}{ref.path}" for ref in spec.references)
         for path in sorted(path for path in self.left if path.startswith(folder)):

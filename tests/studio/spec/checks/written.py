@@ -507,6 +507,27 @@ WRITTEN: tuple[Case, ...] = (
         ("checklist", 1),
     ),
     Case(
+        "placeholder",
+        {"expected_artifacts": (ExpectedArtifact(path="plan.md", note="TODO: say what stands in it."),)},
+        {"expected_artifacts": (ExpectedArtifact(path="plan.md", note="What is to do on each day."),)},
+        ("expected_artifacts", 1),
+        "TODO",
+    ),
+    Case(
+        "escaped-text",
+        {"expected_artifacts": (ExpectedArtifact(path="plan.md", note=r"The \"short\" list."),)},
+        {"expected_artifacts": (ExpectedArtifact(path="plan.md", note="The short list."),)},
+        ("expected_artifacts", 1),
+    ),
+    Case(
+        "personal-data",
+        {"expected_artifacts": ("notes.md", _artifact("plan.md", f"{1:064x}"))},
+        {"expected_artifacts": ("notes.md", _artifact("plan.md", "another"))},
+        ("expected_artifacts", 2),
+        "plan.md",
+        texts={"plan.md": "Pay to GB82 WEST 1234 5698 7654 32."},
+    ),
+    Case(
         "reference-unread",
         {"expected_artifacts": (_artifact("plan.md", "a"),), "criteria": ("The reply names a day.",)},
         {"expected_artifacts": (_artifact("plan.md", "a"),), "criteria": ("The first line of plan.md names a day.",)},
