@@ -28,6 +28,7 @@ from tests.bench.own import LABELS, own_episodes, own_findings, own_labels, own_
 ROOT = Path(__file__).resolve().parents[2]
 PERSONAS = {"development": "law_trainee", "held out": "marketer"}
 OWN = ("development", "own held out", "second own held out")
+FLAWED = ("development", "own held out")
 TASK_SECONDS, EPISODE_SECONDS = 0.1, 1.0
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from studio.spec.checks.facts import Fact, besides, facts
+from studio.spec.checks.facts import Fact, besides, facts, pinned_sentences
 from studio.spec.checks.limits import limits_apart
-from studio.spec.text.clauses import clauses, sentences
+from studio.spec.text.clauses import clauses
 from studio.spec.text.words import Word, alike, words
 
 SHARED = 0.7
@@ -56,9 +56,9 @@ def facts_apart(text: str, other: str, of_a_file: bool) -> Apart | None:
     for clause in clauses(text):
         for mine in facts(clause.text):
             if _alone(mine, facts(clause.text)) and not _labels(mine, clause.text):
-                for sentence in sentences(other):
-                    if _differ(mine, clause.text, sentence.text, other, of_a_file):
-                        return Apart(clause.text[mine.start : mine.end], sentence.text)
+                for sentence, there in pinned_sentences(other):
+                    if _differ(mine, clause.text, sentence, there, other, of_a_file):
+                        return Apart(clause.text[mine.start : mine.end], sentence)
     return None
 
 
@@ -70,8 +70,7 @@ def _labels(fact: Fact, text: str) -> bool:
     return fact.kind == "number" and LABEL.search(text, 0, fact.start) is not None
 
 
-def _differ(mine: Fact, clause: str, sentence: str, other: str, of_a_file: bool) -> bool:
-    there = facts(sentence)
+def _differ(mine: Fact, clause: str, sentence: str, there: Sequence[Fact], other: str, of_a_file: bool) -> bool:
     theirs = [each for each in there if each.kind == mine.kind]
     if len(theirs) != 1 or theirs[0].value == mine.value:
         return False

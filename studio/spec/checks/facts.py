@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from studio.spec.text.clauses import sentences
 from studio.spec.text.dates import days
 from studio.spec.text.words import Word, content, words
 
@@ -45,6 +46,20 @@ def facts(text: str) -> tuple[Fact, ...]:
             taken[fact.start : fact.end] = b"x" * (fact.end - fact.start)
             found.append(fact)
     return tuple(sorted(found, key=lambda fact: fact.start))
+
+
+@lru_cache(maxsize=4_000)
+def pinned_sentences(text: str) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
+    """The sentences that pin something down, each with its facts by their places in it."""
+    found, waiting = [], list(reversed(facts(text)))
+    for span in sentences(text):
+        inside = []
+        while waiting and waiting[-1].start < span.end:
+            fact = waiting.pop()
+            inside.append(fact._replace(start=fact.start - span.start, end=fact.end - span.start))
+        if inside:
+            found.append((span.text, tuple(inside)))
+    return tuple(found)
 
 
 def _find(text: str) -> Iterator[Fact]:

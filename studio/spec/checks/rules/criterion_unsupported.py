@@ -1,5 +1,5 @@
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from studio.spec.checks.facts import facts
 from studio.spec.checks.limits import limits
@@ -42,13 +42,12 @@ def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     sources += [intent.content for intent in task.intents]
     sources += [f"{told(other)}\n{given(other, scene)}" for other in earlier]
     known = _plain("\n".join(sources))
-    numbers = {fact.value for source in sources for fact in facts(source[:40_000]) if fact.kind == "number"}
     paths = [*(file.path for file in files), *(match[0] for match in files_named(task.initial_request))]
     reckoned = any(path.casefold().endswith(TABLES) for path in paths)
     for position, words in wanted:
-        if _plain(words) in known or any(fact.value in numbers for fact in facts(words) if fact.kind == "number"):
+        if _plain(words) in known or (reckoned and (AMOUNT.search(words) or (words.isdigit() and len(words) < LONG))):
             continue
-        if reckoned and (AMOUNT.search(words) or (words.isdigit() and len(words) < LONG)):
+        if not _numbers((words,)).isdisjoint(_numbers(sources)):
             continue
         yield Flaw(
             "checklist",
@@ -57,6 +56,10 @@ def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             position,
             words=words,
         )
+
+
+def _numbers(texts: Iterable[str]) -> set[str]:
+    return {fact.value for text in texts for fact in facts(text[:40_000]) if fact.kind == "number"}
 
 
 def _demanded(criterion: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from studio.spec.checks.rule import Flaw, Scene, rule
@@ -15,9 +16,11 @@ FEWEST = 5
 @rule("name-spelt-twice", "warning")
 def name_spelt_twice(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """A name that is spelt in two ways: an agent that keeps to the one fails by the other."""
-    known = _names("\n".join((given(task, scene), *(told(one) for one in scene.earlier(task)))))
     demands = [("intents", n, intent.content) for n, intent in enumerate(task.intents, 1)]
     demands += [("checklist", n, item.criterion) for n, item in enumerate(task.checklist, 1)]
+    if not any(_names(text) for _, _, text in demands):
+        return
+    known = _names(given(task, scene)).union(*(_names(told(one)) for one in scene.earlier(task)))
     seen = set()
     for field, position, text in demands:
         for name in sorted(_names(text) - known):
@@ -33,10 +36,11 @@ def name_spelt_twice(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 )
 
 
-def _names(text: str) -> set[str]:
+@lru_cache(maxsize=2_000)
+def _names(text: str) -> frozenset[str]:
     """Pairs of neighbouring capitals: a single one may only open a sentence."""
     found = [match for match in CAPITAL.finditer(text, 0, 60_000) if SMALL.search(match[0])]
-    return {f"{one[0]} {other[0]}" for one, other in pairwise(found) if text[one.end() : other.start()] == " "}
+    return frozenset(f"{one[0]} {other[0]}" for one, other in pairwise(found) if text[one.end() : other.start()] == " ")
 
 
 def _misspelt(one: str, other: str) -> bool:

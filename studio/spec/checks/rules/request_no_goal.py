@@ -33,6 +33,8 @@ THINGS = re.compile(
     re.IGNORECASE,
 )
 """What is asked for by its mere name: “Menu for Saturday.”"""
+FOR = re.compile(r"\W*(?:[\w'’-]+ ){1,4}?for (?!now\b|today\b|once\b|ever\b|you\b)", re.IGNORECASE)
+"""“Two sentences for the plaque.”"""
 TELLS = re.compile(
     r"\b(?:is|are|was|were|has|have|had|did|came|went|got|gave|said|told|saw|took|left|made|sat|fell|ran|rang|rained"
     r"|\w{3,}ed|will|would|\w+(?:['’]s|n['’]t) \w+ing)\b",
@@ -77,7 +79,7 @@ def _asks(text: str) -> bool:
 
 
 def _names_a_thing(sentence: Span) -> bool:
-    return THINGS.match(sentence.text) is not None and TELLS.search(sentence.text) is None
+    return bool(THINGS.match(sentence.text) or FOR.match(sentence.text)) and TELLS.search(sentence.text) is None
 
 
 def _orders(text: str) -> bool:

@@ -6,9 +6,12 @@ from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.episode import EpisodeSpec
 from studio.spec.task import TaskSpec
 from studio.spec.text.coverage import anywhere
+from studio.spec.text.words import content
 
 AGAIN = 0.6
 """Share of an intent's words that one of the later session's intents has: then it comes up there again."""
+FEWEST = 3
+"""Words below which two intents are alike by chance."""
 LASTS = re.compile(
     r"\b(?:always|from now on|in future|in the future|going forward|every time|each time|as a rule|by default|standing"
     r"|in all (?:\w+ )?(?:letters|mails?|e-?mails|reports|documents|files|messages))\b",
@@ -42,5 +45,6 @@ def lasting(task: TaskSpec, episode: EpisodeSpec) -> list[int]:
         for position, intent in enumerate(task.intents, 1)
         if after
         and intent.scope == "session_local"
+        and len(content(intent.content)) >= FEWEST
         and (LASTS.search(intent.content) or any(anywhere(intent.content, other) >= AGAIN for other in wanted))
     ]

@@ -11,7 +11,7 @@ from studio.spec.checks import RULES, find_problems
 from studio.spec.episode import EpisodeSpec
 from studio.spec.persona import PersonaSpec
 from studio.spec.task import ChecklistItem, HiddenIntent, TaskSpec
-from tests.bench.checks import OWN, Score, below, read, scores, sentence_scores
+from tests.bench.checks import FLAWED, OWN, Score, below, flaw_scores, read, scores, sentence_scores
 from tests.bench.own import LABELS, own_findings, own_labels
 
 FLOORS = json.loads((LABELS / "floors.json").read_text("utf-8"))
@@ -24,6 +24,11 @@ def test_leaks_in_sentences_of_our_own_are_found_and_hardly_anything_else() -> N
 @pytest.mark.parametrize("name", OWN)
 def test_tasks_of_our_own_keep_what_was_reached(name: str) -> None:
     assert below(scores(own_findings(name), own_labels(name)), FLOORS[f"own, {name}"]) == []
+
+
+@pytest.mark.parametrize("name", FLAWED)
+def test_small_flawed_tasks_are_told_from_sound_ones(name: str) -> None:
+    assert below(flaw_scores(name), FLOORS[f"flaws, {name}"]) == []
 
 
 def test_development_data_keeps_what_was_reached(pibench_data: Path) -> None:

@@ -35,8 +35,8 @@ SMALL: list[tuple[str, EpisodeSpec]] = [
     (
         "scope-unmarked",
         episode_of(
-            task("t", intents=(intent("a b c"), intent("We always use metres"))),
-            scored("u", depends_on=after("t"), intents=(intent("We use metres"),)),
+            task("t", intents=(intent("a b c"), intent("Lengths of boats are always given in metres"))),
+            scored("u", depends_on=after("t"), intents=(intent("Lengths of boats are given in metres"),)),
         ),
     ),
     ("weight-not-positive", episode_of(scored("t", checklist=(item(weight=-1),)))),

@@ -48,7 +48,7 @@ def check(*tasks: TaskSpec, unplaced: tuple[TaskSpec, ...] = (), **persona: Any)
     return find_problems(episode)
 
 
-SOUND = (task("t1", intents=(intent(scope="persistent"),)), scored("t2", depends_on=after("t1")))
+SOUND = (task("t1"), scored("t2", depends_on=after("t1")))
 
 BROKEN: list[tuple[str, list[Finding], tuple[str, str, int | None]]] = [
     ("no-intents", check(scored("t", intents=())), ("t", "intents", None)),
