@@ -46,24 +46,24 @@ class Odds:
 
 
 WHOLLY = Odds(
-    -4.13,
+    -4.10,
     {
-        "at_once": 3.88,
-        "exact": 2.33,
-        "share": -1.08,
-        "echo": 4.46,
-        "letters": 2.07,
-        "chain": -4.70,
-        "lead_in": -5.61,
-        "gap": -0.98,
+        "at_once": 3.81,
+        "exact": 2.45,
+        "share": -1.15,
+        "echo": 4.42,
+        "letters": 1.86,
+        "chain": -4.27,
+        "lead_in": -5.03,
+        "gap": -1.01,
         "facts": -2.28,
-        "directs": 1.43,
+        "directs": 1.45,
     },
     likely=0.65,
 )
 AT_ALL = Odds(
-    -3.18,
-    {"exact": 2.62, "share": 1.66, "echo": 3.37, "letters": 4.91, "facts": 0.81, "directs": 1.40, "length": -1.30},
+    -3.04,
+    {"exact": 2.78, "share": 1.61, "echo": 3.14, "letters": 4.84, "facts": 0.71, "directs": 1.38, "length": -1.39},
     likely=0.55,
 )
 

@@ -144,7 +144,7 @@ def requirements(text: str) -> Requirements:
         second = second if second.text in text else None
     things: tuple[str, ...] = ()
     if found and (enumerated or not apart) and found is not values:
-        things = _items(text[found.start() : found.end()])
+        things = _items(text[found.start() : found.end()], bare=text[: found.start()].endswith(":"))
     elif apart:
         borders = zip([0, *apart], [*apart, len(text)], strict=True)
         things = tuple(part for start, end in borders if (part := _trimmed(text[start:end])))
@@ -161,16 +161,17 @@ def _asks_for(text: str, found: re.Match[str] | None) -> bool:
     return _ASKS.search(opening) is not None and _REASONS.search(opening) is None
 
 
-def _items(listing: str) -> tuple[str, ...]:
+def _items(listing: str, *, bare: bool) -> tuple[str, ...]:
+    """``bare``: nothing but the list, as after a colon; else its first item stands behind what asks for it."""
     first, *others = re.split(r",\s*(?:and\s+)?|\s+and\s+", listing)
-    verbs = list(_ASKS.finditer(first))
-    items = [first[verbs[-1].end() :] if verbs else first, *others]
+    verb = None if bare else _ASKS.search(first)
+    items = [first[verb.end() :] if verb else first, *others]
     return tuple(item for each in items if (item := _trimmed(each)))
 
 
 def _trimmed(part: str) -> str:
     part = TOLERANCE.sub(" ", part).strip(" ,;.:")
-    return re.sub(r"^(?:(?:and|but|plus|while|also)\s+)+", "", part, flags=re.IGNORECASE).strip()
+    return re.sub(r"^(?:(?:and|but|plus|while|also|that)\s+)+", "", part, flags=re.IGNORECASE).strip()
 
 
 def _and(text: str, match: re.Match[str]) -> int:

@@ -22,6 +22,8 @@ SAME = 0.85
 LETTERS = 4
 NEAREST = 12
 """So many sentences of the text are read closely, those that have most of the demand."""
+OFTEN = 50
+"""Places of one word that are followed up."""
 LONGEST_SENTENCE = 1_500
 """What is longer is data or a list without full stops, and has every word somewhere."""
 _DIRECTS = re.compile(
@@ -143,7 +145,8 @@ def _where(text: str) -> Mapping[str, Sequence[int]]:
     """The places of each key among the content words of a text."""
     found: dict[str, list[int]] = defaultdict(list)
     for place, word in enumerate(content(text)):
-        found[word.key].append(place)
+        if len(found[word.key]) < OFTEN:
+            found[word.key].append(place)
     return dict(found)
 
 

@@ -60,6 +60,13 @@ def test_the_place_is_the_clause_that_says_it_and_not_the_whole_sentence() -> No
     assert len(leak.place) < LONG
 
 
+def test_a_password_says_nothing_and_is_never_quoted() -> None:
+    leak = find_leak("Three tasks are moved to the lambing board.", "My password is 'n3v=I[w' for the lambing board.")
+
+    assert leak is not None
+    assert "n3v" not in leak.place
+
+
 def test_data_and_blanks_take_no_longer_than_words_do() -> None:
     text = '{"event": "x", "note": "y", "list": [' + '{"id": 1, "name": "chair"}, ' * 2_000 + "]}\n" + " " * 20_000
 

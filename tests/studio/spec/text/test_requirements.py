@@ -39,6 +39,12 @@ def test_what_is_to_be_listed_is_named_one_by_one() -> None:
     assert found.parts == ("exclusion zones", "wind", "hand signals", "the emergency stop")
 
 
+def test_things_after_a_colon_keep_all_their_words() -> None:
+    found = requirements("It covers all three papers: the unsigned list, the sealed annex, and the receipt.")
+
+    assert found.parts == ("the unsigned list", "the sealed annex", "the receipt")
+
+
 @pytest.mark.parametrize(
     "text",
     [
