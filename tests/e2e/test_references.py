@@ -138,6 +138,19 @@ def test_the_text_of_a_reference_is_edited_in_place_and_kept(task, visit):
     assert window.failures == []
 
 
+def test_what_was_just_attached_is_offered_to_draw_items_from(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    page.evaluate(DROP, [None, "plan.md", "# Plan\n\nThe news begins at ten.\n"])
+    expect(rows(page).last.get_by_role("link", name="Reference", exact=True)).to_be_visible()
+
+    page.get_by_text("Suggest items…").click()
+    expect(page.get_by_label("From", exact=True)).to_have_value("the reference of plan.md")
+    page.get_by_role("button", name="Suggest items").click()
+
+    expect(page.locator("[data-suggestion]")).to_contain_text("Checklist items from the reference of plan.md")
+    assert artifacts(task)["plan.md"][1] == b"# Plan\n\nThe news begins at ten.\n"  # in a version by then
+
+
 def test_who_may_not_edit_looks_and_downloads(task, visit):
     page = visit("author").go(task.get_absolute_url())
     page.evaluate(DROP, [None, "chart.md", "# Chart"])

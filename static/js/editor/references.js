@@ -9,6 +9,7 @@ const editable = section && !form.querySelector(":scope > fieldset[disabled]");
 const list = section?.querySelector('[data-rows="expected_artifacts"]');
 const part = (row) => row.querySelector("[data-reference]");
 const noteOf = (row) => row.querySelector('input[name$=".note"]');
+const storedOf = (row) => row.querySelector('input[name$=".stored"]');
 const named = (path) => rowsOf(list).find((row) => pathOf(row).value.trim().toLowerCase() === path.toLowerCase());
 
 function say(row, text, bad = false) {
@@ -22,7 +23,7 @@ function change(row, reference, stored) {
   const next = row.cloneNode(true);
   for (const one of [pathOf, noteOf]) one(next).value = one(row).value;
   part(next).replaceWith(document.importNode(reference, true));
-  next.querySelector('input[name$=".stored"]').value = stored;
+  storedOf(next).value = stored;
   next.querySelector('input[name$=".form"]').value = "";
   const inside = next.querySelector("[data-file-inside]");
   inside.replaceChildren();
@@ -34,7 +35,7 @@ function change(row, reference, stored) {
 
 async function attach(row, file) {
   const path = pathOf(row).value.trim() || file.name;
-  const had = Boolean(row.querySelector('input[name$=".stored"]').value);
+  const had = Boolean(storedOf(row).value);
   if (file.size > Number(form.querySelector("[data-files]").dataset.largest)) return say(row, "It is larger than a file may be: split it, or choose another.", true);
   say(row, "sending…");
   const focused = row.contains(document.activeElement);
@@ -42,7 +43,7 @@ async function attach(row, file) {
   if (!row.isConnected) return;
   if (!said.row) return say(row, said.problem, true);
   if (!pathOf(row).value.trim()) pathOf(row).value = path;
-  const next = change(row, part(said.row), said.row.querySelector('input[name$=".stored"]').value);
+  const next = change(row, part(said.row), storedOf(said.row).value);
   if (had) say(next, "Replaced: Ctrl Z brings the one before back.");
   if (focused) next.querySelector("[data-file-look]").focus();
 }
@@ -71,6 +72,17 @@ function take(files, row) {
   }
 }
 
+// A menu in which one is chosen offers those of the page as it stands.
+function offer(choice) {
+  const begins = choice.dataset.attached;
+  const chosen = choice.value;
+  for (const option of [...choice.options]) if (!option.value || option.value.startsWith(begins)) option.remove();
+  const names = rowsOf(list).filter((row) => storedOf(row).value).map((row) => begins + pathOf(row).value.trim());
+  choice.prepend(...names.map((name) => new Option(name)));
+  choice.value = chosen;
+  if (choice.selectedIndex < 0 || !chosen.startsWith(begins)) choice.selectedIndex = 0;
+}
+
 function hideInputs(root) {
   for (const input of root.querySelectorAll("[data-reference-file]")) input.classList.add("under-label");
 }
@@ -91,6 +103,10 @@ if (editable) {
     event.preventDefault();
     remove(button.closest("[data-row]"));
   });
+  document.addEventListener("toggle", (event) => {
+    const choice = event.target.open && event.target.querySelector?.("[data-attached]");
+    if (choice) offer(choice);
+  }, true);
   const carries = (event) => event.dataTransfer?.types.includes("Files");
   const over = (target) => {
     for (const row of rowsOf(list)) row.classList.toggle("over", row === target);
