@@ -48,10 +48,10 @@ function say(text) {
   place.title = MORE[text] ?? text;
 }
 function clock() {
-  if (!savedAt || !told.startsWith("saved")) return;
+  if (!savedAt || !/^(saved|kept (just|\d))/.test(told)) return;
   const seconds = Math.round((Date.now() - savedAt) / 1000);
   const ago = seconds < 2 ? "just now" : seconds < 60 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`;
-  say(`saved ${ago} · ${byItself || !dirty ? "" : "in no version yet, on top of "}v${version()}`);
+  say(byItself || !dirty ? `saved ${ago} · v${version()}` : `kept ${ago} · in no version yet`);
 }
 
 async function send(body, options = {}) {
