@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -25,12 +25,19 @@ from studio.spec.task import TaskSpec
 @dataclass
 class TaskVersions:
     task: Task
+    _read: dict[int, TaskSpec] = field(default_factory=dict)
+    """By number: a page is read against the version it is on top of, and put on top of the newest, often the same."""
 
     @property
     def newest(self) -> int:
         return self.task.version
 
     def at(self, number: int) -> TaskSpec:
+        if number not in self._read:
+            self._read[number] = self._at(number)
+        return self._read[number]
+
+    def _at(self, number: int) -> TaskSpec:
         if number == self.task.version:
             return load_task(self.task)
         revision = Revision.objects.filter(task=self.task, number=number).first()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from studio import access, drafts
@@ -355,3 +357,13 @@ def test_guide_and_evidence_stand_beside_the_task(desk):
     assert "Sounds like the person" in page
     assert "no way to find it out" in page
     assert re.search(r"Follow from no intent[^<]*<a[^>]*>item 1</a>", page)
+
+
+def test_keeping_words_reads_the_task_once(desk):
+    ana, _ = desk
+    ana.write(title="Rye").keep()
+    with CaptureQueriesContext(connection) as asked:
+        ana.write(title="Rye bread").keep()
+
+    intents = [one for one in asked.captured_queries if one["sql"].startswith('SELECT "studio_hiddenintent"')]
+    assert len(intents) == 1
