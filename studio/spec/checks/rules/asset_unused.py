@@ -1,5 +1,6 @@
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from studio.spec.checks.rule import Flaw, Scene, rule
 from studio.spec.checks.sources import opening
@@ -17,15 +18,18 @@ def asset_unused(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         return
     ids = [other.task_id for other in scene.episode.tasks]
     later = scene.episode.tasks[ids.index(task.task_id) + 1 :] if task.task_id in ids else ()
-    said = "\n".join((_named(task, scene), *(_named(other, scene) for other in later))).casefold()
-    plain = _plain(said)
+    said = [_named(one, scene).casefold() for one in (task, *later)]
     for position, file in enumerate(task.assets, 1):
         name = file.path.rpartition("/")[2]
         stem = name.rpartition(".")[0] or name
-        if name.casefold() in said or (len(stem) > 3 and _plain(stem.casefold()) in plain):
+        if _mentioned(name.casefold(), said) or (
+            len(stem) > 3 and _mentioned(_plain(stem.casefold()), map(_plain, said))
+        ):
             continue
         text = scene.texts.get(file.sha256, "")
-        if any(place.casefold() in said for place in _folders(file.path)) or (text and _speaks_of(text, task)):
+        if any(_mentioned(place.casefold(), said) for place in _folders(file.path)) or (
+            text and _speaks_of(text, task)
+        ):
             continue
         yield Flaw(
             "assets",
@@ -61,6 +65,11 @@ def _folders(path: str) -> list[str]:
     return [f"{part}/" for part in path.split("/")[:-1]] + [part for part in path.split("/")[:-1] if len(part) > 3]
 
 
+def _mentioned(words: str, said: Iterable[str]) -> bool:
+    return any(words in text for text in said)
+
+
+@lru_cache(maxsize=400)
 def _plain(text: str) -> str:
     return " ".join(re.sub(r"[\W_]+", " ", text).split())
 
