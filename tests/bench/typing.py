@@ -1,7 +1,10 @@
 """How long the studio takes while somebody writes: `python -m tests.bench.typing` prints a table.
 
 A task among twenty of its episode, of an ordinary size and of 60 intents and 200 items. Milliseconds are the median of
-some requests after one to warm up, without the network: the page, a check of what is typed, keeping it.
+some requests after one to warm up, of a core, which counts this process and the database's for its connection and
+stays true on a busy machine: the page, the page with everything that rows of a long list fold away (``?whole``), a
+check of what is typed, keeping it. The last lines are ratios of one run, which do not depend on the machine: how much
+more the long task costs than the ordinary one, and how much of the whole page the folded one is.
 """
 
 from __future__ import annotations
@@ -11,13 +14,28 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
+
+from tests.bench.pages import as_served, of_the_database
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
 
 REQUESTS = 9
 SIZES = {"5 intents, 7 items": (5, 7), "60 intents, 200 items": (60, 200)}
+HELD = ("page", "check", "keep")
 AS_SENT = "application/x-www-form-urlencoded"
 LIMIT = 100
-"""Milliseconds of a check of an ordinary task."""
+"""Milliseconds of the page and of a check, for a task of either size."""
+
+
+class Cost(NamedTuple):
+    core: float
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.core:>5.0f} ms {self.size / 1000:>6.0f} kB"
 
 
 def main() -> int:
@@ -28,17 +46,29 @@ def main() -> int:
     from django.test.utils import setup_databases, setup_test_environment, teardown_databases
 
     setup_test_environment()
+    as_served()
     kept = setup_databases(verbosity=0, interactive=False)
     try:
         found = {size: measure(*numbers) for size, numbers in SIZES.items()}
     finally:
         teardown_databases(kept, verbosity=0)
-    for size, times in found.items():
-        print(f"{size:<24}" + "".join(f"{name} {taken:>5.0f} ms   " for name, taken in times.items()))
-    return int(found["5 intents, 7 items"]["check"] > LIMIT)
+    print(f"{'':<24}" + "".join(f"{name:>20}" for name in next(iter(found.values()))))
+    for size, costs in found.items():
+        print(f"{size:<24}" + "".join(f"{cost!s:>20}" for cost in costs.values()))
+    short, long = found.values()
+    for name in ("core", "size"):
+        times = (getattr(long[key], name) / getattr(short[key], name) for key in long)
+        print(f"{'long to ordinary, ' + name:<24}" + "".join(f"{ratio:>20.1f}" for ratio in times))
+    print(
+        f"of the long page's whole: {long['page'].core / long['whole page'].core:.2f} of the work, "
+        f"{long['page'].size / long['whole page'].size:.2f} of the bytes"
+    )
+    slow = [f"{name} of {size}" for size, costs in found.items() for name in HELD if costs[name].core > LIMIT]
+    print(f"above {LIMIT} ms of a core: {', '.join(slow) or 'none'}")
+    return int(bool(slow))
 
 
-def measure(intents: int, items: int) -> dict[str, float]:
+def measure(intents: int, items: int) -> dict[str, Cost]:
     from django.test import Client
     from django.urls import reverse
 
@@ -60,7 +90,7 @@ def measure(intents: int, items: int) -> dict[str, float]:
     wanted = tuple(
         ChecklistItem(
             uid=default_uid("b", "t", "k", at),
-            criterion=f"The plan names order {at} and the loaf that comes after it.",
+            criterion=f"The plan names the hour at which order {at} leaves.",
             follows_from=(needs[at % intents].uid,),
         )
         for at in range(items)
@@ -73,18 +103,19 @@ def measure(intents: int, items: int) -> dict[str, float]:
     where = [benchmark.slug, persona.user_id, task.pk]
     return {
         "page": median(lambda: client.get(task.get_absolute_url())),
+        "whole page": median(lambda: client.get(task.get_absolute_url(), {"whole": 1})),
         "check": median(lambda: client.post(reverse("studio:check", args=where), typed, content_type=AS_SENT)),
         "keep": median(lambda: client.post(reverse("studio:keep", args=where), typed, content_type=AS_SENT)),
     }
 
 
-def median(ask: Callable[[], object]) -> float:
-    taken = []
+def median(ask: Callable[[], HttpResponse]) -> Cost:
+    taken, size = [], 0
     for _ in range(REQUESTS + 1):
-        start = time.perf_counter()
-        ask()
-        taken.append((time.perf_counter() - start) * 1000)
-    return statistics.median(taken[1:])
+        start = time.process_time() + of_the_database()
+        size = len(ask().content)
+        taken.append((time.process_time() + of_the_database() - start) * 1000)
+    return Cost(statistics.median(taken[1:]), size)
 
 
 if __name__ == "__main__":
