@@ -18,6 +18,13 @@ from studio.spec.merging import Place, take, value_at
 S = TypeVar("S", bound=Spec)
 INPUTS = {"intents": "content", "checklist": "criterion"}
 """The input of a row that holds its words."""
+NAMES = {
+    "initial_request": "what the user writes",
+    "role_text": "who they are",
+    "source": "the script",
+    "text": "SKILL.md",
+}
+"""What pages call fields for which the history has another word."""
 SHOWN = 20_000
 """Characters of a file that both changed, of which one is chosen."""
 
@@ -74,7 +81,7 @@ def _label(place: Place, rows: list[str]) -> str:
     if place[0] in INPUTS and len(place) > 1:
         kind = "Intent" if place[0] == "intents" else "Item"
         return f"{kind} {rows.index(place[1]) + 1}" if place[1] in rows else f"{kind} that one of you removed"
-    name = WORDS.get(place[0], place[0].replace("_", " ")).removeprefix("the ")
+    name = NAMES.get(place[0]) or WORDS.get(place[0], place[0].replace("_", " ")).removeprefix("the ")
     return name[:1].upper() + name[1:] + (f": {place[1] or '(no name)'}" if len(place) > 1 else "")
 
 

@@ -196,6 +196,26 @@ def test_words_written_offline_outlive_their_window(task, visit):
     kept(task, initial_request="Written in a tunnel.")
 
 
+def test_words_of_two_windows_without_a_connection_are_both_there_afterwards(task, visit):
+    visitor = visit("author")
+    one, other = visitor.go(task.get_absolute_url()), visitor.tab()
+    other.goto(task.get_absolute_url())
+    visitor.context.set_offline(True)
+    one.get_by_role("textbox", name=REQUEST).fill("Written in a tunnel.")
+    other.get_by_role("textbox", name="Description").fill("Written in the same tunnel.")
+    for page in (one, other):
+        expect(page.locator(SAVED)).to_contain_text("No connection")
+        page.close()
+    visitor.context.set_offline(False)
+
+    again = visitor.tab()
+    again.goto(task.get_absolute_url())
+
+    expect(again.get_by_role("textbox", name="Description")).to_have_value("Written in the same tunnel.")
+    expect(again.get_by_role("textbox", name=REQUEST)).to_have_value("Written in a tunnel.")
+    expect(again.locator("[data-choice]")).to_have_count(0)
+
+
 def test_two_in_one_task_see_each_other_and_different_fields_come_together(task, visit):
     mine = visit("author").go(task.get_absolute_url())
     theirs = visit("owner").go(task.get_absolute_url())

@@ -193,13 +193,13 @@ function leave() {
 
 async function bringBack(left) {
   const text = asText(words());
-  const body = new URLSearchParams(left);
+  const body = new URLSearchParams(left.words);
   body.set("render", "1");
   try {
     const said = await send(body);
     dirty = true;
     receive(said, text);
-    forget();
+    left.forget();
     savedAt = Date.now();
     say(said.froze ? "saved" : `Your words from before are back · v${version()}`);
     clock();
@@ -207,6 +207,16 @@ async function bringBack(left) {
   } catch {
     failing = true;
     say(OFFLINE);
+  }
+}
+
+// Of several windows each is put on top of a version made of the one before; where none is made, the newest stays.
+async function bringBackAll(left) {
+  for (const one of left) {
+    const last = one === left.at(-1);
+    if (!last && !byItself) one.forget();
+    else await bringBack(one);
+    if (!last && byItself && dirty) await keep({ freeze: true });
   }
 }
 
@@ -239,6 +249,6 @@ if (editable) {
   setInterval(clock, 1000);
   setInterval(beat, BEAT);
   const left = remembered();
-  if (left) bringBack(left);
+  if (left.length) bringBackAll(left);
   else beat();
 }

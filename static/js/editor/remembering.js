@@ -1,8 +1,10 @@
-// Words that the studio does not have yet are kept in this browser, and found when the page is opened again.
+// Words that the studio does not have yet are kept in this browser, and found when the page is opened again: those of
+// each window by themselves.
 import { form, later, words } from "./page.js";
 
 const MONTH = 30 * 24 * 3600_000;
-const store = `studio:words:${form?.dataset.who}:${location.pathname}`; // nobody else who signs in here is shown them
+const all = `studio:words:${form?.dataset.who}:${location.pathname}:`; // nobody else who signs in here is shown them
+const store = all + (sessionStorage["studio:window"] ??= Math.random().toString(36).slice(2));
 let gone = false;
 
 export function remember() {
@@ -22,7 +24,11 @@ export function forget({ forEver = false } = {}) {
   localStorage.removeItem(store);
 }
 
+// What windows left here, the oldest first, each with how to forget it.
 export function remembered() {
-  const left = JSON.parse(localStorage.getItem(store) ?? "null");
-  return left && Date.now() - left.at < MONTH ? left.words : null;
+  const keys = Object.keys(localStorage).filter((key) => key.startsWith(all));
+  return keys
+    .map((key) => ({ ...JSON.parse(localStorage.getItem(key)), forget: () => localStorage.removeItem(key) }))
+    .filter((left) => Date.now() - left.at < MONTH || left.forget())
+    .sort((one, other) => one.at - other.at);
 }
