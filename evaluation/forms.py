@@ -214,7 +214,7 @@ class HelperForm(forms.ModelForm):
         }
         help_texts = {
             "endpoint": "It proposes when an author asks, and sees the task it is asked about: request, hidden "
-            "intents, checklist, files that are text, and the profile.",
+            "intents, checklist, files that are text, the profile, and a reference where items are drawn from one.",
             "most_tokens": "0 is no limit.",
             "most_cost": "0 is no limit. Counted with the prices that stand beside the model.",
         }
