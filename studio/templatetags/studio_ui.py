@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import json
 from functools import cache
+from html import escape
 from typing import Any
 
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from studio import points
@@ -41,22 +42,19 @@ def status(key: str | None, text: str = "", css: str = "") -> SafeString:
 @register.simple_tag
 def session_cells(row: Any) -> SafeString:
     """The sessions of a persona (``studio.standing.Row``) as small links: shape, colour, and the words on hover."""
-    cells = format_html_join(
-        "",
-        '<li><a class="cell {}{}" href="{}" title="{}"><span aria-hidden="true">{}</span></a></li>',
-        (
-            (
-                STATUSES[cell.state][0],
-                " has-errors" if cell.errors else "",
-                cell.address,
-                cell.says,
-                STATUSES[cell.state][1],
-            )
-            for cell in row.cells
-        ),
-    )
+    cells = "".join(map(_cell, row.cells))
     missing = min(row.missing, MOST_MISSING)
-    return cells + mark_safe('<li aria-hidden="true"><span class="cell missing"></span></li>' * missing)
+    return mark_safe(cells + '<li aria-hidden="true"><span class="cell missing"></span></li>' * missing)
+
+
+def _cell(cell: Any) -> str:
+    """A page of a benchmark has thousands: escaped here, where ``format_html`` would look at each part of each."""
+    colour, shape, _ = STATUSES[cell.state]
+    css = f"{colour} has-errors" if cell.errors else colour
+    return (
+        f'<li><a class="cell {css}" href="{escape(str(cell.address))}" title="{escape(str(cell.says))}">'
+        f'<span aria-hidden="true">{shape}</span></a></li>'
+    )
 
 
 @register.simple_tag

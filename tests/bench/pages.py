@@ -104,6 +104,8 @@ def of_the_database() -> float:
 
 def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     """Name, address and who looks, of everything somebody meets in a benchmark of this size."""
+    from django.db import connection
+
     from annotations.judging import next_packet
     from evaluation.audits import open_audit
     from evaluation.models import Session
@@ -137,6 +139,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
         path="scripts/kept.py",
         blob_id=Blob.objects.keep([b"def score(history):\n    return {'kept': True}\n"])[0],
     )
+    connection.cursor().execute("ANALYZE")  # as the server does by itself where nobody waits for it
     place, persona = f"/b/{slug}/", f"/b/{slug}/p/persona_001/"
 
     yield "home", "/", owner
@@ -157,14 +160,22 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     yield "findings", f"{place}findings/", owner
     yield "history", f"{place}history/", owner
     yield "import", f"{place}import/", owner
+    yield "change the benchmark", f"{place}change/", owner
+    yield "helper", f"/benchmarks/{slug}/help/", owner
+    yield "new persona", f"{place}personas/new/", owner
     yield "board", persona, owner
+    yield "board, a task", f"{persona}?task={task.pk}", owner
     yield "task", task.get_absolute_url(), owner
+    yield "file of a task", f"{task.get_absolute_url()}files/notes.md", owner
+    yield "new template", f"{task.get_absolute_url()}template/", owner
     yield "new task", f"{persona}new/", owner
     yield "activity", f"{task.get_absolute_url()}activity/", owner
     yield "versions", f"{task.get_absolute_url()}versions/", owner
     yield "version", f"{task.get_absolute_url()}versions/1/", owner
     yield "rehearse", f"{task.get_absolute_url()}rehearse/", owner
     yield "profile", f"{persona}profile/", owner
+    yield "persona's history", f"{persona}history/", owner
+    yield "persona's version", f"{persona}versions/1/", owner
     yield "behaviour", f"{persona}behaviour/", owner
     yield "new skill", f"{persona}skills/", owner
     yield "new script", f"{persona}scripts/new/", owner
@@ -175,9 +186,12 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     yield "pilot, all tasks", whole.get_absolute_url(), owner
     yield "session", session.get_absolute_url(), owner
     yield "audits", "/audits/", auditor
+    yield "new audit", f"/audits/new/?benchmark={slug}", owner
     yield "audit", audit.get_absolute_url(), owner
     yield "judging", f"{audit.get_absolute_url()}judge/{packet.position}/", auditor
     yield "releases", "/releases/", owner
+    yield "settings", "/settings/", owner
+    yield "models", "/settings/models/", owner
     yield "what blocks a release", f"/benchmarks/{slug}/releases/", owner
 
 
