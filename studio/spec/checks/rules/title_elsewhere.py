@@ -52,7 +52,7 @@ def _speaks_more(task: TaskSpec, others: list[TaskSpec]) -> TaskSpec | None:
     own = _theme(task.title, _sentences(task))
     if own > PASSING or anywhere(task.title, task.description) > 0.5:
         return None
-    themes = [(_theme(task.title, _sentences(other)), other.task_id, other) for other in others]
+    themes = [(_theme(task.title, said), other.task_id, other) for other in others if (said := _sentences(other))]
     most, _, other = max(themes, default=(0.0, "", None))
     if other is None or most < max(THEME, TIMES * own):
         return None

@@ -158,3 +158,13 @@ def test_odd_characters_everywhere_raise_nothing_and_words_stay_verbatim(text: s
     for rule in RULES.values():
         for flaw in rule.check(task, scene):
             assert isinstance(flaw.words, str)
+
+
+def test_a_task_of_which_nothing_is_written_yet_stops_no_rule():
+    empty = TaskSpec(task_id="fresh", title="Fresh")
+    task = TaskSpec(
+        task_id="t", title="Garden lanterns", initial_request="Please set the prices of rolls for next week."
+    )
+    episode = EpisodeSpec(episode_id="e", persona=PersonaSpec(user_id="p"), tasks=(empty, task))
+
+    assert not [one for one in find_problems(episode) if one.rule == "title-elsewhere"]
