@@ -157,5 +157,5 @@ def test_the_sample_counts_as_its_folders_do(sample):
         "2 of 3 planned sessions stand alone."
     ]
     html = page(sample, "statistics/")
-    assert '<th scope="row">Total</th><td class="number">14</td><td class="number">14</td>' in html
-    assert '<th scope="row">A task, on average</th><td></td><td></td><td class="number">4.6</td>' in html
+    assert '<th scope="row">Total</th> <td class="number">14</td> <td class="number">14</td>' in html
+    assert '<th scope="row">A task, on average</th> <td></td> <td></td> <td class="number">4.6</td>' in html

@@ -70,8 +70,8 @@ def test_tools_say_what_they_do_and_which_sessions_name_them(place):
 
     html = client.get(url).content.decode()
 
-    assert "Read a text file of the workspace.</td><td>1, 2</td>" in html
-    assert 'Show draft</td><td><span class="quiet">none</span></td>' in html
+    assert "Read a text file of the workspace.</td> <td>1, 2</td>" in html
+    assert 'Show draft</td> <td><span class="quiet">none</span></td>' in html
 
 
 def test_tools_are_picked_from_what_is_known_and_others_are_typed(place):
