@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+from django.conf import settings
 from django.template.loader import get_template
 
 from studio.templating import on_one_line
@@ -23,3 +26,13 @@ def test_where_white_space_shows_it_stays():
 
 def test_pages_are_read_so():
     assert "\n" not in get_template("base.html").template.source
+
+
+def test_no_line_of_a_template_is_longer_than_can_be_read():
+    lines = {
+        f"{path.name}:{number}": len(line)
+        for path in Path(settings.BASE_DIR, "templates").rglob("*.html")
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+    }
+
+    assert {place: length for place, length in lines.items() if length > 350} == {}
