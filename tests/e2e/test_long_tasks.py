@@ -104,3 +104,16 @@ def test_sixty_intents_and_two_hundred_items_stay_quick_to_write(long_task, visi
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible(timeout=30_000)
     assert drafts.load_task(long_task).intents[INTENTS // 2].content.endswith(MORE)
+
+
+def test_the_evidence_of_a_long_task_is_drawn_once_the_page_has_been_checked(long_task, visit):
+    writer = long_task.revisions.get().created_by
+    page = visit(writer).go(long_task.get_absolute_url())
+    asleep = visit(writer, java_script_enabled=False).go(long_task.get_absolute_url())
+    reader = visit(member(long_task.episode.persona.benchmark, Role.VIEWER)).go(long_task.get_absolute_url())
+
+    page.get_by_role("link", name="Evidence").click()
+    expect(page.locator("#evidence .evidence > li")).to_have_count(INTENTS)
+    expect(reader.locator("#evidence .evidence > li")).to_have_count(INTENTS)
+    asleep.locator("#evidence").get_by_role("link", name="Show it").click()
+    expect(asleep.locator("#evidence .evidence > li")).to_have_count(INTENTS)

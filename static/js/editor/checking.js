@@ -61,7 +61,8 @@ function outline(link, found) {
 if (form && !form.querySelector("fieldset[disabled]")) {
   const soon = later(350, check);
   onWriting(soon);
-  if (document.querySelector("[data-live] [data-finding]")) check(); // what one click would mend
+  // What one click would mend, and what a long page left out.
+  if (document.querySelector("[data-live] [data-finding], [data-live][data-later]")) check();
   document.addEventListener("studio:kept", soon);
 }
 export { check };
