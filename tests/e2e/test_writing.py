@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from studio import drafts
 from studio.models import Task, WorkingCopy
+from tests.e2e.visitor import Visitor
 
 INTENT = "What they need and do not say"
 REQUEST = "What the user writes"
@@ -235,7 +238,8 @@ def test_two_in_one_task_see_each_other_and_different_fields_come_together(task,
     assert (spec.title, spec.description) == ("A title of theirs", "A description of mine.")
 
 
-def test_the_second_to_change_a_field_is_shown_both_and_takes_theirs(task, visit):
+def both_wrote(task: Task, visit: Callable[..., Visitor]) -> tuple[Page, Page]:
+    """The author's page and the owner's, who saved first."""
     visitor = visit("author")
     mine = visitor.go(task.get_absolute_url())
     theirs = visit("owner").go(task.get_absolute_url())
@@ -243,9 +247,13 @@ def test_the_second_to_change_a_field_is_shown_both_and_takes_theirs(task, visit
     theirs.get_by_role("textbox", name=REQUEST).fill("Their words.")
     theirs.keyboard.press("Control+s")
     expect(theirs.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
-
     mine.get_by_role("textbox", name=REQUEST).fill("My words.")
     visitor.context.set_offline(False)
+    return mine, theirs
+
+
+def test_the_second_to_change_a_field_is_shown_both_and_takes_theirs(task, visit):
+    mine, _ = both_wrote(task, visit)
 
     choice = mine.locator("[data-choice]")
     expect(choice).to_contain_text("Their words.")
@@ -291,15 +299,7 @@ def test_an_edit_of_a_task_in_review_shows_everybody_there_that_it_is_a_draft_ag
 
 
 def test_the_second_to_change_a_field_may_keep_their_own_and_the_first_is_shown_it(task, visit):
-    visitor = visit("author")
-    mine = visitor.go(task.get_absolute_url())
-    theirs = visit("owner").go(task.get_absolute_url())
-    visitor.context.set_offline(True)  # or an open page may be told of theirs before it has words of its own
-    theirs.get_by_role("textbox", name=REQUEST).fill("Their words.")
-    theirs.keyboard.press("Control+s")
-    expect(theirs.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
-    mine.get_by_role("textbox", name=REQUEST).fill("My words.")
-    visitor.context.set_offline(False)
+    mine, theirs = both_wrote(task, visit)
     choice = mine.locator("[data-choice]")
     expect(choice).to_contain_text("Their words.")
 
