@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from studio.bounded_cache import BoundedCache
 from studio.drafts.loading import load_episodes
 from studio.drafts.syncing import sync
 from studio.graderkeys import examine
@@ -19,9 +20,8 @@ LONGEST_TEXT = 60_000
 """Bytes. Longer files are not read for the checks, which look at no more than 40,000 characters of one."""
 LONGEST_SCRIPT = 800_000
 """Bytes, likewise: no more than 200,000 characters of a grader are read."""
-TEXTS_KEPT = 500
-_kept: dict[str, str | None] = {}
-"""Files of late, by sha256: while somebody types, their texts are asked for with every word."""
+_texts: BoundedCache[str, str | None] = BoundedCache(32_000_000)
+"""Recent files by sha256, None for what is no text: while an author types, every check reads the same ones again."""
 FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "other"]
 
 
@@ -52,12 +52,11 @@ def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
     episodes = list(episodes)
     wanted = {file.sha256 for episode in episodes for file in _files(episode) if file.size <= LONGEST_TEXT}
     wanted |= {script.sha256 for script in _graders(episodes) if script.size <= LONGEST_SCRIPT}
-    missing = [sha256 for sha256 in wanted if sha256 not in _kept]
-    texts = {sha256: _kept[sha256] for sha256 in wanted if sha256 in _kept}
-    texts |= {sha256: _decoded(content) for sha256, content in Blob.objects.read(missing).items()} if missing else {}
-    if len(_kept) + len(missing) > TEXTS_KEPT:
-        _kept.clear()
-    _kept.update({one: texts[one] for one in missing if one in texts and len(texts[one] or "") <= LONGEST_TEXT})
+    texts = _texts.get_many(wanted)
+    if missing := [sha256 for sha256 in wanted if sha256 not in texts]:
+        read = {sha256: _decoded(content) for sha256, content in Blob.objects.read(missing).items()}
+        _texts.put_many(read)
+        texts |= read
     return {sha256: text for sha256, text in texts.items() if text is not None}
 
 
