@@ -1,11 +1,11 @@
 // Everything here makes pages quicker to use; every page works without it.
-import "./theme.js";
-import "./rail.js";
-import "./keys.js";
-import "./messages.js";
-import "./unsaved.js";
-import "./rows.js";
-import "./folder.js";
-import "./reveal.js";
-import "./area.js";
-import "./palette.js";
+import "./shared/theme.js";
+import "./shared/sidebar.js";
+import "./shared/shortcuts.js";
+import "./shared/messages.js";
+import "./shared/unsaved.js";
+import "./shared/rows.js";
+import "./shared/folder_upload.js";
+import "./shared/conditional_fields.js";
+import "./shared/highlighted_text.js";
+import "./shared/palette.js";

@@ -1,7 +1,7 @@
 // Files are handed over one by one and at once: chosen, dropped, pasted, whole folders. Each tells how far it is; a name
 // that is there already is asked about beside the file. What has arrived is a row, and kept like everything typed.
-import { rowsOf, together } from "../rows.js";
-import { form } from "./page.js";
+import { rowsOf, together } from "../shared/rows.js";
+import { form } from "../drafts/form.js";
 
 const section = form?.querySelector("[data-files]");
 const editable = section && !form.querySelector(":scope > fieldset[disabled]");

@@ -1,5 +1,5 @@
 // Choosing cards: Ctrl or Shift with a click, `x`, Shift with the arrows; the arrows alone walk from card to card.
-import { lettersAct } from "../keys.js";
+import { lettersAct } from "../shared/shortcuts.js";
 import { board, cardOf, chosen, everyCard, linkOf, say } from "./cards.js";
 
 let anchor = null;

@@ -1,7 +1,7 @@
 // Remarks on words: select them in a field, and a small button (or Ctrl-Alt-M) begins a remark on just these. Words
 // that are talked about are underlined; a click on them shows the talk.
-import { drawnAt, markTalk, talkAt } from "../area.js";
-import { go } from "./page.js";
+import { drawnAt, markTalk, talkAt } from "../shared/highlighted_text.js";
+import { go } from "../drafts/form.js";
 
 const task = document.querySelector("form#task");
 const bar = document.querySelector("[data-on-words]");

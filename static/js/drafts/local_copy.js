@@ -1,6 +1,6 @@
 // Words that the studio does not have yet are kept in this browser, and found when the page is opened again: those of
 // each window by themselves.
-import { form, later, words } from "./page.js";
+import { form, later, words } from "./form.js";
 
 const MONTH = 30 * 24 * 3600_000;
 const all = `studio:words:${form?.dataset.who}:${location.pathname}:`; // nobody else who signs in here is shown them

@@ -1,7 +1,7 @@
 // The page again, with what others changed put in. What was typed here since it was asked for stays.
-import { form, asText, words } from "./page.js";
-import { follow } from "../area.js";
-import { number, rowsOf } from "../rows.js";
+import { form, asText, words } from "./form.js";
+import { follow } from "../shared/highlighted_text.js";
+import { number, rowsOf } from "../shared/rows.js";
 
 const OWN = ["csrfmiddlewaretoken", "undecided", "note", "base_version"];
 

@@ -1,5 +1,5 @@
 // What the parts of the editor ask the page for.
-import { read } from "../cookies.js";
+import { read } from "../shared/cookies.js";
 
 export const form = document.querySelector("form[data-keep]");
 

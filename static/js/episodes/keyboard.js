@@ -1,7 +1,7 @@
 // A card carried by keys: Space picks it up, the arrows move it, Space drops it, Esc puts it back. Alt with an arrow
 // moves it at once.
 import { cardOf, isPlaced, lane, line, linkOf, meant, placed, say, titleOf, wordsFor } from "./cards.js";
-import { step } from "./sending.js";
+import { step } from "./steps.js";
 
 let carried = null; // {cards, rest, place}: the place in `rest`; one past its end is out of the episode
 

@@ -1,5 +1,5 @@
 // Where a task stands on its way, and what may be done with it, as it is now: an edit ends an approval.
-import { form } from "./page.js";
+import { form } from "./form.js";
 
 let known = form?.dataset.state ?? "";
 

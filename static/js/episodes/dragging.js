@@ -1,6 +1,6 @@
 // A card dragged: by its handle with anything that points, by the whole card with a mouse.
 import { cardOf, isPlaced, lane, line, meant, placed, say, titleOf } from "./cards.js";
-import { step } from "./sending.js";
+import { step } from "./steps.js";
 
 const FAR_ENOUGH = 6;
 const EDGE = 72;

@@ -1,5 +1,5 @@
 // An earlier session is chosen by number and title: its id, which the files know it by, is written for nobody to read.
-import { form } from "./page.js";
+import { form } from "../drafts/form.js";
 
 const sessions = () => [...(document.querySelector("#recovery-places")?.options ?? [])].filter((one) => "session" in one.dataset);
 

@@ -2,7 +2,7 @@
 // <div data-rows="intents"> <div data-row> … </div> <template data-row-blank> … </template> </div>
 // Names contain __n__ in the template; the order of the rows on the page is the order that is saved. Lists of one kind
 // share a template, <div data-rows="…" data-blank="its id">, in which __list__ stands for the list's name.
-import { follow } from "./area.js";
+import { follow } from "./highlighted_text.js";
 
 const WORDS = "textarea, select, input:not([type=hidden], [type=checkbox], [type=radio], [type=file])";
 let made = 0;

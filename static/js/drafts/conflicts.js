@@ -1,7 +1,7 @@
 // Both versions of a place, of which one stays. Where a text field has its words, that happens here; else the studio is
 // asked for the page.
-import { form } from "./page.js";
-import { put } from "./taking.js";
+import { form } from "./form.js";
+import { put } from "./merge.js";
 
 export const undecided = () => form.querySelector("[data-choice]");
 

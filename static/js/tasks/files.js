@@ -1,8 +1,8 @@
 // A file below its row: looked at, and its text edited in place. The text is a field of the page like any other while it
 // is edited; “Done” stores it.
-import { form, later } from "./page.js";
-import { free, keyOf, list, pathOf, post, put, take } from "./uploading.js";
-import { rowsOf } from "../rows.js";
+import { form, later } from "../drafts/form.js";
+import { free, keyOf, list, pathOf, post, put, take } from "./uploads.js";
+import { rowsOf } from "../shared/rows.js";
 
 const addresses = document.querySelector("[data-files]")?.dataset;
 const HOLDERS = "[data-file], [data-artifact]"; // rows of the workspace's files, and of what is left behind

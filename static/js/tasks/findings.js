@@ -1,8 +1,8 @@
 // Findings worked with: from one to the next by key, mended with one click, waived without losing what is typed.
-import { asText, field, form, go, words } from "./page.js";
-import { check, show } from "./checking.js";
-import { follow } from "../area.js";
-import { blank, together } from "../rows.js";
+import { asText, field, form, go, words } from "../drafts/form.js";
+import { check, show } from "./live_checks.js";
+import { follow } from "../shared/highlighted_text.js";
+import { blank, together } from "../shared/rows.js";
 
 const pane = document.querySelector("[data-pane]");
 const problem = document.querySelector("[data-judge-problem]");

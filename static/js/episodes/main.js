@@ -1,5 +1,5 @@
 // The episode board: cards are chosen, dragged and carried by keys; every step goes to the server, which knows the rules.
-import "./choosing.js";
-import "./carrying.js";
+import "./selection.js";
+import "./keyboard.js";
 import "./dragging.js";
-import "./sending.js";
+import "./steps.js";

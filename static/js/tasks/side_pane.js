@@ -1,5 +1,5 @@
 // The side pane: one of findings, guide and evidence at a time; the guide follows the field in focus.
-import { go } from "./page.js";
+import { go } from "../drafts/form.js";
 
 const pane = document.querySelector("[data-pane]");
 

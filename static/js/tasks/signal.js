@@ -1,6 +1,6 @@
 // The signal that opens a session: turned from fields into JSON and back by the studio, so that nothing is lost on the
 // way; what the assistant receives first is shown as it is written.
-import { asText, form, later, words } from "./page.js";
+import { asText, form, later, words } from "../drafts/form.js";
 
 const section = form?.querySelector("[data-signal-address]");
 const signal = () => section.querySelector("[data-signal]");

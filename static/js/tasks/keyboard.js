@@ -1,9 +1,9 @@
 // Intents and items are written like lines: Enter adds one or splits it at the caret, Backspace at its start joins it
 // to the one before, several pasted lines become several rows. Shift-Enter breaks a line inside of one.
-import { blank, rowsOf, together } from "../rows.js";
-import { follow } from "../area.js";
+import { blank, rowsOf, together } from "../shared/rows.js";
+import { follow } from "../shared/highlighted_text.js";
 import { groupOf, offer, share } from "./links.js";
-import { form, lineOf } from "./page.js";
+import { form, lineOf } from "../drafts/form.js";
 
 const LISTS = ["intents", "checklist"];
 const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/;

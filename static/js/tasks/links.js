@@ -1,8 +1,8 @@
 // What an item follows from and is seen in: boxes and lines or, in a row of a long list that nobody opened, the one hidden
 // field that stands for them: the keys of intents in its first line, then the evidence.
-import { rowsOf } from "../rows.js";
-import { put } from "../reveal.js";
-import { form, keyOf, lineOf } from "./page.js";
+import { rowsOf } from "../shared/rows.js";
+import { put } from "../shared/conditional_fields.js";
+import { form, keyOf, lineOf } from "../drafts/form.js";
 
 const briefOf = (group) => group.querySelector(":scope > input[type=hidden]");
 const evidenceOf = (group) => group.closest("details").querySelector('textarea[name$=".evidence"]');

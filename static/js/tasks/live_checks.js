@@ -1,7 +1,7 @@
 // Findings as they type: the page as it stands is checked, the words are underlined where they stand. What stands
 // beside a field is not moved: it fades when it is mended, and what is new is told in the side pane.
-import { asText, form, later, onWriting, words } from "./page.js";
-import { mark } from "../area.js";
+import { asText, form, later, onWriting, words } from "../drafts/form.js";
+import { mark } from "../shared/highlighted_text.js";
 
 let last = "";
 let running = null;

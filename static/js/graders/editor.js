@@ -5,7 +5,7 @@ import {
   HighlightStyle, highlightActiveLine, highlightActiveLineGutter, highlightSelectionMatches, highlightSpecialChars,
   history, historyKeymap, indentOnInput, indentUnit, indentWithTab, json, keymap, lineNumbers, lintGutter, python,
   searchKeymap, setDiagnostics, syntaxHighlighting, tags,
-} from "../vendor/codemirror/codemirror.min.js";
+} from "../../vendor/codemirror/codemirror.min.js";
 
 const colours = HighlightStyle.define([
   { tag: [tags.comment, tags.docString], color: "var(--muted)", fontStyle: "italic" },

@@ -1,5 +1,5 @@
 // The reviewer's list by keys: 1 to 4 tick its points; Approve leads to the first that is not ticked, then approves.
-import { show } from "./pane.js";
+import { show } from "./side_pane.js";
 
 const form = document.querySelector("form[data-review]");
 const points = () => [...form.querySelectorAll("fieldset.point")];

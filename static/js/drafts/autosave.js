@@ -1,12 +1,12 @@
 // Nothing is lost: what is typed is kept at the studio within two seconds, and in this browser before. Of a task a version
 // is made after a minute's rest, on leaving, and with the button; of other pages with the button alone. Who else is here
 // is said; what they save is put in.
-import { asText, form, later, onWriting, renewToken, words } from "./page.js";
-import { choose, lead, undecided } from "./choosing.js";
-import { forget, remember, remembered, rememberSoon } from "./remembering.js";
-import { standing } from "./state.js";
-import { take } from "./taking.js";
-import { settled } from "../unsaved.js";
+import { asText, form, later, onWriting, renewToken, words } from "./form.js";
+import { choose, lead, undecided } from "./conflicts.js";
+import { forget, remember, remembered, rememberSoon } from "./local_copy.js";
+import { standing } from "./workflow_state.js";
+import { take } from "./merge.js";
+import { settled } from "../shared/unsaved.js";
 
 const PAUSE = 1200; // ms after the last key
 const LONGEST = 1900; // ms after the first of them

@@ -1,8 +1,8 @@
 // What the session leaves behind, one file a row, and what a good one looks like: chosen, dropped or pasted at a row. The
 // row as it was comes back with Ctrl-Z.
-import { blank, rowsOf, together } from "../rows.js";
-import { form } from "./page.js";
-import { keyOf, pathOf, post } from "./uploading.js";
+import { blank, rowsOf, together } from "../shared/rows.js";
+import { form } from "../drafts/form.js";
+import { keyOf, pathOf, post } from "./uploads.js";
 
 const section = form?.querySelector("[data-references]");
 const editable = section && !form.querySelector(":scope > fieldset[disabled]");

@@ -1,0 +1,16 @@
+// The task editor while somebody writes. Without any of this the page is saved with its button.
+import "./side_pane.js";
+import "./keyboard.js";
+import "./link_keys.js";
+import "./recovery.js";
+import "./live_checks.js";
+import "./findings.js";
+import "../drafts/autosave.js";
+import "./comments.js";
+import "./review.js";
+import "./uploads.js";
+import "./files.js";
+import "./references.js";
+import "./signal.js";
+import "../shared/tool_picker.js";
+import "./assistance.js";
