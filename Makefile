@@ -1,6 +1,6 @@
 # π-Bench Studio. `make run` starts everything; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench-checks screenshots lock
+.PHONY: help setup run test check bench-checks screenshots docs lock
 
 # The first of these that is Python 3.11 or newer. PYTHON=... names another.
 PYTHON ?= $(shell for python in python3.11 /usr/bin/python3.11 python3 python3.12 python3.13; do \
@@ -14,6 +14,7 @@ help:
 	@echo "make bench-checks  precision and recall of the authoring checks against labelled tasks"
 	@echo "make setup   only install what running and testing need"
 	@echo "make screenshots   make the pictures in docs/ again"
+	@echo "make docs    regenerate the architecture diagrams and JSON Schemas in docs/"
 
 setup:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is not here: apt-get install python3 python3-venv" >&2; exit 1; }
@@ -37,6 +38,10 @@ bench-checks: setup
 screenshots: setup
 	@$(BIN)/python -m studio.local.browser
 	@$(BIN)/python manage.py screenshots
+
+docs: setup
+	@$(BIN)/python -m studio.dev.architecture
+	@$(BIN)/python -m studio.dev.schemas
 
 # After a change of dependencies in pyproject.toml. For every Python from 3.11.0 on, and without registry addresses.
 LOCK = $(BIN)/python -m uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header

@@ -1,0 +1,26 @@
+"""The architecture diagrams are current, and drawn as they say."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.dev.architecture import PAGE, circles_of, merge_rooms, pictures, reduce_arrows, render
+
+
+def test_diagrams_in_the_page_are_current() -> None:
+    assert render(PAGE.read_text(), pictures()) == PAGE.read_text(), "run `make docs`"
+
+
+def test_page_without_a_place_for_a_diagram_is_an_error() -> None:
+    with pytest.raises(LookupError):
+        render("# Architecture", {"apps": "flowchart TB"})
+
+
+def test_arrow_that_follows_from_others_is_left_out() -> None:
+    assert reduce_arrows({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == {"a": {"b"}, "b": {"c"}, "c": set()}
+
+
+def test_rooms_in_a_circle_share_a_box() -> None:
+    rooms = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "views": {"a"}}
+    assert circles_of(rooms) == [{"b", "c"}]
+    assert merge_rooms(rooms) == {"a": {"b + c"}, "b + c": set(), "views, api, forms, …": {"a"}}
