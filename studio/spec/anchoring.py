@@ -6,23 +6,25 @@ difference to the text they were chosen in. They are never taken for other words
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from diff_match_patch import diff_match_patch
+
 from studio.spec.task import ExpectedArtifact, TaskSpec
 
 AROUND = 48
 """Characters kept of the text before and after the words."""
-MOST_TOKENS = 4_000
-"""A difference of longer texts is not worked out: the words around decide."""
 LONG = ("title", "description", "initial_request", "reference_workflow")
 LINES = ("files_read", "expected_artifacts")
 ROWS = {"intents": "content", "checklist": "criterion"}
 """Where words can be chosen: fields of text, of lines, and the text of each row."""
 TOKENS = re.compile(r"\s+|\w+|[^\w\s]")
+WORD = re.compile(r"\w+")
+_DIFF = diff_match_patch()
+_DIFF.Diff_Timeout = 0.5  # seconds; a difference that takes longer is a coarser one
 
 Where = tuple[str, str]
 """A field of the task and, in a list, the row's uid; else an empty string."""
@@ -64,18 +66,14 @@ def quote(text: str, start: int, end: int) -> Quote:
 
 def find(wanted: Quote, text: str, origin: str | None = None) -> Span | None:
     """Where the words are in ``text``. ``origin`` is the text they were chosen in, where it is known."""
-    if origin is not None and not origin.startswith(wanted.words, wanted.start):
-        origin = None
     if not wanted.words:
         return None
-    if origin is None:
-        return _by_context(wanted, text, known=False)
+    if origin is None or not origin.startswith(wanted.words, wanted.start):
+        return _by_context(wanted, text)
     return (
         _beside_one_edit(wanted, text, origin)
-        or _by_context(wanted, text, known=True)
-        or _along_difference(wanted, text, origin)
-        or _moved(wanted, text, origin)
-        or _what_became(wanted, text, origin)
+        or _between_neighbours(wanted, text)
+        or _after_edits(wanted, text, origin)
     )
 
 
@@ -137,123 +135,89 @@ def _elsewhere(
     """The only other row of the field that says these words, if they were said once before, too."""
     said = [where for where, text in origin.items() if where[0] == field for _ in _occurrences(words, text)]
     found = [
-        (where[1], Span(at, at + len(words.words)))
-        for where, text in texts.items()
-        if where[0] == field
-        for at in _occurrences(words, text)
+        (where[1], span) for where, text in texts.items() if where[0] == field for span in _occurrences(words, text)
     ]
     return found[0] if len(found) == 1 and len(said) == 1 else None
 
 
 def _beside_one_edit(wanted: Quote, text: str, origin: str) -> Span | None:
     """If all that was edited lies before the words, or all of it after them."""
-    start, end = wanted.start, wanted.start + len(wanted.words)
-    same_head = _common(origin, text)
-    same_tail = _common(origin[::-1], text[::-1])
     shift = len(text) - len(origin)
-    before = Span(start, end) if end <= same_head else None
-    after = Span(start + shift, end + shift) if start >= len(origin) - same_tail else None
-    if before and after and before != after:
-        return max((before, after), key=lambda span: _likeness(quote(text, span.start, span.end), wanted))
-    return before or after
+    before = _DIFF.diff_commonPrefix(origin, text) >= wanted.start + len(wanted.words)
+    after = _DIFF.diff_commonSuffix(origin, text) >= len(origin) - wanted.start
+    starts = [wanted.start] * before + [wanted.start + shift] * after
+    return max((_at(start, wanted) for start in starts), key=lambda span: _likeness(span, wanted, text), default=None)
 
 
-def _by_context(wanted: Quote, text: str, *, known: bool) -> Span | None:
-    """The one place where the words stand between the same neighbours. Without the text they were chosen in, the
-    place that is most alike is taken, if the words are unmistakable or half of their neighbours are the same."""
-    found = [quote(text, at, at + len(wanted.words)) for at in _occurrences(wanted, text)]
-    exact = [one for one in found if (one.before, one.after) == (wanted.before, wanted.after)]
-    if len(exact) == 1 or (exact and not known):
-        best = min(exact, key=lambda one: abs(one.start - wanted.start))
-        return Span(best.start, best.start + len(best.words))
-    if known or not found:
-        return None
-    best = max(found, key=lambda one: (_likeness(one, wanted), -abs(one.start - wanted.start)))
-    if len(found) > 1 and _likeness(best, wanted) * 2 < len(wanted.before) + len(wanted.after):
-        return None
-    return Span(best.start, best.start + len(best.words))
+def _between_neighbours(wanted: Quote, text: str) -> Span | None:
+    """The only place where the words stand between the neighbours they had."""
+    exact = [
+        span
+        for span in _occurrences(wanted, text)
+        if text[max(0, span.start - AROUND) : span.start] == wanted.before
+        and text[span.end : span.end + AROUND] == wanted.after
+    ]
+    return exact[0] if len(exact) == 1 else None
 
 
-def _along_difference(wanted: Quote, text: str, origin: str) -> Span | None:
-    """Where the words went, if the difference of the two texts leaves them in one piece."""
-    for a, b, size in _same_stretches(origin, text):
-        if a <= wanted.start and wanted.start + len(wanted.words) <= a + size:
-            start = wanted.start - a + b
-            return Span(start, start + len(wanted.words))
-    return None
-
-
-def _moved(wanted: Quote, text: str, origin: str) -> Span | None:
-    """Words that were said once and are said once went where they are now."""
+def _by_context(wanted: Quote, text: str) -> Span | None:
+    """The place most like the one they had, if the words are unmistakable or half of their neighbours are the same."""
     found = _occurrences(wanted, text)
-    if len(found) != 1 or len(_occurrences(wanted, origin)) != 1:
+    best = max(found, key=lambda span: (_likeness(span, wanted, text), -abs(span.start - wanted.start)), default=None)
+    if best and len(found) > 1 and _likeness(best, wanted, text) * 2 < len(wanted.before) + len(wanted.after):
         return None
-    return Span(found[0], found[0] + len(wanted.words))
+    return best
 
 
-def _what_became(wanted: Quote, text: str, origin: str) -> Span | None:
-    """Of several words of which most are left, the stretch from the first to the last that is."""
+def _after_edits(wanted: Quote, text: str, origin: str) -> Span | None:
+    """Where the difference of the two texts leaves the words: in one piece, moved as a whole, or most of several."""
+    left = _left(wanted, text, origin)
+    if left and left[0].end - left[0].start == len(wanted.words):
+        return left[0]
+    found = _occurrences(wanted, text)
+    if len(found) == 1 and len(_occurrences(wanted, origin)) == 1:
+        return found[0]
+    words = sum(len(WORD.findall(text, piece.start, piece.end)) for piece in left)
+    if words < 2 or words * 2 < len(WORD.findall(wanted.words)):
+        return None
+    first, last = left[0].start, left[-1].end
+    return Span(first, last, changed=True) if last - first <= 3 * len(wanted.words) else None
+
+
+def _left(wanted: Quote, text: str, origin: str) -> list[Span]:
+    """The pieces of the words that ``text`` still has, by a difference in whole words."""
+    codes: dict[str, str] = {}
+    old, new = (
+        "".join(codes.setdefault(token, chr(len(codes))) for token in TOKENS.findall(each)) for each in (origin, text)
+    )
+    tokens = list(codes)
     start, end = wanted.start, wanted.start + len(wanted.words)
-    left = [
-        (max(a, start) - a + b, min(a + size, end) - a + b, origin[max(a, start) : min(a + size, end)])
-        for a, b, size in _same_stretches(origin, text)
-        if a < end and start < a + size
-    ]
-    words = sum(len(re.findall(r"\w+", piece)) for _, _, piece in left)
-    if words < 2 or words * 2 < len(re.findall(r"\w+", wanted.words)):
-        return None
-    first, last = left[0][0], left[-1][1]
-    if last - first > 3 * len(wanted.words):
-        return None
-    return Span(first, last, changed=True)
+    pieces, a, b = [], 0, 0
+    for kind, piece in _DIFF.diff_main(old, new, False):
+        size = sum(len(tokens[ord(code)]) for code in piece)
+        if kind == _DIFF.DIFF_EQUAL and a < end and start < a + size:
+            pieces.append(Span(max(a, start) - a + b, min(a + size, end) - a + b))
+        a += size if kind != _DIFF.DIFF_INSERT else 0
+        b += size if kind != _DIFF.DIFF_DELETE else 0
+    return pieces
 
 
-def _same_stretches(origin: str, text: str) -> list[tuple[int, int, int]]:
-    """Stretches that both say, as places in both and a length, by whole words."""
-    a, b = TOKENS.findall(origin), TOKENS.findall(text)
-    if len(a) > MOST_TOKENS or len(b) > MOST_TOKENS:
-        return []
-    places_a, places_b = _places(a), _places(b)
-    blocks = difflib.SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
-    return [
-        (places_a[block.a], places_b[block.b], places_a[block.a + block.size] - places_a[block.a])
-        for block in blocks
-        if block.size
-    ]
-
-
-def _places(tokens: list[str]) -> list[int]:
-    places = [0]
-    for token in tokens:
-        places.append(places[-1] + len(token))
-    return places
-
-
-def _occurrences(wanted: Quote, text: str) -> list[int]:
+def _occurrences(wanted: Quote, text: str) -> list[Span]:
     """Where the words stand; whole words if they were whole words."""
     words = re.escape(wanted.words)
     if wanted.words[:1].isalnum() and not wanted.before[-1:].isalnum():
         words = r"(?<![^\W_])" + words
     if wanted.words[-1:].isalnum() and not wanted.after[:1].isalnum():
         words += r"(?![^\W_])"
-    return [found.start() for found in re.finditer(f"(?={words})", text)]
+    return [_at(found.start(), wanted) for found in re.finditer(f"(?={words})", text)]
 
 
-def _likeness(one: Quote, other: Quote) -> int:
+def _at(start: int, wanted: Quote) -> Span:
+    return Span(start, start + len(wanted.words))
+
+
+def _likeness(span: Span, wanted: Quote, text: str) -> int:
     """Characters next to the words that are the same."""
-    return _common(one.before[::-1], other.before[::-1]) + _common(one.after, other.after)
-
-
-def _common(one: str, other: str) -> int:
-    """Length of the beginning that both have."""
-    length = min(len(one), len(other))
-    if one[:length] == other[:length]:
-        return length
-    low, high = 0, length
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[:middle] == other[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    there = quote(text, span.start, span.end)
+    before = _DIFF.diff_commonSuffix(there.before, wanted.before)
+    return int(before + _DIFF.diff_commonPrefix(there.after, wanted.after))
