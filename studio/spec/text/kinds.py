@@ -73,7 +73,9 @@ COMMON = _stems(
     step stop story strong structure study subject submit suggest suit support sure system table take talk
     target team tell term test thing think time today together tomorrow topic total touch travel treat true try
     turn type understand unit until update use user usual value various version view visit wait walk want warn
-    watch way week well whole win wish word work world write wrong year young"""
+    watch way week well whole win wish word work world write wrong year young
+    action active actor basic director difficulty driver factor news notice reality series signal specialist
+    specification statement statistics suitable top typical worker"""
 )
 """Words of everyday talk: they say a little more than those, and less than a word of the trade."""
 

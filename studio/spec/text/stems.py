@@ -1,100 +1,109 @@
-"""Words reduced to what they share with their kin: “shortened”, “shortens” and “short” are one."""
+"""Words reduced to what their forms share: “shortened” and “shortens” are one."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from threading import Lock
+
+import snowballstemmer
 
 IRREGULAR = {
-    word: base
-    for base, words in {
+    form: base
+    for base, forms in {
+        "accrue": "accrual accruals",
+        "agree": "agreement agreements",
+        "analysis": "analyses analyse analyze analysed analyzed analysing analyzing analytical",
+        "argue": "argument arguments",
         "be": "am is are was were been being",
         "begin": "began begun beginning",
+        "big": "bigger biggest",
         "bring": "brought",
-        "buy": "bought",
+        "buy": "bought buyer buyers",
         "charge": "responsible responsibility responsibilities",
         "child": "children",
         "choose": "chose chosen",
+        "comply": "compliance compliant",
+        "deliver": "delivery deliveries",
+        "dense": "density",
         "do": "did done does",
         "draw": "drew drawn",
+        "dry": "dryer dryers",
+        "early": "earlier earliest",
+        "easy": "easier easiest",
+        "employ": "employee employees",
+        "expire": "expiry",
         "find": "found",
         "give": "gave given",
         "go": "went gone goes",
+        "guarantee": "guarantor guarantors guaranty",
+        "guide": "guidance",
         "have": "has had",
         "hear": "heard",
+        "high": "higher highest",
         "hold": "held",
+        "judge": "judgment judgments judgement judgements",
         "keep": "kept",
         "know": "knew known",
+        "large": "larger largest",
+        "late": "later latest",
         "leave": "left",
+        "lend": "lender lenders",
+        "long": "longer longest",
+        "low": "lower lowest",
         "make": "made making",
         "mean": "meant",
         "meet": "met",
+        "near": "nearer nearest",
+        "old": "older oldest",
+        "own": "owner owners",
         "pay": "paid",
         "person": "people",
+        "quote": "quotation quotations",
+        "read": "reader readers readable",
         "say": "said",
         "see": "saw seen",
-        "sell": "sold",
+        "sell": "sold seller sellers",
         "send": "sent",
+        "settle": "settlement settlements",
+        "short": "shorter shortest",
         "show": "shown",
-        "speak": "spoke spoken",
+        "small": "smaller smallest",
+        "speak": "spoke spoken speaker speakers",
+        "specific": "specify specifies specified specifying",
         "spend": "spent",
         "split": "splitting",
+        "summary": "summaries summarise summarised summarises summarising summarize summarized summarizes summarizing",
+        "supervise": "supervisor supervisors",
+        "supply": "supplier suppliers",
         "take": "took taken",
-        "teach": "taught",
+        "teach": "taught teacher teachers",
         "tell": "told",
         "think": "thought",
+        "treat": "treatment treatments",
         "use": "used using uses",
-        "write": "wrote written writing",
-        "analysis": "analyses analyse analyze analysed analyzed analysing analyzing analytical",
+        "write": "wrote written writing writer writers",
+        "young": "younger youngest",
     }.items()
-    for word in words.split()
+    for form in forms.split()
 }
-FIXED = {
-    form: word
-    for word in """letter party policy police station important customer country county portion secretary matter paper
-        number corner master computer import member honest request interest forest""".split()
-    for form in (word, f"{word}s", f"{word.removesuffix('y')}ies")
-}
-"""Words that would lose their sense with their ending: a party is no part."""
-_ENDINGS = (
-    *("izations", "isations", "ization", "isation", "fulness", "iveness", "ational", "ations", "ements", "ations"),
-    *("ically", "ation", "ement", "ments", "ities", "ables", "ibles", "ingly", "edly", "ance", "ence", "able", "ible"),
-    *("ment", "ness", "ions", "ings", "ists", "ical", "less", "ful", "ity", "ize", "ise", "ive", "ing", "ion", "ers"),
-    *("ors", "ist", "ous", "est", "ied", "ies", "ian", "al", "ed", "er", "or", "es", "ly", "ic", "s", "y", "e"),
-)
-_BY_LAST_LETTER = {
-    letter: tuple(ending for ending in _ENDINGS if ending[-1] == letter) for letter in {each[-1] for each in _ENDINGS}
-}
+"""Forms and close kin that the stemmer keeps apart from their base."""
+FIXED = {"important": "important", "customer": "customer", "customers": "customer"}
+"""Words that would lose their sense with their ending: a customer is no custom."""
+_BRITISH = re.compile(r"(?<=\w\w)is(?=(?:e[drs]?|ers|ing|ations?)$)")
+"""“-ise”, which the stemmer would keep apart from “-ize”."""
+_stemmer = snowballstemmer.stemmer("english")
+_lock = Lock()
+"""A stemmer holds the word it works on, so threads take turns."""
 
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """The word in lower case without its endings; at least three letters stay."""
+    """The word's stem in lower case, by Snowball's English stemmer."""
     word = word.casefold().replace("’", "'")
     word = word.removesuffix("'s").removesuffix("'")
     if word in FIXED:
         return FIXED[word]
-    word = IRREGULAR.get(word, word)
-    for _ in range(3):
-        shorter = _cut(word)
-        if shorter == word:
-            break
-        word = shorter
-    return word
-
-
-def _cut(word: str) -> str:
-    for ending in _BY_LAST_LETTER.get(word[-1:], ()):
-        rest = len(word) - len(ending)
-        if not word.endswith(ending) or rest < (3 if len(ending) <= 3 else 4):
-            continue
-        if ending == "s" and word.endswith(("ss", "us", "is")):
-            continue
-        cut = word[:rest]
-        if not any(letter in "aeiouy" for letter in cut):
-            continue
-        if ending in ("ied", "ies"):
-            return cut + "i"
-        if len(cut) > 3 and cut[-1] == cut[-2] and cut[-1] not in "lsz" and ending in ("ed", "ing", "er", "ers", "est"):
-            cut = cut[:-1]
-        return cut
-    return word
+    word = _BRITISH.sub("iz", IRREGULAR.get(word, word))
+    with _lock:
+        return str(_stemmer.stemWord(word))
