@@ -74,10 +74,10 @@ def pictures() -> Mapping[str, str]:
 def render(page: str, drawn: Mapping[str, str]) -> str:
     """The page with its pictures replaced. They stand between ``<!-- drawn: name -->`` and ``<!-- end -->``."""
     for name, picture in drawn.items():
-        pattern = re.compile(rf"(<!-- drawn: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        page, count = pattern.subn(lambda match, new=picture: f"{match[1]}{new}\n{match[2]}", page)
-        if count != 1:
+        place = re.compile(rf"(?<=<!-- drawn: {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
+        if len(place.findall(page)) != 1:
             raise LookupError(f"{PAGE.name} needs exactly one place for the picture {name!r}.")
+        page = place.sub(lambda _: f"{picture}\n", page)  # noqa: B023 (called before the loop goes on)
     return page
 
 
