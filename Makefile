@@ -18,25 +18,25 @@ help:
 
 setup:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is not here: apt-get install python3 python3-venv" >&2; exit 1; }
-	@$(PYTHON) -I studio/local/bootstrap.py
+	@$(PYTHON) -I studio/dev/bootstrap.py
 
 run: setup
 	@exec $(BIN)/python manage.py run --stop-with-parent $(if $(PORT),--port $(PORT)) $(if $(HOST),--host $(HOST))
 
 # Checks and tests always both run; the tests' summary comes last.
 test: setup
-	@$(BIN)/python -m studio.local.browser
-	@$(BIN)/python -m studio.local.check; checks=$$?; \
+	@$(BIN)/python -m studio.dev.browser
+	@$(BIN)/python -m studio.dev.checks; checks=$$?; \
 	$(BIN)/python -m pytest -n auto $(ARGS) && exit $$checks
 
 check: setup
-	@$(BIN)/python -m studio.local.check
+	@$(BIN)/python -m studio.dev.checks
 
 bench-checks: setup
 	@$(BIN)/python -m tests.bench.checks
 
 screenshots: setup
-	@$(BIN)/python -m studio.local.browser
+	@$(BIN)/python -m studio.dev.browser
 	@$(BIN)/python manage.py screenshots
 
 docs: setup

@@ -13,7 +13,7 @@ def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
     from studio.local import services
     from studio.local.paths import LocalError
-    from studio.local.tables import migrate_if_needed
+    from studio.local.schema import migrate_if_needed
 
     if len(sys.argv) > 1 and sys.argv[1] not in NEEDS_NO_DATABASE and not ASKS_FOR_HELP.intersection(sys.argv[1:]):
         try:

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from annotations.consensus import agreed, update_consensus
 from annotations.models import Adjudication, AuditCampaign, Packet
-from annotations.queries import Answers, answers_of, may_adjudicate
+from annotations.visibility import Answers, answers_of, may_adjudicate
 from studio.models import User
 
 

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import Sealed, Shown
-from studio import notifying
 from studio.access import ALLOWED
 from studio.models import Benchmark, Event, Membership, User
+from studio.notifications import notify
 
 
 class CampaignRefused(Exception):
@@ -84,9 +84,9 @@ def open_campaign(
         summary=f"Opened the audit “{campaign.name}” of {len(decisions)} decisions",
         data={"campaign": campaign.pk, "source": source, "seed": seed},
     )
-    notifying.tell(
-        [user.pk for user in auditors] or notifying.people_who_may(benchmark, "audit"),
-        notifying.Kind.AUDIT_OPENED,
+    notify.tell(
+        [user.pk for user in auditors] or notify.people_who_may(benchmark, "audit"),
+        notify.Kind.AUDIT_OPENED,
         f"opened the audit “{campaign.name}” for you: {len(decisions)} decisions to judge.",
         benchmark=benchmark,
         address=campaign.get_absolute_url(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from annotations.models import Consensus, Judgment, Packet
-from annotations.queries import answers_of
+from annotations.visibility import answers_of
 
 AS_BOOL = {Judgment.Answer.YES.value: True, Judgment.Answer.NO.value: False}
 

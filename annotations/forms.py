@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import forms
 
-from annotations.judging import LONGEST_COMMENT
+from annotations.judgments import LONGEST_COMMENT
 
 
 class JudgmentForm(forms.Form):

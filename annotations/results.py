@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from annotations.agreement import disagreement, krippendorff_alpha
 from annotations.intervals import Rate, wilson
 from annotations.models import AuditCampaign, Consensus, Packet
-from annotations.queries import answers_of
+from annotations.visibility import answers_of
 
 AXES = {
     "Comp · checklist": ("checklist",),

@@ -8,14 +8,15 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotations import listing
+from annotations import reports
 from annotations.adjudication import AdjudicationRefused, adjudicate
 from annotations.campaigns import close_campaign
 from annotations.forms import AdjudicationForm, JudgmentForm
-from annotations.judging import JudgmentRefused, next_number, read_results, record_judgment, undo_last
+from annotations.judgments import JudgmentRefused, next_number, read_results, record_judgment, undo_last
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import GUIDES, Shown
-from annotations.queries import (
+from annotations.results import summarise
+from annotations.visibility import (
     benchmarks_to_audit,
     is_auditor,
     may_adjudicate,
@@ -24,7 +25,6 @@ from annotations.queries import (
     shares_of,
     visible_campaigns,
 )
-from annotations.results import summarise
 from studio.access import may, require
 from studio.models import User
 
@@ -67,11 +67,11 @@ def campaign(request: SignedIn, pk: int) -> HttpResponse:
     if sees_results(request.user, row):
         context |= {
             "summary": (summary := summarise([row])),
-            "chart": listing.chart(summary),
+            "chart": reports.chart(summary),
             "weighted": round(100 * (summary.weighted or 0), 1),
             "between": round(100 * (summary.between_auditors or 0), 1),
-            "undecided": listing.undecided(row, request.user),
-            "disagreements": listing.disagreements(row),
+            "undecided": reports.undecided(row, request.user),
+            "disagreements": reports.disagreements(row),
         }
     return render(request, "annotations/campaign.html", context)
 
@@ -176,7 +176,7 @@ def adjudication(request: SignedIn, pk: int, position: int) -> HttpResponse:
             "packet": packet,
             "shown": shown,
             "guide": GUIDES[shown.kind],
-            "judgments": listing.standing_judgments(packet),
+            "judgments": reports.standing_judgments(packet),
             "form": form,
         },
     )
@@ -223,7 +223,7 @@ def _question(
             "place": min(share.done + 1, total),
             "total": total,
             "done": share.done,
-            "minutes": listing.minutes_left(row, request.user, len(share.pending)),
+            "minutes": reports.minutes_left(row, request.user, len(share.pending)),
         },
         status=status,
     )

@@ -6,14 +6,14 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
-        from evaluation.assisting.helpers import help_in_sample
-        from evaluation.examining import examine_later, examine_scripts
-        from evaluation.graders.keys import count_keys
-        from evaluation.searching import register_sources
-        from evaluation.tools.cards import tool_cards
-        from studio.graderkeys import register_examiners, register_key_reader
-        from studio.samples import register_furnisher
-        from studio.toolcatalog import register_reader
+        from evaluation.assistance.assistant import help_in_sample
+        from evaluation.search import register_sources
+        from evaluation.tools.catalog import tool_cards
+        from evaluation.trials.examinations import examine_later, examine_scripts
+        from evaluation.trials.keys import count_keys
+        from studio.domain.tool_catalog import register_reader
+        from studio.findings.grader_keys import register_examiners, register_key_reader
+        from studio.imports.sample import register_furnisher
 
         register_reader(tool_cards)
         register_key_reader(count_keys)

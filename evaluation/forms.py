@@ -8,10 +8,10 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
-from evaluation import queries
+from evaluation import visibility
 from evaluation.endpoints import problem_of
 from evaluation.models import Helper, ModelEndpoint, Rehearsal
-from evaluation.pilots import LIMITS, MAX_RUNS
+from evaluation.pilots.lifecycle import LIMITS, MAX_RUNS
 from studio.models import Benchmark, Persona, Task, TaskState
 
 APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
@@ -66,7 +66,7 @@ class PilotForm(forms.Form):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.personas = queries.runnable_personas(benchmark)
+        self.personas = visibility.runnable_personas(benchmark)
         placed = [task for one in self.personas for task in one.tasks]
         choices = self._choice("persona").choices = [
             (one.persona.user_id, f"{one.persona} · {len(one.tasks)} tasks") for one in self.personas
@@ -76,7 +76,7 @@ class PilotForm(forms.Form):
         if self.asks:
             self._choice("persona").widget.attrs |= ASK_FOR_TASKS
         self._choice("tasks").choices = [(task.task_id, str(task)) for task in placed]
-        rows = list(queries.endpoints())
+        rows = list(visibility.endpoints())
         for name in ("agent", "user_model", "judge"):
             field = self.fields[name]
             assert isinstance(field, forms.ModelChoiceField)
@@ -222,7 +222,7 @@ class HelperForm(forms.ModelForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["endpoint"] = EndpointChoice(
-            queryset=queries.endpoints(),
+            queryset=visibility.endpoints(),
             required=False,
             label="Who helps",
             empty_label="Nobody",
@@ -248,11 +248,11 @@ class RehearsalForm(forms.Form):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        rows = list(queries.endpoints())
+        rows = list(visibility.endpoints())
         for name, part in (("agent", "agent"), ("judge", "user_model")):
             field = self.fields[name]
             assert isinstance(field, forms.ModelChoiceField)
-            field.queryset = queries.endpoints()
+            field.queryset = visibility.endpoints()
             if not self.is_bound:
                 self.initial.setdefault(name, _usual(rows, part))
         agent = self.fields["agent"]

@@ -16,11 +16,11 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import close_old_connections, connection
 
-from evaluation.assisting import answering
-from evaluation.assisting.asking import RUN_SUGGESTION, send_forgotten
-from evaluation.examining import examine_forgotten, examine_scripts
-from evaluation.pilots import sweep
-from evaluation.sessions import work_on
+from evaluation.assistance import worker
+from evaluation.assistance.requests import RUN_SUGGESTION, send_forgotten
+from evaluation.pilots.lifecycle import sweep
+from evaluation.pilots.session_work import work_on
+from evaluation.trials.examinations import examine_forgotten, examine_scripts
 
 logger = logging.getLogger(__name__)
 _stop = threading.Event()
@@ -38,7 +38,7 @@ def examine(scripts: list[str]) -> None:
 
 @shared_task(name=RUN_SUGGESTION)
 def run_suggestion(suggestion_id: int) -> None:
-    answering.work_on(suggestion_id)
+    worker.work_on(suggestion_id)
 
 
 @worker_ready.connect

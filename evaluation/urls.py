@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from evaluation import api, audit_views
-from evaluation.views import assisting, endpoints, graders, pilots, previews, rehearsals, releases, sessions
+from evaluation import api
+from evaluation.views import (
+    assistance,
+    audits,
+    endpoints,
+    pilots,
+    rehearsals,
+    releases,
+    sessions,
+    trials,
+    user_previews,
+)
 
 app_name = "evaluation"
 
@@ -25,17 +35,17 @@ urlpatterns = [
     path("releases/<int:pk>/", releases.release, name="release"),
     path("releases/<int:pk>/download/", releases.release_download, name="release_download"),
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/rehearse/", rehearsals.rehearse, name="rehearse"),
-    path("b/<slug:slug>/p/<str:user_id>/behaviour/", previews.user_preview, name="user_preview"),
-    path("b/<slug:slug>/p/<str:user_id>/scripts/<int:pk>/try/", graders.script_try, name="script_try"),
+    path("b/<slug:slug>/p/<str:user_id>/behaviour/", user_previews.user_preview, name="user_preview"),
+    path("b/<slug:slug>/p/<str:user_id>/scripts/<int:pk>/try/", trials.script_try, name="script_try"),
     path("rehearsals/<int:pk>/", rehearsals.rehearsal, name="rehearsal"),
     path("rehearsals/<int:pk>/<str:action>/", rehearsals.act, name="rehearsal_act"),
-    path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/suggest/", assisting.ask, name="assist_ask"),
-    path("suggestions/<int:pk>/", assisting.suggestion, name="suggestion"),
-    path("benchmarks/<slug:slug>/help/", assisting.helper, name="helper"),
+    path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/suggest/", assistance.ask, name="assist_ask"),
+    path("suggestions/<int:pk>/", assistance.suggestion, name="suggestion"),
+    path("benchmarks/<slug:slug>/help/", assistance.helper, name="helper"),
     path("settings/models/", endpoints.endpoints, name="endpoints"),
     path("settings/models/new/", endpoints.endpoint_new, name="endpoint_new"),
     path("settings/models/<int:pk>/", endpoints.endpoint, name="endpoint"),
     path("settings/models/<int:pk>/try/", endpoints.endpoint_try, name="endpoint_try"),
     path("api/", include(api.urlpatterns)),
-    *audit_views.urlpatterns,
+    *audits.urlpatterns,
 ]

@@ -63,14 +63,14 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "studio.middleware.ContentSecurityPolicyMiddleware",
+    "studio.web.middleware.ContentSecurityPolicyMiddleware",
 ]
 
 ROOT_URLCONF = "studio.urls"
 WSGI_APPLICATION = "studio.wsgi.application"
 ASGI_APPLICATION = "studio.asgi.application"
 
-_TEMPLATES_FROM = ["studio.templating.Loader", "django.template.loaders.app_directories.Loader"]
+_TEMPLATES_FROM = ["studio.web.templating.Loader", "django.template.loaders.app_directories.Loader"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -83,7 +83,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "studio.context.frame",
+                "studio.web.context.frame",
             ],
         },
     }

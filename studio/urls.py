@@ -4,30 +4,14 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from studio import api
-from studio.views import (
-    accounts,
-    benchmarks,
-    board,
-    copying,
-    files,
-    home,
-    imports,
-    inbox,
-    newtask,
-    profiles,
-    remarks,
-    reviewing,
-    scripts,
-    searching,
-    skills,
-    styleguide,
-    tasklist,
-    tasks,
-    templates,
-    versions,
-    waiving,
-    writing,
-)
+from studio.views import accounts, benchmarks, episodes, files, home, imports, notifications, styleguide
+from studio.views import findings as waiving
+from studio.views import search as searching
+from studio.views.personas import profile as profiles
+from studio.views.personas import scripts, skills
+from studio.views.review import comments, workflow
+from studio.views.tasks import autosave, copy_page, editor, task_list, templates, versions
+from studio.views.tasks import create as newtask
 
 handler400 = "studio.views.errors.bad_request"
 handler403 = "studio.views.errors.forbidden"
@@ -37,14 +21,14 @@ handler500 = "studio.views.errors.broken"
 Patterns = list[URLPattern | URLResolver]
 
 task_patterns: Patterns = [
-    path("", tasks.task, name="task"),
-    path("remarks/", remarks.remark, name="remark"),
-    path("remarks/apply/", remarks.apply, name="apply"),
-    path("remarks/<int:remark>/answer/", remarks.answer, name="remark_answer"),
-    path("remarks/<int:remark>/change/", remarks.rewrite, name="remark_rewrite"),
-    path("remarks/<int:remark>/settle/", remarks.settle_remark, name="remark_settle"),
-    path("remarks/<int:remark>/choose/", remarks.choose, name="remark_choose"),
-    path("people/", reviewing.assign, name="assign"),
+    path("", editor.task, name="task"),
+    path("remarks/", comments.remark, name="remark"),
+    path("remarks/apply/", comments.apply, name="apply"),
+    path("remarks/<int:remark>/answer/", comments.answer, name="remark_answer"),
+    path("remarks/<int:remark>/change/", comments.rewrite, name="remark_rewrite"),
+    path("remarks/<int:remark>/settle/", comments.settle_remark, name="remark_settle"),
+    path("remarks/<int:remark>/choose/", comments.choose, name="remark_choose"),
+    path("people/", workflow.assign, name="assign"),
     path("template/", templates.save, name="template_new"),
     path("waive/", waiving.judge, name="waive"),
     path("activity/", versions.activity, name="activity"),
@@ -54,16 +38,16 @@ task_patterns: Patterns = [
     path("files/<path:path>", files.asset, name="asset"),
     path("look/", files.look, name="look"),
     path("add/", files.add, name="add_file"),
-    path("signal/", writing.signal, name="signal"),
+    path("signal/", autosave.signal, name="signal"),
     path("syntax/", files.syntax, name="syntax"),
-    path("do/<str:action>/", reviewing.step, name="step"),
-    path("check/", writing.check, name="check"),
-    path("keep/", writing.keep, name="keep"),
-    path("discard/", writing.discard, name="discard"),
+    path("do/<str:action>/", workflow.step, name="step"),
+    path("check/", autosave.check, name="check"),
+    path("keep/", autosave.keep, name="keep"),
+    path("discard/", autosave.discard, name="discard"),
 ]
 
 persona_patterns: Patterns = [
-    path("", board.board, name="persona"),
+    path("", episodes.board, name="persona"),
     path("profile/", profiles.profile, name="profile"),
     path("profile/keep/", profiles.keep, name="profile_keep"),
     path("skills/", skills.skill, name="skill_new"),
@@ -72,7 +56,7 @@ persona_patterns: Patterns = [
     path("skills/<str:name>/delete/", skills.delete, name="skill_delete"),
     path("history/", profiles.history, name="persona_history"),
     path("versions/<int:number>/", profiles.version, name="persona_version"),
-    path("order/", board.arrange, name="order"),
+    path("order/", episodes.arrange, name="order"),
     path("scripts/new/", scripts.create, name="script_new"),
     path("scripts/<int:pk>/", scripts.script, name="script"),
     path("scripts/<int:pk>/keep/", scripts.keep, name="script_keep"),
@@ -91,9 +75,9 @@ benchmark_patterns: Patterns = [
     path("statistics/", benchmarks.statistics, name="statistics"),
     path("gaps/", benchmarks.gaps, name="gaps"),
     path("findings/", benchmarks.findings, name="findings"),
-    path("tasks/", tasklist.tasks, name="tasks"),
-    path("tasks/change/", tasklist.change, name="tasks_change"),
-    path("tasks/copy/", copying.copy, name="copy"),
+    path("tasks/", task_list.tasks, name="tasks"),
+    path("tasks/change/", task_list.change, name="tasks_change"),
+    path("tasks/copy/", copy_page.copy, name="copy"),
     path("templates/", templates.templates, name="templates"),
     path("templates/<int:pk>/", templates.change, name="template_change"),
     path("import/", imports.start, name="import_start"),
@@ -115,10 +99,10 @@ studio_patterns: Patterns = [
     path("benchmarks/new/", benchmarks.create, name="benchmark_new"),
     path("b/<slug:slug>/", include(benchmark_patterns)),
     path("settings/key/", accounts.key, name="key"),
-    path("inbox/", inbox.inbox, name="inbox"),
-    path("inbox/<int:pk>/", inbox.read, name="notification"),
-    path("inbox/read/", inbox.read_all, name="inbox_read"),
-    path("settings/notifications/", inbox.choices, name="notification_choices"),
+    path("inbox/", notifications.inbox, name="inbox"),
+    path("inbox/<int:pk>/", notifications.read, name="notification"),
+    path("inbox/read/", notifications.read_all, name="inbox_read"),
+    path("settings/notifications/", notifications.choices, name="notification_choices"),
     path("search/", searching.search, name="search"),
     path("search/places/", searching.places, name="places"),
     path("api/", include(api.urlpatterns)),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.local.browser import missing_packages
+from studio.dev.browser import missing_packages
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 import factory
 from factory.django import DjangoModelFactory
 
-from studio import drafts
+from studio.domain.base import FileRef
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
+from studio.domain.uids import default_uid
 from studio.models import Benchmark, Blob, Membership, Persona, Task, User
-from studio.spec.base import FileRef
-from studio.spec.persona import PersonaSpec
-from studio.spec.task import ChecklistItem, HiddenIntent, TaskSpec
-from studio.spec.uids import default_uid
+from studio.tasks.create import create_persona, create_task
 
 
 class UserFactory(DjangoModelFactory[User]):
@@ -47,7 +47,7 @@ def member(benchmark: Benchmark, *roles: str) -> User:
 
 
 def a_persona(benchmark: Benchmark, user_id: str = "baker", *, by: User | None = None, **fields: Any) -> Persona:
-    return drafts.create_persona(benchmark, PersonaSpec(user_id=user_id, name=user_id.title(), **fields), by=by)
+    return create_persona(benchmark, PersonaSpec(user_id=user_id, name=user_id.title(), **fields), by=by)
 
 
 def a_task_spec(task_id: str = "bread", **fields: Any) -> TaskSpec:
@@ -71,4 +71,4 @@ def a_task_spec(task_id: str = "bread", **fields: Any) -> TaskSpec:
 
 
 def a_task(persona: Persona, task_id: str = "bread", *, by: User | None = None, **fields: Any) -> Task:
-    return drafts.create_task(persona, a_task_spec(task_id, **fields), by=by)
+    return create_task(persona, a_task_spec(task_id, **fields), by=by)

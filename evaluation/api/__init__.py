@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 from rest_framework.routers import SimpleRouter
 
-from evaluation.api import suggestions
+from evaluation.api import assistance
 from evaluation.api.pilots import EndpointViewSet, PilotViewSet
 from evaluation.api.releases import ReleaseViewSet
 from evaluation.api.sessions import SessionViewSet
@@ -16,4 +16,4 @@ router.register("sessions", SessionViewSet, basename="api-session")
 router.register("releases", ReleaseViewSet, basename="api-release")
 router.register("endpoints", EndpointViewSet, basename="api-endpoint")
 
-urlpatterns: list[URLPattern | URLResolver] = [path("", include(router.urls)), *suggestions.urlpatterns]
+urlpatterns: list[URLPattern | URLResolver] = [path("", include(router.urls)), *assistance.urlpatterns]

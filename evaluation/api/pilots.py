@@ -12,12 +12,12 @@ from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import queries
-from evaluation.api.asking import BENCHMARK, of_benchmark
-from evaluation.blindness import pending_in
+from evaluation import visibility
+from evaluation.api.filters import BENCHMARK, of_benchmark
+from evaluation.audits.blindness import pending_in
 from evaluation.models import ModelEndpoint, Pilot
-from evaluation.pilots import MAX_RUNS, PilotRefused, start_pilot
-from evaluation.results import pilot_report
+from evaluation.pilots.lifecycle import MAX_RUNS, PilotRefused, start_pilot
+from evaluation.results.pilot_report import pilot_report
 from studio.access import find_benchmark, require
 
 
@@ -78,7 +78,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     queryset = Pilot.objects.none()
 
     def get_queryset(self) -> Any:
-        found = queries.with_counts(queries.visible_pilots(self.request.user)).order_by("-created_at", "-pk")
+        found = visibility.with_counts(visibility.visible_pilots(self.request.user)).order_by("-created_at", "-pk")
         return of_benchmark(found, self.request)
 
     @extend_schema(request=NewPilotSerializer, responses={201: PilotSerializer})
@@ -120,6 +120,6 @@ class EndpointViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ModelEndpoi
 def _endpoint(part: str, name: str) -> ModelEndpoint:
     row = ModelEndpoint.objects.filter(name=name).first()
     if row is None:
-        known = ", ".join(queries.endpoints().values_list("name", flat=True))
+        known = ", ".join(visibility.endpoints().values_list("name", flat=True))
         raise ValidationError({part: [f"There is no model “{name}”. There are: {known}."]})
     return row

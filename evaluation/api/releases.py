@@ -13,10 +13,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import queries
-from evaluation.api.asking import BENCHMARK, of_benchmark
+from evaluation import visibility
+from evaluation.api.filters import BENCHMARK, of_benchmark
 from evaluation.models import Release
-from evaluation.releases import ReleaseBlocked, ReleaseRefused, cut_release
+from evaluation.releases.cut import ReleaseBlocked, ReleaseRefused, cut_release
 from studio.access import find_benchmark, require
 
 ZIP = (200, "application/zip")
@@ -47,7 +47,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     queryset = Release.objects.none()
 
     def get_queryset(self) -> Any:
-        return of_benchmark(queries.visible_releases(self.request.user), self.request)
+        return of_benchmark(visibility.visible_releases(self.request.user), self.request)
 
     @extend_schema(
         request=NewReleaseSerializer,

@@ -9,9 +9,9 @@ from rest_framework import mixins, serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evaluation import queries
-from evaluation.api.asking import is_key
-from evaluation.blindness import is_blind
+from evaluation import visibility
+from evaluation.api.filters import is_key
+from evaluation.audits.blindness import is_blind
 from evaluation.models import Session, SessionIntent, ToolCall, Turn, Verdict
 
 
@@ -98,7 +98,7 @@ class SessionDetailSerializer(SessionSerializer):
 
     @extend_schema_field(VerdictSerializer(many=True, allow_null=True))
     def get_verdicts(self, row: Session) -> list[dict[str, Any]] | None:
-        return None if self.context["blind"] else list(VerdictSerializer(queries.verdicts_of(row), many=True).data)
+        return None if self.context["blind"] else list(VerdictSerializer(visibility.verdicts_of(row), many=True).data)
 
 
 @extend_schema_view(list=extend_schema(parameters=[OpenApiParameter("pilot", int, description="Only of this pilot.")]))
@@ -109,7 +109,7 @@ class SessionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     queryset = Session.objects.none()
 
     def get_queryset(self) -> Any:
-        found = queries.visible_sessions(self.request.user).order_by("-run__pilot", "run", "position")
+        found = visibility.visible_sessions(self.request.user).order_by("-run__pilot", "run", "position")
         pilot = self.request.query_params.get("pilot", "")
         if pilot:
             found = found.filter(run__pilot=int(pilot)) if is_key(pilot) else found.none()

@@ -6,10 +6,10 @@ decisions, completion = door.ask_json(messages, "decisions", schema, parse)
 """
 
 from evaluation.llm.budget import Budget
+from evaluation.llm.client import Call, Door, Recorder
 from evaluation.llm.completion import AskedCall, Completion
-from evaluation.llm.door import Call, Door, Recorder
 from evaluation.llm.endpoint import Endpoint, Limits, Prices
-from evaluation.llm.failures import (
+from evaluation.llm.errors import (
     BudgetSpent,
     ContextTooLong,
     CutOff,
@@ -25,7 +25,7 @@ from evaluation.llm.failures import (
     UnreadableAnswer,
     UnusableJson,
 )
-from evaluation.llm.retrying import Patience, Timing
+from evaluation.llm.retry import Patience, Timing
 
 __all__ = [
     "AskedCall",

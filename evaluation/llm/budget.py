@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from evaluation.llm.failures import BudgetSpent
+from evaluation.llm.errors import BudgetSpent
 from evaluation.protocol.participants import Tokens
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from evaluation.llm.failures import UnreadableAnswer
+from evaluation.llm.errors import UnreadableAnswer
 from evaluation.protocol.participants import Tokens
 
 MAX_KEPT = 2_000

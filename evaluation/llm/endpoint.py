@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from evaluation.llm.failures import KeyMissing
+from evaluation.llm.errors import KeyMissing
 from evaluation.protocol.participants import Tokens
 
 if TYPE_CHECKING:

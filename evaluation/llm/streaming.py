@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluation.llm.failures import CutOff, UnreadableAnswer
+from evaluation.llm.errors import CutOff, UnreadableAnswer
 
 
 def assemble(content: bytes) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import httpx2
 import openai
 
 from evaluation.llm.endpoint import Endpoint
-from evaluation.llm.failures import (
+from evaluation.llm.errors import (
     ContextTooLong,
     CutOff,
     EndpointFailed,
@@ -28,7 +28,7 @@ from evaluation.llm.failures import (
     Unreachable,
     UnreadableAnswer,
 )
-from evaluation.llm.retrying import retry_after
+from evaluation.llm.retry import retry_after
 from evaluation.llm.streaming import assemble
 
 logging.getLogger("httpx2").setLevel(logging.WARNING)  # a line for every call would drown the worker's own words

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from studio.frozen import freeze
+from studio.models.frozen import freeze
 
 FROZEN = ("sessionintent", "snapshot", "turn", "toolcall", "modelcall", "verdict", "release", "releasetask")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import migrations
 
-from studio.frozen import freeze
+from studio.models.frozen import freeze
 
 DECIDED = """
 CREATE TRIGGER "evaluation_suggestion_decided" BEFORE UPDATE ON "evaluation_suggestion" FOR EACH ROW

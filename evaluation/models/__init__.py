@@ -1,11 +1,11 @@
 """All rows of pilots, rehearsals and releases, and of the help that models give to authors."""
 
-from evaluation.models.assisting import Helper, Suggestion, SuggestionCall, SuggestionDecision
+from evaluation.models.assistance import Helper, Suggestion, SuggestionCall, SuggestionDecision
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
-from evaluation.models.graders import ScriptExample
 from evaluation.models.pilots import Pilot, Run
 from evaluation.models.rehearsals import Rehearsal, RehearsalCall
 from evaluation.models.releases import Release, ReleaseTask
+from evaluation.models.scripts import ScriptExample
 from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCall, Turn
 from evaluation.models.verdicts import Verdict

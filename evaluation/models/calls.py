@@ -12,7 +12,7 @@ from studio.models.fields import OrderedJSONField
 
 class RecordedCall(models.Model):
     """One answered or failed request to a model. A request answered once is not paid for again
-    (``evaluation.recording``): a subclass names whom it was made for, and lets each answer stand once for them."""
+    (``evaluation.call_records``): a subclass names whom it was made for, and lets each answer stand once for them."""
 
     purpose = models.CharField(max_length=20)
     turn = models.PositiveSmallIntegerField()

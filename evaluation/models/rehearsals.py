@@ -39,7 +39,7 @@ class Rehearsal(models.Model):
     message = models.TextField(blank=True)
     """What the assistant is told next; empty once every intent is settled."""
     turns = OrderedJSONField(default=list)
-    """What was said and decided (``evaluation.rehearsed``), the oldest first."""
+    """What was said and decided (``evaluation.rehearsals.turns``), the oldest first."""
     under_way = OrderedJSONField(default=dict)
     """The turn that is not over: the reply as it was written, and what the judge proposes."""
     agent_state = OrderedJSONField(default=dict)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from evaluation.protocol.participants import AgentReply, Decision, OpenIntent
 from evaluation.protocol.session import MAX_TURNS, Progress, begin, settle
-from studio.spec.opening import opening_message
-from studio.spec.task import TaskSpec
+from studio.domain.opening_message import opening_message
+from studio.domain.task import TaskSpec
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from evaluation.protocol.history import Way, same_tool
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import MISSING, find, parsed
 from evaluation.protocol.prompts import escape, escape_attribute
-from studio.spec.task import TaskSpec, ToolEvidence
+from studio.domain.task import TaskSpec, ToolEvidence
 
 MAX_FILE_CHARACTERS = 40_000
 CUT = "\n[cut here: the file is longer]"

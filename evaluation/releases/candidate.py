@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evaluation.evidence import Evidence, Tried, gather_evidence
-from evaluation.graded import scripts_now
-from evaluation.queries import episodes_of
+from evaluation.grading.script_versions import scripts_now
+from evaluation.releases.evidence import Evidence, Tried, gather_evidence
+from evaluation.visibility import episodes_of
 from studio.models import Benchmark, Persona, Revision, Task, TaskState
 
 

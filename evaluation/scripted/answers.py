@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation.scripted.assistance import Assignment, assignment_in, help_with
 from evaluation.scripted.conversation import Conversation, read_conversation, text_of
-from evaluation.scripted.helping import Assignment, assignment_in, help_with
-from evaluation.scripted.judging import Question, decide, question_in
-from evaluation.scripted.mischief import ByName, spoil_decisions, spoil_text
+from evaluation.scripted.faults import ByName, spoil_decisions, spoil_text
+from evaluation.scripted.judge import Question, decide, question_in
 from evaluation.scripted.scenario import Rule, Scenario, Scene
 from evaluation.scripted.temperaments import TEMPERAMENTS, Said
 

@@ -37,7 +37,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation.scripted.mischief import MISCHIEF
+from evaluation.scripted.faults import MISCHIEF
 
 _WHEN = frozenset({"model", "purpose", "request", "contains", "turn", "step"})
 _THEN = frozenset({"reply", "tool_calls", "decisions", "otherwise", "do", "retry_after", "seconds", "times", "when"})

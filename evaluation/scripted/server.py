@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from evaluation.scripted.answers import MODELS, Answer, UnknownModel, answer, completion_of
-from evaluation.scripted.mischief import WIRE, ByName
+from evaluation.scripted.faults import WIRE, ByName
 from evaluation.scripted.scenario import Scenario
 
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"

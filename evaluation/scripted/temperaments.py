@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from evaluation.scripted.conversation import Conversation
-from evaluation.scripted.words import sentences, stems, words
+from evaluation.scripted.text import sentences, stems, words
 
 MEMORY = "MEMORY.md"
 MAX_READ = 4

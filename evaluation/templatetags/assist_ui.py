@@ -10,13 +10,13 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluation.assisting.gathering import REFERENCE_OF, WORKFLOW
-from evaluation.assisting.helpers import helper_of
-from evaluation.assisting.kinds import BY_RULE, LANGUAGES, ROW_FIELDS
-from evaluation.assisting.provenance import Origin, origins
-from evaluation.assisting.reading import SuggestionView, suggestions, view_of
+from evaluation.assistance.assistant import helper_of
+from evaluation.assistance.kinds import BY_RULE, LANGUAGES, ROW_FIELDS
+from evaluation.assistance.presentation import SuggestionView, suggestions, view_of
+from evaluation.assistance.provenance import Origin, origins
+from evaluation.assistance.task_material import REFERENCE_OF, WORKFLOW
 from evaluation.models import Suggestion
-from studio.forms.task_sheet import uid_of_row
+from studio.forms.tasks import uid_of_row
 from studio.models import Task
 from studio.templatetags.studio_rows import findings_at
 

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from evaluation import queries
+from evaluation import visibility
 from evaluation.endpoints import key_is_set, try_endpoint
 from evaluation.forms import EndpointForm
 from evaluation.models import ModelEndpoint
@@ -47,7 +47,7 @@ def endpoint_try(request: SignedIn, pk: int) -> HttpResponse:
 
 
 def _list(request: SignedIn, tried: dict[int, object] | None = None) -> HttpResponse:
-    found = list(queries.endpoints())
+    found = list(visibility.endpoints())
     rows = [(row, key_is_set(row), (tried or {}).get(row.pk)) for row in found]
     return render(
         request,

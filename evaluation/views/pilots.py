@@ -14,15 +14,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from evaluation import queries
-from evaluation.audits import audits_of
-from evaluation.blindness import blind_pilots, blind_sessions, pending_in
+from evaluation import visibility
+from evaluation.audits.blindness import blind_pilots, blind_sessions, pending_in
+from evaluation.audits.campaigns import audits_of
 from evaluation.forms import PilotForm
-from evaluation.graded import sessions_of_older_scripts
-from evaluation.matrix import matrix_of, standing_of
+from evaluation.grading.script_versions import sessions_of_older_scripts
 from evaluation.models import Pilot
-from evaluation.pilots import PilotRefused, cancel_pilot, retry_pilot, start_pilot
-from evaluation.results import pilot_report
+from evaluation.pilots.lifecycle import PilotRefused, cancel_pilot, retry_pilot, start_pilot
+from evaluation.pilots.matrix import matrix_of, standing_of
+from evaluation.results.pilot_report import pilot_report
 from evaluation.views import SignedIn
 from studio.access import actions_in, benchmarks_for, find_benchmark, may, require
 
@@ -65,8 +65,8 @@ def pilot_new(request: SignedIn, slug: str) -> HttpResponse:
             form.refuse(refused.field, refused.message)
         else:
             return redirect(pilot)
-    costs = queries.usual_costs()
-    endpoints = list(queries.endpoints())
+    costs = visibility.usual_costs()
+    endpoints = list(visibility.endpoints())
     return render(
         request,
         "evaluation/pilot_new.html",
@@ -83,7 +83,7 @@ def pilot_new(request: SignedIn, slug: str) -> HttpResponse:
 @require_GET
 def pilot(request: SignedIn, pk: int) -> HttpResponse:
     """The page; for htmx the part that moves, without its trigger once the pilot is over."""
-    row = get_object_or_404(queries.visible_pilots(request.user), pk=pk)
+    row = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
     template = "evaluation/pilot.html"
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
         template += "#live"
@@ -93,7 +93,7 @@ def pilot(request: SignedIn, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def pilot_step(request: SignedIn, pk: int, step: str) -> HttpResponse:
-    row: Pilot = get_object_or_404(queries.visible_pilots(request.user), pk=pk)
+    row: Pilot = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
     require(request.user, row.benchmark, "pilot")
     take, said = STEPS[step]
     take(row.pk, by=request.user)
@@ -105,7 +105,7 @@ def pilot_step(request: SignedIn, pk: int, step: str) -> HttpResponse:
 @require_GET
 def pilot_json(request: SignedIn, pk: int) -> HttpResponse:
     """The report as a file; withheld from who still judges decisions of this pilot."""
-    row = get_object_or_404(queries.visible_pilots(request.user), pk=pk)
+    row = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
     if pending_in(request.user, row):
         raise PermissionDenied(
             "You judge decisions of this pilot blind. Its report opens once you have opened the audit's results."
@@ -116,7 +116,7 @@ def pilot_json(request: SignedIn, pk: int) -> HttpResponse:
 
 
 def _list(request: SignedIn, slug: str | None) -> HttpResponse:
-    found = queries.with_counts(queries.visible_pilots(request.user)).order_by("-created_at", "-pk")
+    found = visibility.with_counts(visibility.visible_pilots(request.user)).order_by("-created_at", "-pk")
     benchmark = None
     if slug is not None:
         benchmark = find_benchmark(request.user, slug)
@@ -138,8 +138,8 @@ def _list(request: SignedIn, slug: str | None) -> HttpResponse:
 
 def _page(request: SignedIn, row: Pilot) -> dict[str, Any]:
     standing = standing_of(row)
-    page = Paginator(queries.personas_of(row), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
-    sessions = list(queries.sessions_of(row).filter(run__persona_revision__persona__in=list(page)))
+    page = Paginator(visibility.personas_of(row), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
+    sessions = list(visibility.sessions_of(row).filter(run__persona_revision__persona__in=list(page)))
     blind = blind_sessions(request.user, row)
     for session in sessions:
         session.blind = session.pk in blind  # type: ignore[attr-defined]

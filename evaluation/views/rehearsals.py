@@ -14,16 +14,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from evaluation import rehearsals
 from evaluation.forms import RehearsalForm
-from evaluation.harvesting import Kind, WordsRefused, keep_words
 from evaluation.models import Rehearsal
-from evaluation.rehearsal_reading import read_rehearsal, summary_of
-from evaluation.rehearsals import RehearsalRefused
-from evaluation.rehearsed import CHOICES, Choice
-from evaluation.rehearsing import give_up_dead, stop_waiting
+from evaluation.rehearsals import lifecycle
+from evaluation.rehearsals.extract import Kind, WordsRefused, keep_words
+from evaluation.rehearsals.lifecycle import RehearsalRefused
+from evaluation.rehearsals.transcript import read_rehearsal, summary_of
+from evaluation.rehearsals.turns import CHOICES, Choice
+from evaluation.rehearsals.work import give_up_dead, stop_waiting
 from evaluation.views import SignedIn
-from evaluation.workspaces import as_text
+from evaluation.workspaces.files import as_text
 from studio import access
 from studio.models import Blob, TaskState
 
@@ -41,7 +41,7 @@ def rehearse(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpRespons
     problem = ""
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect(rehearsals.start_rehearsal(task, by=request.user, **form.chosen))
+            return redirect(lifecycle.start_rehearsal(task, by=request.user, **form.chosen))
         except RehearsalRefused as refusal:
             if refusal.field:
                 form.add_error(refusal.field, str(refusal))
@@ -97,7 +97,7 @@ def act(request: SignedIn, pk: int, action: str) -> HttpResponse:
 
 
 def _answer(request: SignedIn, row: Rehearsal) -> None:
-    rehearsals.answer(row.pk, request.POST.get("text", ""), turn=_turn(request))
+    lifecycle.answer(row.pk, request.POST.get("text", ""), turn=_turn(request))
 
 
 def _decide(request: SignedIn, row: Rehearsal) -> None:
@@ -108,7 +108,7 @@ def _decide(request: SignedIn, row: Rehearsal) -> None:
         if chosen in CHOICES:
             choices[position] = chosen
             quotes[position] = request.POST.get(f"quote.{position}", "")
-    rehearsals.decide(row.pk, choices, quotes, request.POST.get("words", ""), turn=_turn(request))
+    lifecycle.decide(row.pk, choices, quotes, request.POST.get("words", ""), turn=_turn(request))
 
 
 def _turn(request: SignedIn) -> int | None:
@@ -118,11 +118,11 @@ def _turn(request: SignedIn) -> int | None:
 
 
 def _propose(request: SignedIn, row: Rehearsal) -> None:
-    rehearsals.propose_again(row.pk)
+    lifecycle.propose_again(row.pk)
 
 
 def _again(request: SignedIn, row: Rehearsal) -> None:
-    rehearsals.try_again(row.pk, request.POST.get("words", ""))
+    lifecycle.try_again(row.pk, request.POST.get("words", ""))
 
 
 def _stop(request: SignedIn, row: Rehearsal) -> None:
@@ -130,11 +130,11 @@ def _stop(request: SignedIn, row: Rehearsal) -> None:
 
 
 def _end(request: SignedIn, row: Rehearsal) -> None:
-    rehearsals.end_rehearsal(row.pk)
+    lifecycle.end_rehearsal(row.pk)
 
 
 def _delete(request: SignedIn, row: Rehearsal) -> HttpResponse:
-    rehearsals.delete_rehearsal(row.pk)
+    lifecycle.delete_rehearsal(row.pk)
     messages.success(request, "The rehearsal is deleted. What was kept of it stays in the task.")
     task = row.revision.task
     persona = task.episode.persona
@@ -144,21 +144,21 @@ def _delete(request: SignedIn, row: Rehearsal) -> HttpResponse:
 def _write(request: SignedIn, row: Rehearsal) -> HttpResponse | None:
     uploads = request.FILES.getlist("uploads")
     for file in uploads:
-        if (file.size or 0) > rehearsals.LARGEST_FILE:
+        if (file.size or 0) > lifecycle.LARGEST_FILE:
             raise RehearsalRefused(
-                "uploads", f"“{file.name}” is larger than {rehearsals.LARGEST_FILE:,} bytes; use a shorter one."
+                "uploads", f"“{file.name}” is larger than {lifecycle.LARGEST_FILE:,} bytes; use a shorter one."
             )
-        rehearsals.write_file(row.pk, file.name or "", file.read())
+        lifecycle.write_file(row.pk, file.name or "", file.read())
     path = request.POST.get("path", "")
     if path.strip() or not uploads:
         text = request.POST.get("content", "").replace("\r\n", "\n")
-        name = rehearsals.write_file(row.pk, path, text.encode("utf-8", "replace"))
+        name = lifecycle.write_file(row.pk, path, text.encode("utf-8", "replace"))
         messages.success(request, f"“{name}” is in the workspace.")
     return redirect(f"{row.get_absolute_url()}#workspace")
 
 
 def _remove(request: SignedIn, row: Rehearsal) -> HttpResponse:
-    rehearsals.remove_file(row.pk, request.POST.get("path", ""))
+    lifecycle.remove_file(row.pk, request.POST.get("path", ""))
     return redirect(f"{row.get_absolute_url()}#workspace")
 
 
@@ -266,6 +266,6 @@ def _choices(row: Rehearsal, reading: Any, typed: Any) -> list[tuple[Any, str, s
 def _text(row: Rehearsal, path: str) -> str:
     """A file of the workspace for editing; nothing if it is no text or too large."""
     blob = Blob.objects.filter(pk=row.manifest.get(path, "")).first()
-    if blob is None or blob.size > rehearsals.LARGEST_FILE:
+    if blob is None or blob.size > lifecycle.LARGEST_FILE:
         return ""
     return as_text(bytes(blob.content)) or ""

@@ -13,9 +13,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from evaluation import queries
+from evaluation import visibility
 from evaluation.forms import ReleaseForm
-from evaluation.releases import Blocker, ReleaseBlocked, ReleaseRefused, cut_release, release_blockers
+from evaluation.releases.cut import ReleaseBlocked, ReleaseRefused, cut_release
+from evaluation.releases.readiness import Blocker, release_blockers
 from evaluation.views import SignedIn
 from studio.access import benchmarks_for, find_benchmark, may, require
 from studio.models import Benchmark
@@ -61,7 +62,7 @@ class Kind:
 @require_GET
 def releases(request: SignedIn) -> HttpResponse:
     """Of every benchmark the person belongs to."""
-    found = queries.visible_releases(request.user).defer("manifest")
+    found = visibility.visible_releases(request.user).defer("manifest")
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     mine = list(benchmarks_for(request.user).order_by("name"))
     return render(request, "evaluation/releases.html", {"page": page, "benchmarks": mine})
@@ -99,7 +100,7 @@ def release_new(request: SignedIn, slug: str) -> HttpResponse:
             "asked": asked,
             "unacceptable": [one for one in blockers if not one.acceptable],
             "may_release": may(request.user, benchmark, "release"),
-            "releases": queries.visible_releases(request.user).filter(benchmark=benchmark).defer("manifest")[:20],
+            "releases": visibility.visible_releases(request.user).filter(benchmark=benchmark).defer("manifest")[:20],
         },
     )
 
@@ -107,7 +108,7 @@ def release_new(request: SignedIn, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def release(request: SignedIn, pk: int) -> HttpResponse:
-    row = get_object_or_404(queries.visible_releases(request.user), pk=pk)
+    row = get_object_or_404(visibility.visible_releases(request.user), pk=pk)
     return render(
         request,
         "evaluation/release.html",
@@ -126,7 +127,7 @@ def release(request: SignedIn, pk: int) -> HttpResponse:
 @require_GET
 def release_download(request: SignedIn, pk: int) -> HttpResponse:
     """The archive, to the byte."""
-    row = get_object_or_404(queries.visible_releases(request.user), pk=pk)
+    row = get_object_or_404(visibility.visible_releases(request.user), pk=pk)
     response = HttpResponse(bytes(row.blob.content), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-{row.version}.zip"'
     response["X-Content-Type-Options"] = "nosniff"

@@ -8,18 +8,18 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
-from evaluation import queries
-from evaluation.blindness import is_blind
-from evaluation.graded import is_graded_by_older
+from evaluation import visibility
+from evaluation.audits.blindness import is_blind
+from evaluation.grading.script_versions import is_graded_by_older
 from evaluation.models import Session, Turn
-from evaluation.passages import plain
-from evaluation.reading import read_session
-from evaluation.snapshots import Manifest
+from evaluation.transcripts.passages import plain
+from evaluation.transcripts.session import read_session
 from evaluation.views import SignedIn
-from evaluation.workspaces import compare, manifest_before, open_file, rows, sizes_of
+from evaluation.workspaces.files import compare, manifest_before, open_file, rows, sizes_of
+from evaluation.workspaces.snapshots import Manifest
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
 from studio.models import Blob
-from studio.spec.persona import PersonaSpec
-from studio.spec.task import TaskSpec
 
 SANDBOX = "sandbox; default-src 'none'"
 
@@ -28,7 +28,7 @@ SANDBOX = "sandbox; default-src 'none'"
 @require_GET
 def session(request: SignedIn, pk: int) -> HttpResponse:
     """``?turn=`` chooses the turn whose workspace is listed; the last one by default."""
-    row = get_object_or_404(queries.visible_sessions(request.user), pk=pk)
+    row = get_object_or_404(visibility.visible_sessions(request.user), pk=pk)
     reading = read_session(row, blind=is_blind(request.user, row))
     numbers = [view.turn.number for view in reading.turns]
     number = _number(request.GET.get("turn"), numbers)
@@ -37,7 +37,7 @@ def session(request: SignedIn, pk: int) -> HttpResponse:
     if view is not None:
         manifest = view.turn.snapshot.manifest
         files = rows(reading.befores[view.turn.number], manifest, sizes_of(manifest))
-    before, after = queries.neighbours(row)
+    before, after = visibility.neighbours(row)
     context = {
         "session": row,
         "pilot": row.run.pilot,
@@ -112,7 +112,7 @@ def session_download(request: SignedIn, pk: int, number: int) -> HttpResponse:
 
 def _turn(request: SignedIn, pk: int, number: int) -> tuple[Session, Turn, Manifest]:
     """The session, the turn, and the workspace as the turn found it."""
-    row: Session = get_object_or_404(queries.visible_sessions(request.user), pk=pk)
+    row: Session = get_object_or_404(visibility.visible_sessions(request.user), pk=pk)
     turn = get_object_or_404(row.turns.select_related("snapshot"), number=number)
     if number > 1:
         earlier = row.turns.select_related("snapshot").filter(number=number - 1).first()

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from studio.api import benchmarks, board, remarks, reviewing, tasks
+from studio.api import benchmarks, comments, episodes, review, tasks
 
 
 @login_required
@@ -22,7 +22,7 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     *benchmarks.urlpatterns,
     *tasks.urlpatterns,
-    *board.urlpatterns,
-    *remarks.urlpatterns,
-    *reviewing.urlpatterns,
+    *episodes.urlpatterns,
+    *comments.urlpatterns,
+    *review.urlpatterns,
 ]

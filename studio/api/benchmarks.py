@@ -13,9 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from studio import access, drafts, queries
-from studio.importing import import_archive
+from studio import access
+from studio.drafts.load import load_episode
+from studio.imports.importer import import_archive
 from studio.models import Benchmark, Finding, Persona
+from studio.reports import counts
 
 
 class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
@@ -45,7 +47,7 @@ class PersonaDetailSerializer(PersonaSerializer):
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_spec(self, persona: Persona) -> Any:
-        return drafts.load_episode(persona).persona.to_json()
+        return load_episode(persona).persona.to_json()
 
     def get_order(self, persona: Persona) -> list[str]:
         """Ids of the tasks as they run."""
@@ -114,7 +116,7 @@ class Findings(generics.ListAPIView[Finding]):
         benchmark = access.find_benchmark(self.request.user, self.kwargs["slug"])
         severity = self.request.query_params.get("severity", "")
         severity = severity if severity in ("error", "warning", "hint") else ""
-        return queries.findings_of(benchmark, severity=severity, everything=True)
+        return counts.findings_of(benchmark, severity=severity, everything=True)
 
 
 class Imports(APIView):

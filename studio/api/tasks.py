@@ -14,12 +14,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from studio import access, drafts, publishing
-from studio.api.asking import TASK, TASKS, OfTask
-from studio.api.reviewing import PointsSerializer
+from studio import access
+from studio.api.base import TASK, TASKS, OfTask
+from studio.api.review import PointsSerializer
+from studio.domain.task import TaskSpec
+from studio.drafts.load import load_task
+from studio.drafts.validate import DraftRefused, StaleDraft
 from studio.models import Task
-from studio.points import points_of
-from studio.spec.task import TaskSpec
+from studio.review import workflow
+from studio.review.checklist import points_of
+from studio.tasks.save import save_task
 
 
 class TaskSerializer(serializers.ModelSerializer[Task]):
@@ -38,7 +42,7 @@ class TaskDetailSerializer(TaskSerializer):
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_spec(self, task: Task) -> Any:
-        return drafts.load_task(task).to_json()
+        return load_task(task).to_json()
 
 
 class SaveSerializer(serializers.Serializer[Any]):
@@ -90,16 +94,16 @@ class OneTask(APIView):
             raise ValidationError({"spec": [_sentence(error) for error in problem.errors()]}) from None
         _refuse_foreign_files(spec, task)
         try:
-            drafts.save_task(
+            save_task(
                 task.pk,
                 spec,
                 by=request.user,
                 note=wanted.validated_data["note"],
                 base_version=wanted.validated_data["version"],
             )
-        except drafts.StaleDraft as refusal:
+        except StaleDraft as refusal:
             return Response({"detail": str(refusal), "version": refusal.current}, status=status.HTTP_409_CONFLICT)
-        except drafts.DraftRefused as refusal:
+        except DraftRefused as refusal:
             raise ValidationError({refusal.field: [str(refusal)]}) from None
         return Response(TaskDetailSerializer(access.find_task(request.user, slug, user_id, pk)).data)
 
@@ -119,19 +123,19 @@ class Steps(OfTask):
         access.require(request.user, task.episode.persona.benchmark, "review" if reviewing else "edit")
         user: Any = request.user
         if action == "submit":
-            publishing.submit(pk, by=user, text=text)
+            workflow.submit(pk, by=user, text=text)
         elif action == "withdraw":
-            publishing.withdraw(pk, by=user)
+            workflow.withdraw(pk, by=user)
         elif action == "approve":
-            publishing.approve(pk, by=user, version=version, text=text, points=points)
+            workflow.approve(pk, by=user, version=version, text=text, points=points)
         else:
-            publishing.request_changes(pk, by=user, version=version, text=text, points=points)
+            workflow.request_changes(pk, by=user, version=version, text=text, points=points)
         return Response(TaskSerializer(access.find_task(request.user, slug, user_id, pk)).data)
 
 
 def _refuse_foreign_files(spec: TaskSpec, task: Task) -> None:
     """Files are named by their content's hash; one may only name what the task has or had."""
-    had = [drafts.load_task(task).to_json(), *task.revisions.values_list("spec", flat=True)]
+    had = [load_task(task).to_json(), *task.revisions.values_list("spec", flat=True)]
     known = {(file["path"], file["sha256"]) for one in had for file in one.get("assets", ())}
     for file in spec.assets:
         if (file.path, file.sha256) not in known:

@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from studio.spec.episode import EpisodeSpec
-from studio.spec.findings import Finding
-from studio.spec.pack import PACK_VERSION
-from studio.spec.persona import PersonaSpec
-from studio.spec.task import GraderKind, Recovery, Rule, Scope, TaskSpec, Trigger
+from studio.domain.episode import EpisodeSpec
+from studio.domain.findings import Finding
+from studio.domain.pack import PACK_VERSION
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import GraderKind, Recovery, Rule, Scope, TaskSpec, Trigger
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "schemas"
 

@@ -8,8 +8,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 
+from studio.domain.plan import PAPER, Plan, plan_problem
 from studio.models import Benchmark, Role, User
-from studio.spec.plan import PAPER, Plan, plan_problem
 
 PLAN: dict[str, tuple[str, str]] = {
     "sessions": ("Sessions", "In one episode."),

@@ -9,8 +9,8 @@ from typing import Any
 from django import forms
 from django.utils.text import slugify
 
-from studio.forms.posted import MAPPING, Posted, keep, mapping_of, mapping_rows, picked
-from studio.spec.persona import PersonaSpec
+from studio.domain.persona import PersonaSpec
+from studio.forms.post_data import MAPPING, Posted, keep, mapping_of, mapping_rows, picked
 
 ONE_LINE = ("name", "occupation")
 AREAS = ("role_text", "routines", "working_style")

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.http import QueryDict
 
-from studio.forms.posted import MAPPING, Posted, mapping_of, mapping_rows, number_of, read_json
-from studio.previews.syntax import json_flaw
-from studio.spec.base import JsonDict
-from studio.spec.signals import EXAMPLES
+from studio.domain.base import JsonDict
+from studio.domain.signals import EXAMPLES
+from studio.files.previews.syntax import json_flaw
+from studio.forms.post_data import MAPPING, Posted, mapping_of, mapping_rows, number_of, read_json
 
 SWITCH = "payload_as"
 WAYS = ("rows", "raw")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from studio.local import keeper
+from studio.local import ownership
 
 missing = ""
 """Why this process has no database or no broker, and what to do; empty: it has them."""
@@ -26,5 +26,5 @@ def ensure_broker() -> bool:
 def _ensure(variable: str, name: str, *, throwaway: bool) -> bool:
     if os.environ.get(variable):
         return False
-    os.environ[variable] = keeper.use(name, throwaway=throwaway)
+    os.environ[variable] = ownership.use(name, throwaway=throwaway)
     return True

@@ -16,7 +16,7 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from studio.local import keeper
+from studio.local import ownership
 from studio.local.paths import LocalError, data_folder, require_data_folder
 from studio.local.supervisor import Part
 
@@ -143,12 +143,12 @@ def answers(url: str) -> Callable[[], bool]:
 
 def keep_servers() -> Callable[[], None]:
     """A function that brings back an embedded server whose keeper was killed; call it now and then."""
-    names = keeper.names_in_use()
+    names = ownership.names_in_use()
 
     def bring_back() -> None:
         for name in names:
-            if not keeper.lives(name):
-                keeper.use(name)  # at the same address, so that nobody needs to be told
+            if not ownership.lives(name):
+                ownership.use(name)  # at the same address, so that nobody needs to be told
 
     return bring_back
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from studio.local.keeper import log_file, tail
+from studio.local.ownership import log_file, tail
 from studio.local.paths import CHECKOUT, LocalError
 
 CRASHES = 5

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from studio.frozen import CREATE_FUNCTION, freeze
+from studio.models.frozen import CREATE_FUNCTION, freeze
 
 # Deferred to the end of the transaction, so that a reordering or an import may pass through other states.
 DEPENDENCY_ORDER = """

@@ -6,7 +6,7 @@ import studio.models.fields
 from django.conf import settings
 from django.db import migrations, models
 
-from studio.frozen import freeze
+from studio.models.frozen import freeze
 
 
 class Migration(migrations.Migration):

@@ -1,5 +1,4 @@
 from studio.models.accounts import Membership, Role, User
-from studio.models.arranging import BoardMove
 from studio.models.authoring import (
     ChecklistItem,
     Dependency,
@@ -15,17 +14,18 @@ from studio.models.authoring import (
     TaskState,
     ToolBinding,
 )
+from studio.models.autosave import WorkingCopy
 from studio.models.benchmarks import Benchmark, Category, Taxonomy
+from studio.models.blobs import Blob
+from studio.models.episodes import BoardMove
 from studio.models.files import Asset, ExpectedArtifact
-from studio.models.graders import ScriptReport
-from studio.models.history import Event, PersonaRevision, Revision
-from studio.models.importing import Import
-from studio.models.notifying import Digest, Notification, NotificationChoice
-from studio.models.reviewing import Assignment, Comment, Finding, Review, SetAside, Waiver
-from studio.models.storage import Blob
+from studio.models.imports import Import
+from studio.models.notifications import Digest, Notification, NotificationChoice
+from studio.models.review import Assignment, Comment, Finding, Review, SetAside, Waiver
+from studio.models.scripts import ScriptReport
 from studio.models.templates import TaskTemplate, TemplateFile
+from studio.models.versions import Event, PersonaRevision, Revision
 from studio.models.visits import Visit
-from studio.models.writing import WorkingCopy
 
 __all__ = [
     "Asset",

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import F
 from django.urls import reverse
 
-from studio.spec.plan import PAPER, Plan
+from studio.domain.plan import PAPER, Plan
 
 
 class Taxonomy(models.Model):

@@ -29,5 +29,5 @@ def file_input(sheet: Any, path: str) -> str:
 
 @register.simple_tag
 def drawn(html: str) -> SafeString:
-    """HTML of ``studio.previews``, which gives none that is not sanitised."""
+    """HTML of ``studio.files.previews``, which gives none that is not sanitised."""
     return mark_safe(html)

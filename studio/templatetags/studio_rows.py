@@ -12,7 +12,7 @@ from django.utils.html import conditional_escape, escape, format_html, format_ht
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
-from studio.spec.anchoring import ROWS
+from studio.domain.anchors import ROWS
 from studio.templatetags.studio_ui import icon, place_of, pretty_json, severity
 
 register = template.Library()

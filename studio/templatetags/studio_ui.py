@@ -15,10 +15,10 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from studio import points
-from studio.points import POINTS, Point
-from studio.spec.checks import RULES
-from studio.statuses import STATUSES
+from studio.domain.checks import RULES
+from studio.models.statuses import STATUSES
+from studio.review import checklist
+from studio.review.checklist import POINTS, Point
 
 register = template.Library()
 
@@ -28,7 +28,7 @@ MOST_MISSING = 40
 
 @register.simple_tag
 def status(key: str | None, text: str = "", css: str = "") -> SafeString:
-    """A status as colour and shape and word. ``key`` is one of ``studio.statuses``; ``text`` replaces the word."""
+    """A status as colour and shape and word. ``key`` is one of ``models.statuses``; ``text`` replaces the word."""
     colour, shape, word = STATUSES.get(str(key), ("", "·", str(key or "none").replace("_", " ")))
     return format_html(
         '<span class="chip {} {}"><span class="shape" aria-hidden="true">{}</span>{}</span>',
@@ -41,7 +41,7 @@ def status(key: str | None, text: str = "", css: str = "") -> SafeString:
 
 @register.simple_tag
 def session_cells(row: Any) -> SafeString:
-    """The sessions of a persona (``studio.standing.Row``) as small links: shape, colour, and the words on hover."""
+    """The sessions of a persona (``reports.progress.Row``) as small links: shape, colour, and the words on hover."""
     cells = "".join(map(_cell, row.cells))
     missing = min(row.missing, MOST_MISSING)
     return mark_safe(cells + '<li aria-hidden="true"><span class="cell missing"></span></li>' * missing)
@@ -208,7 +208,7 @@ def settled_of(threads: Any) -> list[Any]:
 @register.simple_tag
 def points_of(review: Any) -> list[tuple[str, Point]]:
     """The points of the list as a review went through it, with their labels; none if it did not."""
-    return [(POINTS[key].label, point) for key, point in points.points_of(review.points).items()]
+    return [(POINTS[key].label, point) for key, point in checklist.points_of(review.points).items()]
 
 
 @register.simple_tag

@@ -8,15 +8,16 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from studio import access, queries
-from studio.coverage import lacks_of, other_lacks
+from studio import access
+from studio.domain.statistics import total
 from studio.forms.benchmarks import BenchmarkForm, MemberForm
-from studio.forms.posted import number_of
+from studio.forms.post_data import number_of
+from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Benchmark, Role, User
-from studio.spec.statistics import total
-from studio.standing import grids, newest_first, standings
-from studio.statistics import categories_of, figures_of, skills_of, tools_of
-from studio.taxonomies import ensure_taxonomy
+from studio.reports import counts
+from studio.reports.gaps import lacks_of, other_lacks
+from studio.reports.progress import grids, newest_first, standings
+from studio.reports.statistics import categories_of, figures_of, skills_of, tools_of
 
 PERSONAS = 25
 """On one page."""
@@ -67,13 +68,13 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
             "benchmark": found,
             "page": page,
             "standing": standing,
-            "total": queries.benchmark_counts([found])[found.pk],
+            "total": counts.benchmark_counts([found])[found.pk],
             "lacks": [(each.persona, lack) for each in lacks for lack in each.lacks if not lack.unfinished][:LACKS],
             "to_mend": sum(not lack.unfinished for each in lacks for lack in each.lacks),
             "unfinished": sum(any(lack.unfinished for lack in each.lacks) for each in lacks),
             "can": access.actions_in(request.user, found),
             "members": _people(found),
-            "events": queries.recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))[:8],
+            "events": counts.recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))[:8],
         },
     )
 
@@ -158,7 +159,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def history(request: HttpRequest, slug: str) -> HttpResponse:
     found = access.find_benchmark(request.user, slug)
-    events = queries.recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))
+    events = counts.recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))
     return render(
         request,
         "studio/history.html",
@@ -172,14 +173,14 @@ def findings(request: HttpRequest, slug: str) -> HttpResponse:
     found = access.find_benchmark(request.user, slug)
     severity = request.GET.get("severity", "")
     severity = severity if severity in ("error", "warning", "hint") else ""
-    rows = queries.findings_of(found, severity=severity)
+    rows = counts.findings_of(found, severity=severity)
     return render(
         request,
         "studio/findings.html",
         {
             "benchmark": found,
             "severity": severity,
-            "total": queries.finding_counts(found),
+            "total": counts.finding_counts(found),
             "page": Paginator(rows, 50).get_page(request.GET.get("page")),
             "query": f"severity={severity}" if severity else "",
         },

@@ -8,12 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from studio import access, queries
+from studio import access
+from studio.activity.feed import news_for
+from studio.activity.visits import come_home
 from studio.models import Membership, Revision
-from studio.news import news_for
-from studio.standing import grids, newest_first, standings
-from studio.visits import come_home
-from studio.waiting import ALL, SHOWN, waiting_for
+from studio.reports import counts
+from studio.reports.progress import grids, newest_first, standings
+from studio.reports.todo import ALL, SHOWN, waiting_for
 
 GRIDS = 3
 """Benchmarks whose sessions are all drawn; the others are one line each."""
@@ -45,7 +46,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 def happened(request: HttpRequest) -> HttpResponse:
     """Everything that happened in my benchmarks, line by line."""
-    events = queries.recent_events(access.benchmarks_for(request.user))
+    events = counts.recent_events(access.benchmarks_for(request.user))
     return render(request, "studio/happened.html", {"page": Paginator(events, 50).get_page(request.GET.get("page"))})
 
 

@@ -8,8 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from studio import access, uploads
+from studio import access
 from studio.forms.benchmarks import ImportForm
+from studio.imports import staging
 
 
 @login_required
@@ -21,9 +22,9 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
     if posted and form.is_valid():
         try:
             data, name = _handed_over(request, form)
-            row = uploads.preview(benchmark, data, name=name, by=request.user, published=form.cleaned_data["published"])
+            row = staging.preview(benchmark, data, name=name, by=request.user, published=form.cleaned_data["published"])
             return redirect("studio:import", slug, row.pk)
-        except uploads.UploadRefused as refusal:
+        except staging.UploadRefused as refusal:
             form.add_error(None, str(refusal))
     return render(
         request,
@@ -47,12 +48,12 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     access.require(request.user, benchmark, "edit")
     row = get_object_or_404(benchmark.imports.defer("upload"), pk=pk)
     if "drop" in request.POST:
-        uploads.drop(row)
+        staging.drop(row)
         messages.info(request, "Dropped. Nothing was changed.")
         return redirect("studio:import_start", slug)
     try:
-        report = uploads.confirm(row, by=request.user)
-    except uploads.UploadRefused as refusal:
+        report = staging.confirm(row, by=request.user)
+    except staging.UploadRefused as refusal:
         messages.error(request, str(refusal))
         return redirect("studio:import", slug, pk)
     if not report.ok:
@@ -68,6 +69,6 @@ def _handed_over(request: HttpRequest, form: ImportForm) -> tuple[bytes, str]:
         return archive.read(), archive.name
     files = request.FILES.getlist("folder")
     if not files:
-        raise uploads.UploadRefused("Choose a zip or a folder first.")
+        raise staging.UploadRefused("Choose a zip or a folder first.")
     paths = form.cleaned_data["paths"]
-    return uploads.zip_folder(files, paths), uploads.folder_name(paths)
+    return staging.zip_folder(files, paths), staging.folder_name(paths)

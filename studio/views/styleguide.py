@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from studio.spec.findings import Finding
-from studio.statuses import STATUSES
+from studio.domain.findings import Finding
+from studio.models.statuses import STATUSES
 
 
 class Example(forms.Form):

@@ -2,9 +2,9 @@ import pytest
 
 from annotations.adjudication import AdjudicationRefused, adjudicate, undecided_packets
 from annotations.consensus import agreed
-from annotations.judging import record_judgment
+from annotations.judgments import record_judgment
 from annotations.models import Consensus
-from tests.annotations.making import make_campaign, make_person
+from tests.annotations.builders import make_campaign, make_person
 
 pytestmark = pytest.mark.django_db
 

@@ -2,7 +2,7 @@ import pytest
 
 from annotations.campaigns import CampaignRefused, close_campaign, open_campaign
 from annotations.models import AuditCampaign
-from tests.annotations.making import make_benchmark, make_campaign, make_decision, make_person
+from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person
 
 pytestmark = pytest.mark.django_db
 

@@ -1,9 +1,9 @@
 import pytest
 
 from annotations.campaigns import open_campaign
-from annotations.judging import record_judgment
+from annotations.judgments import record_judgment
 from annotations.results import Settled, summarise, weighted_rate
-from tests.annotations.making import make_benchmark, make_campaign, make_decision, make_person
+from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person
 
 pytestmark = pytest.mark.django_db
 

@@ -5,9 +5,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotations.judging import record_judgment
+from annotations.judgments import record_judgment
 from annotations.models import Judgment
-from tests.annotations.making import make_benchmark, make_campaign, make_person
+from tests.annotations.builders import make_benchmark, make_campaign, make_person
 
 pytestmark = pytest.mark.django_db
 

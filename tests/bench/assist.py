@@ -11,14 +11,14 @@ import argparse
 from pathlib import Path
 from statistics import median
 
-from evaluation.assisting.answers import read_answer
-from evaluation.assisting.kinds import KINDS, Assignment, Kind
-from evaluation.assisting.material import Material
-from evaluation.assisting.prompts import prompt_of
+from evaluation.assistance.answers import read_answer
+from evaluation.assistance.kinds import KINDS, Assignment, Kind
+from evaluation.assistance.material import Material
+from evaluation.assistance.prompts import prompt_of
 from evaluation.protocol.answers import UnusableAnswer
-from evaluation.scripted.helping import assignment_in, help_with
-from studio.spec.episode import EpisodeSpec
-from studio.spec.task import TaskSpec
+from evaluation.scripted.assistance import assignment_in, help_with
+from studio.domain.episode import EpisodeSpec
+from studio.domain.task import TaskSpec
 from tests.bench.checks import read
 
 

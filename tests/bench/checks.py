@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annotations.intervals import wilson
-from studio.spec.checks import find_problems
-from studio.spec.episode import EpisodeSpec
-from studio.spec.findings import Finding
-from studio.spec.pibench import read_personas
+from studio.domain.checks import find_problems
+from studio.domain.episode import EpisodeSpec
+from studio.domain.findings import Finding
+from studio.domain.pibench import read_personas
 from tests.bench.flaws import own_flaws
 from tests.bench.own import LABELS, own_episodes, own_findings, own_labels, own_leaks, own_tasks
 

@@ -1,4 +1,4 @@
-"""Fits the odds of studio/spec/text/leaks.py and tries them honestly: `python -m tests.bench.fitting` prints both.
+"""Fits the odds of studio/domain/text/leaks.py and tries them honestly: `python -m tests.bench.fitting` prints both.
 
 Only development data is read. What is tried on a task was fitted without that task, or without its persona: the
 second is the better guess at what happens with texts from elsewhere. Real tasks count twice, since sentences of our
@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from studio.spec.checks.sources import opening
-from studio.spec.episode import EpisodeSpec
-from studio.spec.text.coverage import coverage
-from studio.spec.text.leaks import LONGEST, SAID_WEIGHT, topic_of
-from studio.spec.text.prose import prose
-from studio.spec.text.signs import Signs, signs
+from studio.domain.checks.sources import opening
+from studio.domain.episode import EpisodeSpec
+from studio.domain.text.coverage import coverage
+from studio.domain.text.leak_features import Signs, signs
+from studio.domain.text.leaks import LONGEST, SAID_WEIGHT, topic_of
+from studio.domain.text.prose import prose
 from tests.bench.checks import PERSONAS, ROOT, read
 from tests.bench.own import LABELS, own_labels, own_leaks, own_tasks
 

@@ -6,12 +6,12 @@ import hashlib
 import json
 from typing import Any, NamedTuple
 
-from studio.spec.base import FileRef
-from studio.spec.checks import find_problems
-from studio.spec.episode import EpisodeSpec
-from studio.spec.findings import Finding
-from studio.spec.persona import PersonaSpec
-from studio.spec.task import ChecklistItem, Dependency, ExpectedArtifact, HiddenIntent, TaskSpec, Trigger
+from studio.domain.base import FileRef
+from studio.domain.checks import find_problems
+from studio.domain.episode import EpisodeSpec
+from studio.domain.findings import Finding
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import ChecklistItem, Dependency, ExpectedArtifact, HiddenIntent, TaskSpec, Trigger
 from tests.bench.own import LABELS
 
 

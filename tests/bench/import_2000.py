@@ -50,8 +50,8 @@ def _task(user: str, task: str, *, setup: bool) -> bytes:
 
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
+    from studio.local.schema import migrate_if_needed
     from studio.local.services import ensure_database
-    from studio.local.tables import migrate_if_needed
 
     if ensure_database():
         migrate_if_needed("bench")
@@ -61,7 +61,7 @@ def main() -> int:
     from django.db import connection, transaction
     from django.test.utils import CaptureQueriesContext
 
-    from studio.importing import import_files
+    from studio.imports.importer import import_files
     from studio.models import Benchmark
 
     content = files()

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from studio.spec.base import FileRef
-from studio.spec.checks import find_problems
-from studio.spec.episode import EpisodeSpec
-from studio.spec.findings import Finding
-from studio.spec.persona import PersonaSpec
-from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
+from studio.domain.base import FileRef
+from studio.domain.checks import find_problems
+from studio.domain.episode import EpisodeSpec
+from studio.domain.findings import Finding
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
 
 LABELS = Path(__file__).resolve().parents[1] / "data" / "labels"
 

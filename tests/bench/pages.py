@@ -106,12 +106,12 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     """Name, address and who looks, of everything somebody meets in a benchmark of this size."""
     from django.db import connection
 
-    from annotations.judging import next_packet
-    from evaluation.audits import open_audit
+    from annotations.judgments import next_packet
+    from evaluation.audits.campaigns import open_audit
     from evaluation.models import Session
-    from evaluation.pilots import start_pilot
-    from evaluation.waiting import wait_for
-    from studio.importing import import_files
+    from evaluation.pilots.lifecycle import start_pilot
+    from evaluation.pilots.wait import wait_for
+    from studio.imports.importer import import_files
     from studio.models import Benchmark, Blob, GraderScript, Membership, Role, Task, User
     from tests.bench.import_2000 import files
     from tests.evaluation.builders import endpoint

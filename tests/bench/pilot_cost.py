@@ -29,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="pilot-cost-") as data:
         os.environ["STUDIO_DATA_DIR"] = data
         os.environ["DJANGO_SETTINGS_MODULE"] = "studio.settings"
-        from studio.local import keeper
+        from studio.local import ownership
         from studio.local.services import ensure_database
 
         ensure_database(throwaway=True)
@@ -43,7 +43,7 @@ def main() -> None:
             from django.db import connections
 
             connections.close_all()
-            keeper.leave()
+            ownership.leave()
 
 
 def _measure(options: argparse.Namespace) -> None:
@@ -51,10 +51,10 @@ def _measure(options: argparse.Namespace) -> None:
     from django.db import connection
 
     from evaluation.models import ModelCall, ModelEndpoint, Session, Turn, Verdict
-    from evaluation.pilots import start_pilot
-    from evaluation.results import pilot_report
-    from evaluation.sessions import work_on
-    from studio.importing import import_path
+    from evaluation.pilots.lifecycle import start_pilot
+    from evaluation.pilots.session_work import work_on
+    from evaluation.results.pilot_report import pilot_report
+    from studio.imports.importer import import_path
     from studio.models import Benchmark
 
     call_command("migrate", verbosity=0)

@@ -40,9 +40,9 @@ def main() -> int:
     from django.db import connection, transaction
 
     from studio import access
-    from studio.importing import import_files
+    from studio.imports.importer import import_files
     from studio.models import User
-    from studio.search import find_places, search
+    from studio.search.query import find_places, search
 
     worst = 0.0
     with transaction.atomic():

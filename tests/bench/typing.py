@@ -72,11 +72,11 @@ def measure(intents: int, items: int) -> dict[str, Cost]:
     from django.test import Client
     from django.urls import reverse
 
+    from studio.domain.task import ChecklistItem, HiddenIntent
+    from studio.domain.uids import default_uid
     from studio.models import Role
-    from studio.spec.task import ChecklistItem, HiddenIntent
-    from studio.spec.uids import default_uid
     from tests.factories import BenchmarkFactory, a_persona, a_task, member
-    from tests.studio.forms import form_of
+    from tests.studio.form_values import form_of
 
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR)

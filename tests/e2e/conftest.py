@@ -11,10 +11,10 @@ from django.db import connections
 from playwright.sync_api import Browser, expect
 
 from evaluation.models import ModelEndpoint
-from studio.local.browser import find_chromium
-from studio.local.pictures import chromium
+from studio.dev.browser import find_chromium
+from studio.dev.pictures import chromium
+from studio.imports.sample import load_sample
 from studio.models import Benchmark, Task, User
-from studio.samples import load_sample
 from tests.e2e.visitor import PATIENCE, Visitor
 
 SCRIPTED = ("helpful", "passive", "asks", "silent", "user", "judge", "helper")

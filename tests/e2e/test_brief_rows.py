@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from studio import drafts
+from studio.drafts.load import load_task
 from studio.models import Task
-from studio.views import task_page
+from studio.views.tasks import editor_context
 
 INTENT = "What they need and do not say"
 CRITERION = "What must be true in the end"
@@ -15,12 +15,12 @@ CRITERION = "What must be true in the end"
 
 @pytest.fixture
 def task(radio, monkeypatch) -> Task:
-    monkeypatch.setattr(task_page, "MANY", 0)
+    monkeypatch.setattr(editor_context, "MANY", 0)
     return radio["02_briefing"]
 
 
 def test_an_item_is_opened_linked_and_moved(task, visit):
-    before = drafts.load_task(task)
+    before = load_task(task)
     page = visit("author").go(task.get_absolute_url())
     rows = page.locator("#checklist > .rows-edit > [data-row]")
     item = rows.nth(0)
@@ -38,7 +38,7 @@ def test_an_item_is_opened_linked_and_moved(task, visit):
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
 
-    after = drafts.load_task(task).checklist
+    after = load_task(task).checklist
     assert [one.uid for one in after[:2]] == [before.checklist[1].uid, before.checklist[0].uid]
     assert after[1].follows_from == tuple(one.uid for one, ticked in zip(before.intents, wanted, strict=True) if ticked)
     assert after[1].evidence == ("briefing.md", "notes.md")
@@ -46,7 +46,7 @@ def test_an_item_is_opened_linked_and_moved(task, visit):
 
 
 def test_halves_of_what_is_split_follow_alike_and_undo_takes_it_back(task, visit):
-    before = drafts.load_task(task)
+    before = load_task(task)
     place = next(
         at for at, one in enumerate(before.intents) if any(one.uid in k.follows_from for k in before.checklist)
     )
@@ -69,7 +69,7 @@ def test_halves_of_what_is_split_follow_alike_and_undo_takes_it_back(task, visit
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
 
-    after = drafts.load_task(task)
+    after = load_task(task)
     halves = [one.uid for one in after.intents[place : place + 2]]
     assert halves[0] == before.intents[place].uid and len(after.intents) == len(before.intents) + 1
     first, second = after.checklist[followers[0] : followers[0] + 2]
@@ -79,7 +79,7 @@ def test_halves_of_what_is_split_follow_alike_and_undo_takes_it_back(task, visit
 
 
 def test_joined_items_follow_from_what_either_did(task, visit):
-    before = drafts.load_task(task)
+    before = load_task(task)
     page = visit("author").go(task.get_absolute_url())
 
     page.get_by_role("textbox", name=CRITERION).nth(1).focus()
@@ -89,6 +89,6 @@ def test_joined_items_follow_from_what_either_did(task, visit):
     expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
 
     one, other = before.checklist[:2]
-    joined = drafts.load_task(task).checklist[0]
+    joined = load_task(task).checklist[0]
     assert {*joined.follows_from} == {*one.follows_from, *other.follows_from}
     assert {*joined.evidence} == {*one.evidence, *other.evidence}

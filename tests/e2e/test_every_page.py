@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from django.urls import URLResolver, get_resolver, resolve, reverse
 
-from annotations.judging import next_number, next_packet, read_results, record_judgment
-from evaluation.audits import open_audit
+from annotations.judgments import next_number, next_packet, read_results, record_judgment
+from evaluation.audits.campaigns import open_audit
 from evaluation.models import ModelEndpoint, Session
-from evaluation.rehearsals import start_rehearsal
-from evaluation.releases import cut_release
-from studio.local.pictures import Shot
-from studio.local.tour import SAMPLE, Places, every_page
+from evaluation.rehearsals.lifecycle import start_rehearsal
+from evaluation.releases.cut import cut_release
+from studio.dev.pictures import Shot
+from studio.dev.tour import SAMPLE, Places, every_page
+from studio.imports.staging import preview
 from studio.models import GraderScript, User
-from studio.publishing import approve, request_changes, submit
-from studio.uploads import preview
-from tests.e2e.making import a_finished_pilot
+from studio.review.workflow import approve, request_changes, submit
+from tests.e2e.builders import a_finished_pilot
 
 AXE = (Path(__file__).parent / "vendor" / "axe" / "axe.min.js").read_text()
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -125,7 +125,7 @@ def test_every_address_is_a_page_of_the_tour_or_known_to_be_none():
         if not route.startswith("admin/") and not (route.startswith("api/") and route != "api/")
     }
 
-    assert addresses - toured - NO_PAGES == set(), "a page is not looked at: add it to studio/local/tour.py"
+    assert addresses - toured - NO_PAGES == set(), "a page is not looked at: add it to studio/dev/tour.py"
     assert NO_PAGES - addresses == set() and NO_PAGES & toured == set()
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, Response, expect
 
-from studio import drafts
+from studio.drafts.load import load_task
 from studio.models import Blob, Task
 from tests.e2e.visitor import saved
-from tests.studio.previews.making import a_pdf, a_png
+from tests.studio.files.previews.samples import a_pdf, a_png
 
 DROP = """([path, text]) => {
     const data = new DataTransfer();
@@ -38,7 +38,7 @@ def row(page: Page, path: str) -> Locator:
 
 
 def files(task: Task) -> dict[str, bytes]:
-    found = drafts.load_task(Task.objects.get(pk=task.pk)).assets
+    found = load_task(Task.objects.get(pk=task.pk)).assets
     contents = Blob.objects.read([one.sha256 for one in found])
     return {one.path: contents[one.sha256] for one in found}
 

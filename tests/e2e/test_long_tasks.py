@@ -7,10 +7,10 @@ from statistics import median
 import pytest
 from playwright.sync_api import Page, expect
 
-from studio import drafts
+from studio.domain.task import ChecklistItem, HiddenIntent
+from studio.domain.uids import default_uid
+from studio.drafts.load import load_task
 from studio.models import Role, Task
-from studio.spec.task import ChecklistItem, HiddenIntent
-from studio.spec.uids import default_uid
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
 INTENTS, ITEMS = 60, 200
@@ -103,7 +103,7 @@ def test_sixty_intents_and_two_hundred_items_stay_quick_to_write(long_task, visi
     expect(rows).to_have_count(ITEMS + 8)
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible(timeout=30_000)
-    assert drafts.load_task(long_task).intents[INTENTS // 2].content.endswith(MORE)
+    assert load_task(long_task).intents[INTENTS // 2].content.endswith(MORE)
 
 
 def test_the_evidence_of_a_long_task_is_drawn_once_the_page_has_been_checked(long_task, visit):

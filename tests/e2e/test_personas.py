@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from studio import drafts
+from studio.drafts.load import load_episode
 from studio.models import Persona
 
 PROFILE = "/b/sample/p/radio_producer/profile/"
@@ -12,7 +12,7 @@ SAVED = "[data-saved]"
 
 
 def spec():
-    return drafts.load_episode(Persona.objects.get(user_id="radio_producer")).persona
+    return load_episode(Persona.objects.get(user_id="radio_producer")).persona
 
 
 def test_a_profile_is_kept_as_it_is_typed_and_saved_as_one_version(sample, visit):

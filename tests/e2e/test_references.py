@@ -8,11 +8,11 @@ import zipfile
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from studio import drafts
-from studio.exporting import benchmark_files
+from studio.drafts.load import load_task
+from studio.imports.export import benchmark_files
 from studio.models import Benchmark, Blob, Task
 from tests.e2e.visitor import saved
-from tests.studio.previews.making import a_png
+from tests.studio.files.previews.samples import a_png
 
 DROP = """([row, name, text]) => {
     const data = new DataTransfer();
@@ -36,7 +36,7 @@ def rows(page: Page) -> Locator:
 
 
 def artifacts(task: Task) -> dict[str, tuple[str, bytes | None]]:
-    found = drafts.load_task(Task.objects.get(pk=task.pk)).expected_artifacts
+    found = load_task(Task.objects.get(pk=task.pk)).expected_artifacts
     contents = Blob.objects.read([one.reference.sha256 for one in found if one.reference])
     return {one.path: (one.note, contents[one.reference.sha256] if one.reference else None) for one in found}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from studio import drafts
+from studio.drafts.load import load_task
 from studio.models import Task, ToolBinding
 from tests.e2e.visitor import saved
 
@@ -36,7 +36,7 @@ def test_a_signal_is_written_as_fields_and_json_and_shown_as_the_assistant_gets_
     expect(page.locator("#request [data-row]")).to_have_count(2)
     saved(page)
 
-    trigger = drafts.load_task(Task.objects.get(pk=task.pk)).trigger
+    trigger = load_task(Task.objects.get(pk=task.pk)).trigger
     assert (trigger.kind, trigger.payload) == ("feed", {"feed": "Inbox", "count": 3})
 
 
@@ -87,4 +87,4 @@ def test_the_tools_of_an_application_are_picked_at_once_or_those_of_them_that_we
     expect(picked).to_have_count(1)
     saved(page)
 
-    assert set(drafts.load_task(Task.objects.get(pk=task.pk)).tools) - {"mail__show_inbox"} == set(task.tools or ())
+    assert set(load_task(Task.objects.get(pk=task.pk)).tools) - {"mail__show_inbox"} == set(task.tools or ())

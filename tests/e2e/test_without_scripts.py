@@ -5,15 +5,15 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from annotations.models import Judgment
-from evaluation.audits import open_audit
-from studio import drafts
-from studio.spec.task import TaskSpec
-from tests.e2e.making import a_finished_pilot
+from evaluation.audits.campaigns import open_audit
+from studio.domain.task import TaskSpec
+from studio.drafts.load import load_task
+from tests.e2e.builders import a_finished_pilot
 
 
 def test_sign_in_write_a_task_and_add_an_intent(sample, radio, visit):
     task = radio["02_briefing"]
-    intents = len(drafts.load_task(task).intents)
+    intents = len(load_task(task).intents)
     page = visit(None, java_script_enabled=False).go(task.get_absolute_url())
 
     page.get_by_label("Username").fill("author")
@@ -26,7 +26,7 @@ def test_sign_in_write_a_task_and_add_an_intent(sample, radio, visit):
 
     expect(page.get_by_role("status").filter(has_text="Saved")).to_be_visible()
     task.refresh_from_db()
-    spec = drafts.load_task(task)
+    spec = load_task(task)
     assert (spec.initial_request, len(spec.intents), spec.intents[-1].content) == (
         "Plain words.",
         intents + 1,
@@ -50,7 +50,7 @@ def test_attach_a_reference_look_at_it_and_take_it_away(radio, visit):
 
     expect(row.get_by_role("link", name="Reference", exact=True)).to_have_count(0)
     task.refresh_from_db()
-    assert drafts.load_task(task).references == ()
+    assert load_task(task).references == ()
     assert [len(TaskSpec.model_validate(one.spec).references) for one in task.revisions.all()] == [0, 1, 0]
 
 

@@ -7,12 +7,12 @@ import uuid
 from collections.abc import Sequence
 
 from evaluation.models import ModelEndpoint, Pilot
-from evaluation.pilots import start_pilot
-from studio.drafts import create_persona, create_task
+from evaluation.pilots.lifecycle import start_pilot
+from studio.domain.base import FileRef
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Rule, TaskSpec
 from studio.models import Benchmark
-from studio.spec.base import FileRef
-from studio.spec.persona import PersonaSpec
-from studio.spec.task import ChecklistItem, Dependency, HiddenIntent, Rule, TaskSpec
+from studio.tasks.create import create_persona, create_task
 from tests.factories import stored
 
 _numbers = itertools.count(1)

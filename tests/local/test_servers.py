@@ -80,7 +80,7 @@ def test_the_server_ends_with_a_killed_keeper_and_the_next_user_starts_it_again(
     assert user.stdout
     before = user.stdout.readline()
     for pid, command in processes_of(data).items():
-        if "studio.local.keeper" in command:
+        if "studio.local.ownership" in command:
             os.kill(pid, signal.SIGKILL)
 
     after = finish(sql("select pg_postmaster_start_time()"), data)

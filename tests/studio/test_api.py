@@ -6,10 +6,10 @@ import pytest
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
-from studio import drafts
+from studio.drafts.load import load_task
 from studio.models import Role
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
-from tests.studio.test_views_imports import sample_files, zipped
+from tests.studio.imports.test_views import sample_files, zipped
 
 pytestmark = pytest.mark.django_db
 
@@ -77,7 +77,7 @@ def test_a_save_on_an_old_version_is_a_conflict(desk):
     late = client.put(desk.url, {"version": 1, "spec": spec | {"title": "Second"}}, format="json")
 
     assert (late.status_code, late.json()["version"]) == (409, 2)
-    assert drafts.load_task(desk.task).title == "First"
+    assert load_task(desk.task).title == "First"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_the_talk_is_read_and_led_by_programs(desk):
     assert (applied.json(), again.status_code) == ({"version": 2, "undecided": []}, 409)
     [row] = author.get(desk.url + "remarks/").json()
     assert (row["applied_in"], [one["text"] for one in row["answers"]]) == (2, ["Yes."])
-    assert drafts.load_task(desk.task).initial_request.endswith("baking.md.")
+    assert load_task(desk.task).initial_request.endswith("baking.md.")
     opened = reviewer.patch(f"{desk.url}remarks/{key}/", {"settled": False, "text": "Well."}, format="json").json()
     assert (opened["resolved_at"], opened["text"]) == (None, "Well.")
     assert author.patch(f"{desk.url}remarks/{key}/", {"text": "Mine"}, format="json").status_code == 409

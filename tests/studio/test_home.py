@@ -8,12 +8,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from studio import access, drafts, publishing, remarks
+from studio import access
+from studio.activity.feed import news_for
+from studio.activity.visits import PAUSE, come_home
+from studio.drafts.load import load_task
 from studio.models import Event, Finding, Persona, Role, Task, Visit
-from studio.news import news_for
-from studio.standing import grids, newest_first
-from studio.visits import PAUSE, come_home
-from studio.waiting import waiting_for
+from studio.reports.progress import grids, newest_first
+from studio.reports.todo import waiting_for
+from studio.review import comments, workflow
+from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -47,9 +50,9 @@ def test_a_task_waits_for_whoever_has_to_do_something_with_it(place):
     rolls, _ = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye"))
 
     assert waiting(author) == [("drafts", ["rye", "rolls"], 2)]
-    publishing.submit(rolls.pk, by=author)
+    workflow.submit(rolls.pk, by=author)
     assert (waiting(reviewer), waiting(author)) == ([("reviews", ["rolls"], 1)], [("drafts", ["rye"], 1)])
-    publishing.request_changes(rolls.pk, by=reviewer, text="More rolls.")
+    workflow.request_changes(rolls.pk, by=reviewer, text="More rolls.")
     assert waiting(author) == [("sent-back", ["rolls"], 1), ("drafts", ["rye"], 1)]
     assert waiting(UserFactory()) == []
 
@@ -82,10 +85,10 @@ def test_news_is_what_others_did_since_then_each_subject_once(place):
     task = a_task(persona, by=author, title="Rye bread")
     since = timezone.now()
     for number in range(3):
-        spec = drafts.load_task(task).model_copy(update={"description": f"Take {number}."})
-        drafts.save_task(task.pk, spec, by=author)
-    publishing.submit(task.pk, by=author)
-    remarks.remark(task.pk, by=reader, text="Nice.")
+        spec = load_task(task).model_copy(update={"description": f"Take {number}."})
+        save_task(task.pk, spec, by=author)
+    workflow.submit(task.pk, by=author)
+    comments.remark(task.pk, by=reader, text="Nice.")
 
     news = news_for(reader, access.benchmarks_for(reader), since)
 
@@ -115,8 +118,8 @@ def test_the_grid_says_of_every_session_where_it_stands(place):
     benchmark, author, persona = place
     reviewer = member(benchmark, Role.REVIEWER)
     rolls, rye, old = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye", "old"))
-    publishing.submit(rolls.pk, by=author)
-    publishing.approve(rolls.pk, by=reviewer)
+    workflow.submit(rolls.pk, by=author)
+    workflow.approve(rolls.pk, by=reviewer)
     Task.objects.filter(pk=old.pk).update(state="retired")
     Finding.objects.all().delete()
     Finding.objects.create(task=rye, rule="r", severity="error", message="m", fingerprint="f")

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 
 from evaluation.models import ModelEndpoint, Pilot
-from evaluation.pilots import MAX_RUNS, PilotRefused, start_pilot
-from evaluation.results import pilot_report
-from evaluation.waiting import wait_for
-from studio.management.report import FOUND_PROBLEMS, ReportCommand, default_person
+from evaluation.pilots.lifecycle import MAX_RUNS, PilotRefused, start_pilot
+from evaluation.pilots.wait import wait_for
+from evaluation.results.pilot_report import pilot_report
+from studio.management.base import FOUND_PROBLEMS, ReportCommand, default_person
 
 EMPTY: dict[str, Any] = {"pilot": None, "state": None, "sessions": [], "scores": {}}
 

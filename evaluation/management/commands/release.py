@@ -10,8 +10,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.models import Release
-from evaluation.releases import Blocker, ReleaseBlocked, ReleaseRefused, cut_release
-from studio.management.report import FOUND_PROBLEMS, ReportCommand, default_person
+from evaluation.releases.cut import ReleaseBlocked, ReleaseRefused, cut_release
+from evaluation.releases.readiness import Blocker
+from studio.management.base import FOUND_PROBLEMS, ReportCommand, default_person
 from studio.models import User
 
 

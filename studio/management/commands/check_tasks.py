@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from studio.drafts import check_personas, run_graders
-from studio.management.report import FOUND_PROBLEMS, ReportCommand
+from studio.findings.refresh import check_personas, run_graders
+from studio.findings.waivers import reasons
+from studio.management.base import FOUND_PROBLEMS, ReportCommand
 from studio.models import Task
-from studio.waiving import reasons
 
 KEYS = ("persona", "task", "rule", "severity", "field", "item", "words", "message", "mend", "other")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from studio.imports.sample import ACCOUNTS, NAME, SampleDamaged, load_sample
 from studio.models import User
-from studio.samples import ACCOUNTS, NAME, SampleDamaged, load_sample
 
 
 class Command(BaseCommand):

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from studio.exporting import benchmark_files
-from studio.folders import NotEmpty, write_folder
-from studio.management.report import ReportCommand
+from studio.imports.export import benchmark_files
+from studio.imports.folders import NotEmpty, write_folder
+from studio.management.base import ReportCommand
 
 
 class Command(ReportCommand):

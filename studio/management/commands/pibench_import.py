@@ -10,10 +10,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import transaction
 
-from studio.importing import ImportReport, import_path
-from studio.management.report import FOUND_PROBLEMS, ReportCommand, default_person
+from studio.imports.importer import ImportReport, import_path
+from studio.imports.taxonomy import ensure_taxonomy
+from studio.management.base import FOUND_PROBLEMS, ReportCommand, default_person
 from studio.models import Benchmark, Membership, Role, User
-from studio.taxonomies import ensure_taxonomy
 
 
 class Command(ReportCommand):

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connections
 
 from studio.celery import app as celery
-from studio.local import keeper, stack
+from studio.local import ownership, stack
 from studio.local.paths import LocalError, data_folder
 from studio.local.supervisor import Supervisor
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         finally:
             supervisor.stop()
-            keeper.leave()
+            ownership.leave()
             stack.note_file().unlink(missing_ok=True)
             self.say("Stopped. All data is kept.")
             del claim
@@ -114,7 +114,7 @@ class Command(BaseCommand):
             return
         self.say(f"A studio on {data_folder()} runs already, at {studio['address']}")
         for name, pid in dict(studio["processes"]).items():  # type: ignore[call-overload]
-            self.say(f"  {name}: process {pid}, log {keeper.log_file(name)}")
+            self.say(f"  {name}: process {pid}, log {ownership.log_file(name)}")
         self.say("Another studio beside it needs a folder of its own: STUDIO_DATA_DIR=... make run")
 
     def say(self, text: str) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from studio.dev.pictures import Camera, Shot, chromium, own_studio
+from studio.dev.tour import Tour
 from studio.local.paths import CHECKOUT, LocalError
-from studio.local.pictures import Camera, Shot, chromium, own_studio
-from studio.local.tour import Tour
 
 README = {"studio": "task", "board": "board", "session": "session", "judging": "judging"}
 LARGEST_BYTES = 200_000

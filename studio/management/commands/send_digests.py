@@ -9,8 +9,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from studio.digests import send_digests
-from studio.management.report import FOUND_PROBLEMS
+from studio.management.base import FOUND_PROBLEMS
+from studio.notifications.digests import send_digests
 
 
 class Command(BaseCommand):

@@ -17,7 +17,7 @@ from evaluation.llm import Budget, Door, Prices, ServerFailed
 from evaluation.protocol.participants import Agent, AgentFailed
 from evaluation.scripted.server import ScriptedServer
 from tests.evaluation.conftest import Clock
-from tests.evaluation.llm.test_door import Notebook
+from tests.evaluation.llm.test_client import Notebook
 
 DoorTo = Callable[..., Door]
 Tell = Callable[..., None]

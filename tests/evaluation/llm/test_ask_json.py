@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from evaluation.llm import ContextTooLong, Door, RequestRefused, UnusableJson
-from evaluation.llm import door as door_module
+from evaluation.llm import client as door_module
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, satisfaction_prompt
 from evaluation.scripted.server import ScriptedServer
-from tests.evaluation.llm.test_door import Notebook
+from tests.evaluation.llm.test_client import Notebook
 
 DoorTo = Callable[..., Door]
 PROMPT: JudgePrompt = satisfaction_prompt(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.graders.items import completeness
+from evaluation.grading.items import completeness
 from evaluation.metrics.scores import (
     Outcome,
     Score,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.protocol.preview import Answer, preview
-from studio.spec.task import HiddenIntent, TaskSpec, Trigger
+from studio.domain.task import HiddenIntent, TaskSpec, Trigger
 
 
 def task(*wishes: str, provided: tuple[int, ...] = (), **more) -> TaskSpec:

@@ -6,8 +6,8 @@ from evaluation.protocol.history import calls_shown, same_tool, tools_history
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import MISSING, find, parsed
 from evaluation.protocol.trace import CUT, MISSING_FILE, files_shown, read_texts, render_trace
-from studio.spec.opening import opening_message
-from studio.spec.task import ChecklistItem, TaskSpec, ToolEvidence, Trigger
+from studio.domain.opening_message import opening_message
+from studio.domain.task import ChecklistItem, TaskSpec, ToolEvidence, Trigger
 
 
 def call(name: str, result: str = "{}", **arguments: object) -> ToolRecord:

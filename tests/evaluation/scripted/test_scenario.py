@@ -11,7 +11,7 @@ from evaluation.llm import Door
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt
-from evaluation.scripted.mischief import NOBODY_SAID
+from evaluation.scripted.faults import NOBODY_SAID
 from evaluation.scripted.scenario import BadScenario, load_scenario, read_scenario
 
 DoorTo = Callable[..., Door]

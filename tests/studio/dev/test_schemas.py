@@ -12,10 +12,10 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from evaluation.releases import cut_release
+from evaluation.releases.cut import cut_release
 from studio.dev.schemas import FOLDER, schemas
+from studio.domain.pibench import read_personas, write_persona
 from studio.models import User
-from studio.spec.pibench import read_personas, write_persona
 from tests.evaluation.builders import benchmark_of, file, rubric, task
 
 SAMPLE = Path(__file__).resolve().parents[3] / "fixtures" / "sample" / "data"

@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from studio.drafts import findings
+from studio.domain.base import FileRef
+from studio.domain.episode import EpisodeSpec
+from studio.domain.persona import PersonaSpec
+from studio.findings import refresh
 from studio.models import Blob
-from studio.spec.base import FileRef
-from studio.spec.episode import EpisodeSpec
-from studio.spec.persona import PersonaSpec
 from tests.factories import a_task_spec
 
 FILES = {f"{number:064x}": f"note {number}" for number in range(2_000)}
@@ -43,11 +43,11 @@ def test_texts_are_complete_while_other_threads_fill_the_cache(
         wrong = 0
         for _ in range(300):
             wanted = random.sample(NAMES, 40)
-            texts = findings.load_texts([episode_with(wanted)])
+            texts = refresh.load_texts([episode_with(wanted)])
             wrong += texts != {sha256: FILES[sha256] for sha256 in wanted}
         return wrong
 
     monkeypatch.setattr(Blob.objects, "read", read)
-    monkeypatch.setattr(findings, "_texts", findings.BoundedCache(100_000))  # far less than all of them
+    monkeypatch.setattr(refresh, "_texts", refresh.BoundedCache(100_000))  # far less than all of them
     with ThreadPoolExecutor(16) as pool:
         assert sum(pool.map(wrong_calls, range(16))) == 0

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management import CommandError, ManagementUtility, call_command
 
 from studio.models import Benchmark, Membership, Task, User
-from tests.studio.spec.pibench.folders import PERSONA, documents, files, parsed, task_yaml
+from tests.studio.domain.pibench.folders import PERSONA, documents, files, parsed, task_yaml
 
 pytestmark = pytest.mark.django_db
 

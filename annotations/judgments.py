@@ -1,0 +1,154 @@
+"""One auditor, one decision after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from annotations.consensus import update_consensus
+from annotations.models import AuditCampaign, Judgment, Packet
+from annotations.packets import Shown, find_passage, flat
+from annotations.visibility import RESULTS_READ, has_read_results, is_auditor, pending_packets
+from studio.models import Event, User
+
+ANSWERS = (Judgment.Answer.YES, Judgment.Answer.NO, Judgment.Answer.UNSURE)
+LONGEST_COMMENT = 5_000
+MOST_PASSAGES = 20
+
+
+class JudgmentRefused(Exception):
+    """The answer cannot be taken. ``field`` says which entry is wrong, if one is; the text says what to do."""
+
+    def __init__(self, words: str, field: str = "") -> None:
+        super().__init__(words)
+        self.field = field
+
+
+def next_packet(campaign: AuditCampaign, auditor: User) -> Packet | None:
+    """What the auditor is asked next; None: nothing is left for them."""
+    waiting = pending_packets(campaign, auditor)
+    return Packet.objects.select_related("campaign").get(pk=waiting[0]) if waiting else None
+
+
+def next_number(packet: Packet, auditor: User) -> int:
+    """The number an answer given now would have; the form carries it, so that sending it twice does no harm."""
+    last = packet.judgments.filter(auditor=auditor).order_by("-number").values_list("number", flat=True).first()
+    return (last or 0) + 1
+
+
+@transaction.atomic
+def record_judgment(
+    packet: Packet,
+    *,
+    auditor: User,
+    answer: str,
+    number: int,
+    evidence: Sequence[str] = (),
+    comment: str = "",
+    milliseconds: int | None = None,
+) -> Judgment:
+    """Keep an auditor's answer. Sent twice, it is kept once. Raises JudgmentRefused; then nothing is kept.
+
+    ``number`` is what ``next_number`` gave when the question was put. ``evidence`` are passages of what
+    is shown, verbatim but for white space.
+    """
+    if answer not in ANSWERS:
+        raise JudgmentRefused("Answer yes, no or unsure.", "answer")
+    packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=packet.pk)
+    given = {row.number: row for row in packet.judgments.filter(auditor=auditor)}
+    last = max(given, default=0)
+    if number in given:
+        if number == last and given[number].answer == answer:
+            return given[number]
+        raise JudgmentRefused(
+            "You have answered this one already, in another window perhaps. Take it back to change it."
+        )
+    if packet.campaign.state != AuditCampaign.State.OPEN:
+        raise JudgmentRefused("This audit has been closed meanwhile; your answer was not kept.")
+    if not is_auditor(auditor, packet.campaign):
+        raise JudgmentRefused("You are not asked in this audit.")
+    if has_read_results(auditor, packet.campaign):
+        raise JudgmentRefused("You have seen the results of this audit, so you are not asked any more.")
+    if number != last + 1 or (last and given[last].answer != Judgment.Answer.UNDONE):
+        raise JudgmentRefused(
+            "You have answered this one already, in another window perhaps. Take it back to change it."
+        )
+    if packet.adjudications.exists():
+        raise JudgmentRefused("This decision has been adjudicated meanwhile; your answer was not kept.")
+    passages = _checked_passages(packet, evidence)
+    if len(comment) > LONGEST_COMMENT:
+        raise JudgmentRefused(f"Keep the comment below {LONGEST_COMMENT} characters.", "comment")
+    row = Judgment.objects.create(
+        packet=packet,
+        auditor=auditor,
+        number=number,
+        answer=answer,
+        evidence=passages,
+        comment=comment.strip(),
+        milliseconds=milliseconds,
+    )
+    update_consensus(packet)
+    return row
+
+
+def _checked_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
+    shown = Shown.model_validate(packet.shown)
+    passages = list(dict.fromkeys(flat(passage) for passage in evidence if passage.strip()))
+    if len(passages) > MOST_PASSAGES:
+        raise JudgmentRefused(f"Mark at most {MOST_PASSAGES} passages.", "evidence")
+    for passage in passages:
+        if find_passage(shown, passage) is None:
+            words = passage if len(passage) <= 80 else passage[:79] + "…"
+            raise JudgmentRefused(
+                f"“{words}” does not stand in what is shown. Mark it there, or leave it out.", "evidence"
+            )
+    return passages
+
+
+@transaction.atomic
+def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
+    """Take the auditor's last answer back, so that it is asked again. Raises JudgmentRefused.
+
+    What has been adjudicated stays: somebody relied on it.
+    """
+    if campaign.state != AuditCampaign.State.OPEN:
+        raise JudgmentRefused("This audit is closed; its answers stay as they are.")
+    if has_read_results(auditor, campaign):
+        raise JudgmentRefused("You have seen the results of this audit, so your answers stay as they are.")
+    last = (
+        Judgment.objects.filter(packet__campaign=campaign, auditor=auditor)
+        .order_by("packet_id", "-number")
+        .distinct("packet_id")
+    )
+    standing = [row for row in last if row.answer != Judgment.Answer.UNDONE]
+    if not standing:
+        raise JudgmentRefused("There is no answer of yours to take back.")
+    newest = max(standing, key=lambda row: (row.created_at, row.pk))
+    packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=newest.packet_id)
+    if packet.adjudications.exists():
+        raise JudgmentRefused("Your last answer has been adjudicated; it can no longer be taken back.")
+    if next_number(packet, auditor) == newest.number + 1:  # else another window was quicker
+        Judgment.objects.create(packet=packet, auditor=auditor, number=newest.number + 1, answer=Judgment.Answer.UNDONE)
+    update_consensus(packet)
+    return packet
+
+
+@transaction.atomic
+def read_results(campaign: AuditCampaign, auditor: User) -> None:
+    """From now on the auditor sees what the judge and colleagues said, and judges no more here.
+
+    Refused while something is left for them. Reading twice is reading once.
+    """
+    AuditCampaign.objects.select_for_update().get(pk=campaign.pk)
+    if has_read_results(auditor, campaign):
+        return
+    if pending_packets(campaign, auditor):
+        raise JudgmentRefused("Judge what is left first: the results would sway you.")
+    Event.objects.create(
+        benchmark_id=campaign.benchmark_id,
+        actor=auditor,
+        verb=RESULTS_READ,
+        summary=f"Finished judging the audit “{campaign.name}” and opened its results",
+        data={"campaign": campaign.pk},
+    )

@@ -1,0 +1,153 @@
+"""Lists the pages show: what is to be adjudicated, where people and judge differ, how long it will take."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from dataclasses import dataclass
+
+from annotations.adjudication import undecided_packets
+from annotations.intervals import Rate
+from annotations.models import AuditCampaign, Consensus, Judgment, Packet
+from annotations.results import Line, Summary
+from annotations.visibility import ADJUDICATORS, answers_of
+from studio.access import roles_in
+from studio.models import User
+
+KINDS = {"checklist": "Checklist", "satisfaction": "Intent satisfied", "follow_up": "Intent asked for"}
+LEAST_TIMED = 3
+"""Answers needed before a guess at the time left is worth showing."""
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """A packet whose auditors differ. Does not say what the judge held: that would sway the last word."""
+
+    packet: Packet
+    kind: str
+    subject: str
+    yes: int
+    no: int
+    unsure: int
+    mine: bool
+    """The person looking may give the last word."""
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A packet on which people hold the opposite of the judge."""
+
+    packet: Packet
+    kind: str
+    subject: str
+    people: bool
+    judge: bool
+    reason: str
+    """The judge's."""
+    quote: str
+    adjudicated: bool
+    comments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One line of the chart: positions in percent of its width; None where n is 0."""
+
+    line: Line
+    low: float | None
+    at: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Rates with their intervals, drawn on one scale."""
+
+    bars: tuple[Bar, ...]
+    end: int
+    """The right end of the scale, in percent."""
+
+
+def chart(summary: Summary) -> Chart:
+    lines = (*summary.lines, summary.total)
+    highest = max((line.rate.high or 0.0 for line in lines), default=0.0)
+    end = next(end for end in (5, 10, 20, 50, 100) if highest * 100 <= end or end == 100)
+
+    def place(value: float | None) -> float | None:
+        return None if value is None else round(value * 10_000 / end, 2)
+
+    return Chart(tuple(Bar(line, *map(place, _ends(line.rate))) for line in lines), end)
+
+
+def _ends(rate: Rate) -> tuple[float | None, float | None, float | None]:
+    return rate.low, rate.value, rate.high
+
+
+def undecided(campaign: AuditCampaign, user: User) -> list[Undecided]:
+    answers = answers_of([campaign.pk])
+    allowed = not roles_in(user, campaign.benchmark).isdisjoint(ADJUDICATORS)
+    found = []
+    for packet in campaign.packets.filter(pk__in=undecided_packets(campaign, answers)):
+        said = answers[packet.pk]
+        counts = Counter(said.values())
+        found.append(
+            Undecided(
+                packet,
+                KINDS[packet.kind],
+                packet.shown["subject"],
+                yes=counts["yes"],
+                no=counts["no"],
+                unsure=counts["unsure"],
+                mine=allowed and user.pk not in said,
+            )
+        )
+    return found
+
+
+def disagreements(campaign: AuditCampaign) -> list[Disagreement]:
+    rows = (
+        Consensus.objects.filter(packet__campaign=campaign, decision__isnull=False)
+        .select_related("packet")
+        .prefetch_related("packet__judgments", "packet__adjudications")
+        .order_by("packet__position")
+    )
+    return [
+        Disagreement(
+            packet=row.packet,
+            kind=KINDS[row.packet.kind],
+            subject=row.packet.shown["subject"],
+            people=bool(row.decision),
+            judge=row.packet.sealed["decision"],
+            reason=row.packet.sealed.get("reason", ""),
+            quote=row.packet.sealed.get("quote", ""),
+            adjudicated=row.adjudicated,
+            comments=_comments(row.packet),
+        )
+        for row in rows
+        if row.decision != row.packet.sealed["decision"]
+    ]
+
+
+def standing_judgments(packet: Packet) -> list[Judgment]:
+    """Each auditor's answer that counts, without a name: who said it does not matter for the last word."""
+    newest = packet.judgments.order_by("auditor_id", "-number").distinct("auditor_id")
+    return sorted((row for row in newest if row.answer != Judgment.Answer.UNDONE), key=lambda row: row.created_at)
+
+
+def minutes_left(campaign: AuditCampaign, user: User, left: int) -> int | None:
+    """A guess from the person's own pace; None while there is nothing to go by."""
+    newest = (
+        Judgment.objects.filter(packet__campaign=campaign, auditor=user.pk)
+        .order_by("-created_at")
+        .values_list("milliseconds", flat=True)[:30]
+    )
+    times = [time for time in newest if time is not None]
+    if len(times) < LEAST_TIMED or not left:
+        return None
+    return max(1, round(statistics.median(times) * left / 60_000))
+
+
+def _comments(packet: Packet) -> tuple[str, ...]:
+    last_words = [row.reason for row in packet.adjudications.all()]
+    newest = {row.auditor_id: row for row in sorted(packet.judgments.all(), key=lambda row: row.number)}
+    return (*last_words, *(row.comment for row in newest.values() if row.comment and row.answer != "undone"))

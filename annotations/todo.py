@@ -1,0 +1,37 @@
+"""Audits that wait for somebody, on their Home."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from annotations.models import AuditCampaign
+from annotations.visibility import shares_of
+from studio.models import Benchmark, User
+from studio.reports.todo import Group, Item, register
+
+
+def audits_waiting(user: User, benchmarks: QuerySet[Benchmark], most: int) -> list[Group]:
+    """Open audits in which the person is still asked, the oldest first."""
+    campaigns = list(
+        AuditCampaign.objects.filter(benchmark__in=benchmarks, state=AuditCampaign.State.OPEN)
+        .select_related("benchmark")
+        .order_by("created_at")
+    )
+    shares = shares_of(campaigns, user)
+    asked = [campaign for campaign in campaigns if shares[campaign.pk].pending]
+    items = tuple(
+        Item(
+            campaign.name,
+            reverse("annotations:judge", args=[campaign.pk]),
+            str(campaign.benchmark),
+            "waiting" if not shares[campaign.pk].done else "running",
+            f"{len(shares[campaign.pk].pending)} to judge",
+        )
+        for campaign in asked[:most]
+    )
+    return [Group("audits", "Waiting for your judgment", items, len(asked))]
+
+
+def register_waiting() -> None:
+    register("audits", audits_waiting)

@@ -1,0 +1,189 @@
+"""Handing a judge's decisions to people, and reading back what they hold.
+
+Audits know nothing of verdicts: each is frozen into a packet with what that judge saw, and what it
+decided sealed beside it. A scripted judge may be audited, to try it; such an audit is marked and is
+never evidence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from django.db.models import Count, Q, QuerySet
+
+from annotations.campaigns import CampaignRefused, FrozenDecision, check_auditors, open_campaign
+from annotations.models import AuditCampaign
+from annotations.packets import Part, Sealed, Shown, show
+from annotations.results import Summary, summarise
+from annotations.sampling import Candidate, Drawn, draw
+from evaluation.grading.session import Scene, load_scenes
+from evaluation.models import Pilot, Session, Verdict
+from evaluation.protocol.trace import files_shown, read_texts, shown_fields
+from studio.domain.task import TaskSpec
+from studio.models import Benchmark, User
+
+DEFAULT_SIZE = 60
+LARGEST = 2_000
+
+
+def auditable_verdicts(pilot: Pilot) -> QuerySet[Verdict]:
+    """The decisions of models in a pilot. Of checklists the strict ones: each is about one turn as it was then."""
+    return Verdict.objects.filter(
+        Q(kind=Verdict.Kind.CHECKLIST, scoring="strict", grader="rubric") | Q(grader="judge"),
+        session__run__pilot=pilot,
+        met__isnull=False,
+    )
+
+
+def auditable_pilots(benchmark: Benchmark) -> QuerySet[Pilot]:
+    """Pilots with something to audit, each with ``decisions``, their number."""
+    counted = Count(
+        "runs__sessions__verdicts",
+        filter=Q(runs__sessions__verdicts__met__isnull=False)
+        & (
+            Q(runs__sessions__verdicts__grader="judge")
+            | Q(runs__sessions__verdicts__grader="rubric", runs__sessions__verdicts__scoring="strict")
+        ),
+    )
+    pilots = Pilot.objects.filter(benchmark=benchmark).select_related("agent", "judge")
+    return pilots.annotate(decisions=counted).filter(decisions__gt=0)
+
+
+def open_audit(
+    pilot: Pilot,
+    *,
+    size: int = DEFAULT_SIZE,
+    by: User | None,
+    seed: int = 0,
+    overlap: int = 1,
+    name: str = "",
+    auditors: Collection[User] = (),
+) -> AuditCampaign:
+    """Sample a pilot's decisions over kind, decision and persona, and freeze them for people to judge.
+
+    The same seed draws the same sample of the same verdicts. Raises CampaignRefused.
+    """
+    if not 1 <= size <= LARGEST:
+        raise CampaignRefused("size", f"Choose between 1 and {LARGEST} decisions.")
+    check_auditors(pilot.benchmark, overlap, auditors)
+    drawn = draw(_candidates(pilot), size, seed)
+    return open_campaign(
+        pilot.benchmark,
+        _frozen(pilot, drawn),
+        name=name or f"Audit of pilot {pilot.number}",
+        source=source_of(pilot),
+        seed=seed,
+        overlap=overlap,
+        scripted=pilot.scripted or pilot.judge.scripted,
+        by=by,
+        auditors=auditors,
+    )
+
+
+def audits_of(pilot: Pilot) -> QuerySet[AuditCampaign]:
+    return AuditCampaign.objects.filter(source=source_of(pilot))
+
+
+def audit_summary(of: Benchmark | Pilot) -> Summary:
+    """What people hold of a pilot's judges, or of all real judges of a benchmark. Scripted ones are no evidence."""
+    campaigns = audits_of(of) if isinstance(of, Pilot) else AuditCampaign.objects.filter(benchmark=of)
+    return summarise(list(campaigns.filter(scripted=False)))
+
+
+def source_of(pilot: Pilot) -> str:
+    return f"pilot:{pilot.pk}"
+
+
+def _candidates(pilot: Pilot) -> Iterator[Candidate]:
+    rows = auditable_verdicts(pilot).values_list(
+        "pk", "kind", "met", "session__run__persona_revision__persona__user_id"
+    )
+    for pk, kind, met, persona in rows.iterator(chunk_size=5_000):
+        yield Candidate(f"verdict:{pk}", f"{kind} · {'yes' if met else 'no'} · {persona}"[:100])
+
+
+def _frozen(pilot: Pilot, drawn: Sequence[Drawn]) -> list[FrozenDecision]:
+    """The drawn verdicts in their order, each with what its judge saw; a session is loaded once."""
+    pks = [int(one.key.removeprefix("verdict:")) for one in drawn]
+    verdicts = {row.pk: row for row in Verdict.objects.filter(pk__in=pks)}
+    by_session: dict[int, list[Verdict]] = defaultdict(list)
+    for row in verdicts.values():
+        by_session[row.session_id].append(row)
+    sessions = Session.objects.filter(pk__in=by_session).select_related("revision")
+    names = _names(pilot)
+    shown: dict[int, Shown] = {}
+    for session in sessions.iterator(chunk_size=50):
+        shown |= _shown(session, by_session[session.pk], names)
+    return [
+        FrozenDecision(
+            source=one.key,
+            stratum=one.stratum,
+            weight=one.weight,
+            shown=shown[pk],
+            sealed=Sealed(
+                decision=bool(verdicts[pk].met),
+                quote=verdicts[pk].quote,
+                reason=verdicts[pk].reason,
+                judge=pilot.judge.model,
+            ),
+        )
+        for one, pk in zip(drawn, pks, strict=True)
+    ]
+
+
+def _shown(session: Session, verdicts: Iterable[Verdict], names: Collection[str]) -> dict[int, Shown]:
+    task = TaskSpec.model_validate(session.revision.spec)
+    scenes = {scene.number: scene for scene in load_scenes(session, "strict")}
+    intents = [intent.content for intent in task.intents]
+    found: dict[int, Shown] = {}
+    for verdict in verdicts:
+        scene = scenes[verdict.turn]
+        if verdict.kind == Verdict.Kind.CHECKLIST:
+            parts = [*_conversation(scene), *_tools(scene, task), *_files(scene, task)]
+            found[verdict.pk] = show("checklist", verdict.label, parts, context=intents, names=names)
+        elif verdict.kind == Verdict.Kind.SATISFACTION:
+            parts = [_reply(scene), *_files(scene, task)]
+            found[verdict.pk] = show("satisfaction", verdict.label, parts, names=names)
+        else:
+            found[verdict.pk] = show("follow_up", verdict.label, [_reply(scene)], names=names)
+    return found
+
+
+def _conversation(scene: Scene) -> list[Part]:
+    asked = [Part(role="user", label=f"turn {turn}", text=text) for turn, text in enumerate(scene.messages, start=1)]
+    return [*asked, _reply(scene)]
+
+
+def _reply(scene: Scene) -> Part:
+    return Part(role="assistant", label=f"turn {scene.number}", text=scene.reply)
+
+
+def _tools(scene: Scene, task: TaskSpec) -> Iterator[Part]:
+    for call in scene.calls:
+        fields = shown_fields(call, task.tool_evidence)
+        if fields is not None:
+            yield Part(role="tool", label=call.name, text=_as_lines(fields))
+
+
+def _files(scene: Scene, task: TaskSpec) -> list[Part]:
+    texts = read_texts(files_shown(task), scene.read)
+    return [Part(role="file", label=path, text=text) for path, text in texts.items()]
+
+
+def _as_lines(fields: dict[str, dict[str, object]]) -> str:
+    """``call`` and ``result`` fields a line each, texts as they are."""
+    lines = []
+    for side, values in fields.items():
+        for path, value in values.items():
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+            lines.append(f"{side} {path}: {text}")
+    return "\n".join(lines)
+
+
+def _names(pilot: Pilot) -> set[str]:
+    """What the models of a pilot are called, now and when it started."""
+    now = {name for end in (pilot.agent, pilot.user_model, pilot.judge) for name in (end.name, end.model)}
+    then = [end for end in pilot.config.values() if isinstance(end, dict)]
+    return now | {str(end[key]) for end in then for key in ("name", "model") if end.get(key)}

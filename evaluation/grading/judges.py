@@ -1,0 +1,73 @@
+"""Judges played by models: a prompt, the door, and an answer that can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from evaluation.call_records import CallRecord
+from evaluation.llm import Door, Endpoint
+from evaluation.models import ModelEndpoint, Session
+from evaluation.protocol.answers import parse_answer
+from evaluation.protocol.history import Way
+from evaluation.protocol.participants import Decision, OpenIntent
+from evaluation.protocol.prompts import JudgePrompt, checklist_prompt, follow_up_prompt, satisfaction_prompt
+
+INTENT_TRIES = 16
+CHECKLIST_TRIES = 5
+
+
+class ModelIntentJudge:
+    """The simulated user's judgment of a turn (``IntentJudge``), by the model that plays the user."""
+
+    def __init__(self, endpoint: ModelEndpoint, record: CallRecord, turn: Callable[[], int]) -> None:
+        self._endpoint = endpoint
+        self._record = record
+        self._turn = turn
+        self.calls: dict[str, int] = {}
+        """By kind of verdict: the model call of the latest answer."""
+
+    def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> Sequence[Decision]:
+        return self._ask(satisfaction_prompt(reply, files, intents))
+
+    def asked_for(self, reply: str, intents: Sequence[OpenIntent]) -> Sequence[Decision]:
+        return self._ask(follow_up_prompt(reply, intents))
+
+    def _ask(self, prompt: JudgePrompt) -> Sequence[Decision]:
+        decisions, call = _ask(self._record, self._endpoint, prompt, prompt.purpose, self._turn, INTENT_TRIES)
+        self.calls[prompt.purpose] = call
+        return decisions
+
+
+class ModelChecklistJudge:
+    """Puts rubric criteria to the pilot's judge (``AskJudge``)."""
+
+    def __init__(self, session: Session, record: CallRecord) -> None:
+        self._endpoint = session.run.pilot.judge
+        self._record = record
+
+    def __call__(
+        self, turn: int, way: Way, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
+    ) -> tuple[Sequence[Decision], int]:
+        prompt = checklist_prompt(intents, trace, criteria, escaped=way == "strict")
+        return _ask(self._record, self._endpoint, prompt, f"checklist_{way}", lambda: turn, CHECKLIST_TRIES)
+
+
+def _ask(
+    record: CallRecord,
+    endpoint: ModelEndpoint,
+    prompt: JudgePrompt,
+    purpose: str,
+    turn: Callable[[], int],
+    tries: int,
+) -> tuple[Sequence[Decision], int]:
+    """The decisions, and the row of the call that gave them. Raises Outage."""
+    door = Door(Endpoint.of(endpoint), recorder=record.recorder(endpoint, purpose, turn))
+    decisions, completion = door.ask_json(
+        prompt.messages,
+        prompt.purpose,
+        prompt.schema,
+        lambda answer: parse_answer(prompt, answer),
+        max_tries=tries,
+        temperature=0,
+    )
+    return decisions, record.answered[completion.request_hash]

@@ -1,0 +1,67 @@
+"""A good line of a rehearsal becomes a hidden intent or a checklist item of the draft."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation.models import Rehearsal
+from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
+from studio.drafts.load import load_task
+from studio.drafts.validate import DraftRefused, StaleDraft
+from studio.models import Task, User
+from studio.tasks.save import save_task
+
+Kind = Literal["intent", "item"]
+NOTE = "From a rehearsal"
+MOST_CHARACTERS = 2_000
+TRIES = 4
+
+
+class WordsRefused(Exception):
+    """The words were not added; the text says why. They are still the person's."""
+
+
+@dataclass(frozen=True)
+class Harvest:
+    kind: Kind
+    position: int
+    """1-based, in the draft."""
+    version: int
+
+
+def keep_words(rehearsal: Rehearsal, kind: Kind, words: str, *, by: User) -> Harvest:
+    """Add ``words`` to the task's draft as it is now, whatever others saved since; the rehearsal's own revision stays.
+
+    Raises WordsRefused.
+    """
+    words = " ".join(words.split())
+    if not words:
+        raise WordsRefused("Select or write the words first.")
+    if len(words) > MOST_CHARACTERS:
+        raise WordsRefused(
+            f"This has {len(words):,} characters. Keep the one thing that matters: at most {MOST_CHARACTERS:,}."
+        )
+    for _ in range(TRIES):  # it adds at the end, so a draft that has just been saved is no reason to trouble anyone
+        task = Task.objects.select_related("group").get(pk=rehearsal.revision.task_id)
+        spec = _with(load_task(task), kind, words)
+        try:
+            revision = save_task(task.pk, spec, by=by, note=NOTE, base_version=task.version)
+        except StaleDraft:
+            continue
+        except DraftRefused as refusal:
+            raise WordsRefused(str(refusal)) from None
+        return Harvest(kind, len(spec.intents if kind == "intent" else spec.checklist), revision.number)
+    raise WordsRefused("Others are saving this task at this very moment. Your words are still here: try once more.")
+
+
+def _with(spec: TaskSpec, kind: Kind, words: str) -> TaskSpec:
+    there = [one.content for one in spec.intents] if kind == "intent" else [one.criterion for one in spec.checklist]
+    for number, text in enumerate(there, 1):
+        if " ".join(text.split()) == words:
+            raise WordsRefused(f"{'Intent' if kind == 'intent' else 'Item'} {number} of the draft says this already.")
+    uid = str(uuid.uuid4())
+    if kind == "intent":
+        return spec.model_copy(update={"intents": (*spec.intents, HiddenIntent(uid=uid, content=words))})
+    return spec.model_copy(update={"checklist": (*spec.checklist, ChecklistItem(uid=uid, criterion=words))})

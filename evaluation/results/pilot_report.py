@@ -1,0 +1,209 @@
+"""Results of a pilot, as commands, the API and pages give them. Reads only."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from evaluation.grading.items import Graded, Item, items_of, over_turns
+from evaluation.metrics.scores import Outcome, Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
+from evaluation.models import Pilot, Session, Verdict
+from evaluation.protocol.history import WAYS, Way
+from studio.domain.task import TaskSpec
+
+State = Session.State
+Verdicts = Mapping[tuple[str, int], Sequence[tuple[int, bool | None]]]
+"""By way and item: turn and value."""
+
+
+def pilot_report(pilot: Pilot) -> dict[str, Any]:
+    """The whole outcome: every session with intents and items, and the scores."""
+    sessions = _sessions(pilot)
+    specs = _specs(sessions)
+    results = {session.pk: task_result(session, specs[session.revision_id]) for session in sessions}
+    by_run = _by_run(sessions, results)
+    verdicts, keys = _verdicts(pilot)
+    return {
+        "pilot": pilot.pk,
+        "number": pilot.number,
+        "benchmark": pilot.benchmark.slug,
+        "agent": pilot.config.get("agent", {}).get("name", ""),
+        "state": pilot.state,
+        "scripted": pilot.scripted,
+        "drafts": pilot.drafts,
+        "sessions": [
+            _session(
+                session,
+                specs[session.revision_id],
+                results[session.pk],
+                by_run[session.run_id],
+                verdicts[session.pk],
+                keys.get(session.pk),
+            )
+            for session in sessions
+        ],
+        "scores": _scores(pilot, sessions, results),
+    }
+
+
+def pilot_scores(pilot: Pilot) -> dict[str, Any]:
+    """Both scorings, with what they rest on. Three queries, however many sessions."""
+    sessions = _sessions(pilot)
+    specs = _specs(sessions)
+    return _scores(pilot, sessions, {row.pk: task_result(row, specs[row.revision_id]) for row in sessions})
+
+
+def task_result(session: Session, task: TaskSpec) -> TaskResult:
+    """A session as the scores see it. A conversation that is over counts, also while its grading waits."""
+    outcome: Outcome = (
+        "failed" if session.state == State.FAILED else "finished" if session.ended_at is not None else "missing"
+    )
+    return TaskResult(
+        task_id=task.task_id,
+        outcome=outcome,
+        intents=len(task.intents),
+        covered=session.covered or 0,
+        comp={"compat": session.comp_compat, "strict": session.comp_strict},
+        setup=task.is_setup,
+        depends_on=tuple(dependency.task_id for dependency in task.depends_on),
+    )
+
+
+def session_items(
+    task: TaskSpec, state: str, verdicts: Verdicts, keys: Sequence[str] | None
+) -> list[tuple[Item, dict[Way, Graded]]]:
+    """Each item's value both ways. A failed session meets nothing in strict, and is not graded in compat."""
+    graded: list[tuple[Item, dict[Way, Graded]]] = []
+    for item in items_of(task, keys):
+        values: dict[Way, Graded] = {way: over_turns(verdicts.get((way, item.index), ())) for way in WAYS}
+        if state == State.FAILED:
+            values = {"compat": Graded(None), "strict": Graded(False)}
+        graded.append((item, values))
+    return graded
+
+
+def _sessions(pilot: Pilot) -> list[Session]:
+    return list(
+        Session.objects.filter(run__pilot=pilot)
+        .select_related("revision", "run__persona_revision__persona")
+        .prefetch_related("intents")
+        .order_by("run__persona_revision__persona__position", "run__persona_revision", "run__number", "position")
+    )
+
+
+def _specs(sessions: Sequence[Session]) -> dict[int, TaskSpec]:
+    revisions = {session.revision_id: session.revision for session in sessions}
+    return {pk: TaskSpec.model_validate(revision.spec) for pk, revision in revisions.items()}
+
+
+def _by_run(sessions: Sequence[Session], results: Mapping[int, TaskResult]) -> dict[int, dict[str, TaskResult]]:
+    runs: dict[int, dict[str, TaskResult]] = defaultdict(dict)
+    for session in sessions:
+        result = results[session.pk]
+        runs[session.run_id][result.task_id] = result
+    return runs
+
+
+def _verdicts(pilot: Pilot) -> tuple[dict[int, Verdicts], dict[int, list[str]]]:
+    """Checklist verdicts by session, and the keys of grader scripts as far as they were graded."""
+    by_session: dict[int, dict[tuple[str, int], list[tuple[int, bool | None]]]] = defaultdict(lambda: defaultdict(list))
+    labels: dict[int, dict[int, str]] = defaultdict(dict)
+    rows = Verdict.objects.filter(session__run__pilot=pilot, kind=Verdict.Kind.CHECKLIST).order_by("turn", "index")
+    for pk, way, index, turn, met, label, uid in rows.values_list(
+        "session", "scoring", "index", "turn", "met", "label", "uid"
+    ):
+        by_session[pk][way, index].append((turn, met))
+        if uid is None:
+            labels[pk][index] = label.removeprefix("[tools] ")
+    keys = {pk: [label for _, label in sorted(found.items())] for pk, found in labels.items()}
+    return by_session, keys  # type: ignore[return-value]
+
+
+def _session(
+    session: Session,
+    task: TaskSpec,
+    result: TaskResult,
+    run: Mapping[str, TaskResult],
+    verdicts: Verdicts,
+    keys: Sequence[str] | None,
+) -> dict[str, Any]:
+    items = session_items(task, session.state, verdicts, keys)
+    settled = {row.index: row for row in session.intents.all()}
+    failed = session.state == State.FAILED
+    value = proc(result, run, "strict")
+    return {
+        "session": session.pk,
+        "persona": session.run.persona_revision.persona.user_id,
+        "task": task.task_id,
+        "run": session.run.number,
+        "state": session.state,
+        "reason": session.reason,
+        "setup": task.is_setup,
+        "turns": session.turn_count,
+        "intents": [
+            {
+                "index": index,
+                "status": settled[index].status if index in settled else "open",
+                "turn": (settled[index].turn or None) if index in settled else None,
+            }
+            for index in range(1, len(task.intents) + 1)
+        ],
+        "items": [
+            {
+                "index": item.index,
+                "grader": item.grader,
+                "compat": graded["compat"].value,
+                "strict": graded["strict"].value,
+                "turn": graded["strict"].turn or graded["compat"].turn,
+            }
+            for item, graded in items
+        ],
+        "ungraded": session.ungraded,
+        "proc": None if task.is_setup else value,
+        "comp": {"compat": session.comp_compat, "strict": 0.0 if failed and items else session.comp_strict},
+        "tokens": {part: session.tokens.get(part, 0) for part in ("agent", "user", "judge")},
+        "judge_tokens": {way: session.tokens.get(f"judge_{way}", 0) for way in WAYS},
+    }
+
+
+def _scores(pilot: Pilot, sessions: Sequence[Session], results: Mapping[int, TaskResult]) -> dict[str, Any]:
+    """By way of scoring: for each run the mean over personas; then mean and deviation over runs."""
+    tasks: dict[str, dict[int, list[TaskResult]]] = defaultdict(lambda: defaultdict(list))
+    for session in sessions:
+        tasks[session.run.persona_revision.persona.user_id][session.run.number].append(results[session.pk])
+    numbers = sorted({session.run.number for session in sessions})
+    scores: dict[str, Any] = {}
+    personas: dict[str, dict[str, Any]] = {user: {} for user in tasks}
+    for way in WAYS:
+        by_persona = {user: {k: persona_score(runs[k], way) for k in numbers} for user, runs in tasks.items()}
+        scores[way] = _over_runs({k: benchmark_score(scored[k] for scored in by_persona.values()) for k in numbers})
+        for user, scored in by_persona.items():
+            personas[user][way] = _over_runs(scored)
+    return scores | {
+        "personas": personas,
+        "runs": len(numbers),
+        "ungraded": sum(session.ungraded for session in sessions),
+        "judge_tokens": {way: sum(session.tokens.get(f"judge_{way}", 0) for session in sessions) for way in WAYS},
+        "tokens": {
+            part: sum(session.tokens.get(part, 0) for session in sessions) for part in ("agent", "user", "judge")
+        },
+        "cost": str(sum((session.cost for session in sessions), start=0)),
+        "scripted": pilot.scripted,
+    }
+
+
+def _over_runs(scores: Mapping[int, Score]) -> dict[str, Any]:
+    """``n``, ``failed`` and ``missing`` count scored sessions over all runs."""
+    rows = list(scores.values())
+    return {
+        "proc": mean(row.proc for row in rows),
+        "proc_std": spread(row.proc for row in rows),
+        "comp": mean(row.comp for row in rows),
+        "comp_std": spread(row.comp for row in rows),
+        "n": sum(row.n for row in rows),
+        "failed": sum(row.failed for row in rows),
+        "missing": sum(row.missing for row in rows),
+        "runs": [{"run": number, **asdict(score)} for number, score in scores.items()],
+    }

@@ -1,0 +1,37 @@
+"""Pilots and releases in the studio's search."""
+# ruff: noqa: S608
+
+from __future__ import annotations
+
+from django.urls import reverse
+
+from studio.search.sources import Source, register
+
+PILOT = "('pilot ' || r.number || ' ' || a.name)"
+RELEASE = "('release ' || b.name || ' ' || b.slug || ' ' || r.version)"
+
+
+def register_sources() -> None:
+    register(
+        Source(
+            "pilot",
+            "Pilots",
+            f"""SELECT r.id, r.benchmark_id, NULL::bigint, NULL::bigint, '', NULL::int, 0.5, r.created_at
+                FROM asked CROSS JOIN evaluation_pilot r JOIN evaluation_modelendpoint a ON a.id = r.agent_id
+                WHERE r.benchmark_id = ANY(asked.benchmarks) AND {PILOT} ILIKE ALL(asked.parts)""",
+            """SELECT 'Pilot ' || r.number || ' · ' || a.name FROM evaluation_pilot r
+               JOIN evaluation_modelendpoint a ON a.id = r.agent_id WHERE r.id = page.pk""",
+            address=lambda pk: reverse("evaluation:pilot", args=[pk]),
+        )
+    )
+    register(
+        Source(
+            "release",
+            "Releases",
+            f"""SELECT r.id, r.benchmark_id, NULL::bigint, NULL::bigint, '', NULL::int, 0.5, r.created_at
+                FROM asked CROSS JOIN evaluation_release r JOIN studio_benchmark b ON b.id = r.benchmark_id
+                WHERE r.benchmark_id = ANY(asked.benchmarks) AND {RELEASE} ILIKE ALL(asked.parts)""",
+            "SELECT 'Release ' || r.version FROM evaluation_release r WHERE r.id = page.pk",
+            address=lambda pk: reverse("evaluation:release", args=[pk]),
+        )
+    )

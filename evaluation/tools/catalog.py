@@ -1,0 +1,43 @@
+"""The tools as people read of them: from the same schemas that models get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from evaluation.tools.apps import bound
+from evaluation.tools.files import workspace_tools
+from evaluation.tools.toolbox import Tool
+from evaluation.tools.workspace import Workspace
+from studio.domain.tool_catalog import Parameter, ToolCard
+
+
+def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
+    """Of the workspace tools, and of those of the names that are built."""
+    return list(_always()), [_card(tool) for tool in bound(names)]
+
+
+@cache
+def _always() -> tuple[ToolCard, ...]:
+    return tuple(_card(tool) for tool in workspace_tools(Workspace(Path())))  # none is called
+
+
+def _card(tool: Tool) -> ToolCard:
+    schema = tool.schema["function"]["parameters"]
+    required = set(schema.get("required", ()))
+    return ToolCard(
+        tool.name,
+        tool.description,
+        tuple(
+            Parameter(name, _kind(part), name in required, str(part.get("description", "")))
+            for name, part in schema.get("properties", {}).items()
+        ),
+        known=True,
+    )
+
+
+def _kind(part: dict[str, Any]) -> str:
+    kinds = [part] if "type" in part else part.get("anyOf", [])
+    return " or ".join(str(kind["type"]) for kind in kinds if "type" in kind) or "anything"

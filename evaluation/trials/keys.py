@@ -1,0 +1,17 @@
+"""The keys of a grader script, for authoring, which may not run code itself."""
+
+from __future__ import annotations
+
+from evaluation.grading.script import GraderBroken, grader_keys
+from evaluation.sandbox import SandboxUnavailable
+from studio.findings.grader_keys import GraderKeys
+
+
+def count_keys(script: bytes) -> GraderKeys:
+    """What ``score([])`` returned, or a sentence why nothing came. Never raises."""
+    try:
+        return GraderKeys(keys=grader_keys(script.decode("utf-8")))
+    except UnicodeDecodeError:
+        return GraderKeys(problem="The script is not UTF-8 text.")
+    except (GraderBroken, SandboxUnavailable) as problem:
+        return GraderKeys(problem=str(problem))

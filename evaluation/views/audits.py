@@ -1,0 +1,121 @@
+"""Opening an audit from a pilot. The audit's own pages know nothing of pilots, so this one is here."""
+
+from __future__ import annotations
+
+import secrets
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods
+
+from annotations.campaigns import CampaignRefused
+from annotations.visibility import benchmarks_to_audit
+from evaluation.audits.campaigns import DEFAULT_SIZE, LARGEST, auditable_pilots, open_audit
+from evaluation.models import Pilot
+from studio.access import ALLOWED
+from studio.models import Benchmark, Membership, User
+
+
+class SignedIn(HttpRequest):
+    """What ``login_required`` leaves."""
+
+    user: User
+
+
+class PilotChoice(forms.ModelChoiceField):
+    def label_from_instance(self, pilot: Pilot) -> str:
+        scripted = ", scripted: practice only" if pilot.scripted else ""
+        return f"Pilot {pilot.number} · {pilot.agent}, judged by {pilot.judge} · {pilot.decisions} decisions{scripted}"  # type: ignore[attr-defined]
+
+
+class OpenAuditForm(forms.Form):
+    """What to audit, how much of it, and by whom."""
+
+    pilot = PilotChoice(
+        Pilot.objects.none(),
+        widget=forms.RadioSelect,
+        empty_label=None,
+        error_messages={
+            "required": "Choose the pilot whose judge is to be audited.",
+            "invalid_choice": "This pilot has nothing to audit.",
+        },
+    )
+    name = forms.CharField(required=False, max_length=200, help_text="Empty: “Audit of pilot …”.")
+    size = forms.IntegerField(
+        label="Decisions",
+        initial=DEFAULT_SIZE,
+        min_value=1,
+        max_value=LARGEST,
+        help_text="Drawn in proportion over kinds, decisions and personas. 60 show a rate of 3 % to about ± 5 points.",
+    )
+    overlap = forms.IntegerField(
+        label="People for each decision",
+        initial=1,
+        min_value=1,
+        max_value=9,
+        help_text="With two or more you also learn how far people agree with each other.",
+    )
+    auditors = forms.ModelMultipleChoiceField(
+        User.objects.none(),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Nobody ticked: every auditor of the benchmark.",
+    )
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same sample again.")
+
+    def __init__(self, benchmark: Benchmark, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        auditors = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values("user")
+        self.fields["pilot"].queryset = auditable_pilots(benchmark)  # type: ignore[attr-defined]
+        self.fields["auditors"].queryset = User.objects.filter(pk__in=auditors)  # type: ignore[attr-defined]
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def audit_new(request: SignedIn) -> HttpResponse:
+    """Of the benchmark in ``?benchmark=``, or of the person's only one."""
+    allowed = list(benchmarks_to_audit(request.user))
+    if not allowed:
+        raise Http404
+    asked = request.GET.get("benchmark", "")
+    benchmark = next((row for row in allowed if row.slug == asked), None)
+    if benchmark is None and (asked or len(allowed) > 1):
+        if asked:
+            raise Http404
+        return render(request, "annotations/choose.html", {"benchmarks": allowed})
+    benchmark = benchmark or allowed[0]
+    initial = {"seed": secrets.randbelow(1_000_000), "pilot": request.GET.get("pilot")}
+    form = OpenAuditForm(benchmark, request.POST or None, initial=initial)
+    pilots = form.fields["pilot"].queryset  # type: ignore[attr-defined]
+    if not initial["pilot"] and len(pilots[:2]) == 1:
+        form.initial["pilot"] = pilots[0]
+    if request.method == "POST" and form.is_valid():
+        said = form.cleaned_data
+        try:
+            audit = open_audit(
+                said["pilot"],
+                size=said["size"],
+                by=request.user,
+                seed=said["seed"],
+                overlap=said["overlap"],
+                name=said["name"],
+                auditors=said["auditors"],
+            )
+        except CampaignRefused as exc:
+            form.add_error(exc.field if exc.field in form.fields else None, str(exc))
+        else:
+            return redirect(audit)
+    context = {
+        "form": form,
+        "benchmark": benchmark,
+        "anything": form.fields["pilot"].queryset.exists(),  # type: ignore[attr-defined]
+        "anyone": form.fields["auditors"].queryset.exists(),  # type: ignore[attr-defined]
+    }
+    request.room = "audits"  # type: ignore[attr-defined]
+    return render(request, "annotations/open.html", context)
+
+
+urlpatterns = [path("audits/new/", audit_new, name="audit-new")]

@@ -1,0 +1,35 @@
+"""How the simulated user of a persona will behave, in plain words, session by session."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from evaluation.protocol.preview import preview
+from studio import access
+from studio.drafts.load import load_tasks
+
+
+@login_required
+def user_preview(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+    """``?task=`` is the number of a session; without it, the first one that has something unsaid."""
+    request.room = "benchmarks"  # type: ignore[attr-defined]
+    persona = access.find_persona(request.user, slug, user_id)
+    rows = list(persona.episode.tasks.filter(position__isnull=False).select_related("group").order_by("position"))
+    asked = request.GET.get("task", "")
+    specs = load_tasks(rows)
+    chosen = next((row for row in rows if str(row.pk) == asked), None)
+    chosen = chosen or next((row for row in rows if specs[row.pk].intents), rows[0] if rows else None)
+    for row in rows:
+        row.episode.persona = persona
+    context = {
+        "persona": persona,
+        "benchmark": persona.benchmark,
+        "rows": rows,
+        "task": chosen,
+        "shown": preview(specs[chosen.pk]) if chosen else None,
+        "intents": specs[chosen.pk].intents if chosen else (),
+        "can": access.actions_in(request.user, persona.benchmark),
+    }
+    return render(request, "evaluation/user_preview.html", context)

@@ -1,0 +1,165 @@
+"""The workspace on disk and in the database: staged before a session, stored after each turn, rebuilt anywhere.
+
+What an agent leaves in a folder is hostile: links and odd files are never followed or kept, and a
+workspace that outgrows its limits is the agent's failure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from evaluation.models import Run, Snapshot
+from evaluation.protocol.participants import AgentFailed
+from studio.domain.base import FileRef
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
+from studio.models import Blob
+
+Manifest = Mapping[str, str]
+"""Path in the workspace → sha256 of its content."""
+
+MAX_FILES = 5_000
+MAX_BYTES = 128 * 1024 * 1024
+SKILLS = "skills"
+
+
+class MissingContent(Exception):
+    """A file is named whose content is not stored: the benchmark is damaged."""
+
+
+def staged(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dict[str, str]:
+    """The workspace as a session finds it (PIBENCH.md, section 1): the persona's skills replace those there,
+    the task's files are laid over the root, nothing else is removed."""
+    files = dict(manifest)
+    skills = [skill for skill in persona.skills if not task.skills or skill.name in task.skills]
+    if persona.skills:
+        files = {path: sha for path, sha in files.items() if PurePosixPath(path).parts[0] != SKILLS}
+        for skill in skills:
+            _lay(files, ((f"{SKILLS}/{skill.name}/{file.path}", file) for file in skill.files))
+    _lay(files, ((asset.path, asset) for asset in task.assets))
+    return files
+
+
+def rebuild(manifest: Manifest, folder: Path) -> None:
+    """Make ``folder`` hold exactly the files of ``manifest``. Raises MissingContent."""
+    for entry in os.scandir(folder):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path)
+        else:
+            os.unlink(entry.path)
+    contents = Blob.objects.read(list(manifest.values()))
+    for path, sha in manifest.items():
+        if sha not in contents:
+            raise MissingContent(f"The content of {path} is not stored.")
+        target = folder / safe_path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(contents[sha])
+
+
+def take_snapshot(run: Run, folder: Path, known: Manifest) -> Snapshot:
+    """Store the workspace by content; one that was met before in this run gives the same row.
+
+    ``known`` is a manifest whose contents are stored already. Raises AgentFailed if it is too large.
+    """
+    manifest = kept(folder, known)
+    digest = hashlib.sha256(json.dumps(manifest, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
+    Snapshot.objects.bulk_create([Snapshot(run=run, manifest=manifest, sha256=digest)], ignore_conflicts=True)
+    return Snapshot.objects.get(run=run, sha256=digest)
+
+
+def kept(folder: Path, known: Manifest) -> dict[str, str]:
+    """Store the contents below ``folder`` that are not among ``known``, and name them all. Raises AgentFailed."""
+    manifest: dict[str, str] = {}
+    fresh: dict[str, bytes] = {}
+    stored = set(known.values())
+    total = 0
+    for path, file in _files(folder):
+        content = _content(file, MAX_BYTES - total)
+        total += len(content)
+        if len(manifest) == MAX_FILES:
+            raise AgentFailed(f"The workspace holds more than {MAX_FILES} files.")
+        sha = hashlib.sha256(content).hexdigest()
+        manifest[path] = sha
+        if sha not in stored:
+            fresh[sha] = content
+    if fresh:
+        Blob.objects.keep(list(fresh.values()))
+    return dict(sorted(manifest.items()))
+
+
+def reader(manifest: Manifest) -> Callable[[str], bytes | None]:
+    """A function that reads one file of a stored workspace; None: it is not there."""
+
+    def read(path: str) -> bytes | None:
+        sha = manifest.get(str(PurePosixPath(path.strip())))
+        return Blob.objects.read([sha]).get(sha) if sha else None
+
+    return read
+
+
+def folder_reader(folder: Path) -> Callable[[str], bytes | None]:
+    """Likewise for a workspace on disk. Links are not followed, nor paths that lead out."""
+
+    def read(path: str) -> bytes | None:
+        try:
+            target = folder / safe_path(path.strip())
+        except ValueError:
+            return None
+        if any(part.is_symlink() for part in (target, *target.parents) if part.is_relative_to(folder)):
+            return None
+        try:
+            return target.read_bytes() if target.is_file() else None
+        except OSError:
+            return None
+
+    return read
+
+
+def safe_path(path: str) -> PurePosixPath:
+    """A relative path that stays inside. Raises ValueError."""
+    pure = PurePosixPath(path)
+    if not pure.parts or pure.is_absolute() or ".." in pure.parts or "\0" in path:
+        raise ValueError(f"{path!r} does not name a file inside the workspace.")
+    return pure
+
+
+def _lay(files: dict[str, str], added: Iterable[tuple[str, FileRef]]) -> None:
+    """Put files over what is there; one that takes a folder's place, or needs a file's, replaces it."""
+    for path, file in added:
+        pure = safe_path(path)
+        name = str(pure)
+        for parent in list(pure.parents)[:-1]:
+            files.pop(str(parent), None)
+        for other in [other for other in files if other.startswith(name + "/")]:
+            del files[other]
+        files[name] = file.sha256
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Regular files below ``folder`` with a name that can be stored."""
+    for root, folders, names in os.walk(folder, followlinks=False):
+        folders.sort()
+        for name in names:
+            path = Path(root) / name
+            relative = path.relative_to(folder).as_posix()
+            try:
+                relative.encode("utf-8")
+            except UnicodeEncodeError:
+                continue
+            if stat.S_ISREG(path.lstat().st_mode):
+                yield relative, path
+
+
+def _content(path: Path, room: int) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        content = file.read(room + 1)
+    if len(content) > room:
+        raise AgentFailed(f"The workspace holds more than {MAX_BYTES:,} bytes.")
+    return content

@@ -1,0 +1,38 @@
+"""What the API's views of one task share: where it is, who may do what, and how a refusal is answered."""
+
+from __future__ import annotations
+
+from rest_framework import status
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from studio import access
+from studio.drafts.validate import DraftRefused
+from studio.models import Task
+from studio.review import assignments
+from studio.review.workflow import PublishingRefused
+
+TASKS = "benchmarks/<slug:slug>/personas/<str:user_id>/tasks/"
+TASK = f"{TASKS}<int:pk>/"
+REFUSALS = (PublishingRefused, DraftRefused, assignments.AssigningRefused)
+
+
+class Conflict(APIException):
+    """The request was understood and does not fit what is stored now."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "conflict"
+
+
+class OfTask(APIView):
+    """A view of one task, to who may do this. What the rules refuse is answered with their words."""
+
+    def handle_exception(self, exc: Exception) -> Response:
+        return super().handle_exception(Conflict(str(exc)) if isinstance(exc, REFUSALS) else exc)
+
+    def task(self, request: Request, slug: str, user_id: str, pk: int, action: str = "view") -> Task:
+        task = access.find_task(request.user, slug, user_id, pk)
+        access.require(request.user, task.episode.persona.benchmark, action)
+        return task

@@ -1,0 +1,221 @@
+"""What somebody does in a fresh studio before it is photographed: by clicking, as people do, and nothing else."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from studio.dev.pictures import Shot, number_in, sign_in
+from studio.local.paths import CHECKOUT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+PEOPLE = ("owner", "author", "reviewer", "auditor")
+SAMPLE = CHECKOUT / "fixtures" / "sample" / "data"
+LONGEST_PILOT_SECONDS = 180
+DECISIONS = 10
+REASON = "A first look at the format; everything here was played by a script."
+
+
+@dataclass
+class Places:
+    """Addresses of what somebody made: the sessions of an episode in order, and what came of running them."""
+
+    persona: str = "/b/sample/p/radio_producer/"
+    tasks: list[str] = field(default_factory=list)
+    script: str = ""
+    pilot: str = ""
+    session: str = ""
+    file: str = ""
+    audit: str = ""
+    judging: str = ""
+    adjudicating: str = ""
+    release: str = ""
+    rehearsal: str = ""
+    imported: str = ""
+    model: str = ""
+
+
+def every_page(places: Places) -> list[Shot]:
+    """Every page of the studio, in the order in which somebody would come to it; a model's own for staff alone."""
+    benchmark = places.persona.partition("p/")[0]
+    slug = benchmark.strip("/").rpartition("/")[2]
+    tasks, persona = places.tasks, places.persona
+    return [
+        Shot("sign-in", "/login/", "nobody"),
+        Shot("home", "/"),
+        Shot("home-author", "/", "author"),
+        Shot("home-reviewer", "/", "reviewer"),
+        Shot("happened", "/happened/"),
+        Shot("benchmarks", "/benchmarks/"),
+        Shot("benchmark", benchmark),
+        Shot("statistics", f"{benchmark}statistics/"),
+        Shot("gaps", f"{benchmark}gaps/"),
+        Shot("benchmark-new", "/benchmarks/new/"),
+        Shot("benchmark-change", f"{benchmark}change/"),
+        Shot("members", f"{benchmark}members/"),
+        Shot("helper", f"/benchmarks/{slug}/help/"),
+        Shot("tasks", f"{benchmark}tasks/"),
+        Shot("copy", f"{benchmark}tasks/copy/?task={number_in(tasks[2])}"),
+        Shot("templates", f"{benchmark}templates/"),
+        Shot("template-new", f"{tasks[2]}template/"),
+        Shot("findings", f"{benchmark}findings/"),
+        Shot("history", f"{benchmark}history/"),
+        Shot("import", f"{benchmark}import/"),
+        Shot("import-preview", places.imported),
+        Shot("persona-new", f"{benchmark}personas/new/"),
+        Shot("board", f"{persona}?task={number_in(tasks[2])}"),
+        Shot("profile", f"{persona}profile/"),
+        Shot("behaviour", f"{persona}behaviour/"),
+        Shot("script", places.script, "author"),
+        Shot("script-run", f"{places.script}try/", "author"),
+        Shot("script-version", f"{places.script}versions/1/", "author"),
+        Shot("script-new", f"{persona}scripts/new/", "author"),
+        Shot("skill", f"{persona}skills/script-timing/", "author"),
+        Shot("skill-new", f"{persona}skills/", "author"),
+        Shot("persona-history", f"{persona}history/"),
+        Shot("persona-version", f"{persona}versions/1/"),
+        Shot("task-new", f"{persona}new/"),
+        Shot("task", tasks[2], "author"),
+        Shot("task-file", f"{tasks[2]}files/tracks_2027-03-11.csv", "author"),
+        Shot("task-review", tasks[3], "reviewer"),
+        Shot("rehearse", f"{tasks[2]}rehearse/", "author"),
+        Shot("rehearsal", places.rehearsal, "author"),
+        Shot("activity", f"{tasks[2]}activity/"),
+        Shot("versions", f"{tasks[0]}versions/"),
+        Shot("version", f"{tasks[0]}versions/1/"),
+        Shot("pilots", "/pilots/"),
+        Shot("pilot-new", f"/benchmarks/{slug}/pilots/new/"),
+        Shot("pilot", places.pilot),
+        Shot("session", places.session),
+        Shot("session-file", places.file),
+        Shot("audits", "/audits/"),
+        Shot("audit-new", f"/audits/new/?benchmark={slug}"),
+        Shot("audit", places.audit, "auditor"),
+        Shot("judging", f"{places.judging}judge/", "auditor"),
+        Shot("adjudicate", places.adjudicating),
+        Shot("releases", "/releases/"),
+        Shot("release-new", f"/benchmarks/{slug}/releases/"),
+        Shot("release", places.release),
+        Shot("search", "/search/?q=running+order"),
+        Shot("inbox", "/inbox/", "author"),
+        Shot("settings", "/settings/"),
+        Shot("notifications", "/settings/notifications/"),
+        Shot("models", "/settings/models/"),
+        *([Shot("model", places.model), Shot("model-new", "/settings/models/new/")] if places.model else []),
+        Shot("api", "/api/"),
+        Shot("password", "/settings/password/"),
+        Shot("not-found", "/b/nowhere/"),
+        Shot("styleguide", "/styleguide/"),
+    ]
+
+
+class Tour:
+    """The signed-in people, and what they came across."""
+
+    def __init__(self, browser: Browser, address: str) -> None:
+        self.address = address
+        self.pages: dict[str, Page] = {name: sign_in(browser, address, name) for name in PEOPLE}
+        self.places = Places()
+
+    def act(self) -> list[Shot]:
+        """Do everything; the pages there are then."""
+        self.submit_and_review()
+        self.rehearse()
+        self.look_at_an_import()
+        self.run_pilot()
+        self.audit_twice()
+        self.cut_release()
+        return every_page(self.places)
+
+    def go(self, who: str, path: str) -> Page:
+        page = self.pages[who]
+        page.goto(self.address + path)
+        return page
+
+    def submit_and_review(self) -> None:
+        page = self.go("author", "/b/sample/p/radio_producer/")
+        cards = page.locator("nav.lane a.card")
+        for number in range(cards.count()):
+            page.goto(f"{self.address}/b/sample/p/radio_producer/{cards.nth(number).get_attribute('href')}")
+            self.places.tasks.append(str(page.locator("#detail a.main").get_attribute("href")))
+        profile = self.go("author", f"{self.places.persona}profile/")
+        self.places.script = str(profile.locator("a[href*='/scripts/'].mono").first.get_attribute("href"))
+        for task in self.places.tasks[:4]:
+            self.go("author", task).get_by_role("button", name="Submit for review").click()
+        for task in self.places.tasks[:2]:
+            page = self.go("reviewer", task)
+            for key in "1234a":
+                page.keyboard.press(key)
+            page.get_by_role("status").filter(has_text="Approved.").wait_for()
+        page = self.go("reviewer", self.places.tasks[2])
+        page.get_by_label("Your words").fill("The request already says what the second intent hides.")
+        page.get_by_role("button", name="Ask for changes").click()
+
+    def rehearse(self) -> None:
+        page = self.go("author", f"{self.places.tasks[2]}rehearse/")
+        page.get_by_role("button", name="Begin").click()
+        page.wait_for_url("**/rehearsals/*/")
+        self.places.rehearsal = page.url.removeprefix(self.address)
+
+    def look_at_an_import(self) -> None:
+        page = self.go("owner", "/b/sample/import/")
+        with tempfile.TemporaryDirectory() as folder:
+            packed = shutil.make_archive(f"{folder}/persona", "zip", SAMPLE, "radio_producer")
+            page.get_by_label("A zip").set_input_files(packed)
+            page.get_by_role("button", name="Preview the import").click()
+            page.wait_for_url("**/import/*/")
+        self.places.imported = page.url.removeprefix(self.address)
+
+    def run_pilot(self) -> None:
+        page = self.go("owner", "/benchmarks/sample/pilots/new/?persona=radio_producer")
+        page.locator("[name=agent]").select_option(label="scripted-helpful – scripted")
+        page.locator("[name=runs]").fill("2")
+        page.get_by_role("button", name="Start the pilot").click()
+        page.wait_for_url("**/pilots/*/")
+        self.places.pilot = page.url.removeprefix(self.address)
+        page.get_by_text("This page keeps itself up to date").wait_for(
+            state="detached", timeout=LONGEST_PILOT_SECONDS * 1000
+        )
+        self.places.session = str(
+            page.locator("table.matrix tbody tr").nth(1).locator("a.cell").first.get_attribute("href")
+        )
+        page.goto(self.address + self.places.session)
+        self.places.file = str(page.locator("#workspace .files a").first.get_attribute("href"))
+
+    def open_audit(self, name: str) -> str:
+        page = self.go("owner", f"/audits/new/?benchmark=sample&pilot={number_in(self.places.pilot)}")
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Decisions", exact=True).fill(str(DECISIONS))
+        page.get_by_role("button", name="Open the audit").click()
+        page.wait_for_url("**/audits/*/")
+        return page.url.removeprefix(self.address)
+
+    def judge(self, audit: str, decisions: int) -> Page:
+        page = self.go("auditor", f"{audit}judge/")
+        for number in range(decisions):
+            with page.expect_navigation():
+                page.keyboard.press("yyn"[number % 3] if number else "u")
+        return page
+
+    def audit_twice(self) -> None:
+        """One audit to its end, another one to its middle."""
+        self.places.audit = self.open_audit("")
+        page = self.judge(self.places.audit, DECISIONS)
+        page.get_by_role("button", name="Open the results").click()
+        page.wait_for_load_state()
+        undecided = self.go("owner", self.places.audit).locator("a[href*='/adjudicate/']").first
+        self.places.adjudicating = str(undecided.get_attribute("href"))
+        self.places.judging = self.open_audit("A second look")
+        self.judge(self.places.judging, 3)
+
+    def cut_release(self) -> None:
+        page = self.go("owner", "/benchmarks/sample/releases/")
+        page.get_by_label("Version").fill("0.1")
+        page.get_by_label("Reason to accept").fill(REASON)
+        page.get_by_role("button", name="Accept and cut the release").click()
+        page.wait_for_url("**/releases/*/")
+        self.places.release = page.url.removeprefix(self.address)

@@ -1,0 +1,234 @@
+"""Zip archives from strangers: checked whole before anything is returned.
+
+No traversal, links, devices or encrypted entries; limits on size, count, depth and ratio, held against
+the bytes that really come out and not against what the headers claim; no two names that one of the
+usual file systems would take for the same.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from studio.domain.problems import Problem, Report
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_CHUNK = 1 << 16
+_SMALL = 1 << 20
+"""Below this many bytes unpacked, no ratio is a bomb."""
+_NAME_BYTES = 255
+_CENTRAL_ENTRY = b"PK\x01\x02"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an upload may hold. Sizes in bytes."""
+
+    archive_bytes: int = 64 << 20
+    file_bytes: int = 16 << 20
+    unpacked_bytes: int = 256 << 20
+    files: int = 20_000
+    ratio: int = 200
+    """Unpacked to packed, of the whole archive."""
+    depth: int = 16
+    """Folders above a file."""
+
+
+@dataclass
+class Unpacked:
+    """The files of an archive, or what is wrong with it."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    errors: list[Problem] = field(default_factory=list)
+
+
+def unpack(data: bytes, limits: Limits) -> Unpacked:
+    """The files in a zip by path. With any error there are no files."""
+    report = Report("")
+    files = _unpack(data, limits, report)
+    return Unpacked({} if report.errors else files, report.errors)
+
+
+def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
+    """What is wrong with these paths of files, wherever they come from."""
+    found: list[Problem] = []
+    seen: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    paths = list(paths)
+    if len(paths) > limits.files:
+        found.append(_too_many(len(paths), limits))
+    for path in paths:
+        report = Report(_shown(path))
+        _check_name(path, limits, report)
+        found += report.errors
+        key = _folded(path)
+        if key in seen:
+            same = (
+                "stands twice" if seen[key] == path else f"differs from “{_shown(seen[key])}” only in how it is written"
+            )
+            found.append(
+                Problem(
+                    file=_shown(path),
+                    message=f"The name {same}.",
+                    mend="Rename or remove one of the two: on many systems one would overwrite the other.",
+                )
+            )
+        seen.setdefault(key, path)
+        for folder in _folders_of(path):
+            other = folders.setdefault(_folded(folder), folder)
+            if other != folder:
+                found.append(
+                    Problem(
+                        file=_shown(path),
+                        message=f"The folder differs from “{_shown(other)}” only in how it is written.",
+                        mend="Rename or remove one of the two: on many systems they are one folder.",
+                    )
+                )
+                folders[_folded(folder)] = folder
+    for key in seen.keys() & folders.keys():
+        found.append(
+            Problem(
+                file=_shown(seen[key]),
+                message="The name stands for a file and for a folder.",
+                mend="Rename one of the two.",
+            )
+        )
+    return found
+
+
+def why_unsafe(path: str) -> str:
+    """Why this cannot name a file or folder inside another one, on every usual system; empty: it can."""
+    report = Report("")
+    _check_name(path, Limits(), report)
+    return " ".join(error.message for error in report.errors)
+
+
+def _unpack(data: bytes, limits: Limits, report: Report) -> dict[str, bytes]:
+    if len(data) > limits.archive_bytes:
+        report.error(
+            f"The archive has {len(data):,} bytes; at most {limits.archive_bytes:,} are taken.",
+            "Import the personas one by one, or leave large files out.",
+        )
+        return {}
+    if data.count(_CENTRAL_ENTRY) > 4 * limits.files:
+        report.errors.append(_too_many(data.count(_CENTRAL_ENTRY), limits))
+        return {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = [entry for entry in archive.infolist() if not _is_folder(entry)]
+            _check_entries(archive.infolist(), limits, report)
+            report.errors += check_names((entry.orig_filename for entry in entries), limits)
+            if report.errors:
+                return {}
+            return _read(archive, entries, len(data), limits, report)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, ValueError, OSError, EOFError) as error:
+        report.error(f"This is not a zip that can be read: {error}.", "Pack it again, as an ordinary zip.")
+        return {}
+
+
+def _check_entries(entries: Iterable[zipfile.ZipInfo], limits: Limits, report: Report) -> None:
+    for entry in entries:
+        own = Report(_shown(entry.orig_filename))
+        kind = stat.S_IFMT(entry.external_attr >> 16)
+        if kind == stat.S_IFLNK:
+            own.error("This is a link.", "Put the file itself into the archive.")
+        elif kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            own.error("This is neither a file nor a folder.", "Remove it from the archive.")
+        if _is_folder(entry):
+            _check_name(entry.orig_filename[:-1], limits, own)
+        if entry.flag_bits & 0x41:
+            own.error("This is encrypted.", "Pack the archive without a password.")
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            own.error("This is packed in a way that is not read.", "Pack it again, as an ordinary zip.")
+        if entry.file_size > limits.file_bytes:
+            _too_large(own, limits)
+        report.errors += own.errors
+
+
+def _read(
+    archive: zipfile.ZipFile, entries: Iterable[zipfile.ZipInfo], packed: int, limits: Limits, report: Report
+) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    total = 0
+    for entry in entries:
+        content = bytearray()
+        own = Report(_shown(entry.orig_filename))
+        try:
+            for chunk in _chunks(archive, entry):
+                content += chunk
+                total += len(chunk)
+                if len(content) > limits.file_bytes:
+                    _too_large(own, limits)
+                    break
+                if total > limits.unpacked_bytes or (total > _SMALL and total > packed * limits.ratio):
+                    report.error(
+                        f"The archive unpacks to more than {total:,} bytes from {packed:,}.",
+                        f"At most {limits.unpacked_bytes:,} bytes, {limits.ratio} times the archive's size, are taken.",
+                    )
+                    return {}
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+            own.error(f"This cannot be unpacked: {error}.", "Pack the archive again.")
+        report.errors += own.errors
+        files[entry.orig_filename] = bytes(content)
+    return files
+
+
+def _chunks(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+    with archive.open(entry) as stream:
+        while chunk := stream.read(_CHUNK):
+            yield chunk
+
+
+def _check_name(path: str, limits: Limits, report: Report) -> None:
+    parts = path.split("/")
+    if not path or path.startswith("/") or re.match("[A-Za-z]:", path):
+        report.error("The name is not a path inside the archive.", "Pack the folder itself, with relative names.")
+    elif ".." in parts or "." in parts or "" in parts:
+        report.error("The name leads out of its folder.", "Pack the folder itself, without “..” in the names.")
+    if "\\" in path:
+        report.error("The name holds a backslash.", "Use “/” between folders, and none in names.")
+    if _CONTROL.search(path):
+        report.error("The name holds a character that cannot be shown or is not UTF-8.", "Rename the file.")
+    if any(len(part.encode("utf-8", "replace")) > _NAME_BYTES for part in parts):
+        report.error(f"The name is longer than {_NAME_BYTES} bytes.", "Rename the file.")
+    if len(parts) - 1 > limits.depth:
+        report.error(f"The file lies more than {limits.depth} folders deep.", "Move it up.")
+
+
+def _too_large(report: Report, limits: Limits) -> None:
+    report.error(
+        f"The file is larger than {limits.file_bytes:,} bytes.", "Leave it out, or split it into smaller files."
+    )
+
+
+def _too_many(count: int, limits: Limits) -> Problem:
+    return Problem(
+        file="",
+        message=f"There are {count:,} files; at most {limits.files:,} are taken.",
+        mend="Import the personas one by one.",
+    )
+
+
+def _is_folder(entry: zipfile.ZipInfo) -> bool:
+    return entry.orig_filename.endswith("/") and entry.file_size == 0
+
+
+def _folders_of(path: str) -> Iterator[str]:
+    parts = path.split("/")[:-1]
+    for depth in range(1, len(parts) + 1):
+        yield "/".join(parts[:depth])
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
+def _shown(path: str) -> str:
+    """The name without what would hide or break it in a message."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", path)[:300]

@@ -1,0 +1,82 @@
+"""What differs between two versions of a task or persona, in words a person reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from studio.domain.base import Spec
+
+WORDS = {
+    "task_id": "the task's id",
+    "user_id": "the user's id",
+    "environment_id": "the environment's id",
+    "title": "the title",
+    "description": "the description",
+    "task_type": "the type",
+    "category": "the category",
+    "trigger": "the trigger",
+    "initial_request": "the initial request",
+    "intents": "the hidden intents",
+    "checklist": "the checklist",
+    "files_read": "the files shown to judges",
+    "tool_evidence": "the tool evidence",
+    "grader_script": "the grader script",
+    "depends_on": "the dependencies",
+    "group": "the dependency group",
+    "assets": "the assets",
+    "tools": "the tools",
+    "skills": "the skills",
+    "reference_workflow": "the reference workflow",
+    "expected_artifacts": "the expected artifacts",
+    "metadata": "the metadata",
+    "source": "keys that only the imported file has",
+    "name": "the name",
+    "role_text": "the role",
+    "occupation": "the occupation",
+    "routines": "the routines",
+    "working_style": "the working style",
+    "attributes": "the facts",
+    "preferences": "the preferences",
+    "long_term_goals": "the long-term goals",
+    "scripts": "the grader scripts",
+    "files": "other files",
+    "episode": "the episode",
+    "profile_source": "keys that only the imported profile has",
+    "tools_source": "how the tools file is written",
+}
+
+
+def changed_fields(old: Spec, new: Spec) -> list[str]:
+    """Names of the fields that differ, in the spec's order.
+
+    ``source`` fields follow what they were read from, so they count only where nothing else differs.
+    """
+    before, after = old.to_json(), new.to_json()
+    fields = [name for name in before if _differs(before[name], after[name])]
+    told = [name for name in fields if not name.endswith("source")]
+    return told or fields
+
+
+def summary(fields: Sequence[str]) -> str:
+    """A sentence: what a save changed."""
+    words = [WORDS.get(name, name) for name in fields]
+    if not words:
+        return "Nothing changed."
+    if len(words) == 1:
+        return f"Changed {words[0]}."
+    return f"Changed {', '.join(words[:-1])} and {words[-1]}."
+
+
+def save_summary(version: int, fields: Sequence[str], *, verb: str, note: str = "") -> str:
+    """A sentence for the history: what a save did, the author's note in front."""
+    first = "Imported." if verb == "imported" else "Created."
+    return " ".join(filter(None, [note, first if version == 1 else summary(fields)]))
+
+
+def _differs(old: object, new: object) -> bool:
+    """Unlike ``!=``, also where only the order of a mapping's keys or the kind of a number differs."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return list(old) != list(new) or any(_differs(old[key], new[key]) for key in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) != len(new) or any(map(_differs, old, new))
+    return type(old) is not type(new) or old != new

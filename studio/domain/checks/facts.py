@@ -1,0 +1,105 @@
+"""What a sentence pins down: a day, a time, a weekday, a person, a number; and what is left of it without that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from studio.domain.text.clauses import sentences
+from studio.domain.text.dates import days
+from studio.domain.text.words import Word, content, words
+
+FactKind = Literal["day", "time", "weekday", "day of the month", "person", "number"]
+
+TIME = re.compile(
+    r"(?<![\d:.])(?:[01]?\d|2[0-3])[:.][0-5]\d(?:\s?[ap]\.?m\b)?(?![\d:.]\d)|(?<!\d)\d{1,2}\s?[ap]\.?m\b", re.I
+)
+CLOCK = re.compile(r"\d{1,2}:\d\d|[ap]\.?m\b", re.IGNORECASE)
+WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
+ORDINAL = re.compile(r"\bthe (?P<day>\d{1,2})(?:st|nd|rd|th)\b(?! (?:of|century|floor|time|place|edition|birthday))")
+PERSON = re.compile(
+    r"\b(?P<title>Mr|Mrs|Ms|Mx|Miss|Dr|Prof)\.?\s+(?P<names>(?:[A-Z][\w’'-]+\s+){0,2}[A-Z][\w’'-]*[a-z][\w’'-]*)"
+)
+REPORTS = re.compile(
+    r"\W*(?:the|an?|each|every|its?|his|her|their)\s+(?:[\w’'-]+\s+){1,3}?(?:says?|states?|names?|tells?|asks?|mentions?|shows?"
+    r"|gives?|reminds?|notes?|explains?|confirms?|lists?|reads?|announces?)\s+(?:(?:that|for|of|in|to)\s+)*",
+    re.IGNORECASE,
+)
+"""“The notice says that …”: what follows is said of the world."""
+
+
+class Fact(NamedTuple):
+    kind: FactKind
+    value: str
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=20_000)
+def facts(text: str) -> tuple[Fact, ...]:
+    """In order; none lies in another one."""
+    found, taken = [], bytearray(len(text))
+    for fact in _find(text):
+        if not any(taken[fact.start : fact.end]):
+            taken[fact.start : fact.end] = b"x" * (fact.end - fact.start)
+            found.append(fact)
+    return tuple(sorted(found, key=lambda fact: fact.start))
+
+
+@lru_cache(maxsize=4_000)
+def pinned_sentences(text: str) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
+    """The sentences that pin something down, each with its facts by their places in it."""
+    found, waiting = [], list(reversed(facts(text)))
+    for span in sentences(text):
+        inside = []
+        while waiting and waiting[-1].start < span.end:
+            fact = waiting.pop()
+            inside.append(fact._replace(start=fact.start - span.start, end=fact.end - span.start))
+        if inside:
+            found.append((span.text, tuple(inside)))
+    return tuple(found)
+
+
+def _find(text: str) -> Iterator[Fact]:
+    """The surest kinds first."""
+    for day in days(text):
+        yield Fact("day", f"{day.month}-{day.day}", day.span.start, day.span.end)
+    for match in TIME.finditer(text):
+        if CLOCK.search(match[0]):
+            yield Fact("time", _clock(match[0]), match.start(), match.end())
+    for match in WEEKDAY.finditer(text):
+        yield Fact("weekday", match[0].rstrip("s"), match.start(), match.end())
+    for match in ORDINAL.finditer(text):
+        yield Fact("day of the month", match["day"], match.start("day"), match.end())
+    for match in PERSON.finditer(text):
+        yield Fact("person", f"{match['title']} {_plain(match['names'])}", match.start(), match.end())
+    for word in words(text):
+        if word.kind == "number":
+            yield Fact("number", word.key, word.start, word.end)
+
+
+def _clock(text: str) -> str:
+    digits = re.findall(r"\d+", text)
+    hour, minute = int(digits[0]), int(digits[1]) if len(digits) > 1 else 0
+    if re.search(r"p\.?m", text, re.IGNORECASE) and hour < 12:
+        hour += 12
+    return f"{hour}:{minute:02d}"
+
+
+def _plain(names: str) -> str:
+    return " ".join(re.sub(r"['’]s\b", "", names).split())
+
+
+@lru_cache(maxsize=20_000)
+def besides(text: str) -> tuple[Word, ...]:
+    """The words of a sentence that carry something, without its facts and without who says it."""
+    lead = REPORTS.match(text)
+    begin = lead.end() if lead else 0
+    pinned = facts(text)
+    return tuple(
+        word
+        for word in content(text)
+        if word.start >= begin and not any(fact.start <= word.start < fact.end for fact in pinned)
+    )

@@ -1,0 +1,237 @@
+"""Which findings one click can mend. Only where what is right is certain: anything else is for a person to write."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+
+from studio.domain.checks.quotes import listed, quote
+from studio.domain.checks.rules.broken_text import BROKEN, LOST, MIXED
+from studio.domain.checks.rules.persistent_not_earlier import alone
+from studio.domain.checks.rules.scope_unmarked import lasting
+from studio.domain.episode import EpisodeSpec
+from studio.domain.findings import Finding
+from studio.domain.fixes import Add, Edit, Mend, Put, Remove
+from studio.domain.task import Dependency, Recovery, Rule, TaskSpec
+
+Mender = Callable[[Finding, TaskSpec, EpisodeSpec], Mend | None]
+WORDS = {"intents": "content", "checklist": "criterion", "expected_artifacts": "note"}
+NOUNS = {"intents": "intent", "checklist": "item", "depends_on": "dependency"}
+
+
+def mend_for(finding: Finding, episode: EpisodeSpec) -> Mend | None:
+    """What one click would do about it; None: a person has to."""
+    task = episode.task(finding.task)
+    mender = _MENDERS.get(finding.rule)
+    return mender(finding, task, episode) if task and mender else None
+
+
+def _remove(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    if finding.item is None:
+        return None
+    noun = NOUNS[finding.field]
+    return Mend(
+        label=f"Remove the {noun}" if finding.field == "depends_on" else f"Remove {noun} {finding.item}",
+        shows=f"{noun.capitalize()} {finding.item} goes."
+        if finding.field != "depends_on"
+        else f"The task no longer depends on {episode.called(finding.other or task.task_id)} here.",
+        edits=(Remove(field=finding.field, item=finding.item),),
+    )
+
+
+def _make_rule(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    rule: Rule | None = finding.proposal
+    if rule is None or finding.item is None:
+        return None
+    return Mend(
+        label="Make it a rule",
+        shows=f"Item {finding.item} is decided by an exact check: {_says(rule)}.",
+        edits=(Put(field="checklist", item=finding.item, part="rule", value=rule.to_json()),),
+    )
+
+
+def _says(rule: Rule) -> str:
+    return {
+        "file_exists": f"the file “{rule.path}” exists",
+        "file_contains": f"“{rule.path}” contains {quote(rule.text)}",
+        "file_lacks": f"“{rule.path}” does not contain {quote(rule.text)}",
+        "reply_contains": f"the last reply contains {quote(rule.text)}",
+        "reply_lacks": f"the last reply does not contain {quote(rule.text)}",
+        "tool_called": f"the tool “{rule.tool}” was called",
+    }[rule.kind]
+
+
+def _declare(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    """Only on a setup task: one that is scored itself could not be built on without another error."""
+    other = episode.task(finding.other)
+    if other is None or not other.is_setup:
+        return None
+    return Mend(
+        label="Declare the dependency",
+        shows=f"The task depends on {episode.called(finding.other)}.",
+        edits=(Add(field="depends_on", value=Dependency(task_id=finding.other)),),
+    )
+
+
+def _unsaid(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    return Mend(
+        label="Let it start as not provided",
+        shows=f"Intent {finding.item} is unsaid at the start.",
+        edits=(Put(field="intents", item=finding.item, part="initial_status", value="not_provided"),),
+    )
+
+
+def _this_session(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    places = alone(task, episode) if finding.rule == "persistent-not-earlier" else [finding.item or 0]
+    edits: tuple[Edit, ...] = tuple(
+        Put(field="intents", item=place, part="scope", value="session_local") for place in places if place
+    )
+    many = len(edits) > 1
+    return Mend(
+        label="Set the scope to this session",
+        shows=f"{'Intents' if many else 'Intent'} {listed(map(str, places))}: scope “this session”.",
+        edits=edits,
+    )
+
+
+def _persistent(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    places = lasting(task, episode)
+    return Mend(
+        label="Set the scope to persistent",
+        shows=f"{'Intents' if len(places) > 1 else 'Intent'} {listed(map(str, places))}: scope “persistent”.",
+        edits=tuple(Put(field="intents", item=place, part="scope", value="persistent") for place in places),
+    )
+
+
+def _weigh_one(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    return Mend(
+        label="Let it weigh 1",
+        shows=f"Item {finding.item} counts like any other.",
+        edits=(Put(field="checklist", item=finding.item, part="weight", value=1.0),),
+    )
+
+
+def _show_judges(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    path = finding.words
+    if finding.rule == "evidence-unshown":
+        item = task.checklist[(finding.item or 1) - 1]
+        path = next((place for place in item.evidence if f"“{place}”" in finding.message and "__" not in place), "")
+    if not path or path in task.files_read:
+        return None
+    return Mend(
+        label="Show it to the judges",
+        shows=f"Judges are shown “{path}”.",
+        edits=(Add(field="files_read", value=path),),
+    )
+
+
+def _inside(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    path = finding.words.lstrip("/")
+    if not path or ".." in path.split("/") or finding.item is None:
+        return None
+    return Mend(
+        label="Take off the “/”",
+        shows=f"Judges are shown “{path}” of the workspace.",
+        edits=(Put(field="files_read", item=finding.item, value=path),),
+    )
+
+
+def _mark_file(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    path = next((file.path for file in task.assets if finding.message.startswith(f"“{file.path}”")), "")
+    if not path or finding.item is None:
+        return None
+    return Mend(
+        label="Mark where it is found",
+        shows=f"Intent {finding.item} is recovered from “{path}”.",
+        edits=(Add(field="intents", item=finding.item, value=Recovery(kind="file", ref=path)),),
+    )
+
+
+def _unescape(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    return _other_text(finding, task, "Unescape", unescaped)
+
+
+def _without_invisible(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    if finding.words == LOST or MIXED.fullmatch(finding.words):
+        return None  # what stood there, or which alphabet is meant, nobody knows
+    return _other_text(
+        finding, task, "Remove it", lambda text: BROKEN.sub(lambda m: m[0] if m[0] == LOST else "", text)
+    )
+
+
+def _spell(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+    found = re.search(r"is spelt “([^”]+)”", finding.message)
+    if not found:
+        return None
+    return _other_text(finding, task, f"Spell it {quote(found[1])}", lambda text: text.replace(finding.words, found[1]))
+
+
+def _other_text(finding: Finding, task: TaskSpec, label: str, change: Callable[[str], str]) -> Mend | None:
+    value = getattr(task, finding.field)
+    part = WORDS.get(finding.field, "")
+    text = getattr(value[finding.item - 1], part) if finding.item else value
+    if not isinstance(text, str) or (new := change(text)) == text:
+        return None
+    return Mend(
+        label=label,
+        shows=f"It reads {quote(_around(text, new))} then.",
+        edits=(Put(field=finding.field, item=finding.item, part=part if finding.item else "", value=new),),
+    )
+
+
+def _around(old: str, new: str) -> str:
+    """Where the new text begins to differ."""
+    at = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    start = new.rfind(" ", 0, max(0, at - 30)) + 1
+    return ("… " if start else "") + new[start : start + 100]
+
+
+_CODES = {r"\n": "\n", r"\t": "\t", r"\r": "", r"\"": '"', r"\'": "'"}
+_ESCAPE = re.compile(r"\\[\"']|\\[ntr](?![a-z])|\\u[0-9a-fA-F]{4}")
+_MOJIBAKE = re.compile(
+    r"(?:[ÃÂ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â[€‚„…†‡ˆ‰‹‘’“”•–—˜™›œžŸ\u0080-\u00bf]{1,2}|ï»¿)+"
+)
+
+
+def unescaped(text: str) -> str:
+    """The text with a program's escapes, HTML entities and letters read in the wrong encoding undone."""
+    text = _ESCAPE.sub(lambda m: _CODES[m[0]] if m[0] in _CODES else chr(int(m[0][2:], 16)), text)
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
+    text = re.sub(r"&(?:amp|lt|gt|quot|nbsp|#\d{2,5});", lambda m: html.unescape(m[0]), text)
+    return _MOJIBAKE.sub(_reread, text)
+
+
+def _reread(match: re.Match[str]) -> str:
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            return match[0].encode(encoding).decode("utf-8").removeprefix("\ufeff")
+        except UnicodeError:
+            continue
+    return match[0]
+
+
+_MENDERS: dict[str, Mender] = {
+    "criterion-repeats-key": _remove,
+    "criterion-should-be-rule": _make_rule,
+    "dependency-itself": _remove,
+    "dependency-twice": _remove,
+    "dependency-unknown": _remove,
+    "duplicate-criterion": _remove,
+    "duplicate-intent": _remove,
+    "empty-criterion": _remove,
+    "empty-intent": _remove,
+    "escaped-text": _unescape,
+    "evidence-unshown": _show_judges,
+    "broken-text": _without_invisible,
+    "files-read-absolute": _inside,
+    "initial-status-provided": _unsaid,
+    "intent-in-file": _mark_file,
+    "name-spelt-twice": _spell,
+    "output-unread": _show_judges,
+    "persistent-alone": _this_session,
+    "persistent-not-earlier": _this_session,
+    "scope-unmarked": _persistent,
+    "undeclared-dependency": _declare,
+    "weight-not-positive": _weigh_one,
+}

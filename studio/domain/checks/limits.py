@@ -1,0 +1,58 @@
+"""How many of something a sentence allows."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from studio.domain.text.clauses import Span
+from studio.domain.text.words import words
+
+LIMIT = re.compile(
+    r"\b(?P<kind>exactly|at most|no more than|not more than|maximum(?: of)?|max\.?|up to|under"
+    r"|no longer than|not longer than|shorter than|fewer than|less than|at least"
+    r"|no fewer than|minimum(?: of)?|more than|over|longer than)\s+(?P<count>\d{1,7}(?:,\d{3})*"
+    r"|[a-z]+)[\s-]+(?:[a-z]+[\s-]+)?(?P<noun>words?|characters?"
+    r"|paragraphs?|sentences?|bullets?|bullet points?|questions?|slides?|pages?|posts?|items?"
+    r"|headlines?|lines?|rows?|steps?"
+    r"|minutes?|seconds?|guidelines?|options?)\b",
+    re.IGNORECASE,
+)
+NONE = re.compile(r"(?:^|[.;]\s*)(?:no|none of|not one of|never)\b[^.;]*$", re.IGNORECASE)
+"""Before a limit: turns it round."""
+UPPER = (
+    "at most", "no more than", "not more than", "maximum", "max", "up to", "under", "fewer than", "less than",
+    "no longer than", "not longer than", "shorter than",
+)  # fmt: skip
+
+
+class Limit(NamedTuple):
+    noun: str
+    low: float
+    high: float
+    span: Span
+
+
+@lru_cache(maxsize=4_000)
+def limits(text: str) -> tuple[Limit, ...]:
+    found = []
+    for match in LIMIT.finditer(text):
+        number = next(iter(words(match["count"])), None)
+        if number is None or number.kind != "number" or not number.key[1:].isdigit():
+            continue
+        count, kind = float(number.key[1:]), match["kind"].lower().rstrip(".")
+        upper = kind.startswith(UPPER) != (NONE.search(text, 0, match.start()) is not None)
+        low, high = (count, count) if kind == "exactly" else (0, count) if upper else (count, 10**9)
+        noun = match["noun"].lower().removesuffix("s")
+        found.append(Limit(noun, low, high, Span(match[0], match.start(), match.end())))
+    return tuple(found)
+
+
+def limits_apart(text: str, other: str) -> tuple[str, str] | None:
+    """The words of a limit in the one text that no answer can keep together with the other's."""
+    for mine in limits(text):
+        theirs = [limit for limit in limits(other) if limit.noun == mine.noun]
+        if len(theirs) == 1 and (mine.low > theirs[0].high or mine.high < theirs[0].low):
+            return mine.span.text, theirs[0].span.text
+    return None

@@ -1,0 +1,88 @@
+"""The exact check that could stand in a judged item's place, where nothing has to be chosen first."""
+
+from __future__ import annotations
+
+import re
+
+from studio.domain.checks.sources import files_named
+from studio.domain.task import ChecklistItem, Rule, TaskSpec
+from studio.domain.text.exact_phrases import EVERY
+from studio.domain.text.exactness import Exact, exactness
+from studio.domain.text.prose import negative
+from studio.domain.text.stems import stem
+
+_ACTS = {
+    stem(word): stem(act)
+    for act, words in {
+        "send": "sent send sends forwarded replied answered",
+        "create": "created create added made written booked set",
+        "delete": "deleted removed cleared erased delete",
+        "place": "placed bought ordered purchased",
+        "show": "read opened shown",
+        "archive": "archived",
+        "complete": "completed",
+    }.items()
+    for word in words.split()
+}
+_THINGS = {stem("sms"): "text message", stem("mail"): "email", stem("board"): "project", stem("shopping"): "order"}
+
+
+def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] = ()) -> Rule | None:
+    """``tools`` are the names of those the task can call. None: the criterion takes reading, or a person has to say
+    first which file, words or tool it means."""
+    exact = exactness(item.criterion)
+    if exact is None or not exact.sure or len(exact.texts) != 1:
+        return None
+    if exact.kind == "exists":
+        return Rule(kind="file_exists", path=exact.texts[0])
+    if exact.kind == "tool":
+        if negative(item.criterion):
+            return None
+        tool = _tool(item.criterion, tools)
+        return Rule(kind="tool_called", tool=tool) if tool else None
+    if exact.kind in ("contains", "equals", "lacks") and not EVERY.match(item.criterion):
+        return _words(exact, item.criterion, task)
+    return None
+
+
+def file_meant(criterion: str, task: TaskSpec) -> str | None:
+    """The file a criterion is about; empty: the reply; None: it may be one of several."""
+    named = {match[0] for match in files_named(criterion)}
+    known = {*task.files_read, *task.expected_paths}
+    paths = {path for path in known if path in named or path.rpartition("/")[2] in named} or named
+    if not paths:
+        paths = set(task.files_read) or set(task.expected_paths)
+    return next(iter(paths)) if len(paths) == 1 else None if paths else ""
+
+
+def _words(exact: Exact, criterion: str, task: TaskSpec) -> Rule | None:
+    path, text = file_meant(criterion, task), exact.texts[0]
+    if path is None:
+        return None
+    if path:
+        return Rule(kind="file_lacks" if exact.kind == "lacks" else "file_contains", path=path, text=text)
+    if task.tool_evidence or _IN_A_CALL.search(criterion):
+        return None
+    return Rule(kind="reply_lacks" if exact.kind == "lacks" else "reply_contains", text=text)
+
+
+_IN_A_CALL = re.compile(
+    r"\b(?:e-?mail|mail|gmail|subject|sms|text message|note|todoist|board|task|label|event|cart|order|file)\b", re.I
+)
+"""Words that stand where neither the reply nor a file shows them."""
+
+
+def _tool(criterion: str, tools: tuple[str, ...]) -> str:
+    """The one tool whose name says what the criterion says was done; empty: none, or more than one."""
+    said = set()
+    for word in re.findall(r"[a-z]+", criterion.casefold()):
+        key = stem(word)
+        said |= {key, _ACTS.get(key, key), *(stem(part) for part in _THINGS.get(key, "").split())}
+    best: dict[str, int] = {}
+    for tool in tools:
+        parts = {stem(part) for part in re.split(r"_+", tool.partition("__")[2] or tool) if len(part) > 2}
+        if parts and parts <= said:
+            best[tool] = len(parts)
+    most = max(best.values(), default=0)
+    found = [tool for tool, count in best.items() if count == most]
+    return found[0] if len(found) == 1 and most > 1 else ""

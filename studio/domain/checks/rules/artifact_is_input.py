@@ -1,0 +1,19 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("artifact-is-input", "warning")
+def artifact_is_input(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A file that is there from the start is no sign of work, unless somebody says what the session makes of it."""
+    given = {file.path for file in task.assets}
+    for position, artifact in enumerate(task.expected_artifacts, 1):
+        if artifact.path in given and not artifact.note.strip() and not artifact.reference:
+            yield Flaw(
+                "expected_artifacts",
+                f"“{artifact.path}” is in the workspace from the start, so leaving it behind shows nothing.",
+                "Name the result otherwise; or, if the session is to change it, say in its note what must be in it.",
+                position,
+                words=artifact.path,
+            )

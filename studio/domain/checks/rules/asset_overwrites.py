@@ -1,0 +1,40 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.sources import behind, names_made
+from studio.domain.task import TaskSpec
+
+
+@rule("asset-overwrites", "warning")
+def asset_overwrites(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Files are copied over an episode's workspace, and nothing is removed: a later file replaces an earlier one.
+    A hint where the session itself is to write what an earlier one was judged by, and does not build on it."""
+    earlier = scene.earlier(task)
+    for position, file in enumerate(task.assets, 1):
+        for other in earlier:
+            if any(file.path == there.path and file.sha256 != there.sha256 for there in other.assets):
+                message = f"“{file.path}” replaces the file of the same name that “{other.task_id}” brought."
+            elif file.path in _written(other):
+                message = f"“{file.path}” replaces what the agent writes in “{other.task_id}”."
+            else:
+                continue
+            yield Flaw(
+                "assets", message, "Rename one of the two, unless that is meant.", position, file.path, other.task_id
+            )
+            break
+    known = behind(task, scene)
+    for field in ("expected_artifacts", "files_read"):
+        for position, path in enumerate(task.expected_paths if field == "expected_artifacts" else task.files_read, 1):
+            if field == "files_read" and path in task.expected_paths:
+                continue
+            for other in earlier:
+                if other.task_id not in known and path in other.files_read and path in _written(other) & _written(task):
+                    message = f"“{path}” is also what “{other.task_id}” is judged by: the later session writes over it."
+                    yield Flaw(field, message, "Rename one of the two.", position, path, other.task_id, severity="hint")
+                    break
+
+
+def _written(task: TaskSpec) -> set[str]:
+    """What the session writes: what is expected of it, asked for, or read by judges and not brought."""
+    brought = {file.path for file in task.assets}
+    return {*task.expected_paths, *names_made(task.initial_request), *(set(task.files_read) - brought)}

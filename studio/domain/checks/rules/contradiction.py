@@ -1,0 +1,59 @@
+from collections.abc import Collection, Iterator
+
+from studio.domain.checks.disagreement import apart
+from studio.domain.checks.facts import facts
+from studio.domain.checks.quotes import quote
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.sources import opening
+from studio.domain.evidence_map import script_keys
+from studio.domain.task import TaskSpec
+from studio.domain.text.prose import prose
+
+PROSE = (".md", ".txt", ".eml", ".html")
+"""Files of sentences: in a table, two rows differ without contradicting each other."""
+LONGEST = 20_000
+
+
+@rule("contradiction", "warning")
+def contradiction(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Two numbers, days or names for one thing in request, intents, checklist, files or what the script's checks are
+    said to look for: an agent that keeps to the one fails by the other."""
+    request = prose(opening(task)[:LONGEST])
+    intents = [intent.content[:2_000] for intent in task.intents]
+    files = [
+        (f"“{file.path}”", prose(text[:LONGEST]))
+        for file in task.assets
+        if file.path.casefold().endswith(PROSE) and (text := scene.texts.get(file.sha256))
+    ]
+    before = [("The request", request), *files]
+    for position, text in enumerate(intents, 1):
+        yield from _flaws("intents", position, text, before)
+    agreed = {(fact.kind, fact.value) for text in intents for fact in facts(text)}
+    before += [(f"Intent {position}", text) for position, text in enumerate(intents, 1)]
+    for position, item in enumerate(task.checklist, 1):
+        text = item.criterion[:2_000]
+        if not _agrees(text, agreed):
+            yield from _flaws("checklist", position, text, before)
+    for key in script_keys(task):
+        if not _agrees(key.about[:2_000], agreed):
+            for flaw in _flaws("grader_script", None, key.about[:2_000], before):
+                yield Flaw(flaw.field, f"What the script checks as “{key.name}”: {flaw.message}", flaw.mend)
+
+
+def _agrees(text: str, agreed: Collection[tuple[str, str]]) -> bool:
+    """Whether all that a text pins down stands in an intent: if that contradicts something, it is told there."""
+    pinned = facts(text)
+    return bool(pinned) and all((fact.kind, fact.value) in agreed for fact in pinned)
+
+
+def _flaws(field: str, position: int | None, text: str, others: list[tuple[str, str]]) -> Iterator[Flaw]:
+    for name, other in others:
+        if found := apart(text, other, of_a_file=name.startswith("“")):
+            yield Flaw(
+                field,
+                f"{name} says something else: {quote(found.theirs)}.",
+                "Say the same in both places.",
+                position,
+                words=found.mine,
+            )
+            return

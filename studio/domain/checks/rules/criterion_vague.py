@@ -1,0 +1,34 @@
+import re
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.vagueness import vague
+from studio.domain.task import TaskSpec
+
+OPINION = re.compile(
+    r"\bwould (?:agree|approve|like|love|be (?:happy|satisfied|pleased|convinced|impressed|acceptable))"
+    r"|\b(?:is|are|will be|feels?) (?:happy|satisfied|pleased|impressed|convinced|delighted)\b"
+    r"|\bin (?:my|the (?:user|author|expert|reader)['’]s) (?:opinion|view|eyes)\b"
+    r"|\b(?:taken|takes|take) (?:\w+ )?(?:seriously|into consideration|to heart)\b"
+    r"|\b(?:understands|thinks about|knows|is aware of|cares about|has considered)\b"
+    r"|\b(?:looks?|sounds?|reads?) (?:good|nice|well|right|natural|professional)\b",
+    re.IGNORECASE,
+)
+"""What somebody thinks of it, which nothing in the session shows."""
+
+
+@rule("criterion-vague", "hint")
+def criterion_vague(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Two people who look at the same reply and files say the same of a criterion (paper, Table 11)."""
+    for position, item in enumerate(task.checklist, 1):
+        opinion = OPINION.search(item.criterion[:2_000])
+        if item.grader == "rubric" and (words := opinion[0] if opinion else vague(item.criterion)):
+            yield Flaw(
+                "checklist",
+                "Two people could disagree on whether this is met: nothing says what to look for."
+                if not opinion
+                else "The criterion asks what somebody thinks of it; no reply, file or tool call shows that.",
+                "Name what has to stand there: a part, a number, a limit, a form.",
+                position,
+                words=words,
+            )

@@ -1,0 +1,31 @@
+import re
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule, written
+from studio.domain.checks.sources import told
+from studio.domain.task import TaskSpec
+from studio.domain.text.dates import WEEKDAYS, days
+
+YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
+
+
+@rule("date-weekday", "warning")
+def date_weekday(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A date that is not the weekday it is called can be read in two ways, and judged in two."""
+    years = {int(year) for year in YEAR.findall(told(task))}
+    for field, item, text in written(task):
+        for each in days(text):
+            year = each.year or (years.copy().pop() if len(years) == 1 else 0)
+            if each.weekday < 0 or not year:
+                continue
+            real = each.falls_on(year)
+            if real is None or real == each.weekday:
+                continue
+            yield Flaw(
+                field,
+                f"“{each.span.text}” is a {WEEKDAYS[real].capitalize()} in {year}.",
+                "Correct the day or the date.",
+                item,
+                words=each.span.text,
+                severity="warning" if each.year else "hint",
+            )

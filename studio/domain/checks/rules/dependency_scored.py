@@ -1,0 +1,19 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("dependency-scored", "error")
+def dependency_scored(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A task that others build on is scored with them, and has neither criteria nor a grader of its own."""
+    for position, dependency in enumerate(task.depends_on, 1):
+        other = scene.episode.task(dependency.task_id)
+        if other is not None and not other.is_setup:
+            yield Flaw(
+                "depends_on",
+                f"“{dependency.task_id}” is scored by itself, and a session that others build on is scored with them.",
+                "Move its checklist and its script to this task, or remove this dependency.",
+                position,
+                other=dependency.task_id,
+            )

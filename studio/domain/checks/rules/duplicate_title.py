@@ -1,0 +1,20 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("duplicate-title", "warning")
+def duplicate_title(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Two tasks of one title cannot be told apart in lists and reports. Told at the later one."""
+    title = " ".join(task.title.split()).casefold()
+    for other in scene.earlier(task):
+        if title and " ".join(other.title.split()).casefold() == title:
+            yield Flaw(
+                "title",
+                f"“{other.task_id}” has the same title.",
+                "Say what sets this task apart.",
+                words=task.title,
+                other=other.task_id,
+            )
+            return

@@ -1,0 +1,14 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("empty-criterion", "warning")
+def empty_criterion(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """An item without a criterion is kept and never graded."""
+    for position, item in enumerate(task.checklist, 1):
+        if not item.criterion.strip():
+            yield Flaw(
+                "checklist", "The item has no criterion and is not graded.", "Write one, or remove the item.", position
+            )

@@ -1,0 +1,12 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("empty-intent", "error")
+def empty_intent(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """An intent that says nothing cannot be judged, and the format refuses it."""
+    for position, intent in enumerate(task.intents, 1):
+        if not intent.content.strip():
+            yield Flaw("intents", "The intent is empty.", "Say what the user needs, or remove it.", position)

@@ -1,0 +1,22 @@
+import re
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+NOTHING = re.compile(
+    r"\W*(?:an? |the |my )?(?:untitled|unnamed|no title|title"
+    r"|(?:new |test |sample |dummy |first |next )?(?:task|session|draft)"
+    r"|tests?|testing|copy|temp|tmp|asdf\w*|x+|n/?a|none|null|\?+)(?:[\s#_.:-]*\d+)?\W*",
+    re.IGNORECASE,
+)
+
+
+@rule("empty-title", "warning")
+def empty_title(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A task without a title, or with one that any task could have, cannot be told from others in lists and
+    reports."""
+    if not task.title.strip():
+        yield Flaw("title", "The task has no title.", "Say in a few words what the user wants.")
+    elif NOTHING.fullmatch(task.title[:200]) or task.title.strip() == task.task_id:
+        yield Flaw("title", "The title says nothing of the task.", "Say what the user wants.", words=task.title)

@@ -1,0 +1,26 @@
+import re
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule, written
+from studio.domain.task import TaskSpec
+
+ESCAPED = re.compile(
+    r"\\(?:n|t|r)(?![a-z])|\\[\"']|\\u[0-9a-fA-F]{4}|&(?:amp|lt|gt|quot|nbsp|#\d{2,5});"
+    r"|â€[™œ\u009d“”\u0093\u0094]|Ã[\u0080-\u00bf©¨¤¶¼]|ï»¿"
+)
+
+
+@rule("escaped-text", "warning")
+def escaped_text(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Marks of a program between people's words: escapes, HTML entities, letters read in the wrong encoding."""
+    for field, item, text in written(task):
+        if text.lstrip().startswith(("{", "[")):
+            continue
+        if found := ESCAPED.search(text):
+            yield Flaw(
+                field,
+                f"“{found[0]}” is how a program writes, not a person.",
+                "Write the character itself.",
+                item,
+                words=found[0],
+            )

@@ -1,0 +1,24 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.sources import FILE_NAME
+from studio.domain.task import TaskSpec
+
+
+@rule("evidence-unshown", "warning")
+def evidence_unshown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A judge decides by what is shown: evidence that an item names is among what the task shows."""
+    shown = set(task.files_read)
+    tools = {entry.tool.removeprefix("mcp_appworld_") for entry in task.tool_evidence}
+    for position, item in enumerate(task.checklist, 1):
+        if item.grader == "rule":
+            continue
+        for place in item.evidence:
+            if FILE_NAME.fullmatch(place) and place not in shown:
+                yield _flaw(position, f"The judge is to look at “{place}” and is not shown it.", "Add it to the files")
+            elif "__" in place and not any(place.removeprefix("mcp_appworld_").startswith(tool) for tool in tools):
+                yield _flaw(position, f"The judge is to look at “{place}” and is not shown it.", "Add it to the tools")
+
+
+def _flaw(position: int, message: str, mend: str) -> Flaw:
+    return Flaw("checklist", message, f"{mend} judges see, or name other evidence.", position)

@@ -1,0 +1,18 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("files-read-absolute", "warning")
+def files_read_absolute(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Judges are shown files of the workspace; a path out of it is always missing."""
+    for position, path in enumerate(task.files_read, 1):
+        if path.startswith("/") or ".." in path.split("/"):
+            yield Flaw(
+                "files_read",
+                f"“{path}” is not a path inside the workspace.",
+                "Name the file as it lies in the workspace, without “/” in front.",
+                position,
+                words=path,
+            )

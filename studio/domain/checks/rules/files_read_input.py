@@ -1,0 +1,19 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("files-read-input", "warning")
+def files_read_input(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Judges take what they are shown for the agent's work: a file it was given would count as done."""
+    given = {file.path for file in task.assets}
+    for position, path in enumerate(task.files_read, 1):
+        if path in given and path not in task.expected_paths:
+            yield Flaw(
+                "files_read",
+                f"“{path}” is given to the agent, and judges may count what stands in it as its work.",
+                "Remove it, or list it as an expected artifact, with what the session is to change in it.",
+                position,
+                words=path,
+            )

@@ -1,0 +1,36 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.scripts import script_of
+from studio.domain.task import TaskSpec
+
+
+@rule("grader-key-always", "warning")
+def grader_key_always(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """No key is earned whatever the agent does: by no call at all, and by every other history tried."""
+    script = script_of(task, scene)
+    if script is None or script.report is None:
+        return
+    for key in script.report.always:
+        yield Flaw(
+            "grader_script",
+            f"“{key}” is earned by doing nothing, and in each of {script.report.tried} trial runs.",
+            "Let the script look for what the agent has to do, or leave the key out.",
+            words=key,
+        )
+
+
+@rule("grader-key-never", "hint")
+def grader_key_never(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Every key can be earned. Silent about scripts that take texts apart, or fail on some of what is tried: the
+    histories are too plain to earn what those ask for."""
+    script = script_of(task, scene)
+    if script is None or script.report is None or script.report.failed or script.reading.parses:
+        return
+    for key in script.report.never:
+        yield Flaw(
+            "grader_script",
+            f"None of {script.report.tried} trial runs, made of the script's own words and tools, earned “{key}”.",
+            "Run the script on an example that should earn it, and look which line is not reached.",
+            words=key,
+        )

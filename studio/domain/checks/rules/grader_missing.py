@@ -1,0 +1,16 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("grader-missing", "warning")
+def grader_missing(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Checks of a script that is not there stay ungraded."""
+    if task.grader_script and scene.episode.persona.script(task.grader_script) is None:
+        yield Flaw(
+            "grader_script",
+            f"The grader script “{task.grader_script.strip()}” is not among the persona's files.",
+            "Upload it, choose another one, or leave the field empty.",
+            words=task.grader_script,
+        )

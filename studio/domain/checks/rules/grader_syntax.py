@@ -1,0 +1,30 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.quotes import quote
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.scripts import script_of
+from studio.domain.task import TaskSpec
+
+
+@rule("grader-syntax", "error")
+def grader_syntax(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A grader script is Python that can be read, and defines ``score``."""
+    script = script_of(task, scene)
+    if script is None:
+        return
+    reading = script.reading
+    if reading.problem:
+        where = f"line {reading.line} of “{script.name}”" if reading.line else f"“{script.name}”"
+        words = f": {quote(reading.words_at)}" if reading.words_at else ""
+        yield Flaw(
+            "grader_script",
+            f"Python cannot read {where}{words} ({reading.problem}).",
+            "Open the script and mend that line." if reading.line else "Open the script and mend it.",
+            words=reading.words_at,
+        )
+    elif not reading.scores:
+        yield Flaw(
+            "grader_script",
+            f"“{script.name}” defines no function “score”, so it grades nothing.",
+            "Define score(tools_history), which returns every key with 0 or 1.",
+        )

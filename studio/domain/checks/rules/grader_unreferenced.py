@@ -1,0 +1,23 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("grader-unreferenced", "warning")
+def grader_unreferenced(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A script that no task names grades nothing. Told at the task whose id its name holds, else at the first."""
+    persona = scene.episode.persona
+    tasks = (*scene.episode.tasks, *scene.episode.unplaced)
+    named = {script.path for other in tasks if (script := persona.script(other.grader_script)) is not None}
+    for script in persona.scripts:
+        if script.path in named:
+            continue
+        owner = next((other for other in tasks if other.task_id in script.path), tasks[0])
+        if owner.task_id == task.task_id:
+            yield Flaw(
+                "grader_script",
+                f"No task names the grader script “{script.path}”.",
+                "Choose it as this task's grader script, or remove it from the persona.",
+                words=script.path if script.path in task.grader_script else "",
+            )

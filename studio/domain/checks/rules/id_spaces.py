@@ -1,0 +1,13 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("id-spaces", "warning")
+def id_spaces(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Ids name folders and stand in commands: spaces in them are lost or get in the way."""
+    written = task.source.get("task_id")
+    for text in dict.fromkeys((task.task_id, written if isinstance(written, str) else task.task_id)):
+        if any(character.isspace() for character in text):
+            yield Flaw("task_id", f"The id “{text}” has spaces.", "Write it without spaces.", words=text)

@@ -1,0 +1,17 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("initial-status-provided", "warning")
+def initial_status_provided(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """An intent that starts as provided never counts as covered and stays in the denominator."""
+    for position, intent in enumerate(task.intents, 1):
+        if intent.initial_status == "provided":
+            yield Flaw(
+                "intents",
+                "The intent starts as provided: no agent can get credit for it.",
+                "Let it start as not provided, or move it into the request.",
+                position,
+            )

@@ -1,0 +1,30 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.quotes import BRIEF, quote
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.sources import LEFT_OPEN, opening
+from studio.domain.task import TaskSpec
+from studio.domain.text.leaks import find_leak, topic_of
+
+
+@rule("intent-in-request", "warning", judges_language=True)
+def intent_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """What the request says is not hidden: every agent gets credit for it (paper, Table 10)."""
+    topic = topic_of((intent.content for intent in task.intents), task.title)
+    for position, intent in enumerate(task.intents, 1):
+        if LEFT_OPEN.search(intent.content):  # an error of its own, and nothing said yet
+            continue
+        leak = find_leak(intent.content, opening(task), topic)
+        if leak is None:
+            continue
+        wholly = leak.degree == "wholly"
+        yield Flaw(
+            "intents",
+            f"The request already says {'this' if wholly else 'a part of this'}: {quote(leak.place, BRIEF)}.",
+            "Take it out of the request, or remove the intent."
+            if wholly
+            else "Leave that part out of the request, or keep only what is unsaid in the intent.",
+            position,
+            words=leak.words,
+            severity="error" if wholly else "warning",
+        )

@@ -1,0 +1,43 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.quotes import BRIEF, quote
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.skills import MAIN, description
+from studio.domain.task import TaskSpec
+from studio.domain.text.leaks import find_leak
+from studio.domain.text.words import content
+
+SURE = 0.75
+FEWEST = 3
+
+
+@rule("intent-in-skill", "warning")
+def intent_in_skill(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A skill's description is before the agent from the first turn; what it says is not hidden (paper, Table 10).
+
+    What stands further down in the skill has to be looked up, and is a place to recover an intent from.
+    """
+    shown = [(name, text) for name, text in _descriptions(task, scene) if text]
+    for position, intent in enumerate(task.intents, 1):
+        if len(content(intent.content)) < FEWEST:
+            continue
+        for name, text in shown:
+            leak = find_leak(intent.content, text)
+            if leak and leak.degree == "wholly" and leak.chance >= SURE:
+                yield Flaw(
+                    "intents",
+                    f"The description of the skill “{name}” says this to every agent: {quote(leak.place, BRIEF)}.",
+                    "Move it from the description into the skill's text, or remove the intent.",
+                    position,
+                    words=leak.words,
+                )
+                break
+
+
+def _descriptions(task: TaskSpec, scene: Scene) -> Iterator[tuple[str, str]]:
+    for skill in scene.episode.persona.skills:
+        if task.skills and skill.name not in task.skills:
+            continue
+        for file in skill.files:
+            if file.path.endswith(MAIN) and (said := description(scene.texts.get(file.sha256, ""))):
+                yield skill.name, said

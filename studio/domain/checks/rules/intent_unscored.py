@@ -1,0 +1,23 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("intent-unscored", "hint")
+def intent_unscored(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A need that no criterion follows from has no effect on the outcome that is scored (paper, Table 10).
+
+    Looks only where the author said what follows from what: shared words alone told too little.
+    """
+    followed = {uid for item in task.scored_items for uid in item.follows_from}
+    if not followed or task.grader_script:
+        return
+    for position, intent in enumerate(task.intents, 1):
+        if intent.uid not in followed:
+            yield Flaw(
+                "intents",
+                "No criterion follows from this intent.",
+                "Add one, say which one follows from it, or remove the intent.",
+                position,
+            )

@@ -1,0 +1,11 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("no-intents", "error")
+def no_intents(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Without a hidden intent there is nothing to be proactive about, and the format refuses the task."""
+    if not task.intents:
+        yield Flaw("intents", "The task has no hidden intent.", "Add one: what the user needs and does not say.")

@@ -1,0 +1,42 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.sources import files_named, made_here, names_made
+from studio.domain.task import TaskSpec
+
+WRITERS = ("write_file", "edit_file")
+
+
+@rule("output-unread", "warning")
+def output_unread(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Judges see the files a task shows them and no others: what the session writes elsewhere is judged unseen."""
+    if not any(item.grader == "rubric" for item in task.scored_items):
+        return
+    if any(entry.tool in WRITERS and entry.call for entry in task.tool_evidence):  # what is written stands in the call
+        return
+    looked_at = {item.rule.path for item in task.checklist if item.rule}
+    seen = {path.rpartition("/")[2] for path in (*task.files_read, *looked_at)}
+    for position, path in enumerate(task.expected_paths, 1):
+        if path.rpartition("/")[2] not in seen:
+            seen.add(path.rpartition("/")[2])
+            yield _flaw("expected_artifacts", position, path)
+    given = {file.path.rpartition("/")[2] for other in (*scene.earlier(task), task) for file in other.assets}
+    for match in files_named(task.initial_request):
+        name = match[0].rpartition("/")[2]
+        if name not in seen | given and made_here(task, name):
+            seen.add(name)
+            yield _flaw("initial_request", None, match[0])
+    for position, intent in enumerate(task.intents, 1):
+        for name in names_made(intent.content) - seen - given:
+            seen.add(name)
+            yield _flaw("intents", position, name)
+
+
+def _flaw(field: str, item: int | None, path: str) -> Flaw:
+    return Flaw(
+        field,
+        f"The session is to write “{path}”, and the judges are not shown it.",
+        "Add it to the files judges read.",
+        item,
+        words=path,
+    )

@@ -1,0 +1,21 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("persistent-alone", "warning")
+def persistent_alone(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A persistent intent comes from an earlier session, or is established here for a later one."""
+    needed = {d.task_id for other in scene.episode.tasks for d in other.depends_on}
+    if task.depends_on or task.task_id in needed:
+        return
+    for position, intent in enumerate(task.intents, 1):
+        if intent.scope == "persistent" and not intent.recoverable_from:
+            yield Flaw(
+                "intents",
+                "The intent is persistent, and no other session has to do with this task.",
+                "Say where it can be recovered from, let the task depend on the session that establishes it, or make "
+                "the intent one of this session.",
+                position,
+            )

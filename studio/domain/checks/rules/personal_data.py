@@ -1,0 +1,62 @@
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+
+from studio.domain.checks.personal_data import identities, keys, phones
+from studio.domain.checks.rule import Flaw, Scene, rule, written
+from studio.domain.findings import Severity
+from studio.domain.task import TaskSpec
+
+LONGEST = 40_000
+MEND = "Put an evidently invented one in its place, or leave it out."
+PHONE_MEND = "Use a number that is kept for films, such as 555-0142 or 01632 960 123, or leave it out."
+
+
+@rule("personal-data", "warning")
+def personal_data(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """Numbers that lead to a person, an account or a key are invented visibly, or left out. A telephone number is a
+    hint, and none where the persona's telephone is simulated: its numbers lie in the simulation."""
+    simulated = any(tool.removeprefix("mcp_appworld_").startswith("phone__") for tool in scene.episode.persona.tools)
+    payload = json.dumps(task.trigger.payload, ensure_ascii=False) if task.trigger.payload else ""
+    for field, item, text in (*written(task), ("trigger", None, payload)):
+        if found := _first(text[:LONGEST], simulated):
+            words, what, severity = found
+            yield Flaw(
+                field,
+                f"This looks like {what}." if field != "trigger" else f"“{words}” looks like {what}.",
+                MEND if severity == "warning" else PHONE_MEND,
+                item,
+                words=words if field != "trigger" else "",
+                severity=severity,
+            )
+    files = [("assets", position, file, "") for position, file in enumerate(task.assets, 1)]
+    places = {path: position for position, path in enumerate(task.expected_paths, 1)}
+    files += [("expected_artifacts", places[file.path], file, "The reference of ") for file in task.references]
+    for field, position, file, what_file in files:
+        if found := _first(scene.texts.get(file.sha256, "")[:LONGEST], simulated):
+            _, what, severity = found
+            yield Flaw(
+                field,
+                f"{what_file}“{file.path}” has what looks like {what}.",
+                MEND if severity == "warning" else PHONE_MEND,
+                position,
+                words=file.path,
+                severity=severity,
+            )
+
+
+def _first(text: str, simulated: bool) -> tuple[str, str, Severity] | None:
+    found = _found(text)
+    return next((each for each in found if each[2] == "warning" or not simulated), None)
+
+
+@lru_cache(maxsize=4_000)
+def _found(text: str) -> tuple[tuple[str, str, Severity], ...]:
+    return tuple(_find(text))
+
+
+def _find(text: str) -> Iterator[tuple[str, str, Severity]]:
+    yield from ((key, "an access key", "warning") for key in keys(text))
+    if any(letter.isdigit() for letter in text):
+        yield from ((number, what, "warning") for number, what in identities(text))
+        yield from ((number, "somebody's telephone number", "hint") for number in phones(text))

@@ -1,0 +1,23 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("reference-is-input", "warning")
+def reference_is_input(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A reference shows what is to be made; a file the assistant has from the start needs nothing done to it."""
+    given = {file.sha256: (file.path, other) for other in (*scene.earlier(task), task) for file in other.assets}
+    for position, artifact in enumerate(task.expected_artifacts, 1):
+        if not artifact.reference or artifact.reference.sha256 not in given:
+            continue
+        path, other = given[artifact.reference.sha256]
+        where = "" if other is task else f" of “{other.task_id}”"
+        yield Flaw(
+            "expected_artifacts",
+            f"The reference of “{artifact.path}” is the same as “{path}”{where}, which the assistant is given.",
+            "Attach what a good result looks like, or take the file out of the workspace.",
+            position,
+            words=artifact.path,
+            other="" if other is task else other.task_id,
+        )

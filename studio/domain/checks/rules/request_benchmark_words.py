@@ -1,0 +1,32 @@
+import re
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+WORDS = re.compile(
+    r"\b(?:benchmark task|hidden intents?|ground truth|test case|evaluation (?:run|metric|criteria)|graded by"
+    r"|make sure (?:that )?(?:all )?edge cases|edge cases (?:in the data(?:set)?|are handled)"
+    r"|LLM judge|judge model|simulated user|task_id|rehearsal pass|initial_input|system prompt|success criteria"
+    r"|(?:the|an) (?:AI )?agent (?:should|must|will|needs)|(?:the|a|our|your) (?:auto-?)?graders?"
+    r"|rubrics? (?:wants?|requires?|says?|asks?|needs?|checks?|expects?|items?|scores?)"
+    r"|(?:be|being|stay|act|should|must|please|can you|could you) (?:\w+ )?pro-?active(?:ly)?"
+    r"|pro-?actively (?:ask|infer|identify|suggest|flag|include|mention|check|offer|complete|clarify|point|add))\b",
+    re.IGNORECASE,
+)
+
+
+@rule("request-benchmark-words", "warning")
+def request_benchmark_words(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A person asks for help and knows nothing of tests: words and ids of ours give the game away (paper, Table 9)."""
+    if found := WORDS.search(task.initial_request):
+        yield _flaw(found[0], "No one at work speaks like this to an assistant")
+    ids = {task.task_id, task.environment_id, *(other.task_id for other in scene.earlier(task))}
+    for name in sorted(ids, key=len, reverse=True):
+        if len(name) > 5 and "_" in name and name in task.initial_request:
+            yield _flaw(name, "An internal id stands in the request")
+            break
+
+
+def _flaw(words: str, why: str) -> Flaw:
+    return Flaw("initial_request", f"{why}: “{words}”.", "Say it as the persona would.", words=words)

@@ -1,0 +1,54 @@
+import re
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+APPS = {
+    "gmail": "gmail",
+    "todoist": "todoist",
+    "spotify": "spotify",
+    "amazon": "amazon",
+    "venmo": "venmo",
+    "splitwise": "splitwise",
+    "simple note": "simple_note",
+    "simplenote": "simple_note",
+    "slack": "slack",
+    "notion": "notion",
+    "trello": "trello",
+    "asana": "asana",
+    "jira": "jira",
+    "outlook": "outlook",
+    "dropbox": "dropbox",
+    "whatsapp": "whatsapp",
+    "google calendar": "calendar",
+    "google drive": "drive",
+    "google docs": "docs",
+    "google sheets": "sheets",
+    "microsoft teams": "teams",
+}
+"""What people call an application, and what its tools are named after."""
+USED = re.compile(
+    r"\b(?:in|into|on|to|via|with|using|from|through|my|our)\s+(?:my\s+|our\s+|the\s+)?(?P<app>"
+    + "|".join(sorted(APPS, key=len, reverse=True))
+    + r")\b(?!\s+(?:rain|forest|river|users?|trends?|sellers?|listings?|campaigns?|ads?|posts?|market|of))(?!['’]s)",
+    re.IGNORECASE,
+)
+
+
+@rule("request-unknown-app", "warning")
+def request_unknown_app(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """What the user wants done in an application needs a tool that reaches it."""
+    tools = [tool.casefold() for tool in scene.episode.persona.tools]
+    if not tools:
+        return
+    for found in USED.finditer(task.initial_request[:20_000]):
+        app = APPS[found["app"].casefold()]
+        if found["app"][0].isupper() and not any(app in tool for tool in tools):
+            yield Flaw(
+                "initial_request",
+                f"The request speaks of {found['app']}, and the persona has no tool that reaches it.",
+                "Bind its tools to the persona, or name an application that is there.",
+                words=found[0],
+            )
+            return

@@ -1,0 +1,37 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.records import DEEDS, LONGEST, PLACES, bound, reached
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("request-unknown-place", "hint")
+def request_unknown_place(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A mailbox, a calendar or a system the request sends the agent to is there: as a tool, a file or a signal
+    (paper, Table 9). Silent for personas of whose tools nothing is known."""
+    if not bound(task, scene):
+        return
+    for kind in PLACES:
+        if (found := kind.said.search(task.initial_request[:LONGEST])) and not reached(kind, task, scene):
+            yield Flaw(
+                "initial_request",
+                f"The request sends the agent to {kind.name}, and it has no tool and no file for that.",
+                "Give it a file or a tool, or name something it can reach.",
+                words=found[0].strip(),
+            )
+
+
+@rule("request-unknown-deed", "hint")
+def request_unknown_deed(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """What the request wants done, the agent has a tool for (paper, Table 9). Silent for personas of whose tools
+    nothing is known."""
+    if not bound(task, scene):
+        return
+    for kind in DEEDS:
+        if (found := kind.said.search(task.initial_request[:LONGEST])) and not reached(kind, task, scene):
+            yield Flaw(
+                "initial_request",
+                f"The agent has no tool to {kind.name}.",
+                "Ask for the text of it in a file, or give the persona a tool that does it.",
+                words=found[0].strip(" .!?\n"),
+            )

@@ -1,0 +1,35 @@
+import re
+from collections.abc import Iterator
+
+from studio.domain.checks.quotes import quote
+from studio.domain.checks.records import bound, codes, known, messages
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("request-unknown-record", "hint")
+def request_unknown_record(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A record the request wants looked up – an order, a ticket, a message by its subject – stands in a file, a signal
+    or an earlier session (paper, Table 9).
+
+    Silent where an application's tool may hold it, or a file cannot be read here.
+    """
+    if any("__" in tool for tool in bound(task, scene)):
+        return
+    wanted = [*codes(task.initial_request), *messages(task.initial_request)]
+    there = known(task, scene) if wanted else None
+    if there is None:
+        return
+    plain = _plain(there)
+    for span in wanted:
+        if _plain(span.text) not in plain:
+            yield Flaw(
+                "initial_request",
+                f"The request speaks of {quote(span.text)}, and nothing the agent can reach has it.",
+                "Put it into a file or the signal, name one that is there, or say what the agent has to know of it.",
+                words=span.text,
+            )
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.casefold())

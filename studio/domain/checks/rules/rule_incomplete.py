@@ -1,0 +1,33 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+NEEDS = {
+    "file_exists": ("path",),
+    "file_contains": ("path", "text"),
+    "file_lacks": ("path", "text"),
+    "reply_contains": ("text",),
+    "reply_lacks": ("text",),
+    "tool_called": ("tool",),
+}
+WORDS = {"path": "a file", "text": "the text to look for", "tool": "a tool"}
+
+
+@rule("rule-incomplete", "error")
+def rule_incomplete(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """An exact check says what it looks at."""
+    for position, item in enumerate(task.checklist, 1):
+        if item.grader != "rule":
+            continue
+        if item.rule is None:
+            yield Flaw(
+                "checklist",
+                "The item is graded by a rule and has none.",
+                "Choose what is to be checked, or let a judge grade it.",
+                position,
+            )
+            continue
+        for name in NEEDS[item.rule.kind]:
+            if not getattr(item.rule, name).strip():
+                yield Flaw("checklist", f"The rule does not name {WORDS[name]}.", f"Name {WORDS[name]}.", position)

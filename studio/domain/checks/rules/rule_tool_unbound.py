@@ -1,0 +1,20 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("rule-tool-unbound", "warning")
+def rule_tool_unbound(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """An exact check waits for a tool that the agent cannot call. Names without “__” are the workspace's own."""
+    bound = {tool.removeprefix("mcp_appworld_") for tool in scene.episode.persona.tools}
+    for position, item in enumerate(task.checklist, 1):
+        tool = item.rule.tool if item.rule else ""
+        if "__" in tool and tool.removeprefix("mcp_appworld_") not in bound:
+            yield Flaw(
+                "checklist",
+                f"The persona has no tool “{tool}”: this check can never be met.",
+                "Add it to the persona's tools, or correct the name.",
+                position,
+                words=tool if tool in item.criterion else "",
+            )

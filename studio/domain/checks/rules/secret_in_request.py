@@ -1,0 +1,67 @@
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from studio.domain.checks.rule import Flaw, Scene, rule, written
+from studio.domain.task import TaskSpec
+
+_WORD = r"(?:pass(?:word|code|phrase)s?|pw|pwd|passwd)\b[\"']?"
+_QUOTED = r"[\"'`“‘]\S{3,}"
+_MADE = r"(?=\S{0,200}(?:[\d!#$%&*+?@^~\[\]{}()=|<>/\\]|(?-i:[a-z][A-Z])))\S{4,}"
+_NAMED = r"(?!(?:the|an?|my|our|your|see|on|in|at|ask|with|under|not|none|unknown|same|as)\b)[^\s,;]{4,}"
+_WORDLIKE = (
+    r"(?!(?:about|correct|expired|forgotten|good|here|kept|known|lost|missing|needed|new|none|old|required|right|safe|same"
+    r"|secret|strong|there|unknown|weak|with|wrong|yours?|their|this|that|what|they|when|where)\b)"
+    r"[^\s,;]{4,}(?=[,;]|\s*[.!]?(?:$|\s+(?-i:[A-Z]))|\s+(?:and|so|please|but|for|if|to)\b)(?<!ed)(?<!ing)"
+)
+SECRET = re.compile(
+    rf"\b{_WORD}\s*(?:(?:[:=]|is:|are:)\s*{_NAMED}"
+    rf"|(?:(?:is|are)|for \S{{1,40}} is)\s+(?:{_QUOTED}|{_MADE}|{_WORDLIKE}))",
+    re.IGNORECASE,
+)
+"""After “is”, a word is a password if it is quoted, made of more than letters, or if nothing is said further of it."""
+DOOR = re.compile(
+    r"\b(?:PIN|(?i:pin code|pin number|door code|access code|entry code|lock code|alarm code|safe code|passcode))\b"
+    r"(?:\s+(?:for|of|to) (?:the|my|our) \w+)?\s*(?:is|:|=|#)?\s*(?P<code>\d{4,10})\b"
+)
+PLACES = {
+    "initial_request": "The request",
+    "intents": "The intent",
+    "checklist": "The criterion",
+    "title": "The title",
+    "description": "The description",
+    "reference_workflow": "The reference workflow",
+    "trigger": "The signal",
+}
+LONGEST = 40_000
+
+
+@rule("secret-in-request", "warning")
+def secret_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A password in a task is read by every model and by everyone who has the benchmark, and teaches agents to expect
+    one."""
+    payload = json.dumps(task.trigger.payload, ensure_ascii=False) if task.trigger.payload else ""
+    for field, item, text in (*written(task), ("trigger", None, payload)):
+        for found in _found(text):
+            yield Flaw(
+                field,
+                f"{PLACES[field]} holds a password.",
+                "Let the agent sign in without it, or put it where the assistant keeps secrets.",
+                item,
+                words=found if field != "trigger" else "",
+            )
+    for position, file in enumerate(task.assets, 1):
+        if _found(scene.texts.get(file.sha256, "")):
+            yield Flaw(
+                "assets",
+                f"“{file.path}” holds a password.",
+                "Put an evidently invented one in its place, or leave it out.",
+                position,
+                words=file.path,
+            )
+
+
+@lru_cache(maxsize=2_000)
+def _found(text: str) -> tuple[str, ...]:
+    return tuple(match[0] for pattern in (SECRET, DOOR) for match in pattern.finditer(text, 0, LONGEST))

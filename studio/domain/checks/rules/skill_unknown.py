@@ -1,0 +1,19 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("skill-unknown", "error")
+def skill_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A task can need only skills that the persona's assistant has."""
+    known = {skill.name for skill in scene.episode.persona.skills}
+    for position, skill in enumerate(task.skills, 1):
+        if skill not in known:
+            yield Flaw(
+                "skills",
+                f"The persona has no skill “{skill}”.",
+                "Add it to the persona's skills, or choose another one.",
+                position,
+                words=skill,
+            )

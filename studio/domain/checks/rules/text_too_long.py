@@ -1,0 +1,18 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.bounds import LONGEST
+from studio.domain.checks.rule import Flaw, Scene, rule, written
+from studio.domain.task import TaskSpec
+
+
+@rule("text-too-long", "warning")
+def text_too_long(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A text is no longer than the checks read, which is more than anybody would: what comes after is unchecked."""
+    for field, item, text in written(task):
+        if len(text) > LONGEST:
+            yield Flaw(
+                field,
+                f"The text has more than {LONGEST:,} characters; what comes after is not checked.",
+                "Put the long part into a file, and say here what it is.",
+                item,
+            )

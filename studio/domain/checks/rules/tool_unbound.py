@@ -1,0 +1,18 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("tool-unbound", "error")
+def tool_unbound(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A task can need only tools that the persona's assistant has."""
+    for position, tool in enumerate(task.tools, 1):
+        if tool not in scene.episode.persona.tools:
+            yield Flaw(
+                "tools",
+                f"The persona has no tool “{tool}”.",
+                "Add it to the persona's tools, or choose another one.",
+                position,
+                words=tool,
+            )

@@ -1,0 +1,22 @@
+import json
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("trigger-payload", "warning")
+def trigger_payload(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A signal of the environment carries data: in the payload, or as JSON in the request."""
+    if task.trigger.kind == "user_message" or task.trigger.payload:
+        return
+    try:
+        signal = json.loads(task.initial_request)
+    except (ValueError, RecursionError):
+        signal = None
+    if not isinstance(signal, dict | list):
+        yield Flaw(
+            "trigger",
+            "The session is opened by a signal that carries no data.",
+            "Write the payload, or let a user's message open the session.",
+        )

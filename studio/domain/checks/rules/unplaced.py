@@ -1,0 +1,15 @@
+from collections.abc import Iterator
+
+from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.task import TaskSpec
+
+
+@rule("unplaced", "warning")
+def unplaced(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+    """A task outside the episode never runs."""
+    if not any(other.task_id == task.task_id for other in scene.episode.tasks):
+        yield Flaw(
+            "task_id",
+            "The task is not in the episode and never runs.",
+            "Give it a place on the board of the episode, or retire it.",
+        )

@@ -1,0 +1,125 @@
+"""What the tasks of an episode say and bring, as several rules ask for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+
+from studio.domain.checks.rule import Scene
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
+
+FILE_NAME = re.compile(
+    r"(?<![\w/@.-])[\w][\w.-]*(?:/[\w.-]+)*\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|eml|ics|zip)\b",
+    re.IGNORECASE,
+)
+_WEB = re.compile(r"www\.|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/", re.IGNORECASE)
+"""A page of a site, not a file of the workspace."""
+_MAKES = re.compile(
+    r"\b(?:write|save|put|store|create|(?<!own )(?<!our )(?<!my )(?<!the )draft|export|output|produce|sheet|fill"
+    r"|(?:name|call)(?:d\b| (?:it|this|that|them|the)\b)|give me\b|generate|make|record|log|belongs?|stands?|deliver)",
+    re.IGNORECASE,
+)
+_INTO = re.compile(
+    r"\b(?:into|as|called|named)\s+(?:an?\s+|the\s+)?(?:new\s+)?(?:file\s+)?(?:named\s+|called\s+)?[“\"‘'`]?$",
+    re.IGNORECASE,
+)
+_MADE_LATER = re.compile(
+    r"[^.!?\n]{0,80}?\b(?:you|to be) (?:create|created|make|made|write|written|draw|drawn|produce)", re.I
+)
+_FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
+_READ_HERE = re.compile(
+    r"(?:\b(?:from|of|see|read|open|using|per|based on|out of"
+    r"|(?:is|are|was|were|lies?|listed|stored|given|described|facts|data|figures|notes?|numbers|background|table|list)"
+    r" in|look at)"
+    r"\s+(?:the\s+)?[“\"‘'`]?|\w \()$",
+    re.I,
+)
+
+
+LONGEST = 60_000
+"""Characters of a signal's data that are read."""
+LEFT_OPEN = re.compile(r"<(?:insert|placeholder)\b[^>]*>")
+"""Written only where something has to be filled in, such as in the studio's starting points."""
+
+
+def opening(task: TaskSpec) -> str:
+    """What the session opens with: the request, and the signal's data."""
+    if not task.trigger.payload:
+        return task.initial_request
+    return f"{task.initial_request}\n{json.dumps(task.trigger.payload, ensure_ascii=False)[:LONGEST]}"
+
+
+def told(task: TaskSpec) -> str:
+    """Everything that a session of this task establishes: what is asked, wanted and scored in it."""
+    return "\n".join(
+        (
+            task.title,
+            opening(task),
+            *(intent.content for intent in task.intents),
+            *(item.criterion for item in task.checklist),
+            *task.expected_paths,
+            *task.files_read,
+        )
+    )
+
+
+def given(task: TaskSpec, scene: Scene) -> str:
+    """What the agent is given in this very session: its opening and its files."""
+    return "\n".join((opening(task), *(scene.texts.get(file.sha256, "") for file in task.assets)))
+
+
+def profile(persona: PersonaSpec) -> str:
+    """What is written of the person, as one text."""
+    return "\n".join(
+        (
+            persona.name,
+            persona.occupation,
+            persona.role_text,
+            persona.routines,
+            persona.working_style,
+            json.dumps(persona.preferences, ensure_ascii=False, default=str),
+            *(str(goal) for goal in persona.long_term_goals),
+        )
+    )
+
+
+def behind(task: TaskSpec, scene: Scene) -> frozenset[str]:
+    """Ids of the tasks this one builds on, as declared, and of theirs."""
+    found: set[str] = set()
+    waiting = [dependency.task_id for dependency in task.depends_on]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            other = scene.episode.task(name)
+            waiting += [dependency.task_id for dependency in other.depends_on] if other else []
+    return frozenset(found)
+
+
+@lru_cache(maxsize=2_000)
+def files_named(text: str) -> tuple[re.Match[str], ...]:
+    return tuple(match for match in FILE_NAME.finditer(text, 0, 40_000) if not _WEB.match(match[0]))
+
+
+def made_here(task: TaskSpec, name: str) -> bool:
+    """Whether this task's own session is to write a file of that name."""
+    if any(path.rpartition("/")[2] == name for path in task.expected_paths):
+        return True
+    return name in names_made(task.initial_request)
+
+
+@lru_cache(maxsize=2_000)
+def names_made(request: str) -> frozenset[str]:
+    """Names of files that a request, read up to its hundredth file, asks to be written."""
+    made = set()
+    for match in files_named(request)[:100]:
+        before = request[max(0, match.start() - 160) : match.start()]
+        same_sentence = re.split(r"[.!?](?=\s|$)|\n", before)[-1]
+        asked = [found.end() for found in _MAKES.finditer(same_sentence)]
+        made_before = asked and not _FROM.search(same_sentence, asked[-1])
+        made_later = _MADE_LATER.match(request, match.end(), match.end() + 120)
+        if (made_before or _INTO.search(before) or made_later) and not _READ_HERE.search(before[-40:]):
+            made.add(match[0].rpartition("/")[2])
+    return frozenset(made)

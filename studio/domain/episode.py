@@ -1,0 +1,43 @@
+"""An episode: a persona's ordered tasks over one persistent workspace."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from studio.domain.base import JsonDict, Spec
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
+
+
+class Group(Spec):
+    """What a named dependency group's tasks share (paper, section 3.2)."""
+
+    name: str
+    carries_over: str
+
+
+class EpisodeSpec(Spec):
+    """The persona and its tasks in run order."""
+
+    episode_id: str
+    persona: PersonaSpec
+    tasks: tuple[TaskSpec, ...] = ()
+    """In run order. The order is the author's; never sort it."""
+    unplaced: tuple[TaskSpec, ...] = ()
+    """Task folders that no entry of the episode names; kept, never run."""
+    groups: tuple[Group, ...] = ()
+    """The dependency groups of which somebody wrote what they carry over. Which tasks they hold, the tasks say."""
+    docker_image_id: str = ""
+    source: JsonDict = Field(default_factory=dict)
+    """``episode.yaml`` as read."""
+
+    def task(self, task_id: str) -> TaskSpec | None:
+        return next((task for task in (*self.tasks, *self.unplaced) if task.task_id == task_id), None)
+
+    def called(self, task_id: str) -> str:
+        """A task as people name it: by its title, and its number in the episode."""
+        placed = next((n for n, task in enumerate(self.tasks, 1) if task.task_id == task_id), None)
+        task = self.task(task_id)
+        title = " ".join(task.title.split()) if task else ""
+        where = f" (session {placed})" if placed else " (not placed)" if task else ""
+        return f"“{title or task_id}”{where}"

@@ -1,0 +1,19 @@
+"""Grader scripts read, never run: what a script looks at, and calls it might be tried on. Running is evaluation's."""
+
+from studio.domain.graders.amounts import Amount
+from studio.domain.graders.demands import Demand, ToolTest
+from studio.domain.graders.histories import History, generate_histories
+from studio.domain.graders.reader import ScriptReading, read_script
+from studio.domain.graders.report import ANALYSIS, GraderReport
+
+__all__ = [
+    "ANALYSIS",
+    "Amount",
+    "Demand",
+    "GraderReport",
+    "History",
+    "ScriptReading",
+    "ToolTest",
+    "generate_histories",
+    "read_script",
+]

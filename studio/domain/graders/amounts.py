@@ -1,0 +1,120 @@
+"""How many words, characters, lines a script allows: what it compares a length or a count with."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from studio.domain.graders.values import Names, value_of
+
+MEASURES = {
+    "word": r"word",
+    "character": r"char|letter",
+    "sentence": r"sentence",
+    "paragraph": r"paragraph",
+    "bullet": r"bullet",
+    "question": r"question",
+    "slide": r"slide",
+    "page": r"page",
+    "item": r"item",
+    "row": r"row",
+    "line": r"line",
+    "step": r"step",
+    "post": r"post",
+    "headline": r"headline",
+    "option": r"option",
+}
+"""What is counted, as sentences name it, and what names in scripts have of it."""
+_TEXT = re.compile(r"^(?:text|body|content|message|msg|sms|caption|note|summary|letter|reply)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Between how many of something it counts."""
+
+    noun: str
+    low: float
+    high: float
+    line: int
+
+
+def amounts(tree: ast.Module, names: Names) -> Iterator[Amount]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and len(node.ops) <= 2:
+            yield from _of(node, names)
+
+
+def _of(node: ast.Compare, names: Names) -> Iterator[Amount]:
+    parts = [node.left, *node.comparators]
+    known = [_number(part, names) for part in parts]
+    counted = [place for place, number in enumerate(known) if number is None]
+    if len(counted) != 1 or not (noun := _noun(parts[counted[0]])):
+        return
+    low, high, place = 0.0, float("inf"), counted[0]
+    for at, op in enumerate(node.ops):
+        number = known[at + 1] if at == place else known[at]
+        if number is None:
+            return
+        op = op if at == place else _turned(op)
+        match op:
+            case ast.LtE():
+                high = min(high, number)
+            case ast.Lt():
+                high = min(high, number - 1)
+            case ast.GtE():
+                low = max(low, number)
+            case ast.Gt():
+                low = max(low, number + 1)
+            case ast.Eq():
+                low = high = number
+            case _:
+                return
+    if high > 1 and (low > 1 or high < float("inf")):  # “at least one” only asks whether there is any
+        yield Amount(noun, low, high, node.lineno)
+
+
+def _turned(op: ast.cmpop) -> ast.cmpop:
+    match op:
+        case ast.LtE():
+            return ast.GtE()
+        case ast.Lt():
+            return ast.Gt()
+        case ast.GtE():
+            return ast.LtE()
+        case ast.Gt():
+            return ast.Lt()
+    return op
+
+
+def _number(node: ast.AST, names: Names) -> int | None:
+    match node:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            one, other = _number(left, names), _number(right, names)
+            return one * other if one is not None and other is not None and abs(one * other) < 10**9 else None
+    found = value_of(node, names)
+    return found if isinstance(found, int) else None
+
+
+def _noun(node: ast.AST) -> str:
+    """What an expression counts; empty: that cannot be told."""
+    lengths = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args
+    inner = node.args[0] if lengths and isinstance(node, ast.Call) else node
+    match inner:
+        case ast.Call(func=ast.Attribute(attr="split"), args=[]):
+            return "word"
+        case ast.Call(func=ast.Attribute(attr="splitlines")):
+            return "line"
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            if lengths and _TEXT.match(name):
+                return "character"
+            return _measure(name)
+        case ast.Call(func=ast.Name(id=name)):
+            return _measure(name)
+    return ""
+
+
+def _measure(name: str) -> str:
+    found = [noun for noun, pattern in MEASURES.items() if re.search(pattern, name, re.IGNORECASE)]
+    return found[0] if len(found) == 1 else ""

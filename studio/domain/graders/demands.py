@@ -1,0 +1,233 @@
+"""What a script asks of calls: the words it searches for and the tools that count, followed through its helpers."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from studio.domain.graders.subjects import Subjects
+from studio.domain.graders.values import Names, OneOf, Value, assigned, flat, texts_in, value_of
+
+MOST_STEPS = 100_000
+"""Looks at parts of a script; those of people take some thousands."""
+TOOL = re.compile(r"(?:mcp_appworld_)?[a-z][a-z0-9_]*?__[a-z][a-z0-9_]*")
+FRAME = {"tool_name", "call", "result", "name", "arguments"}
+_LOOKING = {"startswith", "endswith", "find", "count", "index"}
+
+
+class TooMuch(Exception):
+    """The script is so entangled that reading it would take long: nothing more is told of it."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Words a script searches for; one of them is enough."""
+
+    any_of: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class ToolTest:
+    """Tools that count alike at one place."""
+
+    any_of: tuple[str, ...]
+    line: int
+
+
+class Demands:
+    """A script's tree walked through; ``read`` fills the rest."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.tree = tree
+        self.steps = 0
+        self.functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        self.names: dict[str, Value] = assigned(tree)
+        self.subjects = Subjects(tree, self._step)
+        self.found: list[Demand] = []
+        self.tools: list[ToolTest] = []
+        self.exact: dict[str, dict[str | int, None]] = {}
+        """Values an argument is compared with, by its name."""
+        self.roles: dict[tuple[str, str], str] = {}
+        """By function and parameter: ``tool``, ``argument``, ``any``, ``all`` or ``word``."""
+
+    def read(self) -> None:
+        for _ in range(2):  # a helper may hand on to a helper
+            for function in self.functions.values():
+                self._learn_roles(function)
+        self.tools.clear()
+        self.exact.clear()
+        self.found = [demand for node in self.tree.body for demand in self._in(node, self.names)]
+
+    def arguments(self) -> Iterator[str]:
+        """Names it looks up in calls and results."""
+        for node in ast.walk(self.tree):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="get"), args=[first, *_]):
+                    yield from texts_in(value_of(first, self.names))
+                case ast.Subscript(slice=ast.Constant(value=str() as name), ctx=ast.Load()):
+                    yield name
+                case ast.Compare(left=ast.Constant(value=str() as name), ops=[ast.In()], comparators=[ast.Name(id=of)]):
+                    if of in ("call", "args", "arguments", "result", "params"):
+                        yield name
+                case ast.Call(func=ast.Name(id=function)) if function in self.functions:
+                    for parameter, given in handed(self.functions[function], node):
+                        if self.roles.get((function, parameter)) == "argument":
+                            yield from texts_in(value_of(given, self.names))
+
+    def _step(self) -> None:
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise TooMuch
+
+    def _learn_roles(self, function: ast.FunctionDef) -> None:
+        """What a helper does with each of its parameters, told by how a marked value comes out of it."""
+        for argument in function.args.args:
+            mark = f"\x00{argument.arg}"
+            before = list(self.tools)
+            names: Names = {**self.names, argument.arg: (mark + "1", mark + "2")}
+            demands = [d for node in function.body for d in self._in(node, names)]
+            mine = [d for d in demands if any(word.startswith(mark) for word in d.any_of)]
+            role = ""
+            if any(word.startswith(mark) for test in self.tools for word in test.any_of):
+                role = "tool"
+            elif mine:
+                role = "any" if any(len(d.any_of) > 1 for d in mine) else "all"
+            elif argument.arg in {name for node in ast.walk(function) for name in _looked_up_by_name(node)}:
+                role = "argument"
+            self.tools[:] = before
+            if role:
+                self.roles[function.name, argument.arg] = role
+
+    def _in(self, node: ast.AST, names: Names) -> list[Demand]:
+        """The demands of a statement or expression, with what it says of tools noted."""
+        self._step()
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                self._in(operand, names)
+                return []
+            case ast.BoolOp(op=ast.Or(), values=values):
+                found = [demand for each in values for demand in self._in(each, names)]
+                words = tuple(dict.fromkeys(word for demand in found for word in demand.any_of))
+                return [Demand(words, node.lineno)] if words else []
+            case ast.Compare():
+                return [*self._compared(node, names), *self._below(node, names)]
+            case ast.Call():
+                return self._called(node, names)
+            case ast.For(target=ast.Name(id=name), iter=run):
+                given = value_of(run, names)
+                inner = {**names, name: OneOf(_elements(given))} if given is not None else names
+                return [d for each in (*node.body, *node.orelse) for d in self._in(each, inner)] + self._in(run, names)
+            case ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
+                return self._run_through(node, names, every=False)
+        return self._below(node, names)
+
+    def _below(self, node: ast.AST, names: Names) -> list[Demand]:
+        return [demand for child in ast.iter_child_nodes(node) for demand in self._in(child, names)]
+
+    def _run_through(
+        self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp, names: Names, *, every: bool
+    ) -> list[Demand]:
+        """``any`` and ``all`` over constants; ``every`` of them counts for itself."""
+        ways = [dict(names)]
+        for step in node.generators:
+            given = value_of(step.iter, names) if len(ways) == 1 else value_of(step.iter, ways[0])
+            if not isinstance(step.target, ast.Name) or given is None:
+                continue
+            elements = _elements(given)
+            if every and not isinstance(given, OneOf):
+                ways = [{**way, step.target.id: each} for way in ways for each in elements][:200]
+            else:
+                ways = [{**way, step.target.id: OneOf(elements)} for way in ways]
+        tests = [node.elt, *(test for step in node.generators for test in step.ifs)]
+        found = [demand for way in ways for test in tests for demand in self._in(test, way)]
+        found += [demand for step in node.generators for demand in self._in(step.iter, names)]
+        if every:
+            return found
+        words = tuple(dict.fromkeys(word for demand in found for word in demand.any_of))
+        return [Demand(words, node.lineno)] if words else []
+
+    def _compared(self, node: ast.Compare, names: Names) -> list[Demand]:
+        if len(node.ops) != 1:
+            return []
+        left, op, right = node.left, node.ops[0], node.comparators[0]
+        for known, other in ((left, right), (right, left)):
+            given = value_of(known, names)
+            if given is None or (value_of(other, names) is not None):
+                continue
+            subject = self.subjects.of(other)
+            part = isinstance(op, ast.In | ast.NotIn) and known is left
+            if "tool_name" in subject or any(TOOL.fullmatch(text) for text in texts_in(given)):
+                if not part:
+                    self.tools.append(ToolTest(texts_in(given), node.lineno))
+                return []
+            if isinstance(op, ast.Eq | ast.In) and not part:
+                self._compare_exactly(subject, given)
+            if subject & {"result"} or not isinstance(op, ast.Eq | ast.In):
+                return []
+            if part and isinstance(other, ast.Name) and other.id in ("call", "args", "arguments", "params"):
+                return []
+            return [Demand(texts_in(given), node.lineno)]
+        return []
+
+    def _compare_exactly(self, subject: frozenset[str], given: Value) -> None:
+        for name in sorted(subject - FRAME):
+            self.exact.setdefault(name, {}).update(dict.fromkeys(flat(given)))
+
+    def _called(self, node: ast.Call, names: Names) -> list[Demand]:
+        match node:
+            case ast.Call(func=ast.Name(id="all" | "any" as which), args=[ast.GeneratorExp() | ast.ListComp() as run]):
+                return self._run_through(run, names, every=which == "all")
+            case ast.Call(func=ast.Attribute(value=text, attr=name), args=[first, *_]) if name in _LOOKING:
+                subject, given = self.subjects.of(text), value_of(first, names)
+                below = self._in(text, names)
+                if given is None or subject & {"result"}:
+                    return below
+                if "tool_name" in subject:
+                    return below
+                self._compare_exactly(subject, given)
+                return [*below, Demand(texts_in(given), node.lineno)]
+            case ast.Call(func=ast.Name(id=function)) if function in self.functions:
+                found = self._below(node, names)
+                for parameter, given_node in handed(self.functions[function], node):
+                    given = value_of(given_node, names)
+                    if given is not None:
+                        found += self._handed_on(self.roles.get((function, parameter), ""), given, node.lineno)
+                return found
+        return self._below(node, names)
+
+    def _handed_on(self, role: str, given: Value, line: int) -> list[Demand]:
+        match role:
+            case "tool":
+                self.tools.append(ToolTest(texts_in(given), line))
+            case "any":
+                return [Demand(texts_in(given), line)]
+            case "all":
+                parts = given if isinstance(given, tuple) else (given,)
+                return [Demand(texts_in(part), line) for part in parts]
+        return []
+
+
+def _elements(given: Value) -> tuple[Value, ...]:
+    match given:
+        case tuple():
+            return given
+        case OneOf(values=values):
+            return tuple(each for value in values for each in (value if isinstance(value, tuple) else (value,)))
+    return (given,)
+
+
+def handed(function: ast.FunctionDef, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    parameters = [argument.arg for argument in function.args.args]
+    yield from zip(parameters, call.args, strict=False)
+    yield from ((word.arg, word.value) for word in call.keywords if word.arg in parameters)
+
+
+def _looked_up_by_name(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Name(id=name), *_]):
+            yield name
+        case ast.Subscript(slice=ast.Name(id=name)):
+            yield name

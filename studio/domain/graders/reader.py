@@ -1,0 +1,147 @@
+"""What a grader script looks at, read from its syntax: tools, arguments, the words it searches for, how much it allows.
+
+A reading may miss things, as a script may do anything; what it tells is there.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from studio.domain.graders.amounts import Amount, amounts
+from studio.domain.graders.demands import FRAME, TOOL, Demand, Demands, ToolTest, TooMuch
+
+LONGEST = 200_000
+"""Characters of a script; more is no grader."""
+_PARSING_MODULES = {"csv", "re", "json", "html", "datetime", "xml", "math", "statistics", "ast", "string"}
+_PARSING_CALLS = {"split", "splitlines", "partition", "rpartition", "len", "max", "min", "sum", "float"}
+
+
+@dataclass(frozen=True)
+class ScriptReading:
+    """A script, read. With a ``problem``, nothing else is known."""
+
+    problem: str = ""
+    line: int | None = None
+    """Where the problem is, 1-based."""
+    words_at: str = ""
+    """That line, verbatim."""
+    scores: bool = False
+    """Whether it defines ``score``."""
+    tools: tuple[ToolTest, ...] = ()
+    arguments: tuple[str, ...] = ()
+    """Names it looks up in calls and results."""
+    demands: tuple[Demand, ...] = ()
+    words: tuple[str, ...] = ()
+    """All its other texts."""
+    numbers: tuple[int, ...] = ()
+    exact: dict[str, tuple[str | int, ...]] = field(default_factory=dict)
+    """Values an argument is compared with, by its name."""
+    amounts: tuple[Amount, ...] = ()
+    """How many words, lines and the like it allows."""
+    parses: bool = False
+    """Whether it takes texts apart or counts, so that words alone may not earn its keys."""
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for test in self.tools for name in test.any_of))
+
+
+@lru_cache(maxsize=500)
+def read_script(source: str) -> ScriptReading:
+    """Read a script. Never raises and runs nothing of it; remembered by content."""
+    if len(source) > LONGEST:
+        return ScriptReading(problem=f"It has {len(source):,} characters; at most {LONGEST:,} are read.")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+            compile(source, "grader.py", "exec", dont_inherit=True)
+        return _read(tree)
+    except SyntaxError as exc:
+        lines = source.splitlines()
+        line = exc.lineno if exc.lineno and exc.lineno <= len(lines) else None
+        where = lines[line - 1].strip()[:200] if line else ""
+        return ScriptReading(problem=f"{(exc.msg or 'invalid syntax')[:200]}", line=line, words_at=where)
+    except (ValueError, RecursionError, MemoryError, OverflowError) as exc:
+        return ScriptReading(problem=str(exc)[:200] or "it is nested too deeply")
+
+
+def _read(tree: ast.Module) -> ScriptReading:
+    try:
+        reader = Demands(tree)
+        reader.read()
+        return _told(tree, reader)
+    except (TooMuch, RecursionError):
+        return ScriptReading(scores=_defines_score(tree), parses=True)
+
+
+def _told(tree: ast.Module, reader: Demands) -> ScriptReading:
+    arguments = dict.fromkeys(reader.arguments())
+    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    named = {name for test in reader.tools for name in test.any_of}
+    loose = [c for c in constants if isinstance(c, str) and c not in named and TOOL.fullmatch(c)]
+    told = _docstrings(tree)
+    words = [
+        c
+        for c in constants
+        if isinstance(c, str)
+        and c.strip()
+        and not (c in arguments or c in named or c in told or c in FRAME or TOOL.fullmatch(c))
+    ]
+    numbers = [c for c in constants if type(c) is int and abs(c) > 1]
+    tools = [*reader.tools, *(ToolTest((name,), _line(tree, name)) for name in dict.fromkeys(loose))]
+    return ScriptReading(
+        scores=_defines_score(tree),
+        tools=tuple(dict.fromkeys(tools)),
+        arguments=tuple(name for name in arguments if name not in FRAME),
+        demands=tuple(dict.fromkeys(demand for demand in reader.found if demand.any_of)),
+        words=tuple(dict.fromkeys(words)),
+        numbers=tuple(dict.fromkeys(numbers)),
+        exact={name: tuple(values) for name, values in reader.exact.items()},
+        amounts=tuple(amounts(tree, reader.names)),
+        parses=_parses(tree),
+    )
+
+
+def _defines_score(tree: ast.Module) -> bool:
+    functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    return "score" in functions | {name for node in tree.body for name in _bound(node)}
+
+
+def _line(tree: ast.Module, text: str) -> int:
+    return next(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value == text)
+
+
+def _parses(tree: ast.Module) -> bool:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names) if any(one.name.split(".")[0] in _PARSING_MODULES for one in names):
+                return True
+            case ast.ImportFrom(module=str() as module) if module.split(".")[0] in _PARSING_MODULES:
+                return True
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in _PARSING_CALLS:
+                return True
+            case ast.Compare(ops=ops) if any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in ops):
+                return True
+    return False
+
+
+def _bound(node: ast.stmt) -> tuple[str, ...]:
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return (name,)
+        case ast.ImportFrom(names=names) | ast.Import(names=names):
+            return tuple(one.asname or one.name for one in names)
+    return ()
+
+
+def _docstrings(tree: ast.Module) -> set[str]:
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str() as text)):
+                found.add(text)
+    return found

@@ -1,0 +1,88 @@
+"""The order of an episode and its dependency contract (PIBENCH.md, section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+
+from studio.domain.pibench.nodes import Node
+from studio.domain.pibench.persona_reader import Entry, EpisodeFile
+from studio.domain.problems import Report
+from studio.domain.task import TaskSpec
+
+
+def check_contract(
+    listed: EpisodeFile, tasks: Mapping[str, TaskSpec], broken: Set[str], report: Report
+) -> list[tuple[str, tuple[str, ...]]]:
+    """The tasks in run order, each with what it depends on, by folder name. What breaks the contract is an error.
+
+    Of ``broken`` tasks nobody knows what they score, so nothing is said of it.
+    """
+    by_trimmed = {task_id.strip(): task_id for task_id in tasks}
+    places: dict[str, int] = {}
+    placed: list[tuple[str, Entry]] = []
+    for entry in listed.entries:
+        folder = entry.task_id if entry.task_id in tasks else by_trimmed.get(entry.task_id)
+        if folder is None:
+            if entry.task_id:
+                entry.node.error(
+                    report,
+                    f"There is no task “{entry.task_id}”.",
+                    f"Add tasks/{entry.task_id}/task.yaml, correct the id, or remove the entry.",
+                )
+        elif folder in places:
+            entry.node.error(report, f"The task “{entry.task_id}” stands twice.", "Remove one of the two entries.")
+        else:
+            places[folder] = len(placed)
+            placed.append((folder, entry))
+    return [
+        (folder, _dependencies(folder, entry, places, by_trimmed, tasks, broken, report)) for folder, entry in placed
+    ]
+
+
+def _dependencies(
+    folder: str,
+    entry: Entry,
+    places: Mapping[str, int],
+    by_trimmed: Mapping[str, str],
+    tasks: Mapping[str, TaskSpec],
+    broken: Set[str],
+    report: Report,
+) -> tuple[str, ...]:
+    kept: list[str] = []
+    for name, node in entry.depends_on:
+        other = name if name in tasks else by_trimmed.get(name)
+        if other is None or other not in places:
+            node.error(
+                report, f"“{folder}” depends on “{name}”, which the episode does not name.", "Name an earlier task."
+            )
+        elif other == folder:
+            node.error(report, f"“{folder}” depends on itself.", "Remove this dependency.")
+        elif other in kept:
+            node.error(report, f"“{folder}” depends on “{name}” twice.", "Remove one of the two.")
+        elif places[other] > places[folder]:
+            node.error(
+                report,
+                f"“{folder}” depends on “{name}”, which runs later.",
+                "Move the entry of the one before the other, or remove this dependency.",
+            )
+        else:
+            kept.append(other)
+            if other not in broken:
+                _check_setup(folder, other, tasks[other], node, report)
+    if kept and folder not in broken and tasks[folder].is_setup:
+        entry.node.error(
+            report,
+            f"“{folder}” depends on earlier tasks and has neither criteria nor a grader script: nothing scores it.",
+            "Give it a checklist or a grader script, or remove its dependencies.",
+        )
+    return tuple(kept)
+
+
+def _check_setup(folder: str, other: str, task: TaskSpec, node: Node, report: Report) -> None:
+    if not task.is_setup:
+        node.error(
+            report,
+            f"“{folder}” depends on “{other}”, which has criteria or a grader script of its own.",
+            "A task that others build on has neither: move them to the task that depends on it, or remove this "
+            "dependency.",
+        )

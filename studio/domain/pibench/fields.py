@@ -1,0 +1,116 @@
+"""Fields of a document read as what the format says they are, with a word where they are something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from studio.domain.pibench.encoding import Encoded, decode
+from studio.domain.pibench.nodes import Node
+from studio.domain.problems import Report
+
+ID_LENGTH = 200
+PATH_LENGTH = 500
+
+
+def text(parent: Node, key: str, report: Report, *, name: str = "", longest: int | None = None) -> str:
+    """The text at ``key``, to the character; empty where there is none. Numbers and dates are taken as text."""
+    node = parent.get(key)
+    if node is None or node.is_null:
+        return ""
+    return text_of(node, name or key, report, longest=longest)
+
+
+def text_of(node: Node, name: str, report: Report, *, longest: int | None = None) -> str:
+    if isinstance(node.value, str):
+        value = node.value
+    elif node.kind == "scalar":
+        value = str(decode(node.value))
+        node.warn(report, f"“{name}” is not text; it is read as “{value[:80]}”.", "Put it in quotes.")
+    else:
+        node.warn(
+            report, f"“{name}” is a {_kind(node)}, not text; it is kept and read as empty.", "Write it as one text."
+        )
+        return ""
+    if longest is not None and len(value) > longest:
+        node.error(report, f"“{name}” has {len(value):,} characters; at most {longest} are kept.", "Shorten it.")
+        return value[:longest]
+    return value
+
+
+def identifier(parent: Node, key: str, report: Report) -> str:
+    """An id without the spaces around it."""
+    value = text(parent, key, report, longest=ID_LENGTH)
+    node = parent.get(key)
+    if node is not None and value != value.strip():
+        node.warn(report, f"“{key}” has spaces around it: “{value}”.", "Remove them; they are kept and not used.")
+    return value.strip()
+
+
+def mapping(parent: Node, key: str, report: Report, *, name: str = "") -> Node:
+    """The mapping at ``key``; an empty one where there is none, or an error."""
+    return as_mapping(parent.get(key), report, name or key)
+
+
+def as_mapping(node: Node | None, report: Report, name: str) -> Node:
+    if node is None or node.is_null:
+        return Node("mapping", {})
+    if node.kind != "mapping":
+        node.error(
+            report,
+            f"“{name}” is a {_kind(node)} and must be a mapping.",
+            "Write “key: value” lines, indented under it.",
+        )
+        return Node("mapping", {}, node.line, node.column)
+    return node
+
+
+def sequence(parent: Node, key: str, report: Report, *, name: str = "") -> list[Node]:
+    """The items of the list at ``key``; none where there is none, or an error."""
+    node = parent.get(key)
+    if node is None or node.is_null:
+        return []
+    if node.kind != "sequence":
+        node.error(
+            report,
+            f"“{name or key}” is a {_kind(node)} and must be a list.",
+            "Put each entry in a line of its own that starts with “- ”.",
+        )
+        return []
+    return node.items
+
+
+def texts(parent: Node, key: str, report: Report, *, name: str = "") -> tuple[str, ...]:
+    """The texts of a list, trimmed; empty ones are left out."""
+    name = name or key
+    found = (
+        text_of(item, f"{name}[{place}]", report, longest=PATH_LENGTH).strip()
+        for place, item in enumerate(sequence(parent, key, report, name=name), 1)
+    )
+    return tuple(value for value in found if value)
+
+
+def free(parent: Node, key: str, report: Report) -> Encoded:
+    """A mapping of the author's own, encoded; a value that is none is kept under ``value``."""
+    node = parent.get(key)
+    if node is None or node.is_null:
+        return {}
+    if node.kind != "mapping":
+        node.warn(report, f"“{key}” is a {_kind(node)}, not a mapping.", "Write “key: value” lines under it.")
+        return {"value": node.value}
+    return node.value
+
+
+def warn_unknown(node: Node, known: Iterable[str], report: Report, *, where: str = "") -> None:
+    known = set(known)
+    for key in node.key_nodes():
+        if not isinstance(key.value, str) or key.value not in known:
+            place = f" in {where}" if where else ""
+            key.warn(
+                report,
+                f"The key “{key.value}”{place} is not one of the format; it is kept and not used.",
+                "Nothing, if it is meant so; otherwise correct its spelling.",
+            )
+
+
+def _kind(node: Node) -> str:
+    return {"sequence": "list", "mapping": "mapping"}.get(node.kind, "single value")

@@ -1,0 +1,66 @@
+"""A YAML document with the place of every part, so that an error about meaning has a line too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from studio.domain.pibench.encoding import Encoded, encode_mapping, pairs_of
+from studio.domain.problems import Report
+
+Kind = Literal["scalar", "sequence", "mapping"]
+
+
+@dataclass(slots=True)
+class Node:
+    """One value. ``value`` is encoded as JSON (see ``encoding``)."""
+
+    kind: Kind
+    value: Encoded
+    line: int | None = None
+    """1-based; None: not read from text."""
+    column: int | None = None
+    items: list[Node] = field(default_factory=list)
+    """Of a sequence."""
+    pairs: list[tuple[Node, Node]] = field(default_factory=list)
+    """Of a mapping."""
+    nodes: int = 1
+    """How many nodes it holds with all its parts, aliases counted as often as they stand."""
+    characters: int = 0
+    """Likewise, the characters of its scalars."""
+
+    def get(self, key: str) -> Node | None:
+        return next((value for name, value in self.pairs if name.value == key), None)
+
+    def key_nodes(self) -> list[Node]:
+        return [name for name, _ in self.pairs]
+
+    @property
+    def is_null(self) -> bool:
+        return self.kind == "scalar" and self.value is None
+
+    def error(self, report: Report, message: str, mend: str) -> None:
+        report.error(message, mend, line=self.line, column=self.column)
+
+    def warn(self, report: Report, message: str, mend: str) -> None:
+        report.warn(message, mend, line=self.line, column=self.column)
+
+
+def node_of(value: Encoded) -> Node:
+    """An encoded value as a document without places."""
+    if isinstance(value, list):
+        return Node("sequence", value, items=[node_of(item) for item in value])
+    pairs = pairs_of(value)
+    if pairs is not None:
+        return mapping_node([(node_of(key), node_of(item)) for key, item in pairs])
+    return Node("scalar", value)
+
+
+def mapping_node(pairs: list[tuple[Node, Node]], line: int | None = None, column: int | None = None) -> Node:
+    return Node(
+        "mapping",
+        encode_mapping([(key.value, value.value) for key, value in pairs]),
+        line,
+        column,
+        pairs=pairs,
+    )

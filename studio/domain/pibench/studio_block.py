@@ -1,0 +1,304 @@
+"""The ``studio:`` block of the documents: facts π-Bench v2 has no field for (see the package)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, get_args
+
+from pydantic import ValidationError
+
+from studio.domain.base import FileRef, Spec
+from studio.domain.episode import Group
+from studio.domain.persona import PersonaSpec
+from studio.domain.pibench import fields
+from studio.domain.pibench.artifacts import artifact_facts, attach, read_artifacts, with_listed
+from studio.domain.pibench.encoding import Encoded, drop, get, pairs_of, put
+from studio.domain.pibench.nodes import Node
+from studio.domain.problems import Report
+from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, Trigger, TriggerKind
+from studio.domain.uids import uid_of
+
+KEY = "studio"
+PERSONA_TEXTS = ("name", "occupation", "routines", "working_style")
+PERSONA_KEYS = (*PERSONA_TEXTS, "attributes")
+TASK_KEYS = (
+    "category",
+    "group",
+    "trigger",
+    "intents",
+    "checklist",
+    "carries_over",
+    "assets",
+    "tools",
+    "skills",
+    "reference_workflow",
+    "expected_artifacts",
+)
+EPISODE_KEYS = ("groups",)
+INTENT_KEYS = ("position", "uid", "scope", "recoverable_from")
+ITEM_KEYS = ("position", "uid", "grader", "rule", "evidence", "follows_from")
+
+S = TypeVar("S", bound=Spec)
+I = TypeVar("I", HiddenIntent, ChecklistItem)  # noqa: E741
+
+
+def apply_task_block(spec: TaskSpec, root: Node, report: Report) -> TaskSpec:
+    """The task with what its block adds; ``carries_over`` and ``assets`` wait for ``apply_late``."""
+    block = fields.mapping(root, KEY, report)
+    fields.warn_unknown(block, TASK_KEYS, report, where=KEY)
+    intents = _numbered(block, "intents", spec.intents, INTENT_KEYS, report)
+    spec = spec.model_copy(
+        update={"intents": tuple(_intent(intent, intents.get(n), report) for n, intent in enumerate(spec.intents, 1))}
+    )
+    items = _numbered(block, "checklist", spec.checklist, ITEM_KEYS, report)
+    return spec.model_copy(
+        update={
+            "category": fields.text(block, "category", report, name="studio.category", longest=20).strip(),
+            "group": fields.text(block, "group", report, name="studio.group", longest=fields.ID_LENGTH),
+            "trigger": _trigger(spec.trigger, block, report),
+            "checklist": tuple(
+                _item(item, items.get(n), spec.intents, report) for n, item in enumerate(spec.checklist, 1)
+            ),
+            "tools": fields.texts(block, "tools", report, name="studio.tools"),
+            "skills": fields.texts(block, "skills", report, name="studio.skills"),
+            "reference_workflow": fields.text(block, "reference_workflow", report, name="studio.reference_workflow"),
+            "expected_artifacts": read_artifacts(block, report),
+        }
+    )
+
+
+def apply_late(spec: TaskSpec, root: Node) -> TaskSpec:
+    """What the block says of dependencies and assets, once the task has them."""
+    quiet = Report("")
+    block = fields.mapping(root, KEY, quiet)
+    carries = fields.mapping(block, "carries_over", quiet)
+    about = fields.mapping(block, "assets", quiet)
+    return spec.model_copy(
+        update={
+            "depends_on": tuple(
+                Dependency(task_id=d.task_id, carries_over=fields.text(carries, d.task_id, quiet))
+                for d in spec.depends_on
+            ),
+            "assets": tuple(
+                file.model_copy(update={"description": fields.text(about, file.path, quiet)}) for file in spec.assets
+            ),
+        }
+    )
+
+
+def as_listed(spec: TaskSpec, root: Node) -> TaskSpec:
+    """The task with its artifacts' references as the block lists them, whatever they hold."""
+    return with_listed(spec, fields.mapping(root, KEY, Report("")))
+
+
+def attach_references(spec: TaskSpec, root: Node, files: Mapping[str, FileRef], report: Report) -> TaskSpec:
+    """The task with the references that its block lists, out of ``files`` by path."""
+    return attach(spec, fields.mapping(root, KEY, Report("")), files, report)
+
+
+def apply_persona_block(spec: PersonaSpec, root: Node, report: Report) -> PersonaSpec:
+    block = fields.mapping(root, KEY, report)
+    fields.warn_unknown(block, PERSONA_KEYS, report, where=KEY)
+    longest = {"name": fields.ID_LENGTH}
+    return spec.model_copy(
+        update={
+            **{
+                key: fields.text(block, key, report, name=f"studio.{key}", longest=longest.get(key))
+                for key in PERSONA_TEXTS
+            },
+            "attributes": fields.free(block, "attributes", report),
+        }
+    )
+
+
+def read_groups(root: Node, report: Report) -> tuple[Group, ...]:
+    """What the dependency groups carry over, from the block of ``episode.yaml``."""
+    block = fields.mapping(root, KEY, report)
+    fields.warn_unknown(block, EPISODE_KEYS, report, where=KEY)
+    node = fields.mapping(block, "groups", report, name="studio.groups")
+    groups = {}
+    for key in node.key_nodes():
+        name = fields.text_of(key, "studio.groups", report, longest=fields.ID_LENGTH)
+        groups[name] = fields.text(node, name, report, name=f"studio.groups.{name}")
+    return tuple(Group(name=name, carries_over=words) for name, words in groups.items() if words)
+
+
+def task_facts(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
+    """The block for this task: only what is not the default."""
+    places = {intent.uid: place for place, intent in enumerate(spec.intents, 1)}
+    trigger: dict[str, Encoded] = {}
+    if spec.trigger.kind not in ("user_message", "webhook") or spec.trigger.payload:
+        trigger = _said({"kind": spec.trigger.kind, "payload": spec.trigger.payload})
+    intents = [
+        _said(
+            {
+                "uid": intent.uid if uids else "",
+                "scope": intent.scope if intent.scope != "session_local" else "",
+                "recoverable_from": [_said(place.to_json()) for place in intent.recoverable_from],
+            }
+        )
+        for intent in spec.intents
+    ]
+    items = [
+        _said(
+            {
+                "uid": item.uid if uids else "",
+                "grader": item.grader if item.grader != "rubric" else "",
+                "rule": _said(item.rule.to_json()) if item.rule else {},
+                "evidence": list(item.evidence),
+                "follows_from": [places[uid] for uid in item.follows_from if uid in places],
+            }
+        )
+        for item in spec.checklist
+    ]
+    return _said(
+        {
+            "category": spec.category,
+            "group": spec.group,
+            "trigger": trigger,
+            "intents": _with_positions(intents),
+            "checklist": _with_positions(items),
+            "carries_over": _said({d.task_id: d.carries_over for d in spec.depends_on}),
+            "assets": _said({file.path: file.description for file in spec.assets}),
+            "tools": list(spec.tools),
+            "skills": list(spec.skills),
+            "reference_workflow": spec.reference_workflow,
+            "expected_artifacts": artifact_facts(spec.expected_artifacts),
+        }
+    )
+
+
+def persona_facts(spec: PersonaSpec) -> dict[str, Encoded]:
+    return _said({key: getattr(spec, key) for key in PERSONA_KEYS})
+
+
+def group_facts(groups: Sequence[Group]) -> dict[str, Encoded]:
+    return _said({"groups": {group.name: group.carries_over for group in groups}})
+
+
+def put_block(raw: Encoded, facts: Mapping[str, Any], known: Sequence[str]) -> Encoded:
+    """The document with its block saying ``facts``; what else stood in the block stays."""
+    block = get(raw, KEY)
+    block = block if pairs_of(block) is not None else {}
+    for key in known:
+        block = put(block, key, facts[key]) if key in facts else drop(block, key)
+    return put(raw, KEY, block) if block else drop(raw, KEY)
+
+
+def names_uids(source: Encoded) -> bool:
+    """Whether a document's block names ids: then the writer goes on naming them."""
+    block = get(source, KEY)
+    return any(get(entry, "uid") is not None for key in ("intents", "checklist") for entry in (get(block, key) or []))
+
+
+def _said(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in facts.items() if value not in ("", [], {}, None)}
+
+
+def _with_positions(facts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"position": place, **own} for place, own in enumerate(facts, 1) if own]
+
+
+def _numbered(
+    block: Node, key: str, targets: Sequence[object], known: Sequence[str], report: Report
+) -> dict[int, Node]:
+    """The block's entries by the position they speak of."""
+    found: dict[int, Node] = {}
+    for place, entry in enumerate(fields.sequence(block, key, report, name=f"studio.{key}"), 1):
+        name = f"studio.{key}[{place}]"
+        entry = fields.as_mapping(entry, report, name)
+        fields.warn_unknown(entry, known, report, where=name)
+        node = entry.get("position")
+        position = place if node is None else node.value
+        if type(position) is not int or not 1 <= position <= len(targets):
+            (node or entry).error(
+                report,
+                f"{name} speaks of position “{position}”, and there are {len(targets)} entries.",
+                "Give the 1-based position of the entry it belongs to.",
+            )
+        elif position in found:
+            (node or entry).error(report, f"{name} speaks of position {position} again.", "Put both into one entry.")
+        else:
+            found[position] = entry
+    return found
+
+
+def _intent(intent: HiddenIntent, entry: Node | None, report: Report) -> HiddenIntent:
+    if entry is None:
+        return intent
+    places = [
+        _value(Recovery, node, report, "recoverable_from")
+        for node in fields.sequence(entry, "recoverable_from", report)
+    ]
+    return intent.model_copy(
+        update={
+            "uid": _uid(intent, entry, report),
+            "scope": _choice(entry, "scope", ("session_local", "persistent"), report),
+            "recoverable_from": tuple(place for place in places if place is not None),
+        }
+    )
+
+
+def _item(item: ChecklistItem, entry: Node | None, intents: Sequence[HiddenIntent], report: Report) -> ChecklistItem:
+    if entry is None:
+        return item
+    rule = entry.get("rule")
+    return item.model_copy(
+        update={
+            "uid": _uid(item, entry, report),
+            "grader": _choice(entry, "grader", ("rubric", "rule"), report),
+            "rule": None if rule is None or rule.is_null else _value(Rule, rule, report, "rule"),
+            "evidence": fields.texts(entry, "evidence", report),
+            "follows_from": _follows(entry, intents, report),
+        }
+    )
+
+
+def _follows(entry: Node, intents: Sequence[HiddenIntent], report: Report) -> tuple[str, ...]:
+    known = {intent.uid for intent in intents}
+    found = set()
+    for node in fields.sequence(entry, "follows_from", report):
+        value = node.value
+        if type(value) is int and 1 <= value <= len(intents):
+            found.add(intents[value - 1].uid)
+        elif isinstance(value, str) and uid_of(value) in known:
+            found.add(uid_of(value))
+        else:
+            node.error(
+                report, f"follows_from names “{value}”, which is no intent.", "Give the intent's 1-based position."
+            )
+    return tuple(intent.uid for intent in intents if intent.uid in found)
+
+
+def _trigger(trigger: Trigger, block: Node, report: Report) -> Trigger:
+    entry = fields.mapping(block, "trigger", report, name="studio.trigger")
+    fields.warn_unknown(entry, ("kind", "payload"), report, where="studio.trigger")
+    if entry.get("kind") is None and entry.get("payload") is None:
+        return trigger
+    kind = _choice(entry, "kind", get_args(TriggerKind), report) if entry.get("kind") else trigger.kind
+    return Trigger(kind=kind, payload=fields.free(entry, "payload", report))  # type: ignore[arg-type]
+
+
+def _uid(item: I, entry: Node, report: Report) -> str:
+    given = fields.text(entry, "uid", report).strip()
+    return uid_of(given) if given else item.uid
+
+
+def _choice(entry: Node, key: str, allowed: Sequence[str], report: Report) -> str:
+    """The value at ``key``, the first of ``allowed`` where there is none."""
+    node = entry.get(key)
+    value = fields.text(entry, key, report).strip() or allowed[0]
+    if value not in allowed:
+        (node or entry).error(report, f"“{key}” is “{value}”.", f"Use one of {', '.join(allowed)}.")
+        return allowed[0]
+    return value
+
+
+def _value(kind: type[S], node: Node, report: Report, name: str) -> S | None:
+    try:
+        return kind.model_validate(node.value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        node.error(report, f"{name} cannot be read: {where}: {first['msg']}.", "Correct or remove the entry.")
+        return None

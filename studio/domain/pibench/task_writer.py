@@ -1,0 +1,165 @@
+"""``TaskSpec`` written as ``task.yaml``: the imported document, with what has changed since put in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from studio.domain.pibench.encoding import Encoded, drop, encode_mapping, get, pairs_of, put
+from studio.domain.pibench.fields import text
+from studio.domain.pibench.nodes import node_of
+from studio.domain.pibench.studio_block import TASK_KEYS, apply_late, as_listed, names_uids, put_block, task_facts
+from studio.domain.pibench.task_reader import TRIGGERS, read_task
+from studio.domain.problems import Report
+from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec, ToolEvidence
+
+TEXTS = ("environment_id", "title", "description", "task_type")
+
+
+def task_document(spec: TaskSpec, persona: str) -> Encoded:
+    """``task.yaml`` of this task. A raw value stays as long as reading it gives the current one."""
+    raw: Encoded = spec.source or _skeleton(spec, persona)
+    old = read_task(node_of(raw), Report(""), persona=persona, task_id=spec.task_id)
+    old = old.model_copy(update={"depends_on": spec.depends_on, "assets": spec.assets})
+    old = as_listed(apply_late(old, node_of(raw)), node_of(raw))
+    if old.user_id != spec.user_id and spec.user_id:
+        raw = put(raw, "user_id", spec.user_id)
+    for name in TEXTS:
+        if getattr(old, name) != getattr(spec, name):
+            raw = put(raw, name, getattr(spec, name))
+    if old.trigger != spec.trigger:
+        raw = _put_trigger(raw, spec)
+    raw = _put_intent(raw, old, spec)
+    raw = _put_objectives(raw, old, spec)
+    if repr(old.metadata) != repr(spec.metadata):
+        raw = put(raw, "metadata", spec.metadata)
+    uids = not spec.source or names_uids(spec.source)
+    return _put_block(raw, old, spec, uids=uids)
+
+
+def _skeleton(spec: TaskSpec, persona: str) -> Encoded:
+    """The keys in their usual order, for a task that was written here."""
+    return {
+        "schema_version": "v2",
+        "task_id": spec.task_id,
+        "user_id": spec.user_id or persona,
+        "environment_id": "",
+        "title": "",
+        "description": "",
+        "task_type": "",
+        "trigger": {"type": "user"},
+        "intent": {"initial_input": "", "hidden_intent": []},
+        **({"objectives": {}} if spec.checklist or spec.files_read or spec.tool_evidence or spec.grader_script else {}),
+        "metadata": {},
+    }
+
+
+def _put_trigger(raw: Encoded, spec: TaskSpec) -> Encoded:
+    """The format's own word for it; the kind of signal and its payload go into the ``studio`` block."""
+    trigger = _mapping(raw, "trigger")
+    by_user = spec.trigger.kind == "user_message"
+    if (TRIGGERS.get(_said(trigger, "type").strip(), "user_message") == "user_message") == by_user:
+        return raw
+    return put(raw, "trigger", put(trigger, "type", "user" if by_user else "environmental_signal"))
+
+
+def _put_intent(raw: Encoded, old: TaskSpec, spec: TaskSpec) -> Encoded:
+    intent = _mapping(raw, "intent")
+    if old.initial_request != spec.initial_request:
+        intent = put(intent, "initial_input", spec.initial_request)
+    if _said_intents(old.intents) != _said_intents(spec.intents):
+        intent = put(intent, "hidden_intent", [_intent(item) for item in spec.intents])
+    return put(raw, "intent", intent) if repr(intent) != repr(_mapping(raw, "intent")) else raw
+
+
+def _said_intents(intents: Sequence[HiddenIntent]) -> list[tuple[Any, ...]]:
+    return [(intent.content, intent.initial_status, repr(intent.source)) for intent in intents]
+
+
+def _intent(intent: HiddenIntent) -> Encoded:
+    raw: Encoded = intent.source or {"content": ""}
+    if _said(raw, "content") != intent.content:
+        raw = put(raw, "content", intent.content)
+    status = get(raw, "status")
+    if (str(status).strip() == "provided") != (intent.initial_status == "provided"):
+        raw = put(raw, "status", intent.initial_status)
+    return raw
+
+
+def _put_objectives(raw: Encoded, old: TaskSpec, spec: TaskSpec) -> Encoded:
+    objectives = before = _mapping(raw, "objectives")
+    if _said_items(old.checklist) != _said_items(spec.checklist):
+        objectives = _put_list(objectives, "checklist", [_item(item) for item in spec.checklist])
+    if old.files_read != spec.files_read:
+        objectives = _put_list(objectives, "files_read", list(spec.files_read))
+    if repr(old.tool_evidence) != repr(spec.tool_evidence):
+        objectives = _put_list(objectives, "tools", [_evidence(entry) for entry in spec.tool_evidence])
+    if old.grader_script != spec.grader_script:
+        key = "tools_evaluation_path"
+        objectives = put(objectives, key, spec.grader_script) if spec.grader_script else drop(objectives, key)
+    if repr(objectives) == repr(before):
+        return raw
+    if get(raw, "objectives") is None and any(key == "metadata" for key, _ in pairs_of(raw) or []):
+        raw = _put_before(raw, "objectives", objectives, "metadata")
+    return put(raw, "objectives", objectives)
+
+
+def _said_items(items: Sequence[ChecklistItem]) -> list[tuple[Any, ...]]:
+    return [(item.criterion, item.weight, repr(item.source)) for item in items]
+
+
+def _item(item: ChecklistItem) -> Encoded:
+    raw: Encoded = item.source or {"criterion": ""}
+    if _said(raw, "criterion") != item.criterion:
+        raw = put(raw, "criterion", item.criterion)
+    if item.criterion.strip() and not _weighs(get(raw, "weight"), item.weight):
+        raw = put(raw, "weight", int(item.weight) if item.weight.is_integer() else item.weight)
+    return raw
+
+
+def _weighs(raw: Encoded, weight: float) -> bool:
+    if raw is None:
+        return weight == 1
+    try:
+        return float(raw) == weight
+    except (TypeError, ValueError):
+        return False
+
+
+def _evidence(entry: ToolEvidence) -> Encoded:
+    """As it stood if it still says the same, otherwise in the plain form."""
+    if entry.source:
+        root = {"schema_version": "v2", "intent": {"hidden_intent": [{"content": "x"}]}}
+        node = node_of({**root, "objectives": {"tools": [entry.source]}})
+        [old] = read_task(node, Report(""), persona="", task_id="").tool_evidence or [None]
+        if old == entry:
+            return entry.source
+    return {entry.tool: {"call": list(entry.call), "result": list(entry.result)}}
+
+
+def _put_block(raw: Encoded, old: TaskSpec, spec: TaskSpec, *, uids: bool) -> Encoded:
+    facts = task_facts(spec, uids=uids)
+    if repr(facts) == repr(task_facts(old, uids=uids)):
+        return raw
+    return put_block(raw, facts, TASK_KEYS)
+
+
+def _put_list(mapping: Encoded, key: str, items: list[Encoded]) -> Encoded:
+    """An emptied list goes with its key if it had none before."""
+    return put(mapping, key, items) if items or get(mapping, key) is not None else mapping
+
+
+def _put_before(mapping: Encoded, key: str, value: Encoded, before: str) -> Encoded:
+    pairs = [pair for pair in pairs_of(mapping) or [] if pair[0] != key]
+    place = [name for name, _ in pairs].index(before)
+    return encode_mapping([*pairs[:place], (key, value), *pairs[place:]])
+
+
+def _said(raw: Encoded, key: str) -> str:
+    """The text at ``key``, as the reader takes it."""
+    return text(node_of(raw), key, Report(""))
+
+
+def _mapping(raw: Encoded, key: str) -> Encoded:
+    value = get(raw, key)
+    return value if pairs_of(value) is not None else {}

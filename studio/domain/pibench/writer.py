@@ -1,0 +1,131 @@
+"""Episodes written as folders of a π-Bench release: what was imported comes back, edits in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from studio.domain.base import FileRef
+from studio.domain.episode import EpisodeSpec
+from studio.domain.persona import PersonaSpec
+from studio.domain.pibench.artifacts import folder_of
+from studio.domain.pibench.encoding import Encoded, get, pairs_of, put
+from studio.domain.pibench.nodes import node_of
+from studio.domain.pibench.persona_reader import read_episode, read_profile, read_tools
+from studio.domain.pibench.studio_block import EPISODE_KEYS, PERSONA_KEYS, group_facts, persona_facts, put_block
+from studio.domain.pibench.task_writer import task_document
+from studio.domain.pibench.yaml_writer import dump
+from studio.domain.problems import Report
+
+
+def write_persona(episode: EpisodeSpec, contents: Mapping[str, bytes], *, root: str = "data/") -> dict[str, bytes]:
+    """The persona's folder as path → bytes, below ``root``. ``contents`` holds file contents by sha256."""
+    persona = episode.persona
+    base = f"{root}{persona.user_id}/"
+    files: dict[str, bytes] = {}
+
+    def keep(folder: str, refs: tuple[FileRef, ...]) -> None:
+        for ref in refs:
+            files[f"{base}{folder}{ref.path}"] = contents[ref.sha256]
+
+    keep("", persona.files)
+    keep("", persona.scripts)
+    for skill in persona.skills:
+        keep(f"skills/{skill.name}/", skill.files)
+    for task in (*episode.tasks, *episode.unplaced):
+        keep(f"tasks/{task.task_id}/", task.assets)
+        keep(folder_of(task.task_id), task.references)
+        files[f"{base}tasks/{task.task_id}/task.yaml"] = dump(task_document(task, persona.user_id))
+    files[f"{base}profile.yaml"] = dump(profile_document(persona))
+    files[f"{base}episode.yaml"] = dump(episode_document(episode))
+    tools = tools_document(persona)
+    if tools is not None:
+        files[f"{base}tools.yaml"] = dump(tools)
+    return dict(sorted(files.items()))
+
+
+def profile_document(persona: PersonaSpec) -> Encoded:
+    """``profile.yaml`` of this persona."""
+    raw: Encoded = persona.profile_source or {
+        "schema_version": "v2",
+        "user_id": persona.user_id,
+        "role": "",
+        "preferences": {},
+        "long_term_goals": [],
+    }
+    old = read_profile(node_of(raw), Report(""), persona=persona.user_id)
+    if old.role_text != persona.role_text:
+        role = get(raw, "role")
+        in_mapping = pairs_of(role) is not None
+        raw = put(raw, "role", put(role, "role_text", persona.role_text) if in_mapping else persona.role_text)
+    if differs(old.preferences, persona.preferences):
+        raw = put(raw, "preferences", persona.preferences)
+    if differs(list(old.long_term_goals), list(persona.long_term_goals)):
+        raw = put(raw, "long_term_goals", list(persona.long_term_goals))
+    facts = persona_facts(persona)
+    if facts != persona_facts(old):
+        raw = put_block(raw, facts, PERSONA_KEYS)
+    return raw
+
+
+def tools_document(persona: PersonaSpec) -> Encoded | None:
+    """``tools.yaml``, or None where there is none to write."""
+    raw = persona.tools_source
+    if raw is None:
+        return {"tool_names": list(persona.tools)} if persona.tools else None
+    if read_tools(node_of(raw), Report("")) == persona.tools:
+        return raw
+    return list(persona.tools) if isinstance(raw, list) else put(raw, "tool_names", list(persona.tools))
+
+
+def episode_document(episode: EpisodeSpec) -> Encoded:
+    """``episode.yaml``: the entries as they were as long as they say the same, skipped ones included."""
+    user_id = episode.persona.user_id
+    raw: Encoded = episode.source or {
+        "schema_version": "v2",
+        "episode_id": episode.episode_id,
+        "user_id": user_id,
+        "tasks": [],
+    }
+    old = read_episode(node_of(raw), Report(""), persona=user_id)
+    if old.episode_id != episode.episode_id:
+        raw = put(raw, "episode_id", episode.episode_id)
+    if old.docker_image_id != episode.docker_image_id:
+        raw = put(raw, "runtime", put(get(raw, "runtime"), "docker_image_id", episode.docker_image_id))
+    wanted = [(task.task_id, [d.task_id for d in task.depends_on]) for task in episode.tasks]
+    names = {task.task_id.strip(): task.task_id for task in episode.tasks}
+    said = [
+        (names.get(entry.task_id, entry.task_id), [names.get(name, name) for name, _ in entry.depends_on])
+        for entry in old.entries
+    ]
+    if said != wanted:
+        entries = get(raw, "tasks")
+        raw = put(raw, "tasks", _entries(entries if isinstance(entries, list) else [], wanted, names))
+    if old.groups != episode.groups:
+        raw = put_block(raw, group_facts(episode.groups), EPISODE_KEYS)
+    return raw
+
+
+def _entries(raw: list[Encoded], wanted: list[tuple[str, list[str]]], names: Mapping[str, str]) -> list[Encoded]:
+    """The wanted entries; those without a task stay behind the one they followed."""
+    by_task: dict[str, Encoded] = {}
+    followers: dict[str, list[Encoded]] = {}
+    last = ""
+    for entry in raw:
+        task_id = get(entry, "task_id")
+        if pairs_of(entry) is not None and task_id is not None:
+            last = names.get(str(task_id).strip(), str(task_id).strip())
+            by_task.setdefault(last, entry)
+        else:
+            followers.setdefault(last, []).append(entry)
+    entries = followers.pop("", [])
+    for task_id, needed in wanted:
+        entry = by_task.get(task_id, {"task_id": task_id, "depends_on": []})
+        said = [names.get(str(name).strip(), str(name).strip()) for name in get(entry, "depends_on") or []]
+        entries.append(entry if said == needed else put(entry, "depends_on", needed))
+        entries += followers.pop(task_id, [])
+    return entries + [entry for rest in followers.values() for entry in rest]
+
+
+def differs(one: Encoded, other: Encoded) -> bool:
+    """Also where only the order of keys or the kind of a number does."""
+    return repr(one) != repr(other)

@@ -1,0 +1,83 @@
+"""Documents written as YAML that reads back the same, long texts as blocks where that is faithful."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import yaml
+
+from studio.domain.pibench.encoding import Encoded, decode
+from studio.domain.pibench.yaml_reader import parse
+from studio.domain.problems import Report
+
+_NUMBER_ELSEWHERE = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?|0o[0-7]+|0x[0-9a-fA-F]+")
+"""What YAML 1.2 takes for a number and PyYAML for text, or the other way round."""
+
+
+class _Set(dict[Any, None]):
+    """A set that keeps its order, so that the same document is always written the same."""
+
+
+class _Dumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+
+class _PlainDumper(_Dumper):
+    """Without blocks: every text on one line, quoted where it must be."""
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    style = None
+    if _blockable(value):
+        style = "|"
+    elif _NUMBER_ELSEWHERE.fullmatch(value):
+        style = '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+def _plain_text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style='"')
+
+
+def _blockable(value: str) -> bool:
+    """A block keeps the text only if nothing in it is a line break of another kind or hides at a line's end."""
+    if "\n" not in value.rstrip("\n") and not value.endswith("\n"):
+        return False
+    if not value.strip() or value[0] in " \n\t" or re.search("[\r\x85\u2028\u2029\ufeff]", value):
+        return False
+    return not any(line != line.rstrip() for line in value.split("\n"))
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(_Set, lambda dumper, value: dumper.represent_mapping("tag:yaml.org,2002:set", value))
+_PlainDumper.add_representer(_Set, _Dumper.yaml_representers[_Set])
+_PlainDumper.add_representer(str, _plain_text)
+
+
+def dump(document: Encoded) -> bytes:
+    """YAML in UTF-8. Raises ValueError if it would not read back the same, which would be a defect here."""
+    value = decode(document, make_set=_Set.fromkeys)
+    for dumper in (_Dumper, _PlainDumper):
+        data = yaml.dump(
+            value, Dumper=dumper, sort_keys=False, allow_unicode=True, width=math.inf, default_flow_style=False
+        ).encode()
+        report = Report("")
+        node = parse(data, report)
+        if node is not None and not report.errors and same(node.value, document):
+            return data
+    raise ValueError("this document cannot be written as YAML")
+
+
+def same(one: Encoded, other: Encoded) -> bool:
+    """Equal to the order of keys and the kind of numbers."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return type(one) is type(other) and one == other and repr(one) == repr(other)

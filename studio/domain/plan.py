@@ -1,0 +1,230 @@
+"""What an episode shall hold, and where one departs from it. The paper's plan: twenty sessions, six strong dependency
+groups of two to three tasks, five tasks that stand alone (section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from studio.domain.base import Spec
+from studio.domain.dependencies import hang_together
+from studio.domain.episode import EpisodeSpec
+
+GapKind = Literal["sessions", "groups", "group-size", "standalone", "signals"]
+
+
+class Plan(Spec):
+    """How many of what an episode of the benchmark shall hold. The defaults are the paper's."""
+
+    sessions: int = Field(default=20, ge=1, le=500)
+    groups: int = Field(default=6, ge=0, le=200)
+    """Dependency groups."""
+    group_least: int = Field(default=2, ge=2, le=100)
+    group_most: int = Field(default=3, ge=2, le=100)
+    standalone: int = Field(default=5, ge=0, le=500)
+    """Sessions in no group."""
+    signals: int = Field(default=1, ge=0, le=500)
+    """Sessions, at least, that a signal of the environment opens instead of the user."""
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        if problem := plan_problem(
+            sessions=self.sessions,
+            groups=self.groups,
+            group_least=self.group_least,
+            group_most=self.group_most,
+            standalone=self.standalone,
+            signals=self.signals,
+        ):
+            raise ValueError(problem)
+        return self
+
+
+def plan_problem(
+    *, sessions: int, groups: int, group_least: int, group_most: int, standalone: int, signals: int
+) -> str:
+    """Why no episode can be of this plan, in a sentence; empty if one can."""
+    if group_least > group_most:
+        return f"A group cannot have at least {group_least} and at most {group_most} tasks."
+    least, most = groups * group_least + standalone, groups * group_most + standalone
+    if not least <= sessions <= most:
+        span = str(least) if least == most else f"{least} to {most}"
+        groups_said = f"{number(groups, 'group')} of {group_least} to {group_most} tasks"
+        return f"{groups_said} and {standalone} alone make {span} sessions, not {sessions}."
+    if signals > sessions:
+        return f"Of {number(sessions, 'session')}, {signals} cannot begin with a signal."
+    return ""
+
+
+PAPER = Plan()
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How an episode is built, as its plan looks at it. Ids are those of placed tasks, in run order."""
+
+    sessions: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
+    """What hangs together through dependencies or a group the author named."""
+    standalone: tuple[str, ...]
+    signals: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """One placed task, as far as the shape of its episode goes."""
+
+    task_id: str
+    needs: tuple[str, ...] = ()
+    group: str = ""
+    """The group its author named; empty: none."""
+    by_signal: bool = False
+
+
+@dataclass(frozen=True)
+class Gap:
+    """One departure of an episode from its plan."""
+
+    kind: GapKind
+    message: str
+    mend: str
+    tasks: tuple[str, ...] = ()
+    """Ids of the tasks it is about, where it is about some."""
+    unfinished: bool = False
+    """The episode has fewer sessions than planned and what is missing may come with them."""
+
+
+def shape_of(episode: EpisodeSpec) -> Shape:
+    return shape(
+        Place(
+            task.task_id,
+            tuple(dependency.task_id for dependency in task.depends_on),
+            task.group.strip(),
+            task.trigger.kind != "user_message",
+        )
+        for task in episode.tasks
+    )
+
+
+def shape(places: Iterable[Place]) -> Shape:
+    """The shape of an episode whose tasks run in this order."""
+    places = list(places)
+    links = [(need, place.task_id) for place in places for need in place.needs]
+    first: dict[str, str] = {}
+    links += [(first.setdefault(place.group, place.task_id), place.task_id) for place in places if place.group]
+    named = {place.task_id for place in places if place.group}
+    parts = hang_together([place.task_id for place in places], links)
+    groups = tuple(part for part in parts if len(part) > 1 or part[0] in named)
+    return Shape(
+        sessions=tuple(place.task_id for place in places),
+        groups=groups,
+        standalone=tuple(part[0] for part in parts if part not in groups),
+        signals=tuple(place.task_id for place in places if place.by_signal),
+    )
+
+
+def gaps_of(shape: Shape, plan: Plan = PAPER) -> list[Gap]:
+    """Where the episode departs from the plan, what is missing before what is too much."""
+    return [*_of_sessions(shape, plan), *_of_groups(shape, plan), *_alone(shape, plan), *_of_signals(shape, plan)]
+
+
+def _of_sessions(shape: Shape, plan: Plan) -> Iterator[Gap]:
+    have = len(shape.sessions)
+    if have < plan.sessions:
+        missing = plan.sessions - have
+        yield Gap(
+            "sessions",
+            f"{_some(have)} of {number(plan.sessions, 'planned session')} {_verb(have, 'is', 'are')} there.",
+            f"Write {number(missing, 'more session' if have else 'session')}.",
+            unfinished=True,
+        )
+    elif have > plan.sessions:
+        yield Gap(
+            "sessions",
+            f"{number(have, 'session')}, and the plan is {plan.sessions}.",
+            f"Take {number(have - plan.sessions, 'session')} out of the episode.",
+        )
+
+
+def _of_groups(shape: Shape, plan: Plan) -> Iterator[Gap]:
+    have = len(shape.groups)
+    if have < plan.groups:
+        yield Gap(
+            "groups",
+            f"{_some(have)} of {number(plan.groups, 'planned dependency group')} {_verb(have, 'is', 'are')} there.",
+            "Let a session build on an earlier one.",
+            unfinished=_unfinished(shape, plan),
+        )
+    elif have > plan.groups:
+        yield Gap(
+            "groups",
+            f"{number(have, 'dependency group')}, and the plan is {plan.groups}.",
+            "Join two groups, or let the sessions of one stand alone.",
+        )
+    for group in shape.groups:
+        if len(group) < plan.group_least:
+            yield Gap(
+                "group-size",
+                f"A group has {number(len(group), 'session')}, and the plan asks for at least {plan.group_least}.",
+                "Let another session join it.",
+                group,
+                unfinished=_unfinished(shape, plan),
+            )
+        elif len(group) > plan.group_most:
+            yield Gap(
+                "group-size",
+                f"A group has {number(len(group), 'session')}, and the plan allows at most {plan.group_most}.",
+                "Let it fall into two groups, or let a session of it stand alone.",
+                group,
+            )
+
+
+def _alone(shape: Shape, plan: Plan) -> Iterator[Gap]:
+    have = len(shape.standalone)
+    if have < plan.standalone:
+        yield Gap(
+            "standalone",
+            f"{_some(have)} of {number(plan.standalone, 'planned session')} {_verb(have, 'stands', 'stand')} alone.",
+            "Write a session that builds on no other.",
+            unfinished=_unfinished(shape, plan),
+        )
+    elif have > plan.standalone:
+        yield Gap(
+            "standalone",
+            f"{number(have, 'session')} {_verb(have, 'stands', 'stand')} alone, and the plan is {plan.standalone}.",
+            "Let some of them build on an earlier session.",
+            shape.standalone,
+            unfinished=_unfinished(shape, plan),
+        )
+
+
+def _of_signals(shape: Shape, plan: Plan) -> Iterator[Gap]:
+    have = len(shape.signals)
+    if have < plan.signals:
+        yield Gap(
+            "signals",
+            f"{have} of {number(plan.signals, 'planned session')} {_verb(have, 'begins', 'begin')} with a signal."
+            if have
+            else "No session begins with a signal of the environment.",
+            "Let a message, a feed, a dropped file or the clock open a session.",
+            unfinished=_unfinished(shape, plan),
+        )
+
+
+def _unfinished(shape: Shape, plan: Plan) -> bool:
+    return len(shape.sessions) < plan.sessions
+
+
+def _some(count: int) -> str:
+    return str(count) if count else "None"
+
+
+def _verb(count: int, one: str, many: str) -> str:
+    return one if count == 1 else many
+
+
+def number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,85 @@
+"""Words that call something back that was said or made before, and what a text pins down by name."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from studio.domain.text.clauses import Span, quoted, sentences
+from studio.domain.text.word_classes import FUNCTION
+
+_CALLBACK = re.compile(
+    r"\b(?:previous(?:ly)?|earlier (?:session|today|this week|work|version|research|analysis|draft"
+    r"|conversation|agreed|one)|"
+    r"last (?:time|session)|as (?:before|agreed|discussed|last time|we (?:agreed|discussed|did))"
+    r"|same (?:as|way|format|style|rules?) (?:as|we|you|last)"
+    r"|we(?:'ve| have)? (?:just |already )?(?:agreed|aligned|discussed|decided|established|settled"
+    r"|prepared|updated|made|set up|defined|wrote|drew up|collected)"
+    r"|I(?:'ve| have)? (?:just |already |recently )(?:bought|wrote|made|told|moved|sent|shared"
+    r"|gave|mentioned|updated|finished|ordered|set)"
+    r"|you(?:'ve| have)? (?:just |already )?(?:made|wrote|prepared|found|drafted|collected"
+    r"|summarised|summarized|built|know|remember)"
+    r"|(?:our|my) (?:usual|known|existing) [\w-]+|(?:our|the|my) (?:recent|established|agreed"
+    r"|aligned|finali[sz]ed|earlier) [\w-]+"
+    r"|(?:based on|according to|following|in line with|per|using) (?:the |our |my |those "
+    r"|these )?(?:[\w-]+ ){0,3}(?:preferences|guidelines|rules|rulebook|conventions|methodology)"
+    r"|(?:in|with|using|based on) (?:our|my|those) (?:[\w-]+ ){0,2}(?:template|format|style|standards?)"
+    r"|you (?:set|chose|picked|suggested|proposed|booked|compared|sent|created|wrote up|put together)"
+    r"|(?:we|I) (?:settled|agreed|decided|chose|picked|fixed) (?:on\b|upon\b|the\b|that\b|it\b|to\b)"
+    r"|what (?:we|[a-z]+ [a-z]+(?: [a-z]+)?) (?:decided|agreed|settled|chose)"
+    r"|(?:did not|didn't|has not|hasn't) (?:answer|reply|respond)|wrote back"
+    r"|those (?:two|three|four|five|six|seven|eight|ten|same)|the (?:ones?|other) (?:from|of|you|we)"
+    r"|the way (?:I|we) (?:like|want|prefer|do|did|agreed)"
+    r"|(?:from|of|since) (?:yesterday|last (?:week|month|time)|the other day"
+    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
+    r"|(?:findings|results|outcome|conclusions?|decisions?|minutes) (?:of|from) (?:the|our|my)"
+    r"|that late night|a while back|back then|remember(?:ed)? (?:the|that|my|our|from)|once again|new tool I)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(
+    r"\b(?:[A-Z][\w’'&-]*|[A-Z]+\d[\w-]*)(?:\s+(?:of|in|the|for|and|&)?\s*(?:[A-Z][\w’'&-]*|\d+[\w-]*))+"
+)
+_FACT = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d[\d,.]{3,}\d\b|\b\d{4,}\b")
+
+
+@lru_cache(maxsize=2_000)
+def callbacks(text: str) -> tuple[tuple[Span, Span], ...]:
+    """Each call back with the sentence it stands in."""
+    return tuple(
+        (Span(match[0], sentence.start + match.start(), sentence.start + match.end()), sentence)
+        for sentence in sentences(text[:20_000])
+        for match in _CALLBACK.finditer(sentence.text)
+    )
+
+
+@lru_cache(maxsize=2_000)
+def pinned(text: str) -> tuple[Span, ...]:
+    """Names of several words, quoted words, addresses, long numbers: what a session has to have learned somewhere."""
+    text = text[:20_000]
+    found = [span for span in quoted(text) if 6 <= len(span.text) <= 90]
+    found += [Span(match[0], match.start(), match.end()) for match in _FACT.finditer(text)]
+    found += [span for match in _NAME.finditer(text) if (span := _name(match))]
+    return tuple(found)
+
+
+_KNOWN = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Mx|Dr|Prof)\.? (?P<person>[A-Z][\w’'-]{2,})"
+    r"|\b(?:[Pp]roject|[Oo]peration|code name|codename|called) (?!Project|Operation)(?P<project>[A-Z][\w’'-]{3,})"
+)
+
+
+@lru_cache(maxsize=2_000)
+def known_names(text: str) -> tuple[str, ...]:
+    """Persons addressed by their title, and projects."""
+    found = (match[match.lastgroup or 0].rstrip("’'") for match in _KNOWN.finditer(text[:20_000]))
+    return tuple(dict.fromkeys(found))
+
+
+def _name(match: re.Match[str]) -> Span | None:
+    """Without the little words that only opened a sentence; two capitals at least are left."""
+    start, name = match.start(), match[0]
+    while (first := name.split(maxsplit=1)) and first[0].casefold() in FUNCTION:
+        rest = first[1] if len(first) > 1 else ""
+        start, name = match.end() - len(rest), rest
+    capitals = sum(word[0].isupper() for word in name.split())
+    return Span(name, start, match.end()) if capitals >= 2 else None

@@ -1,0 +1,61 @@
+"""Calendar days that a text names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from studio.domain.text.clauses import Span
+
+MONTHS = "January February March April May June July August September October November December".lower().split()
+WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTH = (
+    r"(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
+)
+_WEEKDAY = r"(?:(?P<weekday>Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday),?\s+(?:the\s+)?)?"
+_PATTERNS = (
+    re.compile(
+        rf"\b{_WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:,?\s+(?P<year>(?:19|20)\d\d))?\b"
+    ),
+    re.compile(rf"\b{_WEEKDAY}{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<year>(?:19|20)\d\d)\b)?"),
+    re.compile(r"(?<!\d)(?P<weekday>(?!))?(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day as written; ``year`` 0 and ``weekday`` −1 where the text names none."""
+
+    span: Span
+    day: int
+    month: int
+    year: int
+    weekday: int
+
+    def falls_on(self, year: int) -> int | None:
+        """The weekday it is in that year, Monday 0; None: there is no such day."""
+        try:
+            return date(year, self.month, self.day).weekday()
+        except ValueError:
+            return None
+
+
+@lru_cache(maxsize=2_000)
+def days(text: str) -> tuple[Day, ...]:
+    """Every day that a text names, in order."""
+    found = []
+    for pattern in _PATTERNS:
+        for match in pattern.finditer(text[:40_000]):
+            parts = match.groupdict()
+            name = parts["month"].lower()
+            month = int(name) if name.isdigit() else 1 + next(n for n, m in enumerate(MONTHS) if m.startswith(name[:3]))
+            day = int(parts["day"])
+            if 1 <= month <= 12 and 1 <= day <= 31:
+                weekday = WEEKDAYS.index(parts["weekday"].lower()) if parts["weekday"] else -1
+                found.append(
+                    Day(Span(match[0], match.start(), match.end()), day, month, int(parts["year"] or 0), weekday)
+                )
+    return tuple(sorted(found, key=lambda each: each.span.start))

@@ -1,0 +1,46 @@
+"""Reading a text as people do: data that lies in it is passed over, and a “no” turns a clause round."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from studio.domain.text.word_classes import FUNCTION, NEGATIVE
+from studio.domain.text.words import words
+
+_KEY = re.compile(r"\"[\w -]+\"\s*:")
+_STRING = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"")
+_SECRET = re.compile(r"\bpassword(?:\s+is)?\s*:?\s*['\"“‘](?P<secret>\S+?)['\"”’](?=[\s.,;)]|$)", re.IGNORECASE)
+_LEFT_OUT = re.compile(r"\b(?:leav(?:e|es|ing)|left|keep|keeps|kept|cut|cross) (?:\w+ ){0,5}out\b", re.IGNORECASE)
+_HARMLESS = re.compile(r"\b(?:no|not) (?:more|less|later|earlier|fewer|only|longer|just|doubt)\b", re.IGNORECASE)
+
+
+def negative(text: str) -> bool:
+    """Whether a clause forbids or denies."""
+    text = _HARMLESS.sub(" ", text)
+    return _LEFT_OUT.search(text) is not None or any(
+        word.text.casefold().replace("’", "'") in NEGATIVE for word in words(text)
+    )
+
+
+@lru_cache(maxsize=500)
+def prose(text: str) -> str:
+    """The text with passwords and structured data blanked out, but for its long strings; every place stays where it
+    was."""
+    text = _SECRET.sub(_blank, text)
+    if len(_KEY.findall(text)) < 3:
+        return text
+    start, end = text.find("{"), text.rfind("}") + 1
+    if start < 0 or end <= start:
+        return text
+    kept = [" "] * (end - start)
+    for string in _STRING.finditer(text, start, end):
+        said = string[1].casefold().split()
+        if len(said) >= 6 and not FUNCTION.isdisjoint(said):
+            kept[string.start(1) - start : string.end(1) - start] = string[1]
+    return text[:start] + "".join(kept) + text[end:]
+
+
+def _blank(match: re.Match[str]) -> str:
+    start, end = (place - match.start() for place in match.span("secret"))
+    return match[0][:start] + " " * (end - start) + match[0][end:]

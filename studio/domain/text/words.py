@@ -1,0 +1,182 @@
+"""Text cut into words with their places, so that what is found can be shown where it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from studio.domain.text.stems import stem
+from studio.domain.text.word_classes import COMMON, FRAME, FUNCTION, GENERIC, LIGHT, OPENERS, PHRASES, SYNONYMS
+
+WordKind = Literal["word", "number", "name", "file"]
+
+_NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate(
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+        seventeen eighteen nineteen twenty""".split()
+    )
+} | {
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "sixty": 60,
+    "seventy": 70,
+    "eighty": 80,
+    "ninety": 90,
+    "hundred": 100,
+    "thousand": 1_000,
+}
+_UNITS, _TENS = ("|".join(word for word, n in _NUMBER_WORDS.items() if low <= n <= 90) for low in (1, 20))
+_BELOW_100 = rf"(?:(?:{_TENS})[\s-])?(?:{_UNITS})"
+_SPELT = re.compile(
+    rf"{_BELOW_100}\s(?:hundred|thousand)\b(?:\s(?:and\s)?{_BELOW_100}\b)?|(?:{_TENS})[\s-](?:{_UNITS})\b",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(
+    r"[A-Za-z]++(?![\w.@/+%:'’-])"  # most words: quickly, and nothing below could begin there
+    r"|(?<![\w.+%-])[\w.+%-]++@[\w-]+(?:\.[\w-]+)+"
+    r"|https?://[^\s\"'<>]+"
+    r"|(?<![\w/-])[\w-]++(?:/[\w-]++){0,12}+\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|py|sh|log|eml|ics|zip)\b"
+    r"|\d+(?:[.,:/-]\d+)*(?:[kK]\b|\s?(?:thousand|million|billion)\b)?"
+    r"|[€£$¥%]"
+    r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+    r"|(?:[eE]\.g|[iI]\.e|[pPaA]\.m)\."
+    r"|[^\W\d_]+(?:['’][^\W\d_]+)*"
+)
+
+
+class Word(NamedTuple):
+    """A word at ``start:end`` of its text. ``key`` is what equal words share: a stem, or a number's value."""
+
+    text: str
+    start: int
+    end: int
+    key: str
+    kind: WordKind
+    weight: float
+    """How much it proves that another text has it, too: 0 for grammar, above 1 for numbers and names."""
+
+
+@lru_cache(maxsize=4_000)
+def words(text: str) -> tuple[Word, ...]:
+    """The words of a text, in order."""
+    found: list[Word] = []
+    behind = 0
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        if start < behind:
+            continue
+        token = match[0]
+        read = _read(token, token[0].isupper() and _opens_sentence(text, start))
+        if read[1] == "number" and token.isalpha() and (spelt := _SPELT.match(text, start)):
+            token, end = spelt[0], spelt.end()
+            read = _read(token, True)
+        found.append(Word(token, start, end, *read))
+        behind = end
+    return tuple(_with_phrases(found))
+
+
+def _with_phrases(found: list[Word]) -> list[Word]:
+    """“looked over” is one word, “reviewed”: the first words of an expression stand for its meaning, the rest for
+    nothing."""
+    place, last = 0, len(found) - 1
+    while place <= last:
+        key = found[place].key
+        if key in OPENERS:
+            after = found[place + 1].key if place < last else ""
+            for phrase, meaning in (*PHRASES.get((key, after), ()), *PHRASES.get((key,), ())):
+                if tuple(word.key for word in found[place : place + len(phrase)]) == phrase:
+                    for offset, _ in enumerate(phrase):
+                        word = found[place + offset]
+                        read = _read(meaning[offset], True) if offset < len(meaning) else ("", "word", 0.0)
+                        found[place + offset] = Word(word.text, word.start, word.end, *read)
+                    place += len(phrase) - 1
+                    break
+        place += 1
+    return found
+
+
+@lru_cache(maxsize=4_000)
+def content(text: str) -> tuple[Word, ...]:
+    """The words that carry something."""
+    return tuple(word for word in words(text) if word.weight > 0)
+
+
+@lru_cache(maxsize=40_000)
+def _read(token: str, opens: bool) -> tuple[str, WordKind, float]:
+    """Key, kind and weight of a token; a capital that ``opens`` a sentence makes no name."""
+    lower = token.casefold().replace("’", "'")
+    if token[0].isdigit():
+        key = f"#{_plain_number(lower)}"
+        return key, "number", 0.6 if key in ("#0", "#1", "#2") else 1.2
+    if lower in _NUMBER_WORDS:
+        return f"#{_NUMBER_WORDS[lower]}", "number", 0.6 if _NUMBER_WORDS[lower] <= 2 else 1.2
+    if (parts := [part for part in re.split(r"[\s-]+", lower) if part != "and"]) and all(
+        p in _NUMBER_WORDS for p in parts
+    ):
+        return f"#{_spelt(parts)}", "number", 1.2
+    if lower in ("e.g.", "i.e.", "a.m.", "p.m."):
+        return lower, "word", 0.0
+    if "@" in token or "." in token.rstrip(".") or "/" in token:
+        return lower, "file", 1.0
+    key = stem(token)
+    kind: WordKind = "name" if token[0].isupper() and not opens else "word"
+    if lower in FUNCTION or key in FRAME:
+        return key, kind, 0.0
+    if key in LIGHT:
+        return key, kind, 0.2
+    if key in GENERIC:
+        return key, kind, 0.4
+    if key in COMMON and kind == "word":
+        return key, kind, 0.7
+    return key, kind, 1.15 if kind == "name" else 1.0
+
+
+def _spelt(parts: Sequence[str]) -> int:
+    """“eight hundred and fifty” is 850."""
+    total, current = 0, 0
+    for value in (_NUMBER_WORDS[part] for part in parts):
+        if value < 100:
+            current += value
+        elif value == 100:
+            current = max(current, 1) * 100
+        else:
+            total, current = total + max(current, 1) * value, 0
+    return total + current
+
+
+_THOUSANDS = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+
+
+def _plain_number(token: str) -> str:
+    if found := re.fullmatch(r"([\d.,]+?)\s?(k|thousand|million|billion)", token):
+        plain = _plain_number(found[1])
+        return f"{float(plain) * _THOUSANDS[found[2]]:.0f}" if re.fullmatch(r"\d+(?:\.\d+)?", plain) else token
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", token):
+        token = token.replace(",", "")
+    if re.fullmatch(r"\d+\.0+|\d+:00", token):
+        token = re.split(r"[.:]", token)[0]
+    return token
+
+
+def _opens_sentence(text: str, start: int) -> bool:
+    before = text[max(0, start - 4) : start].rstrip(" \t\"'“‘(*-#")
+    return not before or before[-1] in ".!?:;\n•"
+
+
+def alike(one: str, other: str) -> float:
+    """How well one key stands for another: 1 the same, less for kin and synonyms, 0 strangers."""
+    if one == other:
+        return 1.0
+    if one[:1] == "#" or other[:1] == "#":
+        return 0.0
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) >= 5 and longer.startswith(shorter) and len(longer) - len(shorter) <= 3:
+        return 0.9
+    groups = SYNONYMS.get(one)
+    if groups and not groups.isdisjoint(SYNONYMS.get(other, ())):
+        return 0.8
+    return 0.0

@@ -1,0 +1,165 @@
+"""What cannot be stored, said before the database says it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from studio.domain.archive import why_unsafe
+from studio.domain.base import FileRef
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
+
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+ID_LENGTH = 200
+PATH_LENGTH = 500
+
+
+class StaleDraft(Exception):
+    """Someone else saved first. ``current`` is the version stored now."""
+
+    def __init__(self, current: int) -> None:
+        super().__init__("Someone else has saved this in the meantime: compare, then save again.")
+        self.current = current
+
+
+class DraftRefused(ValueError):
+    """A draft that cannot be saved as it is. ``field`` and ``item`` say where, the text what to do."""
+
+    def __init__(self, field: str, message: str, item: int | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+        self.item = item
+
+
+def refuse_unstorable(spec: TaskSpec | PersonaSpec) -> None:
+    """Raise DraftRefused for text that PostgreSQL cannot hold and for values out of their range."""
+    _refuse_characters(spec.model_dump())
+    if isinstance(spec, TaskSpec):
+        _refuse_task(spec)
+    else:
+        _refuse_long("user_id", spec.user_id, ID_LENGTH)
+        _refuse_long("name", spec.name, ID_LENGTH)
+        if not spec.user_id.strip():
+            raise DraftRefused("user_id", "Give the persona an id: it names its folder.")
+        _refuse_folder("user_id", spec.user_id)
+        for position, tool in enumerate(spec.tools, 1):
+            _refuse_long("tools", tool, ID_LENGTH, position)
+        for position, skill in enumerate(spec.skills, 1):
+            _refuse_long("skills", skill.name, ID_LENGTH, position)
+            _refuse_folder("skills", skill.name, position)
+            _refuse_paths("skills", skill.files)
+        _refuse_paths("scripts", spec.scripts)
+        _refuse_paths("files", spec.files)
+
+
+def _refuse_characters(values: dict[str, Any]) -> None:
+    text = json.dumps(values, ensure_ascii=False)
+    if "\\u0000" not in text and not UNSTORABLE.search(text):
+        return  # nearly always; the fields are gone through only to name one
+    for name, value in values.items():
+        for inner in _texts(value):
+            if found := UNSTORABLE.search(inner):
+                raise DraftRefused(name, f"This contains the character U+{ord(found[0]):04X}: remove it.")
+
+
+def refuse_taken_id(task_id: str, others: Iterable[str]) -> None:
+    """Raise DraftRefused if another task's folder would be this one's on systems that take a and A for the same."""
+    for other in others:
+        if other.casefold() == task_id.casefold():
+            raise DraftRefused("task_id", f"The episode has a task “{other}” already: choose another id.")
+
+
+def _refuse_task(spec: TaskSpec) -> None:
+    if not spec.task_id.strip():
+        raise DraftRefused("task_id", "Give the task an id: it names its folder.")
+    for name in ("task_id", "user_id", "environment_id", "task_type", "group"):
+        _refuse_long(name, getattr(spec, name), ID_LENGTH)
+    _refuse_long("category", spec.category, 20)
+    _refuse_long("grader_script", spec.grader_script, PATH_LENGTH)
+    for position, item in enumerate(spec.checklist, 1):
+        if not 0 < item.weight < float("inf"):
+            raise DraftRefused("checklist", "A weight is a number greater than 0.", position)
+    for name in ("intents", "checklist"):
+        uids = [item.uid for item in getattr(spec, name)]
+        if len(set(uids)) < len(uids):
+            raise DraftRefused(
+                name,
+                "Two items have the same inner id: load the page again and save once more.",
+            )
+    _refuse_folder("task_id", spec.task_id)
+    _refuse_paths("assets", spec.assets)
+    _refuse_artifacts(spec)
+    _refuse_dependencies(spec)
+
+
+def _refuse_artifacts(spec: TaskSpec) -> None:
+    """Any line can say what is to be left; a reference is a file of the export, and so needs a name one can have."""
+    seen = set()
+    for position, artifact in enumerate(spec.expected_artifacts, 1):
+        _refuse_long("expected_artifacts", artifact.path, PATH_LENGTH, position)
+        if not artifact.path.strip():
+            raise DraftRefused("expected_artifacts", "Give the file a name.", position)
+        if artifact.path in seen:
+            raise DraftRefused("expected_artifacts", f"“{artifact.path}” is named twice: remove one.", position)
+        seen.add(artifact.path)
+        if artifact.reference and (why := why_unsafe(artifact.path)):
+            raise DraftRefused("expected_artifacts", f"“{artifact.path}” cannot name a file. {why}", position)
+
+
+def _refuse_dependencies(spec: TaskSpec) -> None:
+    seen = set()
+    for position, dependency in enumerate(spec.depends_on, 1):
+        if dependency.task_id == spec.task_id:
+            raise DraftRefused(
+                "depends_on",
+                "A task cannot depend on itself: remove this dependency.",
+                position,
+            )
+        if dependency.task_id in seen:
+            raise DraftRefused(
+                "depends_on",
+                "This task is named twice: remove one of the two.",
+                position,
+            )
+        seen.add(dependency.task_id)
+
+
+def _refuse_folder(field: str, name: str, item: int | None = None) -> None:
+    """Ids name folders of an export."""
+    if why := why_unsafe(name) or ("The name holds a slash." if "/" in name else ""):
+        raise DraftRefused(field, f"“{name}” cannot name a folder. {why}", item)
+
+
+def _refuse_paths(field: str, files: Sequence[FileRef]) -> None:
+    seen: set[str] = set()
+    for position, file in enumerate(files, 1):
+        _refuse_long(field, file.path, PATH_LENGTH, position)
+        if why := why_unsafe(file.path):
+            raise DraftRefused(field, f"“{file.path}” cannot name a file. {why}", position)
+        if file.path in seen:
+            raise DraftRefused(field, f"There are two files “{file.path}”: rename or remove one.", position)
+        seen.add(file.path)
+
+
+def _refuse_long(field: str, text: str, most: int, item: int | None = None) -> None:
+    if len(text) > most:
+        raise DraftRefused(
+            field,
+            f"This has {len(text)} characters, and at most {most} can be kept: shorten it.",
+            item,
+        )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(key)
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)

@@ -1,0 +1,103 @@
+"""Where a JSON, YAML or CSV text is broken, by line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from studio.files.previews.sniff import NAMED, extension
+from studio.files.previews.tables import read_table
+
+LONGEST_YAML = 150_000
+"""Characters: its reader is slow."""
+DEEPEST = 100
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class Flaw:
+    line: int
+    column: int
+    message: str
+
+    @property
+    def sentence(self) -> str:
+        place = f"Line {self.line}" + (f", column {self.column}" if self.column else "")
+        return f"{place}: {self.message}"
+
+
+def syntax_flaw(path: str, text: str) -> Flaw | None:
+    """The first place that cannot be read as what the file's name says; None for other files, and for sound ones."""
+    kind = NAMED.get(extension(path), "")
+    if not text.strip():
+        return None
+    if kind == "json":
+        return json_flaw(text)
+    if kind == "jsonl":
+        for number, line in enumerate(text.split("\n"), 1):
+            if line.strip() and (flaw := json_flaw(line)):
+                return Flaw(number, flaw.column, flaw.message)
+    elif kind == "yaml":
+        return yaml_flaw(text)
+    elif kind == "table":
+        table = read_table(text, tabs=extension(path) == "tsv")
+        if table.problem:
+            line, _, rest = table.problem.removeprefix("Line ").partition(" ")
+            return Flaw(int(line), 0, f"this {rest}")
+        if table.broken:
+            row = next((row for row in table.rows if row.broken), None)
+            what = row.broken if row else "another number of values than the head has"
+            return Flaw(table.first_broken, 0, f"{what}.")
+    return None
+
+
+def json_flaw(text: str) -> Flaw | None:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return Flaw(error.lineno, error.colno, f"{error.msg[:1].lower()}{error.msg[1:]}.")
+    except RecursionError:
+        return Flaw(1, 0, "this is nested too deeply to be read.")
+    except ValueError:
+        return Flaw(1, 0, "a number here is too long to be read.")
+    return None
+
+
+def yaml_flaw(text: str) -> Flaw | None:
+    if len(text) > LONGEST_YAML:
+        return None
+    try:
+        _walk(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        what = (error.problem or "this cannot be read").strip()
+        return Flaw(mark.line + 1 if mark else 1, mark.column + 1 if mark else 0, f"{what}.")
+    except (yaml.YAMLError, ValueError) as error:
+        return Flaw(1, 0, f"{str(error).splitlines()[0]}.")
+    return None
+
+
+def _walk(text: str) -> None:
+    """Read it without building anything. What builds goes down level by level in C, and would take the whole
+    process with it where there are too many."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ValueError("this is nested too deeply to be read")
+
+
+def read_yaml(text: str) -> Any:
+    """The value; of several documents the list of them. Raises ValueError."""
+    if len(text) > LONGEST_YAML:
+        raise ValueError(f"It has more than {LONGEST_YAML:,} characters.")
+    try:
+        _walk(text)
+        documents = list(yaml.load_all(text, Loader=_Loader))
+    except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
+        raise ValueError(str(error).splitlines()[0] if str(error) else "It cannot be read.") from None
+    return documents[0] if len(documents) == 1 else documents

@@ -1,0 +1,130 @@
+"""Stored findings, so that lists can count them without checking again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from studio.bounded_cache import BoundedCache
+from studio.domain import findings
+from studio.domain.base import FileRef
+from studio.domain.checks import find_problems
+from studio.domain.episode import EpisodeSpec
+from studio.domain.graders import ANALYSIS, GraderReport
+from studio.domain.tool_catalog import descriptions_of
+from studio.drafts.load import load_episodes
+from studio.drafts.sync import sync
+from studio.findings.grader_keys import examine
+from studio.models import Blob, Finding, GraderScript, Persona, ScriptReport, Task
+
+LONGEST_TEXT = 60_000
+"""Bytes. Longer files are not read for the checks, which look at no more than 40,000 characters of one."""
+LONGEST_SCRIPT = 800_000
+"""Bytes, likewise: no more than 200,000 characters of a grader are read."""
+_texts: BoundedCache[str, str | None] = BoundedCache(32_000_000)
+"""Recent files by sha256, None for what is no text: while an author types, every check reads the same ones again."""
+FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "other"]
+
+
+def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
+    """What the checks say now of every task of these personas, read from the drafts. Personas come with their
+    ``benchmark``, whose plan the checks hold an episode to."""
+    personas = list(personas)
+    episodes = load_episodes(personas)
+    of = episodes.values()
+    texts, reports, tools = load_texts(of), load_reports(of), tools_told(of)
+    return [
+        finding
+        for persona in personas
+        for finding in find_problems(
+            episodes[persona.pk], texts=texts, plan=persona.benchmark.plan, reports=reports, tools=tools
+        )
+    ]
+
+
+def tools_told(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
+    """What agents are told of the tools of these episodes' personas, by the tools' names."""
+    return descriptions_of({tool for episode in episodes for tool in episode.persona.tools})
+
+
+def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
+    """Contents of the small text files that the episodes' tasks and skills bring, and of the graders they name, by
+    sha256, in one query."""
+    episodes = list(episodes)
+    wanted = {file.sha256 for episode in episodes for file in _files(episode) if file.size <= LONGEST_TEXT}
+    wanted |= {script.sha256 for script in _graders(episodes) if script.size <= LONGEST_SCRIPT}
+    texts = _texts.get_many(wanted)
+    if missing := [sha256 for sha256 in wanted if sha256 not in texts]:
+        read = {sha256: _decoded(content) for sha256, content in Blob.objects.read(missing).items()}
+        _texts.put_many(read)
+        texts |= read
+    return {sha256: text for sha256, text in texts.items() if text is not None}
+
+
+def _decoded(content: bytes) -> str | None:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def load_reports(episodes: Iterable[EpisodeSpec]) -> dict[str, GraderReport]:
+    """What running the graders of these episodes showed, by sha256; those that were not run yet are absent."""
+    scripts = {script.sha256 for script in _graders(episodes)}
+    if not scripts:
+        return {}
+    rows = ScriptReport.objects.filter(sha256__in=scripts, analysis=ANALYSIS).values_list("sha256", "report")
+    return {sha256: GraderReport.model_validate(report) for sha256, report in rows}
+
+
+def run_graders(personas: Iterable[Persona], *, wait: bool = False) -> None:
+    """Have the graders of these personas run that were not run yet: by a worker, or now if we ``wait``."""
+    scripts = GraderScript.objects.filter(persona__in=[persona.pk for persona in personas])
+    done = ScriptReport.objects.filter(analysis=ANALYSIS).values("sha256")
+    examine(dict.fromkeys(scripts.exclude(blob__in=done).values_list("blob", flat=True)), wait=wait)
+
+
+def _graders(episodes: Iterable[EpisodeSpec]) -> Iterator[FileRef]:
+    """The scripts that tasks name."""
+    for episode in episodes:
+        for path in {task.grader_script for task in (*episode.tasks, *episode.unplaced) if task.grader_script}:
+            if script := episode.persona.script(path):
+                yield script
+
+
+def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
+    for task in (*episode.tasks, *episode.unplaced):
+        yield from task.assets
+        yield from task.references
+    for skill in episode.persona.skills:
+        yield from skill.files
+
+
+def refresh_findings(personas: Iterable[Persona]) -> None:
+    """Check these personas and store what was found in place of what stood there. Graders that were not run yet are
+    sent to a worker, whose report brings us here again."""
+    personas = list(Persona.objects.filter(pk__in=[p.pk for p in personas]).select_related("benchmark"))
+    tasks = {
+        (persona, task_id): pk
+        for pk, persona, task_id in Task.objects.filter(episode__persona__in=personas).values_list(
+            "pk", "episode__persona__user_id", "task_id"
+        )
+    }
+    wanted = {}
+    for finding in check_personas(personas):
+        row = Finding(
+            task_id=tasks[(finding.persona, finding.task)],
+            fingerprint=finding.fingerprint,
+            **{name: getattr(finding, name) for name in FIELDS},
+        )
+        wanted[_key(row)] = row
+    sync(
+        Finding.objects.filter(task__in=list(tasks.values())),
+        list(wanted.values()),
+        key=_key,
+        fields=FIELDS,
+    )
+    run_graders(personas)
+
+
+def _key(row: Finding) -> tuple[int, str, str, int | None]:
+    return (row.task_id, row.rule, row.fingerprint, row.item)

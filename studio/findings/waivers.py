@@ -1,0 +1,128 @@
+"""Living with what the checks say: a warning that may stay, and an error that is held to be wrong.
+
+Both are tied to the finding's fingerprint, so they end by themselves when the words they were about change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from studio import access
+from studio.domain import findings
+from studio.domain.checks import RULES
+from studio.models import Finding, Revision, SetAside, Task, User, Waiver
+from studio.review.workflow import PublishingRefused, authors_of, lock, record, storable
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """A finding that may stay, with who said so."""
+
+    finding: findings.Finding | Finding
+    reason: str
+    by: User
+
+
+@transaction.atomic
+def waive(
+    task_id: int, fingerprint: str, *, by: User, reason: str, found: Iterable[findings.Finding] | None = None
+) -> None:
+    """Live with a warning, and say why. Errors cannot be waived.
+
+    ``found`` is what the checks say of words that are no version yet; else the stored findings count.
+    """
+    task = lock(task_id)
+    finding = _find(task, fingerprint, found)
+    if finding.severity == "error":
+        raise PublishingRefused("An error has to be mended; only warnings and hints can be waived.")
+    reason = storable(reason)
+    if not reason:
+        raise PublishingRefused("Say why this may stay: others will ask.")
+    Waiver.objects.update_or_create(
+        task=task, fingerprint=fingerprint, defaults={"rule": finding.rule, "reason": reason, "by": by}
+    )
+    record(task, "waived", by=by, summary=f"{finding.message} {reason}")
+
+
+@transaction.atomic
+def unwaive(task_id: int, fingerprint: str, *, by: User) -> None:
+    """Let a waived warning, or an error that was set aside, stand again. Nothing happens the second time."""
+    task = lock(task_id)
+    gone, _ = Waiver.objects.filter(task=task, fingerprint=fingerprint).delete()
+    if SetAside.objects.filter(task=task, fingerprint=fingerprint).exists():
+        _owner_only(task, by)
+        gone += SetAside.objects.filter(task=task, fingerprint=fingerprint).delete()[0]
+    if gone:
+        record(task, "unwaived", by=by, summary="A finding stands again.")
+
+
+@transaction.atomic
+def set_aside(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
+    """Hold an error to be wrong, and say why: it does not block approval and release, and is told at both.
+
+    Only an owner who wrote nothing of this version may, and only of rules that judge language: what is missing or
+    cannot be read is so, whoever says what.
+    """
+    task = lock(task_id)
+    finding = _find(task, fingerprint, None)
+    if finding.severity != "error":
+        raise PublishingRefused("Only errors are set aside; warnings and hints are waived.")
+    if finding.rule not in RULES or not RULES[finding.rule].judges_language:
+        raise PublishingRefused("This error is no matter of judgement: it has to be mended.")
+    _owner_only(task, by)
+    revision = Revision.objects.filter(task=task, number=task.version).first()
+    if revision and by.pk in authors_of(revision):
+        raise PublishingRefused("You wrote part of this version, so another owner has to set it aside.")
+    reason = storable(reason)
+    if not reason:
+        raise PublishingRefused("Say why the check is wrong here: it is read at approval and in the release.")
+    SetAside.objects.update_or_create(
+        task=task,
+        fingerprint=fingerprint,
+        defaults={"rule": finding.rule, "message": finding.message, "reason": reason, "by": by},
+    )
+    record(task, "set_aside", by=by, summary=f"{finding.message} {reason}")
+
+
+def sort_out(
+    task: Task, found: Iterable[findings.Finding | Finding]
+) -> tuple[list[findings.Finding | Finding], list[Allowed]]:
+    """What stands open of these findings, and what may stay. Waivers of what is not found any more are left out."""
+    waived: dict[str, Waiver | SetAside] = {one.fingerprint: one for one in task.waivers.select_related("by")}
+    aside: dict[str, Waiver | SetAside] = {one.fingerprint: one for one in task.set_aside.select_related("by")}
+    left, allowed = [], []
+    for finding in found:
+        word = (aside if finding.severity == "error" else waived).get(finding.fingerprint)
+        if word is None:
+            left.append(finding)
+        else:
+            allowed.append(Allowed(finding, word.reason, word.by))
+    return left, allowed
+
+
+def reasons(tasks: Iterable[Task]) -> dict[tuple[str, str, str, bool], str]:
+    """Why findings of these tasks may stay, by persona, task, fingerprint and whether it is an error."""
+    found = {}
+    for model, is_error in ((Waiver, False), (SetAside, True)):
+        rows = model.objects.filter(task__in=tasks)
+        for user_id, task_id, fingerprint, reason in rows.values_list(
+            "task__episode__persona__user_id", "task__task_id", "fingerprint", "reason"
+        ):
+            found[user_id, task_id, fingerprint, is_error] = reason
+    return found
+
+
+def _find(task: Task, fingerprint: str, found: Iterable[findings.Finding] | None) -> findings.Finding | Finding:
+    there = Finding.objects.filter(task=task, fingerprint=fingerprint) if found is None else found
+    finding = next((one for one in there if one.fingerprint == fingerprint), None)
+    if finding is None:
+        raise PublishingRefused("The checks do not say this any more.")
+    return finding
+
+
+def _owner_only(task: Task, by: User) -> None:
+    if not access.may(by, task.episode.persona.benchmark, "manage"):
+        raise PublishingRefused("Only an owner of the benchmark sets errors aside.")

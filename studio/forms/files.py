@@ -1,0 +1,142 @@
+"""The files of a task as rows of its sheet: a name, what it is, and a token or, while it is edited, its text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from studio.domain.archive import Limits, check_names, why_unsafe
+from studio.domain.base import FileRef
+from studio.domain.checks.rules.asset_reserved import RESERVED
+from studio.files.previews.texts import encode
+from studio.files.tokens import seal, unseal
+from studio.forms.post_data import Posted, keep
+
+FILE = ("path", "description", "stored", "form")
+Thing = TypeVar("Thing")
+Complain = Callable[[str, str], None]
+
+
+def file_rows(files: Sequence[FileRef]) -> list[dict[str, Any]]:
+    return [file_row(key, file) for key, file in keyed("a", files, lambda file: file.path).items()]
+
+
+def file_row(key: str, file: FileRef) -> dict[str, Any]:
+    return {
+        "key": key,
+        "path": file.path,
+        "size": file.size,
+        "description": file.description,
+        "stored": seal(file.sha256, file.size),
+        "form": "",
+        "text": None,
+    }
+
+
+def posted_files(posted: Posted, name: str, base: Sequence[FileRef]) -> list[dict[str, Any]]:
+    """The rows as a page sent them; those of ``base`` where the page had none to send."""
+    if f"{name}_listed" not in posted.data:
+        return file_rows(base)
+    rows = posted.rows(name, FILE)
+    known = {row["key"]: row for row in file_rows(base)}
+    for row in rows:
+        place = f"{name}.{row['key']}.text"
+        row["text"] = posted.text(place) if place in posted.data else None
+        if row["text"] is None:
+            row["stored"] = row["stored"] or known.get(row["key"], {}).get("stored", "")
+        row["size"] = posted_size(row)
+    return rows
+
+
+def posted_size(row: dict[str, Any]) -> int:
+    """Bytes of what a row holds: its text while that is edited, else what its token stands for."""
+    if row["text"] is not None:
+        return len(encode(row["text"], row["form"]))
+    return (unseal(row["stored"]) or ("", 0))[1]
+
+
+def files_of(
+    rows: Sequence[dict[str, Any]], base: Sequence[FileRef], complain: Complain, name: str
+) -> tuple[FileRef, ...]:
+    """The files these rows say. ``complain(place, sentence)`` hears of names that no file can have."""
+    stored = keyed("a", base, lambda file: file.path)
+    found: list[FileRef] = []
+    for row in rows:
+        old = stored.get(row["key"])
+        path = keep(old.path if old else "", row["path"].strip(), one_line=True)
+        place = f"{name}.{row['key']}.path"
+        known = content_of(row)
+        if known is None:
+            complain(place, f"“{path or 'This file'}” did not arrive whole: add it again.")
+            continue
+        file = FileRef(
+            path=path,
+            sha256=known[0],
+            size=known[1],
+            description=keep(old.description if old else "", row["description"], one_line=True),
+        )
+        if not (old and old.path == path) and (why := why_not(path, (one.path for one in found))):
+            complain(place, why)
+        found.append(file)
+    return tuple(found)
+
+
+def why_not(path: str, others: Iterable[str] = ()) -> str:
+    """Why a task cannot bring a file of this name beside the others; empty: it can."""
+    if not path:
+        return "Give the file a name."
+    if path.split("/")[0] in RESERVED:
+        return f"“{path.split('/')[0]}” belongs to the format: choose another name."
+    if why := why_unsafe(path):
+        return f"{why} Write it like notes/plan.md."
+    problems = [one for one in check_names([*others, path], Limits()) if one.file == path]
+    return " ".join(f"{one.message} {one.mend}" for one in problems[:1])
+
+
+def content_of(row: dict[str, Any]) -> tuple[str, int] | None:
+    """Hash and size of what the row holds; None if that is not known."""
+    if row["text"] is None:
+        return unseal(row["stored"])
+    content = encode(row["text"], row["form"])
+    return hashlib.sha256(content).hexdigest(), len(content)
+
+
+def texts_of(rows: Iterable[dict[str, Any]]) -> list[bytes]:
+    """Contents that stand only on the page: to be stored before anything names them."""
+    return [encode(row["text"], row["form"]) for row in rows if row["text"] is not None]
+
+
+def put_in(rows: list[dict[str, Any]], files: Iterable[FileRef]) -> list[dict[str, Any]]:
+    """The rows with these files among them, in place of those of the same name."""
+    rows = list(rows)
+    for file in files:
+        same = next((row for row in rows if row["path"] == file.path), None)
+        if same:
+            same |= file_row(same["key"], file) | {"description": same["description"]}
+        else:
+            rows.append(file_row(free_key(file.path, [row["key"] for row in rows]), file))
+    return sorted(rows, key=lambda row: row["path"])
+
+
+def free_key(path: str, taken: Iterable[str]) -> str:
+    """The key that a file of this name has, or one beside those taken."""
+    taken, key = set(taken), key_of("a", path)
+    while key in taken:
+        key += "x"
+    return key
+
+
+def key_of(prefix: str, name: str) -> str:
+    return prefix + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def keyed(prefix: str, things: Sequence[Thing], name: Callable[[Thing], str]) -> dict[str, Thing]:
+    """Things by a key that stays theirs when others come or go."""
+    found: dict[str, Thing] = {}
+    for thing in things:
+        key = key_of(prefix, name(thing))
+        while key in found:
+            key += "x"
+        found[key] = thing
+    return found

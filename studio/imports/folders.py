@@ -1,0 +1,77 @@
+"""Folders on disk read as path → bytes, with the same care as an archive, and written."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from studio.domain.archive import Limits, Unpacked, check_names
+from studio.domain.problems import Problem
+
+
+class NotEmpty(Exception):
+    """The folder to write to holds something already."""
+
+
+def read_folder(folder: Path, limits: Limits) -> Unpacked:
+    """Every file below ``folder`` by its path, the folder's own name in front. Links are refused, never followed."""
+    folder = folder.resolve()
+    found = Unpacked()
+    total = 0
+    for path in _files(folder, found, limits):
+        name = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+        size = path.stat().st_size
+        total += size
+        if size > limits.file_bytes:
+            _refuse(found, name, f"The file is larger than {limits.file_bytes:,} bytes.", "Leave it out or split it.")
+        elif total > limits.unpacked_bytes:
+            _refuse(found, "", f"The folder holds more than {limits.unpacked_bytes:,} bytes.", "Import it in parts.")
+            break
+        else:
+            try:
+                found.files[name] = path.read_bytes()
+            except OSError as error:
+                _refuse(found, name, f"The file cannot be read: {error.strerror}.", "Give this user leave to read it.")
+    found.errors += check_names(found.files, limits)
+    return found if not found.errors else Unpacked(errors=found.errors)
+
+
+def write_folder(files: Mapping[str, bytes], out: Path) -> None:
+    """Write ``files`` below ``out``. Raises NotEmpty if one of their first two folders is there already, so that
+    nothing old mixes with them."""
+    if problems := check_names(files, Limits(files=len(files))):
+        raise ValueError(f"{problems[0].file}: {problems[0].message}")
+    for top in sorted({"/".join(path.split("/")[:2]) for path in files}):
+        if (out / top).exists():
+            raise NotEmpty(f"{out / top} is there already")
+    for path, content in files.items():
+        target = out / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def _files(folder: Path, found: Unpacked, limits: Limits) -> list[Path]:
+    files: list[Path] = []
+    for parent, folders, names in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if name not in (".git", "__pycache__"))
+        for name in [*folders, *sorted(names)]:
+            path = Path(parent, name)
+            shown = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+            mode = path.lstat().st_mode
+            if stat.S_ISLNK(mode):
+                _refuse(found, shown, "This is a link.", "Put the file itself into the folder.")
+            elif stat.S_ISREG(mode):
+                files.append(path)
+            elif not stat.S_ISDIR(mode):
+                _refuse(found, shown, "This is neither a file nor a folder.", "Remove it.")
+        if len(files) > limits.files:
+            _refuse(found, "", f"The folder holds more than {limits.files:,} files.", "Import it in parts.")
+            return []
+    return files
+
+
+def _refuse(found: Unpacked, file: str, message: str, mend: str) -> None:
+    file = file.encode("utf-8", "replace").decode()
+    found.errors.append(Problem(file=file, message=message, mend=mend))

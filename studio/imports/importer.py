@@ -1,0 +1,149 @@
+"""Imports of π-Bench folders: all or nothing, told in full, and nothing happens the second time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from studio.domain.archive import Limits, check_names, unpack
+from studio.domain.pack import MANIFEST, DamagedPack, UnsupportedPack, check_pack
+from studio.domain.pibench import Reading, read_personas
+from studio.domain.problems import Problem
+from studio.drafts.validate import DraftRefused
+from studio.findings.grader_keys import GraderKeys, read_keys
+from studio.imports.folders import read_folder
+from studio.imports.report import ImportReport, totals
+from studio.imports.store import Storing
+from studio.models import Benchmark, GraderScript, User
+
+__all__ = ["ImportReport", "find_reading_errors", "import_archive", "import_files", "import_path", "upload_limits"]
+
+
+def upload_limits() -> Limits:
+    """What settings allow people to hand in."""
+    return Limits(
+        archive_bytes=settings.UPLOAD_MAX_BYTES,
+        file_bytes=settings.UPLOAD_MAX_FILE_BYTES,
+        unpacked_bytes=settings.UPLOAD_MAX_UNPACKED_BYTES,
+        files=settings.UPLOAD_MAX_FILES,
+        ratio=settings.UPLOAD_MAX_RATIO,
+        depth=settings.UPLOAD_MAX_DEPTH,
+    )
+
+
+def import_path(
+    benchmark: Benchmark, path: Path, *, by: User | None, published: bool = False, dry_run: bool = False
+) -> ImportReport:
+    """Import a folder or a zip on this machine."""
+    if path.is_dir():
+        found = read_folder(path, upload_limits())
+        if found.errors:
+            return _refused(found.errors)
+        return _import(benchmark, _read(found.files), by=by, published=published, dry_run=dry_run)
+    if path.stat().st_size > settings.UPLOAD_MAX_BYTES:
+        message = f"The file has {path.stat().st_size:,} bytes; at most {settings.UPLOAD_MAX_BYTES:,} are taken."
+        return _refused([Problem(file=path.name, message=message, mend="Import the personas one by one.")])
+    return import_archive(benchmark, path.read_bytes(), name=path.stem, by=by, published=published, dry_run=dry_run)
+
+
+def import_archive(
+    benchmark: Benchmark,
+    data: bytes,
+    *,
+    by: User | None,
+    name: str = "",
+    published: bool = False,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Import a zip. ``name`` is what a persona is called whose files lie at the zip's root."""
+    unpacked = unpack(data, upload_limits())
+    if unpacked.errors:
+        return _refused(unpacked.errors)
+    reading = _read(unpacked.files, name)
+    return _import(benchmark, reading, by=by, published=published, dry_run=dry_run)
+
+
+def import_files(
+    benchmark: Benchmark,
+    files: Mapping[str, bytes],
+    *,
+    by: User | None,
+    name: str = "",
+    published: bool = False,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Import files by their paths, as a browser's folder upload hands them over.
+
+    One transaction: with any error nothing is stored. What is there already and says the same is left
+    alone; a task that differs gets its next revision; a task that is missing from the files stays, outside
+    the episode. ``published`` takes the tasks as approved elsewhere. ``dry_run`` tells all and stores nothing.
+    """
+    if problems := check_names(files, upload_limits()):
+        return _refused(problems)
+    reading = _read(files, name)
+    return _import(benchmark, reading, by=by, published=published, dry_run=dry_run)
+
+
+def _read(files: Mapping[str, bytes], name: str = "") -> Reading:
+    """What the files hold. A release pack must be whole: each of its files as its manifest says."""
+    if MANIFEST in files:
+        try:
+            check_pack(files)
+        except (UnsupportedPack, DamagedPack) as problem:
+            mend = "Fetch the pack again from where it was released."
+            return Reading(errors=[Problem(file=MANIFEST, message=str(problem), mend=mend)])
+    return read_personas(files, name=name)
+
+
+def find_reading_errors(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
+    """Why these files could not be imported anywhere; nothing, if they can. Stores nothing."""
+    problems = check_names(files, upload_limits()) or read_personas(files).errors
+    return [problem.to_json() for problem in problems]
+
+
+def _refused(errors: Sequence[Problem]) -> ImportReport:
+    return ImportReport(errors=list(errors))
+
+
+def _import(benchmark: Benchmark, reading: Reading, *, by: User | None, published: bool, dry_run: bool) -> ImportReport:
+    report = ImportReport(warnings=reading.warnings, errors=reading.errors)
+    if reading.errors:
+        return report
+    keys = _grader_keys(reading, report)
+    report.totals = totals(reading.episodes, keys)
+    try:
+        with transaction.atomic():
+            Storing(benchmark, reading, keys, report, by=by, published=published).run()
+            connection.check_constraints()
+            transaction.set_rollback(dry_run)
+    except DraftRefused as refusal:
+        return _refused([Problem(file="", message=str(refusal), mend="Correct it and import again.")])
+    if dry_run:
+        report.personas = []
+    return report
+
+
+def _grader_keys(reading: Reading, report: ImportReport) -> dict[str, GraderKeys]:
+    """What each script checks, by the script's sha256; run only where no one has run it before."""
+    scripts = {script.sha256: script for episode in reading.episodes for script in episode.persona.scripts}
+    known = {
+        sha: GraderKeys(keys=tuple(found or ()))
+        for sha, found in GraderScript.objects.filter(blob__in=scripts, keys__isnull=False).values_list("blob", "keys")
+    }
+    unknown = [sha for sha in scripts if sha not in known]
+    known |= zip(unknown, read_keys(reading.contents[sha] for sha in unknown), strict=True)
+    for episode in reading.episodes:
+        for script in episode.persona.scripts:
+            if known[script.sha256].keys is None:
+                report.warnings.append(
+                    Problem(
+                        file=f"{episode.persona.user_id}/{script.path}",
+                        message=f"Its rule checks cannot be counted: {known[script.sha256].problem}",
+                        mend="Let score([]) return every key with 0.",
+                    )
+                )
+    return known

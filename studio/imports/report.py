@@ -1,0 +1,62 @@
+"""What an import tells: what it did, or would do, or why it did nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from studio.domain.dependencies import dependency_groups
+from studio.domain.episode import EpisodeSpec
+from studio.domain.problems import Problem
+from studio.findings.grader_keys import GraderKeys
+from studio.models import Persona
+
+
+def totals(episodes: Sequence[EpisodeSpec], keys: Mapping[str, GraderKeys]) -> dict[str, int]:
+    tasks = [task for episode in episodes for task in (*episode.tasks, *episode.unplaced)]
+    items = [item for task in tasks for item in task.scored_items]
+    scripts = [keys[script.sha256].keys or () for episode in episodes for script in episode.persona.scripts]
+    return {
+        "personas": len(episodes),
+        "tasks": len(tasks),
+        "hidden_intents": sum(len(task.intents) for task in tasks),
+        "rubric_items": sum(item.grader == "rubric" for item in items),
+        "rule_checks": sum(item.grader == "rule" for item in items) + sum(map(len, scripts)),
+        "dependency_groups": sum(len(dependency_groups(episode.tasks)) for episode in episodes),
+    }
+
+
+@dataclass
+class ImportReport:
+    """What an import did, or would do, or why it did nothing."""
+
+    created: list[dict[str, Any]] = field(default_factory=list)
+    """``{"persona", "task"}`` of each new task."""
+    updated: list[dict[str, Any]] = field(default_factory=list)
+    """``{"persona", "task", "changed": [field, …]}``; ``task`` is null for the persona itself."""
+    unchanged: list[dict[str, Any]] = field(default_factory=list)
+    titles: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of each persona, what its new and changed tasks are called, by their ids."""
+    totals: dict[str, int] = field(default_factory=lambda: totals([], {}))
+    """What the files hold, whether new here or not."""
+    warnings: list[Problem] = field(default_factory=list)
+    errors: list[Problem] = field(default_factory=list)
+    personas: list[Persona] = field(default_factory=list)
+    """The personas as stored; empty after a dry run or with errors."""
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors
+
+    def to_json(self) -> dict[str, Any]:
+        """How many of each, and under ``changes`` which."""
+        return {
+            "created": len(self.created),
+            "updated": len(self.updated),
+            "unchanged": len(self.unchanged),
+            "totals": self.totals,
+            "warnings": [warning.to_json() for warning in self.warnings],
+            "errors": [error.to_json() for error in self.errors],
+            "changes": {"created": self.created, "updated": self.updated, "unchanged": self.unchanged},
+        }

@@ -1,0 +1,67 @@
+"""What was read, as the next version of what is stored."""
+
+from __future__ import annotations
+
+from studio.domain.changes import changed_fields
+from studio.domain.episode import EpisodeSpec
+from studio.domain.problems import Problem
+from studio.domain.task import TaskSpec
+from studio.domain.uid_matching import keep_uids
+from studio.imports.report import ImportReport
+
+
+def continued(read: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> EpisodeSpec:
+    """Ids of intents stay, tasks missing from the files stay aside with a warning, and what was written here is not
+    changed by its own export."""
+    known = {task.task_id: task for task in (*stored.tasks, *stored.unplaced)}
+    names = {task.task_id for task in (*read.tasks, *read.unplaced)}
+    missing = [task for name, task in sorted(known.items()) if name not in names]
+    for task in missing:
+        report.warnings.append(
+            Problem(
+                file=f"{read.persona.user_id}/tasks/{task.task_id}",
+                message=f"“{task.task_id}” is in the studio and not among the files.",
+                mend="It stays as a draft outside the episode; retire it if it is not needed any more.",
+            )
+        )
+    persona = read.persona
+
+    def next_version(task: TaskSpec) -> TaskSpec:
+        old = known.get(task.task_id)
+        if old is None:
+            return task
+        return _unless_native(keep_uids(task, old, persona=persona.user_id), old)
+
+    if not stored.persona.profile_source and stored.persona.role_text:
+        plain = {"profile_source": {}, "tools_source": stored.persona.tools_source}
+        if not changed_fields(persona.model_copy(update=plain), stored.persona):
+            persona = stored.persona
+    same_order = [task.task_id for task in read.tasks] == [task.task_id for task in stored.tasks]
+    native = not stored.source and bool(stored.tasks) and same_order
+    return read.model_copy(
+        update={
+            "persona": persona,
+            "source": {} if native else read.source,
+            "tasks": tuple(map(next_version, read.tasks)),
+            "unplaced": (
+                *map(next_version, read.unplaced),
+                *(task.model_copy(update={"depends_on": ()}) for task in missing),
+            ),
+        }
+    )
+
+
+def _unless_native(new: TaskSpec, old: TaskSpec) -> TaskSpec:
+    """``old`` where it was written here and ``new`` is its own export: then the document adds nothing to it."""
+    if old.source:
+        return new
+    plain = new.model_copy(
+        update={
+            "source": {},
+            "intents": tuple(intent.model_copy(update={"source": {}}) for intent in new.intents),
+            "checklist": tuple(item.model_copy(update={"source": {}}) for item in new.checklist),
+            "tool_evidence": tuple(entry.model_copy(update={"source": {}}) for entry in new.tool_evidence),
+        }
+    )
+    before = old.model_copy(update={"user_id": new.user_id}) if not old.user_id else old
+    return old if not changed_fields(plain, before) else new

@@ -1,0 +1,83 @@
+"""What is unread, by e-mail: several things in one, each told once, what was sent recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from studio.access import benchmarks_for
+from studio.models import Digest, Notification, NotificationChoice, User
+from studio.notifications.notify import place_of
+
+SHOWN = 50
+"""Things one e-mail tells in full; it says how many more there are."""
+
+
+def send_digests() -> list[Digest]:
+    """Send each person who has an address what is unread and was in no e-mail yet. Nothing twice: a second call, or one
+    at the same time, finds nothing left. A person whose e-mail cannot be sent is told by a later call; the first
+    failure is raised once everybody else was told."""
+    sent: list[Digest] = []
+    failure: OSError | None = None
+    people = User.objects.filter(is_active=True, notifications__in=_due()).exclude(email="").distinct().order_by("pk")
+    for person in people:
+        try:
+            if digest := _send(person):
+                sent.append(digest)
+        except OSError as problem:  # also what smtplib raises
+            failure = failure or problem
+    if failure is not None:
+        raise failure
+    return sent
+
+
+@transaction.atomic
+def _send(person: User) -> Digest | None:
+    """The row is written before the e-mail leaves and kept only if it left."""
+    rows = list(
+        _due()
+        .filter(user=person, benchmark__in=benchmarks_for(person))
+        .select_related("actor", "benchmark", "task__episode__persona__benchmark")
+        .select_for_update(of=("self",), skip_locked=True)
+        .order_by("benchmark__name", "created_at", "pk")
+    )
+    if not rows:
+        return None
+    number = "1 thing" if len(rows) == 1 else f"{len(rows)} things"
+    subject = f"π-Bench Studio: {number} for you"
+    digest = Digest.objects.create(user=person, to=person.email, subject=subject, text=write(person, rows))
+    Notification.objects.filter(pk__in=[row.pk for row in rows]).update(digest=digest)
+    send_mail(subject, digest.text, None, [person.email])
+    return digest
+
+
+def write(person: User, rows: Sequence[Notification]) -> str:
+    """The e-mail's text: what happened in each benchmark, the oldest first."""
+    lines = [f"Hello {person},", "", "since the last e-mail:"]
+    benchmark = None
+    for row in rows[:SHOWN]:
+        if row.benchmark_id != benchmark:
+            benchmark = row.benchmark_id
+            lines += ["", str(row.benchmark), "-" * len(str(row.benchmark))]
+        lines.append(f"* {row.actor or 'The studio'} {' '.join(row.text.split())}")
+        lines.append(f"  {settings.PUBLIC_ADDRESS}{place_of(row)}")
+    if len(rows) > SHOWN:
+        lines += ["", f"And {len(rows) - SHOWN} more in your inbox."]
+    lines += [
+        "",
+        f"Your inbox: {settings.PUBLIC_ADDRESS}/inbox/",
+        f"What you are told: {settings.PUBLIC_ADDRESS}/settings/notifications/",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _due() -> QuerySet[Notification]:
+    chosen = NotificationChoice.objects.filter(user=OuterRef("user"), kind=OuterRef("kind")).exclude(
+        how=NotificationChoice.How.EMAIL
+    )
+    return Notification.objects.filter(~Exists(chosen), read_at=None, digest=None)

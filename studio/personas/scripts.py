@@ -1,0 +1,171 @@
+"""Grader scripts of a persona: made, saved, taken away. A save is a new version of the persona, and of every task that
+names the script: what it grades by has changed, so an approval ends as it does with any other edit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import F
+
+from studio.domain.base import FileRef
+from studio.domain.persona import PersonaSpec, script_path
+from studio.drafts.load import load_episodes, load_tasks
+from studio.drafts.validate import DraftRefused
+from studio.findings.refresh import refresh_findings
+from studio.models import Blob, GraderScript, Persona, PersonaRevision, Task, User
+from studio.personas.save import save_personas
+from studio.tasks.save import save_tasks
+
+LONGEST = 200_000
+"""Characters. The checks read no more of a script."""
+FOLDER = "scripts/"
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,96}\.py")
+
+
+@dataclass(frozen=True)
+class ScriptVersion:
+    """One text the script had, from the save of the persona that brought it."""
+
+    revision: PersonaRevision
+    sha256: str
+    before: str
+    """The text before it; empty: it is the first."""
+
+
+def create_script(persona_id: int, name: str, source: str, *, by: User, task_id: int | None = None) -> GraderScript:
+    """A new script of the persona, named by a task of it if one is given. Raises DraftRefused for its name or text."""
+    name = name.strip()
+    name = name if name.endswith(".py") else f"{name}.py"
+    if not NAME.fullmatch(name):
+        raise DraftRefused("name", "Use letters, digits, dots, dashes and underscores, such as lift_mail.py.")
+    path = FOLDER + name
+    with transaction.atomic():
+        row = Persona.objects.select_for_update().get(pk=persona_id)
+        if any(one.path.casefold() == path.casefold() for one in row.grader_scripts.all()):
+            raise DraftRefused("name", f"There is a script “{name}” already. Choose another name, or open that one.")
+        _write(row, lambda spec: [*spec.scripts, _stored(path, source)], (), by=by, note=f"New grader script {name}.")
+        if task_id is not None:
+            task = Task.objects.select_for_update(of=("self",)).select_related("group").get(
+                pk=task_id, episode__persona=row
+            )  # fmt: skip
+            spec = load_tasks([task])[task.pk]
+            spec = spec.model_copy(update={"grader_script": f"data/{row.user_id}/{path}"})
+            save_tasks([(task, spec)], by=by, note=f"Graded by the new script {name}.")
+        refresh_findings([row])
+        return row.grader_scripts.get(path=path)
+
+
+def save_script(script_id: int, source: str, *, by: User, note: str = "", verb: str = "edited") -> GraderScript:
+    """Make ``source`` the script's text. Nothing happens if it says the same. Raises DraftRefused for what cannot be
+    stored."""
+    with transaction.atomic():
+        persona = GraderScript.objects.values_list("persona", flat=True).get(pk=script_id)
+        row = Persona.objects.select_for_update().get(pk=persona)
+        script = GraderScript.objects.select_related("blob").get(pk=script_id)
+        file, now = _stored(script.path, source), text_of(script.blob)
+        if now is not None and plain(now) == plain(source):
+            return script
+        using = tasks_using(row, script.path)
+        _write(
+            row,
+            lambda spec: [file if one.path == script.path else one for one in spec.scripts],
+            using,
+            by=by,
+            note=note.strip()[:200] or f"Grader script {script.path.removeprefix(FOLDER)} changed.",
+            verb=verb,
+        )
+        refresh_findings([row])
+        return row.grader_scripts.select_related("blob").get(path=script.path)
+
+
+def remove_script(script_id: int, *, by: User) -> None:
+    """Take a script that no task names away from the persona; its versions stay. Raises DraftRefused."""
+    with transaction.atomic():
+        script = GraderScript.objects.get(pk=script_id)
+        row = Persona.objects.select_for_update().get(pk=script.persona_id)
+        if using := tasks_using(row, script.path):
+            names = ", ".join(f"“{task}”" for task in using[:3])
+            raise DraftRefused(
+                "script", f"{names} {'is' if len(using) == 1 else 'are'} graded by it. Change that first."
+            )
+        name = script.path.removeprefix(FOLDER)
+        _write(
+            row, lambda spec: [one for one in spec.scripts if one.path != script.path], (), by=by,
+            note=f"Grader script {name} removed.",
+        )  # fmt: skip
+        refresh_findings([row])
+
+
+def tasks_using(persona: Persona, path: str) -> list[Task]:
+    """The persona's tasks that name the script at ``path``, in the episode's order."""
+    rows = Task.objects.filter(episode__persona=persona).exclude(grader_path="").select_related("group", "episode")
+    return [row for row in rows if script_path(persona.user_id, row.grader_path) == path]
+
+
+def script_versions(script: GraderScript) -> list[ScriptVersion]:
+    """Every text it had, the newest first."""
+    found: list[ScriptVersion] = []
+    before = ""
+    rows = PersonaRevision.objects.filter(persona=script.persona_id).select_related("created_by")
+    for revision in rows.annotate(scripts=F("spec__scripts")).defer("spec", "episode").order_by("number"):
+        now = next((one["sha256"] for one in revision.scripts or () if one["path"] == script.path), "")
+        if now and now != before:
+            found.append(ScriptVersion(revision, now, before))
+        before = now or before
+    return found[::-1]
+
+
+def plain(text: str) -> str:
+    """With the line ends of a form, which a browser always sends as CR LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def text_of(blob: Blob) -> str | None:
+    """The script's text; None: it is not UTF-8."""
+    try:
+        return bytes(blob.content).decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _stored(path: str, source: str) -> FileRef:
+    source = plain(source)
+    if len(source) > LONGEST:
+        raise DraftRefused("source", f"The script has {len(source):,} characters; at most {LONGEST:,} are kept.")
+    if "\0" in source:
+        raise DraftRefused("source", "The script contains the character U+0000: remove it.")
+    if not source.strip():
+        raise DraftRefused("source", "The script is empty. Write score(tools_history), or remove the script.")
+    content = (source.rstrip("\n") + "\n").encode("utf-8", "replace")
+    [sha256] = Blob.objects.keep([content])
+    return FileRef(path=path, sha256=sha256, size=len(content))
+
+
+def _write(
+    row: Persona,
+    change: Callable[[PersonaSpec], Iterable[FileRef]],
+    using: Sequence[Task],
+    *,
+    by: User,
+    note: str,
+    verb: str = "edited",
+) -> None:
+    old = load_episodes([row])[row.pk]
+    scripts = tuple(sorted(change(old.persona), key=lambda file: file.path))
+    new = old.model_copy(update={"persona": old.persona.model_copy(update={"scripts": scripts})})
+    save_personas([(row, old, new)], by=by, note=note, verb=verb)
+    locked = list(
+        Task.objects.select_for_update(of=("self",)).select_related("group", "episode__persona").filter(
+            pk__in=[task.pk for task in using]
+        )
+    )  # fmt: skip
+    specs = load_tasks(locked)
+    save_tasks(
+        [(task, specs[task.pk]) for task in locked],
+        by=by,
+        note=note,
+        touched={task.pk: "grader_script" for task in locked},
+    )

@@ -1,0 +1,71 @@
+"""Skills of a persona: written, renamed, deleted, each time as a new version of the persona."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from studio.domain.base import FileRef
+from studio.domain.episode import EpisodeSpec
+from studio.domain.persona import Skill
+from studio.domain.skills import MAIN
+from studio.drafts.load import load_episodes
+from studio.drafts.validate import DraftRefused
+from studio.models import Blob, Persona, PersonaRevision, User
+from studio.personas.save import save_persona
+
+
+@transaction.atomic
+def save_skill(persona_id: int, name: str, text: str, *, was: str = "", by: User) -> PersonaRevision:
+    """Write the SKILL.md of the skill ``was``, now called ``name``; of a new one if ``was`` is empty. Its other files
+    stay. Raises DraftRefused (field ``name`` or ``text``)."""
+    row, episode = _locked(persona_id)
+    skills = {skill.name: skill for skill in episode.persona.skills}
+    if was and was not in skills:
+        raise DraftRefused("name", f"There is no skill “{was}” any more: somebody deleted or renamed it.")
+    if not name.strip():
+        raise DraftRefused("name", "Give the skill a name: it names its folder.")
+    if any(other.casefold() == name.casefold() for other in skills if other != was):
+        raise DraftRefused("name", f"There is a skill “{name}” already: choose another name.")
+    if was and name != was:
+        _refuse_named(episode, was, "renamed")
+    if not text.strip():
+        raise DraftRefused("text", "Write what the assistant should do when it uses this skill.")
+    if "\0" in text:
+        raise DraftRefused("text", "This contains the character U+0000: remove it.")
+    content = text.encode("utf-8", "replace")
+    main = FileRef(path=MAIN, sha256=Blob.objects.keep([content])[0], size=len(content))
+    others = [file for file in skills[was].files if file.path != MAIN] if was else []
+    skills.pop(was, None)
+    skills[name] = Skill(name=name, files=tuple(sorted((main, *others), key=lambda file: file.path)))
+    note = f"Wrote the skill “{name}”." if was in ("", name) else f"Renamed the skill “{was}” to “{name}”."
+    return _save(row, episode, skills, by=by, note=note)
+
+
+@transaction.atomic
+def delete_skill(persona_id: int, name: str, *, by: User) -> PersonaRevision:
+    """Take a skill away; the persona's history keeps it. Raises DraftRefused while tasks name it."""
+    row, episode = _locked(persona_id)
+    _refuse_named(episode, name, "deleted")
+    skills = {skill.name: skill for skill in episode.persona.skills if skill.name != name}
+    return _save(row, episode, skills, by=by, note=f"Deleted the skill “{name}”.")
+
+
+def tasks_naming(episode: EpisodeSpec, name: str) -> list[str]:
+    """The tasks that picked this skill, by title."""
+    return [task.title.strip() or task.task_id for task in (*episode.tasks, *episode.unplaced) if name in task.skills]
+
+
+def _locked(persona_id: int) -> tuple[Persona, EpisodeSpec]:
+    row = Persona.objects.select_for_update().get(pk=persona_id)
+    return row, load_episodes([row])[row.pk]
+
+
+def _refuse_named(episode: EpisodeSpec, name: str, done: str) -> None:
+    if tasks := tasks_naming(episode, name):
+        named = ", ".join(f"“{task}”" for task in tasks[:8]) + (f" and {len(tasks) - 8} more" if len(tasks) > 8 else "")
+        raise DraftRefused("name", f"“{name}” cannot be {done} while {named} pick it: take it out of them first.")
+
+
+def _save(row: Persona, episode: EpisodeSpec, skills: dict[str, Skill], *, by: User, note: str) -> PersonaRevision:
+    ordered = tuple(skills[name] for name in sorted(skills))
+    return save_persona(row.pk, episode.persona.model_copy(update={"skills": ordered}), by=by, note=note[:300])

@@ -1,0 +1,73 @@
+"""What a task's assistant can be given: the persona's tools and skills, with what each is for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from studio.access import Somebody, benchmarks_for
+from studio.domain import skills, tool_catalog
+from studio.domain.statistics import domain_of, in_words
+from studio.domain.tool_catalog import Parameter
+from studio.models import Persona, SkillFile, ToolBinding
+
+
+@dataclass(frozen=True)
+class Card:
+    """A tool or skill to pick."""
+
+    name: str
+    description: str
+    bound: bool
+    """Whether the persona has it; a task may name one that it had once."""
+    parameters: tuple[Parameter, ...] = ()
+    domain: str = ""
+    """The application a tool belongs to."""
+
+
+def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str]) -> dict[str, Any]:
+    """The cards for a task that picked these, in a number of queries that does not grow with them."""
+    bound = list(persona.tool_bindings.values_list("name", flat=True))
+    always, known = tool_catalog.cards(_with(bound, tools))
+    had = list(persona.skills.values_list("name", flat=True))
+    mains = SkillFile.objects.filter(skill__persona=persona, path=skills.MAIN)
+    abouts = {
+        name: skills.about(bytes(content).decode("utf-8", "replace"))
+        for name, content in mains.values_list("skill__name", "blob__content")
+    }
+    return {
+        "tools": _with(bound, tools),
+        "always": always,
+        "tool_cards": _by_domain(
+            [Card(one.name, one.description, one.name in bound, one.parameters, domain_of(one.name)) for one in known]
+        ),
+        "skill_cards": [Card(name, abouts.get(name, ""), name in had) for name in _with(had, picked_skills)],
+    }
+
+
+def tools_to_pick(persona: Persona, user: Somebody, picked: Sequence[str]) -> list[Card]:
+    """Tools a persona can be given: its own, what every assistant has, and those of the other personas this person
+    sees. One query."""
+    elsewhere = ToolBinding.objects.filter(persona__benchmark__in=benchmarks_for(user)).order_by("name")
+    always, _ = tool_catalog.cards([])
+    names = _with(list(dict.fromkeys(picked)), [card.name for card in always])
+    _, known = tool_catalog.cards(_with(names, list(elsewhere.values_list("name", flat=True).distinct())))
+    return _by_domain(
+        [
+            Card(one.name, one.description or in_words(one.name), True, one.parameters, domain_of(one.name))
+            for one in known
+        ]
+    )
+
+
+def _with(names: list[str], more: Collection[str]) -> list[str]:
+    return names + [name for name in more if name not in names]
+
+
+def _by_domain(cards: list[Card]) -> list[Card]:
+    """Each application's tools together, in the order in which the persona binds them."""
+    first: dict[str, int] = {}
+    for place, card in enumerate(cards):
+        first.setdefault(card.domain, place)
+    return sorted(cards, key=lambda card: first[card.domain])

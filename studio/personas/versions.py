@@ -1,0 +1,84 @@
+"""The versions of what is written on a persona's pages: each is one part of the persona's own."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from studio.domain.base import Spec
+from studio.domain.persona import PersonaSpec
+from studio.domain.skills import MAIN
+from studio.drafts.load import load_episode
+from studio.models import Blob, Persona
+
+S = TypeVar("S", bound=Spec)
+
+
+class ScriptText(Spec):
+    """A grader script as it stands in its editor."""
+
+    source: str = ""
+
+
+class SkillText(Spec):
+    """A skill as its page shows it: its name and its SKILL.md."""
+
+    name: str = ""
+    text: str = ""
+
+
+@dataclass
+class PersonaParts(ABC, Generic[S]):
+    """Of a persona's versions what one of its pages shows."""
+
+    persona: Persona
+
+    @property
+    def newest(self) -> int:
+        return self.persona.version
+
+    @abstractmethod
+    def of(self, spec: PersonaSpec) -> S: ...
+
+    def at(self, number: int) -> S:
+        row = self.persona.revisions.filter(number=number).first() if number != self.newest else None
+        return self.of(
+            PersonaSpec.model_validate(row.spec) if row else load_episode(self.persona, with_tasks=False).persona
+        )
+
+    def since(self, number: int) -> Iterator[tuple[int | None, S]]:
+        for row in self.persona.revisions.filter(number__gt=number).order_by("number").iterator():
+            yield row.created_by_id, self.of(PersonaSpec.model_validate(row.spec))
+
+
+class PersonaVersions(PersonaParts[PersonaSpec]):
+    def of(self, spec: PersonaSpec) -> PersonaSpec:
+        return spec
+
+
+@dataclass
+class ScriptVersions(PersonaParts[ScriptText]):
+    path: str
+
+    def of(self, spec: PersonaSpec) -> ScriptText:
+        file = next((one for one in spec.scripts if one.path == self.path), None)
+        return ScriptText(source=text_of(file.sha256).rstrip("\n") if file else "")
+
+
+@dataclass
+class SkillVersions(PersonaParts[SkillText]):
+    name: str
+    """Empty: a skill that is to be."""
+
+    def of(self, spec: PersonaSpec) -> SkillText:
+        skill = next((one for one in spec.skills if one.name == self.name), None)
+        file = next((one for one in skill.files if one.path == MAIN), None) if skill else None
+        return SkillText(name=skill.name if skill else "", text=text_of(file.sha256) if file else "")
+
+
+def text_of(sha256: str) -> str:
+    """A stored text with the line ends of a form."""
+    text = Blob.objects.read([sha256]).get(sha256, b"").decode("utf-8", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")

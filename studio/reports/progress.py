@@ -1,0 +1,174 @@
+"""How far benchmarks are: personas × sessions, each session's state, in a constant number of queries."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import Case, Count, F, IntegerField, Max, QuerySet, Value, When
+from django.urls import reverse
+
+from studio.models import Benchmark, Persona, Task, TaskState
+from studio.models.statuses import STATUSES
+from studio.reports.counts import open_findings
+
+PERSONAS = 20
+"""Rows of one grid; the others are counted and stand on the benchmark's page."""
+STATES = ("released", "approved", "in_review", "changes_requested", "draft")
+"""As the legend and the bar name them, from what is done to what is not. Retired tasks are left out."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One session on the grid."""
+
+    number: int | None
+    """Its place; None: not in the episode."""
+    title: str
+    address: str
+    state: str
+    errors: int
+    warnings: int
+
+    @property
+    def says(self) -> str:
+        found = [
+            f"{n} {word}{'' if n == 1 else 's'}"
+            for n, word in ((self.errors, "error"), (self.warnings, "warning"))
+            if n
+        ]
+        place = f"{self.number}" if self.number else "Not in the episode"
+        return f"{place} · {self.title}: {', '.join([STATUSES[self.state][2], *found])}"
+
+
+@dataclass
+class Row:
+    persona: Persona
+    address: str
+    cells: list[Cell] = field(default_factory=list)
+    planned: int = 0
+
+    @property
+    def missing(self) -> int:
+        """Sessions of the plan that nobody has begun."""
+        return max(0, self.planned - len(self.cells))
+
+    @property
+    def done(self) -> int:
+        return sum(cell.state in ("approved", "released") for cell in self.cells)
+
+
+@dataclass
+class Standing:
+    """A benchmark with how far it is."""
+
+    benchmark: Benchmark
+    rows: list[Row] = field(default_factory=list)
+    personas: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+    errors: int = 0
+    """Open findings that block an approval."""
+
+    @property
+    def tasks(self) -> int:
+        return sum(count for state, count in self.states.items() if state != "retired")
+
+    @property
+    def done(self) -> int:
+        return self.states["approved"] + self.states["released"]
+
+    @property
+    def planned(self) -> int:
+        return self.personas * self.benchmark.plan_sessions
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.planned - self.tasks)
+
+    @property
+    def more(self) -> int:
+        return self.personas - len(self.rows)
+
+    @property
+    def legend(self) -> list[tuple[str, int]]:
+        return [(state, self.states[state]) for state in STATES if self.states[state]]
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // max(self.planned, self.tasks, 1)
+
+
+def newest_first(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
+    """Benchmarks by when something last happened in them (``touched_at``), those where nothing did at the end."""
+    return benchmarks.annotate(touched_at=Max("events__at")).order_by(F("touched_at").desc(nulls_last=True), "name")
+
+
+def standings(benchmarks: Sequence[Benchmark]) -> list[Standing]:
+    """Summary numbers alone, for lists."""
+    found = {benchmark.pk: Standing(benchmark) for benchmark in benchmarks}
+    for pk, personas in (
+        Persona.objects.filter(benchmark__in=found).order_by().values_list("benchmark").annotate(Count("pk"))
+    ):
+        found[pk].personas = personas
+    of = "episode__persona__benchmark"
+    tasks = Task.objects.filter(**{f"{of}__in": found}).order_by()
+    for pk, state, number in tasks.values_list(of, "state").annotate(Count("pk")):
+        found[pk].states[state] = number
+    errors = open_findings().filter(severity="error", **{f"task__{of}__in": found}).order_by()
+    for pk, number in errors.values_list(f"task__{of}").annotate(Count("pk")):
+        found[pk].errors = number
+    return list(found.values())
+
+
+def grids(benchmarks: Sequence[Benchmark], *, most: int = PERSONAS, start: int = 0) -> list[Standing]:
+    """With a row for each persona from the place ``start`` on, ``most`` of them for each benchmark."""
+    found = standings(benchmarks)
+    by_benchmark: dict[int, list[Persona]] = defaultdict(list)
+    for persona in Persona.objects.filter(benchmark__in=benchmarks).only("user_id", "name", "benchmark", "occupation"):
+        by_benchmark[persona.benchmark_id].append(persona)
+    rows: dict[int, Row] = {}
+    for standing in found:
+        for persona in by_benchmark[standing.benchmark.pk][start : start + most]:
+            persona.benchmark = standing.benchmark
+            rows[persona.pk] = Row(persona, persona.get_absolute_url(), planned=standing.benchmark.plan_sessions)
+            standing.rows.append(rows[persona.pk])
+    _fill(rows)
+    return found
+
+
+def _fill(rows: dict[int, Row]) -> None:
+    found: dict[tuple[int, str], int] = {
+        (task, severity): number
+        for task, severity, number in open_findings()
+        .filter(task__episode__persona__in=rows, severity__in=["error", "warning"])
+        .order_by()
+        .values_list("task", "severity")
+        .annotate(Count("pk"))
+    }
+    placed_first = Case(When(position=None, then=Value(1)), default=Value(0), output_field=IntegerField())
+    tasks = (
+        Task.objects.filter(episode__persona__in=rows)
+        .order_by("episode", placed_first, "position", "task_id")
+        .values_list("episode__persona", "pk", "task_id", "title", "state", "position")
+    )
+    prefixes: dict[int, str] = {}
+    placed: Counter[int] = Counter()
+    for persona, pk, task_id, title, state, position in tasks:
+        row = rows[persona]
+        if persona not in prefixes:
+            slug, user_id = row.persona.benchmark.slug, row.persona.user_id
+            prefixes[persona] = reverse("studio:task", args=[slug, user_id, 0]).removesuffix("0/")
+        placed[persona] += position is not None
+        if state == TaskState.RETIRED:
+            continue
+        row.cells.append(
+            Cell(
+                placed[persona] if position is not None else None,
+                title.strip() or task_id,
+                f"{prefixes[persona]}{pk}/",
+                state,
+                found.get((pk, "error"), 0),
+                found.get((pk, "warning"), 0),
+            )
+        )

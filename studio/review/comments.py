@@ -1,0 +1,157 @@
+"""Talk about a task: remarks on it, its fields, rows or words, answers to them, and suggestions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db import transaction
+from django.utils import timezone
+
+from studio.domain.anchors import ROWS, Quote, Where, find, quote, texts_of
+from studio.drafts.load import load_task
+from studio.models import Comment, Task, User
+from studio.notifications import notify
+from studio.review.threads import TALKED_OF
+from studio.review.workflow import PublishingRefused, record, storable
+
+MOST = 20_000
+"""Characters of a remark or a suggestion."""
+
+
+class NotThere(PublishingRefused):
+    """The row or the words that a remark should be about are not in the newest version."""
+
+
+@transaction.atomic
+def remark(
+    task_id: int,
+    *,
+    by: User,
+    text: str = "",
+    field: str = "",
+    item_uid: str | None = None,
+    words: Quote | None = None,
+    suggestion: str | None = None,
+) -> Comment:
+    """Say something of the task, a field, a row, or words in it; with a suggestion, what they should become.
+
+    A suggestion without words is for the whole text. Raises NotThere if the newest version does not say the words.
+    """
+    task = Task.objects.select_related("episode__persona__benchmark", "group").get(pk=task_id)
+    text, suggestion = written(text), None if suggestion is None else written(suggestion, strip=False)
+    if not text and suggestion is None:
+        raise PublishingRefused("Write something first.")
+    if (field and field not in TALKED_OF) or (item_uid and field not in ROWS):
+        raise PublishingRefused("There is no such place in a task: choose another one.")
+    where = (field, str(item_uid or ""))
+    texts = texts_of(load_task(task).to_json())
+    if item_uid and where not in texts:
+        raise NotThere("That row is not in the newest version: save first, or choose another place.")
+    anchor = _anchor(where, texts, words, whole=suggestion is not None)
+    if suggestion is not None and suggestion == anchor.words:
+        raise PublishingRefused("The suggestion says what stands there already: change it.")
+    made = Comment.objects.create(
+        task=task,
+        revision=task.revisions.defer("spec").filter(number=task.version).first(),
+        field=field,
+        item_uid=item_uid,
+        words=anchor.words,
+        before=anchor.before,
+        after=anchor.after,
+        start=anchor.start,
+        text=text,
+        suggestion=suggestion,
+        author=by,
+    )
+    notify.tell_of_remark(made)
+    return made
+
+
+@transaction.atomic
+def answer(root: Comment, *, by: User, text: str) -> Comment:
+    """Go on with the talk; an answer to an answer joins the same one."""
+    if not (text := written(text)):
+        raise PublishingRefused("Write something first.")
+    root = root.reply_to or root
+    if root.deleted_at and not root.replies.filter(deleted_at=None).exists():
+        raise PublishingRefused("This remark was taken back in the meantime.")
+    made = Comment.objects.create(task_id=root.task_id, revision_id=None, reply_to=root, text=text, author=by)
+    notify.tell_of_answer(made)
+    return made
+
+
+@transaction.atomic
+def rewrite(remark: Comment, *, by: User, text: str, suggestion: str | None = None) -> None:
+    """Change one's own words. Raises PublishingRefused for those of others, and a suggestion that was applied."""
+    remark = _own(remark, by)
+    before = remark.text
+    remark.text = written(text)
+    if suggestion is not None and remark.suggestion is not None:
+        if remark.applied_in_id:
+            raise PublishingRefused("This suggestion is in a version already: make a new one.")
+        remark.suggestion = written(suggestion, strip=False)
+    if not remark.text and remark.suggestion is None:
+        raise PublishingRefused("Write something, or take the remark back.")
+    remark.edited_at = timezone.now()
+    remark.save(update_fields=["text", "suggestion", "edited_at"])
+    notify.tell_of_remark(remark, told_before=before)
+
+
+@transaction.atomic
+def take_back(remark: Comment, *, by: User) -> None:
+    """Remove one's own words; answers stay."""
+    remark = _own(remark, by)
+    if remark.applied_in_id:
+        raise PublishingRefused("This suggestion is in a version, and its history stays: settle it instead.")
+    remark.text, remark.suggestion, remark.deleted_at = "", None, timezone.now()
+    remark.save(update_fields=["text", "suggestion", "deleted_at"])
+
+
+@transaction.atomic
+def settle(remark: Comment, *, by: User, settled: bool) -> None:
+    """Close a talk, or open it again. Nothing happens if it is so already."""
+    root = Comment.objects.select_for_update(of=("self",)).get(pk=remark.reply_to_id or remark.pk)
+    if bool(root.resolved_at) == settled:
+        return
+    root.resolved_at, root.resolved_by = (timezone.now(), by) if settled else (None, None)
+    root.save(update_fields=["resolved_at", "resolved_by"])
+    task = root.task = Task.objects.select_related("episode__persona__benchmark").get(pk=root.task_id)
+    verb = "settled_a_remark" if settled else "opened_a_remark_again"
+    record(task, verb, by=by, summary=_short(root.text or root.words), data={"remark": root.pk})
+    notify.tell_of_settling(root, by=by, settled=settled)
+
+
+def _anchor(where: Where, texts: Mapping[Where, str], words: Quote | None, *, whole: bool) -> Quote:
+    text = texts.get(where)
+    if text is None:
+        if words or whole:
+            raise PublishingRefused("Words can be chosen in a text: choose another place.")
+        return Quote("")
+    if words and words.words:
+        span = find(words, text)
+        if span is None:
+            raise NotThere("The newest version does not say these words: save first, then remark on them.")
+        return quote(text, span.start, span.end)
+    return Quote(text) if whole else Quote("")
+
+
+def _own(remark: Comment, by: User) -> Comment:
+    remark = Comment.objects.select_for_update(of=("self",)).select_related("task").get(pk=remark.pk)
+    if remark.author_id != by.pk:
+        raise PublishingRefused("Only who wrote it can change it.")
+    if remark.deleted_at:
+        raise PublishingRefused("It was taken back already.")
+    return remark
+
+
+def written(text: str, *, strip: bool = True) -> str:
+    """As it is kept. Raises PublishingRefused for what is too long."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = storable(text) if strip else text.replace("\0", "")
+    if len(text) > MOST:
+        raise PublishingRefused(f"This has {len(text)} characters, and at most {MOST} can be kept: shorten it.")
+    return text
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 120 else text[:119].rstrip() + "…"

@@ -1,0 +1,151 @@
+"""Suggestions that become versions: at a click where their words stand, by a person's choice where they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from studio.domain.anchors import Where, texts_of, with_text
+from studio.domain.task import TaskSpec
+from studio.drafts.load import load_task
+from studio.models import Comment, Revision, Task, User
+from studio.notifications import notify
+from studio.review.comments import written
+from studio.review.threads import origins_of, place_of
+from studio.review.workflow import PublishingRefused, lock
+from studio.tasks.editor import save_on_top, spec_at
+
+
+class ChangedSince(ValueError):
+    """The text that a suggestion was to replace was changed since it was seen."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    revision: Revision | None
+    """The version that was made; None where nothing was, because a person has to choose first."""
+    undecided: list[Comment]
+    """Suggestions for words that have changed since."""
+
+
+@transaction.atomic
+def apply(task_id: int, keys: Sequence[int], *, by: User) -> Applied:
+    """Make one version of these suggestions, on top of the newest. Those whose words have changed since are left, for
+    a person to choose. Raises PublishingRefused for what is no open suggestion of this task."""
+    task = lock(task_id)
+    rows = _suggestions(task, keys)
+    spec = load_task(task)
+    texts = texts_of(spec.to_json())
+    origins = origins_of(rows)
+    edits: dict[Where, list[tuple[int, int, Comment]]] = {}
+    undecided = []
+    for row in rows:
+        where, span = _target(row, texts, origins)
+        if span is None:
+            undecided.append(row)
+        else:
+            edits.setdefault(where, []).append((*span, row))
+    applied = []
+    for where, changes in edits.items():
+        text, begun = texts[where], len(texts[where]) + 1
+        for start, end, row in sorted(changes, key=lambda change: change[:2], reverse=True):
+            if end > begun:
+                raise PublishingRefused("Two of these change the same words: apply one, then look at the other.")
+            text, begun = text[:start] + (row.suggestion or "") + text[end:], start
+            applied.append(row)
+        spec = with_text(spec, where, text)
+    if not applied:
+        return Applied(None, undecided)
+    return Applied(_save(task, spec, applied, by), undecided)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A suggestion for words that have changed since: what they were, what stands there now, what it would become."""
+
+    was: str
+    now: str | None
+    """None: the row is gone."""
+    suggested: str
+    version: int
+
+
+def choice_of(suggestion: Comment) -> Choice:
+    task = Task.objects.select_related("group").get(pk=suggestion.task_id)
+    texts = texts_of(load_task(task).to_json())
+    origins = origins_of([suggestion])
+    here = place_of(suggestion, texts, origins)
+    where = (here.field, here.row)
+    was = origins.get(suggestion.revision_id or 0, {}).get(
+        (suggestion.field, str(suggestion.item_uid or "")), suggestion.words
+    )
+    base, span = was, (suggestion.start, suggestion.start + len(suggestion.words))
+    if here.span and where in texts:
+        base, span = texts[where], (here.span.start, here.span.end)
+    suggested = base[: span[0]] + (suggestion.suggestion or "") + base[span[1] :]
+    return Choice(was, texts.get(where), suggested, task.version)
+
+
+@transaction.atomic
+def apply_as(task_id: int, key: int, text: str, *, by: User, version: int) -> Revision:
+    """Apply a suggestion as a person decided: the whole text of its place, on top of the version they saw.
+
+    Raises ChangedSince if that text was changed since, PublishingRefused if the place is gone.
+    """
+    task = lock(task_id)
+    [row] = _suggestions(task, [key])
+    seen = spec_at(task, version)
+    texts = texts_of(seen.to_json())
+    here = place_of(row, texts, origins_of([row]))
+    if (here.field, here.row) not in texts:
+        raise PublishingRefused("The row it was about is not there any more: write its words where they belong.")
+    if texts_of(load_task(task).to_json()).get((here.field, here.row)) != texts[here.field, here.row]:
+        raise ChangedSince("Somebody changed this text since you saw it.")
+    return _save(task, with_text(seen, (here.field, here.row), written(text, strip=False)), [row], by, version)
+
+
+def _save(task: Task, spec: TaskSpec, applied: Sequence[Comment], by: User, version: int | None = None) -> Revision:
+    names = ", ".join(dict.fromkeys(str(row.author) for row in applied))
+    what = "a suggestion" if len(applied) == 1 else f"{len(applied)} suggestions"
+    note = f"Applied {what} by {names}."[:300]
+    saved = save_on_top(task.pk, spec, by=by, base_version=version or task.version, note=note)
+    now, made = timezone.now(), saved.number != task.version
+    for row in applied:
+        row.applied_in, row.applied_by = (saved, by) if made else (None, None)
+        row.resolved_at, row.resolved_by = now, by
+    Comment.objects.bulk_update(applied, ["applied_in", "applied_by", "resolved_at", "resolved_by"])
+    if made:
+        notify.tell_of_applied(task, applied, saved, by=by)
+    return saved
+
+
+def _suggestions(task: Task, keys: Sequence[int]) -> list[Comment]:
+    rows = list(
+        task.comments.select_related("author")
+        .filter(pk__in=keys, suggestion__isnull=False)
+        .order_by("created_at", "pk")
+    )
+    if not rows or len(rows) < len(set(keys)):
+        raise PublishingRefused("There is no such suggestion any more.")
+    for row in rows:
+        if row.applied_in_id:
+            raise PublishingRefused("This suggestion is in a version already.")
+    return rows
+
+
+def _target(
+    row: Comment, texts: Mapping[Where, str], origins: Mapping[int, Mapping[Where, str]]
+) -> tuple[Where, tuple[int, int] | None]:
+    """Where the suggestion's words stand unchanged; None for what a person has to decide."""
+    here = place_of(row, texts, origins)
+    where = (here.field, here.row)
+    if where not in texts:
+        return where, None
+    if not row.words:
+        return where, (0, 0) if not texts[where] else None
+    if here.span is None or here.state != "here":
+        return where, None
+    return where, (here.span.start, here.span.end)

@@ -1,0 +1,200 @@
+"""Search over everything a person may read. PostgreSQL keeps the index in step (migration 0003); the query joins the
+reader's benchmarks, so nothing of others is ever found. Apps above bring their own kinds with
+``search_sources.register``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from studio import access
+from studio.models import Persona, Task, TaskState
+from studio.search.sources import QUICK_SQL, SOURCES, search_sql
+
+LONGEST_QUERY = 200
+"""Characters; what is longer is cut."""
+SHORTEST_PART = 2
+"""Characters of a word that is looked for inside of names."""
+PAGE = 30
+OPEN, CLOSE = "\ue000", "\ue001"
+"""Around words found, until the text is escaped; private characters, taken out of the text itself."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One thing found, and where it stands."""
+
+    kind: str
+    kind_words: str
+    title: str
+    place: str
+    """Benchmark and persona, as a person says it."""
+    state: str
+    url: str
+    snippet: SafeString
+
+
+@dataclass(frozen=True)
+class Results:
+    hits: list[Hit]
+    total: int
+    """Of the chosen kind, or of all."""
+    counts: dict[str, int]
+    """By kind, whichever of them is chosen."""
+    query: str
+
+
+def search(
+    user: access.Somebody, text: str, *, benchmark: str = "", kind: str = "", state: str = "", page: int = 1
+) -> Results:
+    """What of this person's benchmarks says ``text``: every word in one row, quoted words together, ``-word``
+    not; or names that hold all its parts. Four queries, however much there is."""
+    asked = clean(text)
+    mine = access.benchmarks_for(user)
+    names = {row.pk: row for row in (mine.filter(slug=benchmark) if benchmark else mine)}
+    if not asked or not names:
+        return Results([], 0, {}, asked)
+    rows = _run(
+        asked,
+        list(names),
+        kind=kind if kind in {source.kind for source in SOURCES} else "",
+        state=state if state in TaskState.values else "",
+        page=page,
+    )
+    if not rows:
+        return Results([], 0, {}, asked)
+    tasks = Task.objects.select_related("episode__persona__benchmark").in_bulk(_keys(rows, "task_id"))
+    personas = Persona.objects.select_related("benchmark").in_bulk(_keys(rows, "persona_id"))
+    counts = rows[0]["counts"] or {}
+    hits = []
+    by_kind = {source.kind: source for source in SOURCES}
+    for row in rows:
+        if row["pk"] is None:
+            continue
+        source = by_kind[row["kind"]]
+        task, persona = tasks.get(row["task_id"]), personas.get(row["persona_id"])
+        thing: Any = task or persona or names[row["benchmark_id"]]
+        place = [str(names[row["benchmark_id"]])] if task or persona or source.address else []
+        if task and persona:
+            place.append(str(persona))
+        url = source.address(row["pk"]) if source.address else thing.get_absolute_url()
+        anchor = f"#{source.anchor.format(item=row['item'])}" if source.anchor else ""
+        hits.append(
+            Hit(
+                kind=row["kind"],
+                kind_words=source.label,
+                title=_plain(row["text"]) if source.address else str(thing),
+                place=" › ".join(place),
+                state=row["state"],
+                url=url + anchor,
+                snippet=SafeString("") if source.address else marked(row["snippet"] or ""),
+            )
+        )
+    return Results(hits, counts.get(kind, 0) if kind in by_kind else sum(counts.values()), counts, asked)
+
+
+def _run(text: str, benchmarks: list[int], *, kind: str, state: str, page: int) -> list[dict[str, Any]]:
+    return _rows(
+        search_sql(),
+        {
+            "text": text,
+            "parts": parts_of(text),
+            "benchmarks": benchmarks,
+            "kind": kind,
+            "state": state,
+            "limit": PAGE,
+            "offset": (max(1, page) - 1) * PAGE,
+            "marks": OPEN + CLOSE,
+            "options": f"StartSel={OPEN}, StopSel={CLOSE}, MaxWords=32, MinWords=14, MaxFragments=2, "
+            'FragmentDelimiter=" … "',
+        },
+    )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Somewhere to go, for the palette."""
+
+    kind: str
+    label: str
+    detail: str
+    url: str
+
+
+def find_places(user: access.Somebody, text: str) -> list[Place]:
+    """Benchmarks, personas and tasks whose id or title is like ``text``, the likeliest first, at most ten."""
+    asked = clean(text)
+    benchmarks = access.benchmarks_for(user).in_bulk()
+    if not asked or not benchmarks:
+        return []
+    asks = {"text": asked, "start": f"{_literally(asked)}%", "parts": parts_of(asked), "benchmarks": list(benchmarks)}
+    rows = _rows(QUICK_SQL, asks)
+    personas = Persona.objects.select_related("benchmark").in_bulk([r["pk"] for r in rows if r["kind"] == "persona"])
+    tasks = Task.objects.select_related("episode__persona__benchmark").in_bulk(
+        [row["pk"] for row in rows if row["kind"] == "task"]
+    )
+    places = []
+    for row in rows:
+        if row["kind"] == "task":
+            task = tasks[row["pk"]]
+            detail = f"{task.episode.persona.benchmark} › {task.episode.persona} · {task.task_id.strip()}"
+            places.append(Place("Task", str(task), detail, task.get_absolute_url()))
+        elif row["kind"] == "persona":
+            persona = personas[row["pk"]]
+            places.append(Place("Persona", str(persona), str(persona.benchmark), persona.get_absolute_url()))
+        else:
+            benchmark = benchmarks[row["pk"]]
+            places.append(Place("Benchmark", str(benchmark), benchmark.slug, benchmark.get_absolute_url()))
+    return places
+
+
+def kinds() -> list[tuple[str, str]]:
+    return [(source.kind, source.label) for source in SOURCES]
+
+
+def clean(text: str) -> str:
+    """Without NUL, which PostgreSQL does not take, without white space around, and not longer than is looked for."""
+    return text.replace("\0", "").strip()[:LONGEST_QUERY]
+
+
+def parts_of(text: str) -> list[str]:
+    """Patterns of the words, for ILIKE ALL; one that fits nothing where a part says too little or something is not
+    to be there."""
+    found = text.split()
+    if not found or '"' in text or any(len(part) < SHORTEST_PART or part.startswith("-") for part in found):
+        return ["\ue002"]
+    return [f"%{_literally(part)}%" for part in found]
+
+
+def _literally(text: str) -> str:
+    return re.sub(r"([\\%_])", r"\\\1", text)
+
+
+def marked(snippet: str) -> SafeString:
+    """The snippet escaped, its found words marked."""
+    pieces: list[SafeString] = []
+    for number, piece in enumerate(re.split(f"{OPEN}(.*?){CLOSE}", snippet, flags=re.S)):
+        found = _plain(piece)
+        pieces.append(format_html('<mark class="hit">{}</mark>', found) if number % 2 else conditional_escape(found))
+    return mark_safe("".join(pieces))
+
+
+def _plain(text: str | None) -> str:
+    return (text or "").replace(OPEN, "").replace(CLOSE, "")
+
+
+def _keys(rows: Iterable[dict[str, Any]], name: str) -> set[int]:
+    return {row[name] for row in rows if row[name] is not None}
+
+
+def _rows(sql: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        names: Sequence[str] = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -1,0 +1,168 @@
+"""What is searched and how PostgreSQL is asked for it. Statements are put together from constants of the code; whatever
+people give goes in as a parameter."""
+# ruff: noqa: S608
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+QUICK = 10
+"""Places the palette shows at most."""
+CLOSE_ENOUGH = 0.45
+"""Similarity from which a misspelt name counts as meant (pg_trgm, 0 to 1)."""
+COLUMNS = "pk, benchmark_id, persona_id, task_id, state, item, rank, at"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One kind of thing that is searched.
+
+    ``select`` gives ``pk, benchmark_id, persona_id, task_id, state, item, rank, at`` of what matches ``asked.query``
+    or ``asked.parts`` in ``asked.benchmarks``; ``text`` is a scalar query for the words of the row ``page.pk``.
+    """
+
+    kind: str
+    label: str
+    select: str
+    text: str
+    address: Callable[[int], str] | None = None
+    """Where it stands, from its key; without, at its task, persona or benchmark."""
+    anchor: str = ""
+
+
+def _part_of_task(
+    kind: str, label: str, table: str, text: str, *, item: str, at: str, named: str = "", anchor: str
+) -> Source:
+    match = f"(r.search @@ asked.query OR {named} ILIKE ALL(asked.parts))" if named else "r.search @@ asked.query"
+    return Source(
+        kind,
+        label,
+        f"""SELECT r.id, p.benchmark_id, p.id, t.id, t.state, {item}, ts_rank(r.search, asked.query), {at}
+            FROM asked CROSS JOIN {table} r JOIN studio_task t ON t.id = r.task_id
+            JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
+            WHERE p.benchmark_id = ANY(asked.benchmarks) AND {match}""",
+        f"SELECT {text} FROM {table} r WHERE r.id = page.pk",
+        anchor=anchor,
+    )
+
+
+TASK_NAME = "(t.task_id || ' ' || t.title)"
+PERSONA_NAME = "(p.user_id || ' ' || p.name)"
+BENCHMARK_NAME = "(b.slug || ' ' || b.name)"
+NAMED = "CASE WHEN {} ILIKE ALL(asked.parts) THEN 1 ELSE 0 END"
+
+SOURCES: list[Source] = [
+    Source(
+        "benchmark",
+        "Benchmarks",
+        f"""SELECT b.id, b.id, NULL::bigint, NULL::bigint, '', NULL::int,
+            1 + ts_rank(b.search, asked.query) + {NAMED.format(BENCHMARK_NAME)}, b.created_at
+            FROM asked CROSS JOIN studio_benchmark b
+            WHERE b.id = ANY(asked.benchmarks)
+            AND (b.search @@ asked.query OR {BENCHMARK_NAME} ILIKE ALL(asked.parts))""",
+        "SELECT concat_ws(' – ', b.slug, nullif(b.description, '')) FROM studio_benchmark b WHERE b.id = page.pk",
+    ),
+    Source(
+        "persona",
+        "Personas",
+        f"""SELECT p.id, p.benchmark_id, p.id, NULL::bigint, '', NULL::int,
+            0.6 + ts_rank(p.search, asked.query) + {NAMED.format(PERSONA_NAME)}, p.updated_at
+            FROM asked CROSS JOIN studio_persona p
+            WHERE p.benchmark_id = ANY(asked.benchmarks)
+            AND (p.search @@ asked.query OR {PERSONA_NAME} ILIKE ALL(asked.parts))""",
+        """SELECT concat_ws(' – ', p.user_id, nullif(p.occupation, ''), nullif(p.role_text, ''), nullif(p.routines, ''),
+           nullif(p.working_style, '')) FROM studio_persona p WHERE p.id = page.pk""",
+    ),
+    Source(
+        "task",
+        "Tasks",
+        f"""SELECT t.id, p.benchmark_id, p.id, t.id, t.state, NULL::int,
+            0.3 + ts_rank(t.search, asked.query) + {NAMED.format(TASK_NAME)}, t.updated_at
+            FROM asked CROSS JOIN studio_task t
+            JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
+            WHERE p.benchmark_id = ANY(asked.benchmarks)
+            AND (t.search @@ asked.query OR {TASK_NAME} ILIKE ALL(asked.parts))""",
+        """SELECT concat_ws(' – ', t.task_id, nullif(t.initial_request, ''), nullif(t.description, ''),
+           nullif(t.reference_workflow, '')) FROM studio_task t WHERE t.id = page.pk""",
+    ),
+    _part_of_task(
+        "intent", "Hidden intents", "studio_hiddenintent", "r.content",
+        item="r.position", at="t.updated_at", anchor="f-intents-{item}",
+    ),
+    _part_of_task(
+        "criterion", "Checklist items", "studio_checklistitem", "r.criterion",
+        item="r.position", at="t.updated_at", anchor="f-checklist-{item}",
+    ),
+    _part_of_task(
+        "file", "Files", "studio_asset", "concat_ws(' – ', r.path, nullif(r.description, ''))",
+        item="NULL::int", at="t.updated_at", named="r.path", anchor="f-assets",
+    ),
+    _part_of_task(
+        "artifact", "Expected artifacts", "studio_expectedartifact", "concat_ws(' – ', r.path, nullif(r.note, ''))",
+        item="r.position", at="t.updated_at", named="r.path", anchor="f-expected_artifacts-{item}",
+    ),
+    _part_of_task(
+        "remark", "Remarks", "studio_comment", "r.text",
+        item="NULL::int", at="r.created_at", anchor="remarks",
+    ),
+]  # fmt: skip
+
+
+def register(source: Source) -> None:
+    """Search another kind of thing, too. Called by the apps that know it, when they are ready."""
+    SOURCES[:] = [one for one in SOURCES if one.kind != source.kind] + [source]
+
+
+def search_sql() -> str:
+    """The query of ``search.query.search``: the page's rows and, in each, all counts; one row without a key where the
+    page is behind the last."""
+    union = "\nUNION ALL\n".join(
+        f"SELECT '{source.kind}' AS kind, found.* FROM ({source.select}) found({COLUMNS})" for source in SOURCES
+    )
+    texts = "\n".join(f"WHEN '{source.kind}' THEN ({source.text})" for source in SOURCES)
+    return f"""
+        WITH asked AS MATERIALIZED (
+          SELECT websearch_to_tsquery('english', %(text)s) AS query, %(parts)s::text[] AS parts,
+                 %(benchmarks)s::bigint[] AS benchmarks
+        ), hits AS MATERIALIZED (
+          SELECT * FROM ({union}) every WHERE %(state)s = '' OR state = %(state)s
+        ), totals AS (
+          SELECT json_object_agg(kind, n) AS counts FROM (SELECT kind, count(*) AS n FROM hits GROUP BY kind) c
+        ), page AS (
+          SELECT * FROM hits WHERE %(kind)s = '' OR kind = %(kind)s
+          ORDER BY rank DESC, at DESC, kind, pk LIMIT %(limit)s OFFSET %(offset)s
+        ), worded AS (
+          SELECT page.*, translate(left(CASE page.kind {texts} END, 20000), %(marks)s, '') AS text FROM page
+        )
+        SELECT worded.*, totals.counts,
+               ts_headline('english', worded.text, (SELECT query FROM asked), %(options)s) AS snippet
+        FROM totals LEFT JOIN worded ON true ORDER BY rank DESC, at DESC, kind, pk
+    """
+
+
+QUICK_SQL = f"""
+    WITH asked AS (
+      SELECT %(text)s AS text, %(start)s AS start, %(parts)s::text[] AS parts, %(benchmarks)s::bigint[] AS benchmarks
+    ),
+    named AS (
+      SELECT 'benchmark' AS kind, b.id AS pk, {BENCHMARK_NAME} AS name, b.name AS title, b.slug AS id, 3 AS weight
+      FROM asked CROSS JOIN studio_benchmark b WHERE b.id = ANY(asked.benchmarks)
+      UNION ALL
+      SELECT 'persona', p.id, {PERSONA_NAME}, p.name, p.user_id, 2
+      FROM asked CROSS JOIN studio_persona p WHERE p.benchmark_id = ANY(asked.benchmarks)
+      UNION ALL
+      SELECT 'task', t.id, {TASK_NAME} || ' ' || {PERSONA_NAME}, t.title, t.task_id, 1
+      FROM asked CROSS JOIN studio_task t
+      JOIN studio_episode e ON e.id = t.episode_id JOIN studio_persona p ON p.id = e.persona_id
+      WHERE p.benchmark_id = ANY(asked.benchmarks)
+    ), near AS (
+      SELECT named.*, name ILIKE ALL(asked.parts) AS whole,
+             title ILIKE asked.start OR id ILIKE asked.start AS starts,
+             title ILIKE asked.parts[1] OR id ILIKE asked.parts[1] AS own,
+             word_similarity(asked.text, name) AS near
+      FROM named CROSS JOIN asked
+    )
+    SELECT kind, pk FROM near WHERE whole OR near >= {CLOSE_ENOUGH}
+    ORDER BY whole DESC, starts DESC, own DESC, near DESC, weight DESC, kind, pk LIMIT {QUICK}
+"""

@@ -1,0 +1,138 @@
+"""One change to many tasks: what it would do to each, told before it is done; then to all of them or to none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from django.db import transaction
+
+from studio.domain.arrangement import StepRefused
+from studio.drafts.load import load_tasks
+from studio.drafts.validate import DraftRefused
+from studio.episodes import moves
+from studio.findings.refresh import refresh_findings
+from studio.models import Benchmark, Persona, Task, User
+from studio.reports.counts import tasks_with_counts
+from studio.review import assignments, workflow
+from studio.review.workflow import PublishingRefused
+from studio.tasks import bulk_preview
+from studio.tasks.bulk_preview import FEWEST, PARTS, BulkRefused, Line, categories_of, line_of, names_to_choose
+from studio.tasks.save import save_tasks
+
+__all__ = [
+    "FEWEST",
+    "PARTS",
+    "BulkRefused",
+    "Line",
+    "apply",
+    "categories_of",
+    "chosen_tasks",
+    "names_to_choose",
+    "plan",
+]
+
+DOES = {
+    "category": "Set the category",
+    "group": "Move into a group",
+    "tools": "Set the tools",
+    "skills": "Set the skills",
+    "writer": "Say who writes",
+    "reviewer": "Say who reviews",
+    "submit": "Submit for review",
+    "withdraw": "Withdraw from review",
+    "retire": "Retire",
+    "reopen": "Make retired tasks drafts again",
+}
+ASKED = ("group", "tools", "skills")
+"""Changes whose value is asked for once the tasks are known."""
+
+
+def chosen_tasks(benchmark: Benchmark, chosen: Mapping[int, int | None]) -> list[Task]:
+    """In the order of the list. Raises BulkRefused if there are none."""
+    rows = list(
+        tasks_with_counts(Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen))
+        .select_related("group", "episode__persona__benchmark")
+        .order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
+    )
+    if not rows:
+        raise BulkRefused("Choose at least one task.")
+    return rows
+
+
+def plan(
+    benchmark: Benchmark, chosen: Mapping[int, int | None], does: str, value: str = "", *, by: User | None = None
+) -> list[Line]:
+    """What the change would do to each of these tasks, in the order of the list. ``chosen``: the version the person
+    saw, by the task's key; None: whichever is the newest. ``value`` of tools and skills: a name a line, none for all
+    that the persona has. Raises BulkRefused. A few queries, however many they are."""
+    if does not in DOES:
+        raise BulkRefused("Choose what to change.")
+    names = categories_of(benchmark) if does == "category" else {}
+    if does == "category" and value not in names:
+        raise BulkRefused("Choose one of the categories of this benchmark.")
+    rows = chosen_tasks(benchmark, chosen)
+    if does == "category":
+        lines = [line_of(row, names.get(row.category, row.category), names[value]) for row in rows]
+    elif does == "group":
+        lines = bulk_preview.group_lines(rows, value)
+    elif does in ("tools", "skills"):
+        lines = bulk_preview.reach_lines(rows, does, tuple(filter(None, value.split("\n"))))
+    elif does in PARTS:
+        lines = bulk_preview.people_lines(benchmark, rows, does, value)
+    else:
+        lines = bulk_preview.step_lines(rows, does, by)
+    return [_still(line, chosen[line.task.pk]) for line in lines]
+
+
+@transaction.atomic
+def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], does: str, value: str = "", *, by: User) -> int:
+    """Do it, each task as its page would: a version, a line of history, findings. Returns how many were changed.
+    Raises BulkRefused where one of them cannot be, and then nothing happened."""
+    mine = Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen)
+    personas = set(mine.values_list("episode__persona", flat=True))
+    list(Persona.objects.select_for_update().filter(pk__in=personas).order_by("pk"))
+    list(mine.select_for_update(of=("self",)).order_by("pk"))
+    lines = plan(benchmark, chosen, does, value, by=by)
+    if refused := [line for line in lines if line.refusal]:
+        raise BulkRefused("Nothing was changed. " + " ".join(f"“{line.task}”: {line.refusal}" for line in refused[:3]))
+    todo = [line.task for line in lines if line.changes]
+    try:
+        if does in ("category", "tools", "skills"):
+            _rewrite(todo, does, value, by=by)
+        elif does == "group":
+            _group(todo, value, by=by)
+        elif does in PARTS:
+            people = {line.task.pk: set(line.people) for line in lines if line.changes}
+            assignments.name_people(todo, PARTS[does], people, by=by)
+        else:
+            workflow.take(does, todo, by=by)
+    except (DraftRefused, PublishingRefused, StepRefused) as refusal:
+        raise BulkRefused(f"Nothing was changed. {refusal}") from None
+    return len(todo)
+
+
+def _rewrite(todo: list[Task], does: str, value: str, *, by: User) -> None:
+    if todo:
+        specs = load_tasks(todo)
+        wanted = value if does == "category" else tuple(filter(None, value.split("\n")))
+        pairs = [(task, specs[task.pk].model_copy(update={does: wanted})) for task in todo]
+        save_tasks(pairs, by=by, note="Changed with others.")
+        refresh_findings({task.episode.persona_id: task.episode.persona for task in todo}.values())
+
+
+def _group(todo: list[Task], name: str, *, by: User) -> None:
+    """A step on each persona's board, which undoes it."""
+    ids: dict[int, list[str]] = {}
+    for task in todo:
+        ids.setdefault(task.episode.persona_id, []).append(task.task_id)
+    for persona, own in ids.items():
+        step = moves.Step("group" if name.strip() else "ungroup", tuple(own), group=name)
+        moves.arrange(persona, step, by=by, sure=True)
+
+
+def _still(line: Line, seen: int | None) -> Line:
+    """Refused if somebody saved the task since it was looked at."""
+    if seen is None or seen == line.task.version:
+        return line
+    return replace(line, refusal=f"It was saved since: this is version {line.task.version} now.")

@@ -1,0 +1,150 @@
+"""Templates of a benchmark: a task kept to begin others with, renamed, taken away again."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Lower
+
+from studio.access import Somebody, may
+from studio.domain.persona import script_path
+from studio.domain.task import Recovery, TaskSpec
+from studio.drafts.load import load_episode
+from studio.drafts.validate import UNSTORABLE
+from studio.models import Benchmark, Event, Task, TaskTemplate, TemplateFile, User
+from studio.tasks.editor import spec_at
+
+MOST = 200
+"""Templates of one benchmark."""
+LONGEST_NAME = 120
+LONGEST_WHEN = 300
+
+
+class TemplateRefused(ValueError):
+    """A template that cannot be kept so. ``field`` says where, the text what to do."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def templates_of(benchmark: Benchmark) -> QuerySet[TaskTemplate]:
+    """By name, without what is in them."""
+    return benchmark.templates.defer("spec").select_related("created_by", "made_from__episode__persona__benchmark")
+
+
+def may_change(user: Somebody, template: TaskTemplate) -> bool:
+    """Owners, and who made it while they write here."""
+    own = template.created_by_id == user.pk and may(user, template.benchmark, "edit")
+    return own or may(user, template.benchmark, "manage")
+
+
+@transaction.atomic
+def save_template(task: Task, *, name: str, when: str, version: int, by: User) -> TaskTemplate:
+    """Keep a version of the task, with its files and its grader script, for the benchmark of its persona. Raises
+    TemplateRefused."""
+    persona = task.episode.persona
+    benchmark = Benchmark.objects.select_for_update().get(pk=persona.benchmark_id)
+    name, when = _named(benchmark, name, when)
+    if benchmark.templates.count() >= MOST:
+        raise TemplateRefused("name", f"There are {MOST} templates here already: delete one first.")
+    spec = spec_at(task, version)
+    script = load_episode(persona).persona.script(spec.grader_script) if spec.grader_script else None
+    kept = without_place(spec, persona.user_id)
+    template = TaskTemplate.objects.create(
+        benchmark=benchmark,
+        name=name,
+        when=when,
+        spec=kept.to_json(),
+        trigger_kind=kept.trigger.kind,
+        n_intents=len(kept.intents),
+        n_items=len(kept.scored_items),
+        n_files=len(kept.assets),
+        made_from=task,
+        made_from_version=version if version <= task.version else task.version,
+        created_by=by,
+    )
+    files = [(TemplateFile.Kind.ASSET, file.path, file.sha256) for file in kept.assets]
+    files += [(TemplateFile.Kind.REFERENCE, file.path, file.sha256) for file in kept.references]
+    if script:
+        files.append((TemplateFile.Kind.SCRIPT, script.path, script.sha256))
+    TemplateFile.objects.bulk_create(
+        TemplateFile(template=template, kind=kind, path=path, blob_id=sha) for kind, path, sha in files
+    )
+    Event.objects.create(
+        benchmark=benchmark,
+        persona=persona,
+        task=task,
+        actor=by,
+        verb="saved_as_template",
+        summary=f"“{name}”, as of version {template.made_from_version}.",
+        data={"template": template.pk},
+    )
+    return template
+
+
+@transaction.atomic
+def rename_template(template: TaskTemplate, *, name: str, when: str, by: User) -> TaskTemplate:
+    """Give it another name, or other words on when to use it. Raises TemplateRefused."""
+    benchmark = Benchmark.objects.select_for_update().get(pk=template.benchmark_id)
+    row = TaskTemplate.objects.select_for_update().get(pk=template.pk)
+    old, (name, when) = row.name, _named(benchmark, name, when, but=row.pk)
+    if (name, when) == (row.name, row.when):
+        return row
+    row.name, row.when = name, when
+    row.save(update_fields=["name", "when"])
+    summary = f"Renamed the template “{old}” to “{name}”." if name != old else f"Said when to use “{name}”."
+    Event.objects.create(benchmark=benchmark, actor=by, verb="template_changed", summary=summary)
+    return row
+
+
+@transaction.atomic
+def delete_template(template: TaskTemplate, *, by: User) -> None:
+    """Take it away. Tasks that began with it stay as they are."""
+    TaskTemplate.objects.filter(pk=template.pk).delete()
+    summary = f"Deleted the template “{template.name}”."
+    Event.objects.create(benchmark_id=template.benchmark_id, actor=by, verb="template_deleted", summary=summary)
+
+
+def without_place(spec: TaskSpec, folder: str) -> TaskSpec:
+    """The task without its ids, what it builds on, its group, and what only the imported file says; its grader script
+    by its path below the persona's ``folder``."""
+    intents = tuple(
+        intent.model_copy(
+            update={
+                "source": {},
+                "recoverable_from": tuple(
+                    Recovery(kind="session", note=found.note) if found.kind == "session" else found
+                    for found in intent.recoverable_from
+                ),
+            }
+        )
+        for intent in spec.intents
+    )
+    return spec.model_copy(
+        update={
+            "task_id": "",
+            "user_id": "",
+            "environment_id": "",
+            "depends_on": (),
+            "group": "",
+            "grader_script": script_path(folder, spec.grader_script),
+            "intents": intents,
+            "checklist": tuple(item.model_copy(update={"source": {}}) for item in spec.checklist),
+            "tool_evidence": tuple(shown.model_copy(update={"source": {}}) for shown in spec.tool_evidence),
+            "source": {},
+        }
+    )
+
+
+def _named(benchmark: Benchmark, name: str, when: str, *, but: int | None = None) -> tuple[str, str]:
+    name, when = (" ".join(UNSTORABLE.sub("", text).split()) for text in (name, when))
+    if not name:
+        raise TemplateRefused("name", "Give it a name, such as “Weekly report to the board”.")
+    for field, text, most in (("name", name, LONGEST_NAME), ("when", when, LONGEST_WHEN)):
+        if len(text) > most:
+            raise TemplateRefused(field, f"These are {len(text)} characters, and at most {most} can be kept: shorten.")
+    same = benchmark.templates.alias(low=Lower("name")).filter(low=Lower(Value(name))).exclude(pk=but or 0)
+    if (other := same.first()) is not None:
+        raise TemplateRefused("name", f"There is a template “{other.name}” already: choose another name.")
+    return name, when

@@ -1,0 +1,57 @@
+"""What a person says to a finding: that it may stay, that it stands again, that the check is wrong."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from studio import access
+from studio.findings import waivers
+from studio.models import User
+from studio.review.workflow import PublishingRefused
+from studio.tasks import editor
+from studio.views.tasks import autosave
+
+SAID = {
+    "waive": "Waived, with your reason.",
+    "unwaive": "It stands again.",
+    "set_aside": "Set aside, with your reason.",
+}
+
+
+@login_required
+@require_POST
+def judge(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """``verdict`` says which. A page that is being written sends its words along: then those are judged, nothing on the
+    page is lost, and its findings come back as from a check."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    do = request.POST.get("verdict", "waive")
+    access.require(request.user, task.episode.persona.benchmark, "manage" if do == "set_aside" else "edit")
+    user: User = request.user  # type: ignore[assignment]
+    fingerprint, reason = request.POST.get("fingerprint", ""), request.POST.get("reason", "")
+    live = "base_version" in request.POST
+    problem, found = "", None
+    if live:
+        sheet, spec, typed = autosave.as_typed(request, task)
+        episode = editor.episode_with(task, spec)
+        found = editor.check_unsaved(task, spec, texts=typed, episode=episode)
+    try:
+        if do == "set_aside":
+            waivers.set_aside(task.pk, fingerprint, by=user, reason=reason)
+        elif do == "unwaive":
+            waivers.unwaive(task.pk, fingerprint, by=user)
+        else:
+            waivers.waive(task.pk, fingerprint, by=user, reason=reason, found=found)
+    except PublishingRefused as refusal:
+        problem = str(refusal)
+    if live:
+        said = autosave.judged(request, task, sheet, spec, found or [], episode)
+        return JsonResponse(said | {"problem": problem})
+    if problem:
+        messages.error(request, problem)
+    else:
+        messages.success(request, SAID.get(do, SAID["waive"]))
+    return redirect(task)

@@ -1,0 +1,56 @@
+"""What a person was told, and how they want to be told."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from studio.models import Notification, NotificationChoice
+from studio.notifications import notify
+
+PAGE = 50
+
+
+@login_required
+def inbox(request: HttpRequest) -> HttpResponse:
+    """Newest first; ``?unread=1`` leaves out what was read."""
+    unread = request.GET.get("unread") == "1"
+    rows = notify.inbox_of(request.user)
+    page = Paginator(rows.filter(read_at=None) if unread else rows, PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "only_unread": unread, "query": "unread=1" if unread else ""}
+    return render(request, "studio/inbox.html", context)
+
+
+@login_required
+@require_POST
+def read(request: HttpRequest, pk: int) -> HttpResponse:
+    """Mark one as read and go where it happened, or, with ``stay``, back to the inbox."""
+    row = get_object_or_404(notify.inbox_of(request.user), pk=pk)
+    notify.mark_read(request.user, only=pk)
+    return redirect("studio:inbox") if "stay" in request.POST else redirect(notify.place_of(row))
+
+
+@login_required
+@require_POST
+def read_all(request: HttpRequest) -> HttpResponse:
+    notify.mark_read(request.user)
+    return redirect("studio:inbox")
+
+
+@login_required
+def choices(request: HttpRequest) -> HttpResponse:
+    """How to be told, for each kind."""
+    if request.method == "POST":
+        notify.choose(request.user, request.POST.dict())
+        messages.success(request, "Saved.")
+        return redirect("studio:notification_choices")
+    chosen = notify.choices_of(request.user)
+    context = {
+        "kinds": [(kind, label, chosen[kind]) for kind, label in Notification.Kind.choices],
+        "ways": NotificationChoice.How.choices,
+    }
+    return render(request, "studio/notification_choices.html", context)

@@ -1,0 +1,168 @@
+"""A persona: who it is, and what became of it version by version."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from studio import access
+from studio.domain.diff import compare, compare_orders
+from studio.domain.persistent_intents import persistent_intents, tools_named
+from studio.domain.persona import PersonaSpec, Skill
+from studio.domain.skills import about
+from studio.domain.statistics import plain_tool
+from studio.domain.tool_catalog import functions_of
+from studio.drafts.autosave import Desk
+from studio.drafts.load import load_episode
+from studio.drafts.rebase import OnTop
+from studio.drafts.validate import DraftRefused
+from studio.forms import personas as sheets
+from studio.forms.post_data import Posted, operate
+from studio.models import Blob, Persona
+from studio.personas import tools_and_skills
+from studio.personas.save import save_persona
+from studio.personas.versions import PersonaVersions
+from studio.reports import counts
+from studio.tasks.create import create_persona
+from studio.views.autosave import PersonaPage, Read, answer, submitted
+
+
+@login_required
+def create(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = access.find_benchmark(request.user, slug)
+    access.require(request.user, benchmark, "edit")
+    form = sheets.NewPersonaForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            persona = create_persona(benchmark, PersonaSpec(**form.cleaned_data), by=request.user)
+        except DraftRefused as refusal:
+            form.add_error(refusal.field if refusal.field in form.fields else None, str(refusal))
+        else:
+            messages.success(request, f"{persona} is there. Write the rest of the profile, or the first session.")
+            return redirect("studio:profile", slug, persona.user_id)
+    return render(request, "studio/persona_new.html", {"benchmark": benchmark, "form": form})
+
+
+class ProfilePage(PersonaPage[PersonaSpec]):
+    def __init__(self, request: HttpRequest, persona: Persona) -> None:
+        super().__init__(request, Desk(persona=persona, name="profile"), PersonaVersions(persona))
+        self.address = reverse("studio:profile", args=[persona.benchmark.slug, persona.user_id])
+
+    def read(self, data: QueryDict, base: PersonaSpec, *, store: bool = False) -> Read[PersonaSpec]:
+        sheet = sheets.sheet_from(Posted(data))
+        spec, sheet.errors = sheets.read_sheet(sheet, base)
+        return Read(spec, sheet, sheet.errors)
+
+    def context(self, sheet: sheets.PersonaSheet | None, spec: PersonaSpec) -> dict[str, Any]:
+        sheet = sheet or sheets.sheet_of(spec)
+        tools = tools_and_skills.tools_to_pick(self.persona, self.user, [*self.persona_tools(), *sheet.tools])
+        return _profile_context(self.request, self.persona) | {"sheet": sheet, "tool_cards": tools}
+
+    def persona_tools(self) -> list[str]:
+        return list(self.persona.tool_bindings.values_list("name", flat=True))
+
+    def html(self, context: dict[str, Any], theirs: PersonaSpec, spec: PersonaSpec, sent: Read[PersonaSpec]) -> str:
+        sheet = replace(sent.sheet, errors=dict(sent.errors)) if sent.errors else None
+        return render_to_string("studio/profile.html", self.context(sheet, spec) | context, self.request)
+
+    def save(self, both: OnTop[PersonaSpec], note: str) -> int:
+        save_persona(self.persona.pk, both.spec, by=self.user, note=note)
+        messages.success(self.request, "Saved.")
+        return self.renewed()
+
+
+@login_required
+def profile(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+    """Everything about the persona, to read or, for authors, to write."""
+    persona = access.find_persona(request.user, slug, user_id)
+    page = ProfilePage(request, persona)
+    if request.method != "POST":
+        return render(request, "studio/profile.html", page.shown())
+    access.require(request.user, persona.benchmark, "edit")
+    changed = operate(request.POST)
+    if changed is None:
+        return submitted(page)
+    page.keep_words(changed)
+    read = page.read(changed, page.versions.at(persona.version))
+    return render(request, "studio/profile.html", page.shown() | page.context(read.sheet, read.spec))
+
+
+@login_required
+def keep(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+    return answer(ProfilePage(request, access.find_persona(request.user, slug, user_id)))
+
+
+@login_required
+def history(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+    persona = access.find_persona(request.user, slug, user_id)
+    events = counts.recent_events(access.benchmarks_for(request.user)).filter(persona=persona)
+    page = Paginator(events, 50).get_page(request.GET.get("page"))
+    context = {"benchmark": persona.benchmark, "persona": persona, "page": page}
+    return render(request, "studio/history.html", context)
+
+
+@login_required
+def version(request: HttpRequest, slug: str, user_id: str, number: int) -> HttpResponse:
+    """What a save of the persona or of its episode's order changed."""
+    persona = access.find_persona(request.user, slug, user_id)
+    rows = persona.revisions.select_related("created_by")
+    revision = get_object_or_404(rows, number=number)
+    other = rows.filter(number=number - 1).first()
+    spec = PersonaSpec.model_validate(revision.spec)
+    before = PersonaSpec.model_validate(other.spec) if other else PersonaSpec(user_id=spec.user_id)
+    orders = [list(row.episode.get("order", [])) if row else [] for row in (other, revision)]
+    context = {
+        "persona": persona,
+        "benchmark": persona.benchmark,
+        "revision": revision,
+        "number_text": str(number),
+        "other": other,
+        "before_number": number - 1,
+        "after_number": number + 1,
+        "changes": compare(before, spec) + compare_orders(*orders),
+    }
+    return render(request, "studio/persona_version.html", context)
+
+
+def _profile_context(request: HttpRequest, persona: Persona) -> dict[str, Any]:
+    episode = load_episode(persona)
+    base = episode.persona
+    contents = Blob.objects.read([file.sha256 for skill in base.skills for file in skill.files])
+    texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
+    named = [(number, tools_named(task)) for number, task in enumerate(episode.tasks, 1)]
+    does = functions_of(list(base.tools))
+    keys = dict(persona.episode.tasks.values_list("task_id", "pk"))
+    return {
+        "persona": persona,
+        "benchmark": persona.benchmark,
+        "spec": base,
+        "on_version": persona.version,
+        "skills": [
+            (skill.name, _function(skill, texts), [(file, texts[file.sha256]) for file in skill.files])
+            for skill in base.skills
+        ],
+        "tools": [
+            (tool, does[tool], [number for number, names in named if plain_tool(tool) in names]) for tool in base.tools
+        ],
+        "environments": sorted({task.environment_id.strip() for task in episode.tasks} - {""}),
+        "learning": [(row, keys.get(row.task_id)) for row in persistent_intents(episode)],
+        "sessions": len(episode.tasks),
+        "building": [(n, task, keys.get(task.task_id)) for n, task in enumerate(episode.tasks, 1) if task.depends_on],
+        "scripts": persona.grader_scripts.order_by("path"),
+        "versions": persona.revisions.select_related("created_by")[:12],
+        "newest": persona.revisions.select_related("created_by").first(),
+        "can": access.actions_in(request.user, persona.benchmark),
+    }
+
+
+def _function(skill: Skill, texts: dict[str, str]) -> str:
+    head = next((file for file in skill.files if file.path.lower() == "skill.md"), None)
+    return about(texts[head.sha256]) if head else ""

@@ -1,0 +1,121 @@
+"""A persona's skills: read, written, deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from studio import access
+from studio.domain.persona import Skill
+from studio.domain.skills import MAIN, blank, body, description
+from studio.drafts.autosave import Desk
+from studio.drafts.load import load_episode
+from studio.drafts.rebase import OnTop
+from studio.drafts.validate import DraftRefused
+from studio.files.previews import markup
+from studio.forms.post_data import Posted
+from studio.models import Blob, Persona
+from studio.personas.skills import delete_skill, save_skill, tasks_naming
+from studio.personas.versions import SkillText, SkillVersions
+from studio.views.autosave import PersonaPage, Read, answer, submitted
+
+
+class SkillPage(PersonaPage[SkillText]):
+    """Of a skill; of one that is to be, without a name."""
+
+    def __init__(self, request: HttpRequest, persona: Persona, name: str) -> None:
+        super().__init__(request, Desk(persona=persona, name=f"skill:{name}"), SkillVersions(persona, name))
+        self.name = name
+        self.address = self._address(name)
+
+    def _address(self, name: str) -> str:
+        args = [self.persona.benchmark.slug, self.persona.user_id]
+        return reverse("studio:skill", args=[*args, name]) if name else reverse("studio:skill_new", args=args)
+
+    def read(self, data: QueryDict, base: SkillText, *, store: bool = False) -> Read[SkillText]:
+        typed = Posted(data)
+        spec = SkillText(name=typed.text("name").strip(), text=typed.text("text"))
+        if not self.name and spec == SkillText(text=blank("")):
+            spec = base  # nothing is written yet
+        return Read(spec, {"name": typed.text("name"), "text": typed.text("text")})
+
+    def context(self, sheet: dict[str, str] | None, spec: SkillText) -> dict[str, Any]:
+        episode = load_episode(self.persona)
+        found = next((one for one in episode.persona.skills if one.name == self.name), None)
+        text = _text(found) if found else ""
+        return {
+            "persona": self.persona,
+            "benchmark": self.benchmark,
+            "skill": found,
+            "html": markup.markdown(body(text)[: markup.LONGEST]),
+            "about": description(text),
+            "values": sheet or {"name": spec.name, "text": spec.text if found else blank("")},
+            "on_version": self.persona.version,
+            "others": [file for file in found.files if file.path != MAIN] if found else [],
+            "named_by": tasks_naming(episode, self.name) if found else [],
+            "can": access.actions_in(self.user, self.benchmark),
+        }
+
+    def html(self, context: dict[str, Any], theirs: SkillText, spec: SkillText, sent: Read[SkillText]) -> str:
+        sheet = sent.sheet if sent.errors else {"name": spec.name, "text": spec.text}
+        errors = {"name" if place in ("skills", "name") else "text": said for place, said in sent.errors.items()}
+        return render_to_string(
+            "studio/skill.html", self.context(sheet, spec) | {"errors": errors} | context, self.request
+        )
+
+    def save(self, both: OnTop[SkillText], note: str) -> int:
+        save_skill(self.persona.pk, both.spec.name, both.spec.text, was=self.name, by=self.user)
+        messages.success(self.request, f"The skill “{both.spec.name}” is saved.")
+        self.address = self._address(both.spec.name)
+        return self.renewed()
+
+
+@login_required
+def skill(request: HttpRequest, slug: str, user_id: str, name: str = "") -> HttpResponse:
+    """One skill to read or, for authors, to write; a new one without a name. ``?part=text`` gives its text alone."""
+    persona = access.find_persona(request.user, slug, user_id)
+    if not name or request.method == "POST":
+        access.require(request.user, persona.benchmark, "edit")
+    page = SkillPage(request, persona, name)
+    if name and not page.versions.at(persona.version).name:
+        raise Http404
+    if request.method == "POST":
+        return submitted(page)
+    context = page.shown()
+    if request.GET.get("part") == "text":
+        return render(request, "studio/components/skill_text.html", context)
+    return render(request, "studio/skill.html", context)
+
+
+@login_required
+def keep(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+    """``skill`` names the one that is written; empty: a new one. Its name may hold anything, so it is no part of the
+    address."""
+    persona = access.find_persona(request.user, slug, user_id)
+    return answer(SkillPage(request, persona, request.GET.get("skill", "").replace("\0", "")[:200]))
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, slug: str, user_id: str, name: str) -> HttpResponse:
+    persona = access.find_persona(request.user, slug, user_id)
+    access.require(request.user, persona.benchmark, "edit")
+    try:
+        delete_skill(persona.pk, name, by=request.user)
+    except DraftRefused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("studio:skill", slug, user_id, name)
+    messages.success(request, f"The skill “{name}” is deleted. The persona's history keeps it.")
+    return redirect("studio:profile", slug, user_id)
+
+
+def _text(skill: Skill) -> str:
+    main = next((file for file in skill.files if file.path == MAIN), None)
+    return Blob.objects.read([main.sha256])[main.sha256].decode("utf-8", "replace") if main else ""

@@ -1,0 +1,108 @@
+"""What others do with a task: submit, approve, ask for changes."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from studio import access
+from studio.forms.post_data import number_of
+from studio.models import Task, User
+from studio.review import assignments, checklist, workflow
+from studio.review.checklist import POINTS, Point
+from studio.views.tasks.autosave import NotSettled, settle
+from studio.views.tasks.editor import shown
+
+SAID = {
+    "submit": "Submitted. Someone else reads it now.",
+    "withdraw": "Withdrawn: it is a draft again.",
+    "approve": "Approved.",
+    "request_changes": "Sent back with your words.",
+    "retire": "Retired. It is kept, and can be reopened.",
+    "reopen": "It is a draft again.",
+}
+ALONE = "Submitted, but nobody else may review here yet: an owner can add a reviewer to the benchmark."
+REVIEWING = {"approve", "request_changes"}
+
+
+@login_required
+@require_POST
+def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) -> HttpResponse:
+    """One step of the task's way; a refusal comes back as a sentence on the task's page, a review with its words."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    if action not in SAID:
+        raise Http404
+    access.require(request.user, task.episode.persona.benchmark, "review" if action in REVIEWING else "edit")
+    try:
+        if action == "submit":
+            settle(request, task)
+        moved = _take(action, task, request)
+    except (workflow.PublishingRefused, NotSettled) as refusal:
+        messages.error(request, str(refusal))
+        if action in REVIEWING:
+            task = access.find_task(request.user, slug, user_id, pk)
+            said = {"text": request.POST.get("text", ""), "points": checklist.stored(_points(request)), "open": True}
+            return render(request, "studio/task.html", shown(request, task) | {"said": said}, status=409)
+    else:
+        waiting = action == "approve" and moved.state == "in_review"
+        alone = (
+            action == "submit"
+            and not assignments.people_of(moved, authors=workflow.authors_of_newest([moved])[moved.pk]).may_review
+        )
+        if alone:
+            messages.warning(request, ALONE)
+        else:
+            messages.success(request, "Your yes is noted; another one is needed." if waiting else SAID[action])
+    return redirect(task)
+
+
+@login_required
+@require_POST
+def assign(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """Who writes it and who is asked to review it; with ``fewest``, whoever may and has the fewest open reviews."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    benchmark = task.episode.persona.benchmark
+    access.require(request.user, benchmark, "assign")
+    members = User.objects.filter(memberships__benchmark=benchmark).distinct()
+    named = {user.username: user for user in members}
+    writer = named.get(request.POST.get("writer", ""))
+    reviewers = [named[name] for name in request.POST.getlist("reviewer") if name in named]
+    if "fewest" in request.POST and (one := assignments.fewest_open(task, writer)):
+        reviewers = [one]
+    try:
+        assignments.set_people(task.pk, by=request.user, writer=writer, reviewers=reviewers)
+    except assignments.AssigningRefused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, "They are told." if writer or reviewers else "Nobody is named for it now.")
+    return redirect(f"{task.get_absolute_url()}#people")
+
+
+def _take(action: str, task: Task, request: HttpRequest) -> Task:
+    user: User = request.user  # type: ignore[assignment]
+    text = request.POST.get("text", "")
+    version = number_of(request.POST.get("version")) or None
+    if action == "submit":
+        return workflow.submit(task.pk, by=user, text=text)
+    if action == "withdraw":
+        return workflow.withdraw(task.pk, by=user)
+    if action == "retire":
+        return workflow.retire(task.pk, by=user)
+    if action == "reopen":
+        return workflow.reopen(task.pk, by=user)
+    if action == "approve":
+        return workflow.approve(task.pk, by=user, version=version, text=text, points=_points(request))
+    return workflow.request_changes(task.pk, by=user, text=text, version=version, points=_points(request))
+
+
+def _points(request: HttpRequest) -> dict[str, Point]:
+    """The list as it was gone through on the page; who approves here goes through it."""
+    given = {key: request.POST.get(f"point.{key}", "") for key in POINTS}
+    return {
+        key: Point(so == "so", request.POST.get(f"word.{key}", "") if so == "not" else "")
+        for key, so in given.items()
+        if so in ("so", "not")
+    }

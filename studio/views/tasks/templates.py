@@ -1,0 +1,83 @@
+"""Templates of a benchmark: a task is kept as one, and they are listed, renamed and deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from studio import access
+from studio.forms.post_data import number_of
+from studio.models import Benchmark
+from studio.tasks import filters
+from studio.tasks import templates as keeping
+from studio.tasks.templates import TemplateRefused
+
+
+@login_required
+def templates(request: HttpRequest, slug: str) -> HttpResponse:
+    """All of them, by name."""
+    return _page(request, access.find_benchmark(request.user, slug))
+
+
+@login_required
+@require_POST
+def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Another name, other words; or, with ``delete``, away with it."""
+    benchmark = access.find_benchmark(request.user, slug)
+    template = get_object_or_404(benchmark.templates.defer("spec"), pk=pk)
+    if not keeping.may_change(request.user, template):
+        access.require(request.user, benchmark, "manage")
+    if "delete" in request.POST:
+        keeping.delete_template(template, by=request.user)
+        messages.success(request, f"Deleted “{template}”. Tasks that began with it stay as they are.")
+        return redirect("studio:templates", slug)
+    given = {name: request.POST.get(name, "") for name in ("name", "when")}
+    try:
+        keeping.rename_template(template, **given, by=request.user)
+    except TemplateRefused as refusal:
+        return _page(request, benchmark, {"pk": pk, "field": refusal.field, "text": str(refusal), **given}, 422)
+    messages.success(request, "Saved.")
+    return redirect("studio:templates", slug)
+
+
+@login_required
+def save(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """Keep the task as a template: what comes along is shown first."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    benchmark = task.episode.persona.benchmark
+    access.require(request.user, benchmark, "edit")
+    context: dict[str, Any] = {
+        "benchmark": benchmark,
+        "persona": task.episode.persona,
+        "task": task,
+        "version": number_of(request.POST.get("version")) or task.version,
+        "given": {name: request.POST.get(name, "") for name in ("name", "when")},
+        "n_files": task.assets.count(),
+        "n_intents": task.intents.count(),
+        "n_items": task.checklist.count(),
+        "templates": keeping.templates_of(benchmark),
+    }
+    if request.method == "POST":
+        try:
+            template = keeping.save_template(task, **context["given"], version=context["version"], by=request.user)
+        except TemplateRefused as refusal:
+            context["refusal"] = {"field": refusal.field, "text": str(refusal)}
+            return render(request, "studio/template_new.html", context, status=422)
+        messages.success(request, f"Kept as the template “{template}”. New tasks can begin with it.")
+        return redirect(task)
+    return render(request, "studio/template_new.html", context)
+
+
+def _page(
+    request: HttpRequest, benchmark: Benchmark, refused: dict[str, Any] | None = None, status: int = 200
+) -> HttpResponse:
+    can = access.actions_in(request.user, benchmark)
+    rows = list(keeping.templates_of(benchmark))
+    own = [row.pk for row in rows if "manage" in can or ("edit" in can and row.created_by_id == request.user.pk)]
+    context = {"benchmark": benchmark, "templates": rows, "own": own, "triggers": filters.TRIGGERS, "refused": refused}
+    return render(request, "studio/templates.html", context, status=status)

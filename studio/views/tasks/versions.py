@@ -1,0 +1,84 @@
+"""Versions of a task: the list, what one changed, and going back to it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from studio import access
+from studio.activity.timeline import ONLY, activity_of, by_day
+from studio.domain.diff import compare
+from studio.domain.task import TaskSpec
+from studio.drafts.validate import DraftRefused
+from studio.forms.post_data import number_of
+from studio.models import Revision
+from studio.tasks.save import save_task
+
+
+@login_required
+def activity(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """All that happened, by day; ``?only=versions`` or ``?only=talk`` leaves the other out."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    only = request.GET.get("only", "")
+    only = only if only in ONLY else ""
+    page = activity_of(task, only=only, page=request.GET.get("page"))
+    context = {"page": page, "days": by_day(page.object_list), "only": only, "which": ONLY.items()}
+    return render(request, "studio/activity.html", _frame(task) | context | {"query": f"only={only}" if only else ""})
+
+
+@login_required
+def versions(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    task = access.find_task(request.user, slug, user_id, pk)
+    rows = task.revisions.select_related("created_by").prefetch_related("reviews__reviewer").defer("spec")
+    page = Paginator(rows, 50).get_page(request.GET.get("page"))
+    return render(request, "studio/versions.html", _frame(task) | {"page": page})
+
+
+@login_required
+def version(request: HttpRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
+    """What a version says and how it differs from the one before, or from ``?with=``."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    revision = get_object_or_404(
+        task.revisions.select_related("created_by").prefetch_related("reviews__reviewer"), number=number
+    )
+    other = task.revisions.filter(number=number_of(request.GET.get("with")) or number - 1).first()
+    spec = _spec(revision)
+    context = _frame(task) | {
+        "revision": revision,
+        "number_text": str(revision.number),
+        "before_number": revision.number - 1,
+        "after_number": revision.number + 1,
+        "other": other,
+        "others": task.revisions.exclude(number=number).values_list("number", flat=True)[:500],
+        "changes": compare(_spec(other) if other else TaskSpec(task_id=spec.task_id), spec),
+        "can": access.actions_in(request.user, task.episode.persona.benchmark),
+    }
+    return render(request, "studio/version.html", context)
+
+
+@login_required
+@require_POST
+def restore(request: HttpRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
+    """Make an earlier version the draft again, as a new version."""
+    task = access.find_task(request.user, slug, user_id, pk)
+    access.require(request.user, task.episode.persona.benchmark, "edit")
+    revision = get_object_or_404(task.revisions, number=number)
+    try:
+        saved = save_task(task.pk, _spec(revision), by=request.user, note=f"Back to version {number}.", verb="restored")
+        messages.success(request, f"Version {saved.number} says what version {number} said.")
+    except DraftRefused as refusal:
+        messages.error(request, f"Version {number} does not fit into the episode any more. {refusal}")
+    return redirect(task)
+
+
+def _spec(revision: Revision) -> TaskSpec:
+    return TaskSpec.model_validate(revision.spec)
+
+
+def _frame(task: access.Task) -> dict[str, object]:
+    persona = task.episode.persona
+    return {"task": task, "persona": persona, "benchmark": persona.benchmark}

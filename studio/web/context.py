@@ -1,0 +1,81 @@
+"""What the frame around every page needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import SimpleLazyObject
+
+from studio.notifications.notify import count_unread
+
+ROOMS = [
+    ("home", "Home", "h", "studio:home"),
+    ("benchmarks", "Benchmarks", "b", "studio:benchmarks"),
+    ("pilots", "Pilots", "p", "evaluation:pilots"),
+    ("results", "Results", "r", "evaluation:results"),
+    ("audits", "Audits", "a", "annotations:campaigns"),
+    ("releases", "Releases", "l", "evaluation:releases"),
+    ("settings", "Settings", "s", "studio:settings"),
+]
+ROOMLESS = ("styleguide", "search", "inbox")
+THEMES = {"": "Theme: as the system", "light": "Theme: light", "dark": "Theme: dark"}
+STYLESHEETS = [
+    f"css/{name}.css"
+    for name in (
+        "layers", "reset", "tokens", "base", "frame", "buttons", "status", "panels", "tables", "forms", "floating",
+        "palette",
+    )
+]  # fmt: skip
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """Rooms that exist, the one this page is in, and how the reader likes it drawn.
+
+    A view names its room with ``request.room = "pilots"`` where its address does not say it.
+    """
+    theme = request.COOKIES.get("theme", "")
+    theme = theme if theme in THEMES else ""
+    here = getattr(request, "room", None) or _room_of(request)
+    return {
+        "frame": {
+            "rooms": [
+                {"key": key, "name": name, "icon": room, "url": url, "here": room == here}
+                for room, name, key, target in ROOMS
+                if (url := _address(target))
+            ],
+            "theme": theme,
+            "theme_words": THEMES[theme],
+            "keys": "" if getattr(request.user, "letter_keys", True) else "off",
+            "rail": "open" if request.COOKIES.get("rail") == "open" else "",
+            "stylesheets": STYLESHEETS,
+            "unread": SimpleLazyObject(lambda: count_unread(request.user)),
+        }
+    }
+
+
+def _address(name: str) -> str:
+    try:
+        return reverse(name)
+    except NoReverseMatch:
+        return ""
+
+
+def _room_of(request: HttpRequest) -> str:
+    match = request.resolver_match
+    if match is None:
+        return ""
+    name = match.url_name or ""
+    if match.namespace == "annotations":
+        return "audits"
+    if match.namespace == "evaluation":
+        for prefix, room in (("release", "releases"), ("result", "results"), ("endpoint", "settings")):
+            if name.startswith(prefix):
+                return room
+        return "pilots"
+    if name in ("home", "happened"):
+        return "home"
+    if name in ("settings", "password_change", "key", "api", "notification_choices"):
+        return "settings"
+    return "benchmarks" if match.namespace == "studio" and name not in ROOMLESS else ""

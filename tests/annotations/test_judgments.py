@@ -1,0 +1,224 @@
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from annotations.adjudication import adjudicate
+from annotations.campaigns import close_campaign
+from annotations.judgments import JudgmentRefused, next_number, next_packet, read_results, record_judgment, undo_last
+from annotations.models import Consensus, Judgment
+from annotations.visibility import pending_packets, pending_sources
+from tests.annotations.builders import make_campaign, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+def judge_all(campaign, auditor, answer="yes"):
+    asked = []
+    while packet := next_packet(campaign, auditor):
+        asked.append(packet.pk)
+        record_judgment(packet, auditor=auditor, answer=answer, number=1)
+    return asked
+
+
+def test_an_auditor_is_asked_every_decision_once():
+    campaign, (ana,) = make_campaign(size=4)
+
+    asked = judge_all(campaign, ana)
+
+    assert sorted(asked) == sorted(campaign.packets.values_list("pk", flat=True))
+    assert next_packet(campaign, ana) is None
+
+
+def test_with_one_judgment_each_two_auditors_share_the_work():
+    campaign, (ana, ben) = make_campaign(size=6, auditors=2)
+
+    first = next_packet(campaign, ana)
+    record_judgment(first, auditor=ana, answer="yes", number=1)
+
+    assert first.pk not in pending_packets(campaign, ben)
+    assert len(pending_packets(campaign, ben)) == 5
+
+
+def test_with_overlap_everybody_judges_until_enough_have():
+    campaign, (ana, ben, cem) = make_campaign(size=2, auditors=3, overlap=2)
+
+    judge_all(campaign, ana)
+    judge_all(campaign, ben)
+
+    assert pending_packets(campaign, cem) == ()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_answer_sent_by_two_windows_at_once_is_kept_once():
+    campaign, (ana,) = make_campaign(size=1)
+    packet = campaign.packets.get()
+    ready = Barrier(2)
+
+    def send(_: int) -> int:
+        ready.wait()
+        try:
+            return record_judgment(packet, auditor=ana, answer="yes", number=1).pk
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        kept = set(pool.map(send, range(2)))
+
+    assert kept == {Judgment.objects.get().pk}
+
+
+def test_the_order_is_each_auditors_own_and_stays():
+    campaign, (ana, ben) = make_campaign(size=20, auditors=2)
+
+    assert pending_packets(campaign, ana) == pending_packets(campaign, ana)
+    assert pending_packets(campaign, ana) != pending_packets(campaign, ben)
+
+
+def test_an_answer_is_kept_with_its_evidence_comment_and_time():
+    campaign, (ana,) = make_campaign()
+    packet = campaign.packets.first()
+
+    record_judgment(
+        packet, auditor=ana, answer="yes", number=1, comment=" clear ", milliseconds=4200,
+        evidence=["papers\n by five", "", "papers by five", "what is missing"],
+    )  # fmt: skip
+
+    row = Judgment.objects.get()
+    assert (row.answer, row.comment, row.milliseconds) == ("yes", "clear", 4200)
+    assert row.evidence == ["papers by five", "what is missing"]
+
+
+def test_the_same_answer_sent_twice_is_kept_once():
+    campaign, (ana,) = make_campaign()
+    packet = campaign.packets.first()
+
+    first = record_judgment(packet, auditor=ana, answer="no", number=1)
+    second = record_judgment(packet, auditor=ana, answer="no", number=1)
+
+    assert first == second
+    assert Judgment.objects.count() == 1
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_another_answer_needs_the_first_taken_back(number):
+    campaign, (ana,) = make_campaign()
+    packet = campaign.packets.first()
+    record_judgment(packet, auditor=ana, answer="no", number=1)
+
+    with pytest.raises(JudgmentRefused, match="answered this one already"):
+        record_judgment(packet, auditor=ana, answer="yes", number=number)
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "words"),
+    [
+        ({"answer": "maybe"}, "answer", "yes, no or unsure"),
+        ({"evidence": ["nobody said this"]}, "evidence", "“nobody said this” does not stand in what is shown"),
+        ({"evidence": [str(n) for n in range(30)]}, "evidence", "at most 20"),
+        ({"comment": "x" * 5001}, "comment", "below 5000"),
+        ({"number": 3}, "", "answered this one already"),
+    ],
+)
+def test_an_answer_that_cannot_be_is_refused_and_nothing_is_kept(given, field, words):
+    campaign, (ana,) = make_campaign()
+
+    with pytest.raises(JudgmentRefused, match=words) as refused:
+        record_judgment(campaign.packets.first(), **({"auditor": ana, "answer": "yes", "number": 1} | given))
+
+    assert refused.value.field == field
+    assert not Judgment.objects.exists()
+
+
+def test_only_those_asked_judge_and_only_while_the_audit_is_open():
+    campaign, (ana,) = make_campaign()
+    viewer = make_person(campaign.benchmark, "viewer")
+    packet = campaign.packets.first()
+
+    with pytest.raises(JudgmentRefused, match="You are not asked"):
+        record_judgment(packet, auditor=viewer, answer="yes", number=1)
+    close_campaign(campaign, by=ana)
+    with pytest.raises(JudgmentRefused, match="closed meanwhile"):
+        record_judgment(packet, auditor=ana, answer="yes", number=1)
+    campaign.refresh_from_db()
+    assert (next_packet(campaign, ana), next_packet(campaign, viewer)) == (None, None)
+
+
+def test_where_auditors_are_named_others_are_not_asked():
+    campaign, (ana, ben) = make_campaign(auditors=2)
+    campaign.auditors.set([ana])
+
+    assert next_packet(campaign, ben) is None
+    assert next_packet(campaign, ana) is not None
+
+
+def test_taking_back_adds_a_row_and_the_decision_is_asked_again():
+    campaign, (ana,) = make_campaign(size=1)
+    packet = campaign.packets.get()
+    record_judgment(packet, auditor=ana, answer="yes", number=1)
+    assert Consensus.objects.get().decision is True
+
+    assert undo_last(campaign, ana) == packet
+
+    assert [(row.number, row.answer) for row in packet.judgments.order_by("number")] == [(1, "yes"), (2, "undone")]
+    assert not Consensus.objects.exists()
+    assert next_packet(campaign, ana) == packet
+    record_judgment(packet, auditor=ana, answer="no", number=next_number(packet, ana))
+    assert Consensus.objects.get().decision is False
+
+
+def test_taking_back_again_takes_back_the_one_before():
+    campaign, (ana,) = make_campaign(size=3)
+    first, second, _ = judge_all(campaign, ana)[-3:]
+    undo_last(campaign, ana)
+
+    assert undo_last(campaign, ana).pk == second
+    assert undo_last(campaign, ana).pk == first
+    with pytest.raises(JudgmentRefused, match="no answer of yours"):
+        undo_last(campaign, ana)
+
+
+def test_what_was_adjudicated_is_not_taken_back():
+    campaign, (ana, ben) = make_campaign(size=1, overlap=2, auditors=2)
+    packet = campaign.packets.get()
+    record_judgment(packet, auditor=ana, answer="yes", number=1)
+    record_judgment(packet, auditor=ben, answer="no", number=1)
+    adjudicate(packet, by=make_person(campaign.benchmark, "owner"), decision=True, reason="It is said in turn 1.")
+
+    with pytest.raises(JudgmentRefused, match="adjudicated"):
+        undo_last(campaign, ana)
+
+
+def test_the_database_itself_keeps_judgments_and_packets_as_they_are():
+    campaign, (ana,) = make_campaign(size=1)
+    record_judgment(campaign.packets.get(), auditor=ana, answer="yes", number=1)
+
+    for rows, change in ((Judgment.objects, {"answer": "no"}), (campaign.packets, {"stratum": "x"})):
+        with pytest.raises(DatabaseError, match="frozen"), transaction.atomic():
+            rows.update(**change)
+
+
+def test_other_pages_hide_what_a_person_judges_blind_until_they_open_the_results():
+    campaign, (ana, ben) = make_campaign(size=3, auditors=2)
+    viewer = make_person(campaign.benchmark, "viewer")
+    everything = {"verdict:1", "verdict:2", "verdict:3"}
+    assert (pending_sources(ana, "pilot:1"), pending_sources(ana, "pilot:2")) == (everything, set())
+
+    judge_all(campaign, ana)
+
+    assert (pending_sources(ana), pending_sources(ben), pending_sources(viewer)) == (everything, set(), set())
+    read_results(campaign, ana)
+    assert pending_sources(ana) == set()
+
+
+def test_results_are_not_opened_before_everything_is_judged():
+    campaign, (ana,) = make_campaign()
+
+    with pytest.raises(JudgmentRefused, match="Judge what is left first"):
+        read_results(campaign, ana)
+
+    judge_all(campaign, ana)
+    read_results(campaign, ana)
+    read_results(campaign, ana)
+    assert campaign.benchmark.events.filter(verb="audit_results_read").count() == 1

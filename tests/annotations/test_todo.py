@@ -1,0 +1,65 @@
+"""Audits on the Home of those who are asked."""
+
+import pytest
+from django.test import Client
+
+from annotations.campaigns import close_campaign
+from annotations.judgments import next_number, next_packet, record_judgment
+from studio import access
+from studio.reports.todo import waiting_for
+from tests.annotations.builders import make_benchmark, make_campaign, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+def waiting(user):
+    groups = waiting_for(user, access.benchmarks_for(user))
+    return [(item.title, item.says, item.state) for group in groups if group.key == "audits" for item in group.items]
+
+
+def judge(campaign, person):
+    packet = next_packet(campaign, person)
+    record_judgment(packet, auditor=person, answer="yes", number=next_number(packet, person))
+
+
+def test_an_audit_waits_until_the_last_answer():
+    campaign, (auditor,) = make_campaign(size=2)
+
+    assert waiting(auditor) == [("spring audit", "2 to judge", "waiting")]
+    judge(campaign, auditor)
+    assert waiting(auditor) == [("spring audit", "1 to judge", "running")]
+    judge(campaign, auditor)
+    assert waiting(auditor) == []
+
+
+def test_an_audit_waits_only_for_those_who_are_asked_and_while_it_is_open():
+    benchmark = make_benchmark()
+    viewer, stranger = make_person(benchmark, "viewer"), make_person(make_benchmark(), "auditor")
+    campaign, (auditor,) = make_campaign(benchmark)
+
+    assert (waiting(viewer), waiting(stranger)) == ([], [])
+    close_campaign(campaign, by=auditor)
+    assert waiting(auditor) == []
+
+
+def test_home_leads_to_the_next_question():
+    campaign, (auditor,) = make_campaign()
+    client = Client()
+    client.force_login(auditor)
+
+    html = client.get("/").content.decode()
+
+    assert f'href="/audits/{campaign.pk}/judge/"' in html
+    assert "3 to judge" in html
+
+
+def test_asking_costs_the_same_for_one_audit_and_for_many(django_assert_num_queries, django_assert_max_num_queries):
+    benchmark = make_benchmark()
+    _, (auditor,) = make_campaign(benchmark)
+    with django_assert_max_num_queries(20) as few:
+        waiting(auditor)
+    for _ in range(5):
+        make_campaign(benchmark)
+
+    with django_assert_num_queries(len(few)):
+        assert len(waiting(auditor)) == 6

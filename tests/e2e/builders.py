@@ -1,0 +1,39 @@
+"""What a test of later pages begins with: pilots that have run, audits that are open."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from django.db import connections
+
+from evaluation.leases.sessions import claimable
+from evaluation.models import ModelEndpoint, Pilot
+from evaluation.pilots.lifecycle import start_pilot
+from evaluation.pilots.session_work import work_on
+from studio.models import Benchmark
+
+
+def work(pilot: Pilot, steps: int = 100) -> None:
+    """Do the next steps of a pilot as a worker would: elsewhere than in the thread that drives the browser."""
+
+    def play() -> None:
+        try:
+            for _ in range(steps):
+                due = claimable().filter(run__pilot=pilot).order_by("run", "position").first()
+                if due is None or not work_on(due.pk):
+                    return
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        elsewhere.submit(play).result(timeout=60)
+
+
+def a_finished_pilot(benchmark: Benchmark, *tasks: str) -> Pilot:
+    parts = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
+    chosen = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
+    pilot = start_pilot(benchmark, by=benchmark.created_by, persona="radio_producer", tasks=tasks, **chosen)
+    work(pilot)
+    pilot.refresh_from_db()
+    assert pilot.state == Pilot.State.FINISHED
+    return pilot

@@ -1,0 +1,116 @@
+"""Help from the scripted model, as an author uses it: by keys, without losing what is typed meanwhile."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connections
+from playwright.sync_api import expect
+
+from evaluation.assistance.worker import work_on
+from evaluation.models import Suggestion
+from studio.drafts.load import load_task
+from studio.models import Task
+
+CRITERION = "What must be true in the end"
+BUNDLE = "The briefing names the councillor's party and it gives the date of the next meeting."
+
+
+@pytest.fixture
+def task(radio) -> Task:
+    return radio["02_briefing"]
+
+
+def answer() -> None:
+    """Do what a worker would, elsewhere than in the thread that drives the browser."""
+
+    def work() -> None:
+        for pk in Suggestion.objects.filter(state="asked").values_list("pk", flat=True):
+            work_on(pk)
+        connections.close_all()
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        elsewhere.submit(work).result(timeout=60)
+
+
+def criteria(page) -> list[str]:
+    rows = page.locator("#checklist > .rows-edit > [data-row] > .grow > .area > textarea")
+    return rows.evaluate_all("all => all.map(a => a.value)")
+
+
+def test_a_bundled_criterion_is_split_taken_and_brought_back(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    before = criteria(page)
+    page.keyboard.press("k")
+    page.keyboard.type(BUNDLE)
+    of_the_new_row = page.locator("[data-live=findings] .finding button[value^='split:checklist:new']")
+
+    of_the_new_row.press("Enter")
+    expect(page.locator("[data-suggestion]")).to_contain_text("waits for a worker")
+    answer()
+    panel = page.locator("[data-suggestion]").filter(has_text="A split")
+    expect(panel.get_by_role("button", name="Take it")).to_be_visible()
+    expect(panel).to_contain_text("scripted")
+    page.get_by_role("textbox", name="Description").fill("Typed while it worked.")
+    panel.get_by_role("textbox").last.fill("The briefing gives the date of the next meeting.")
+    panel.get_by_role("button", name="Take it").press("Enter")
+
+    expect(page.locator("#checklist > .rows-edit > [data-row]")).to_have_count(len(before) + 2)
+    assert criteria(page)[-1] == "The briefing gives the date of the next meeting."
+    expect(page.get_by_role("textbox", name="Description")).to_have_value("Typed while it worked.")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("status").filter(has_text="Saved as version")).to_be_visible()
+    expect(page.locator("#checklist .origin").last).to_contain_text("changed before taking")
+    page.goto(f"{task.get_absolute_url()}versions/1/")
+    page.get_by_role("button", name="Go back to this version").click()
+    assert criteria(page) == before
+    assert len(load_task(Task.objects.get(pk=task.pk)).checklist) == len(before)
+
+
+def test_intents_are_proposed_and_taken_one_by_one_and_the_rest_put_away(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    rows = page.locator("#intents > .rows-edit > [data-row]")
+    count = rows.count()
+
+    page.keyboard.press("I")
+    expect(page.locator("#intents [data-suggestion]")).to_be_visible()
+    answer()
+    panel = page.locator("#intents [data-suggestion]")
+    expect(panel.get_by_role("button", name="Take all")).to_be_visible()
+    panel.get_by_role("button", name="Take New intent").first.click()
+    expect(rows).to_have_count(count + 1)
+    panel.get_by_role("button", name="Dismiss", exact=True).click()
+
+    expect(panel).to_contain_text("Taken")
+    page.reload()
+    expect(page.locator("[data-suggestion]")).to_have_count(0)
+    expect(page.locator("#intents .origin")).to_have_count(1)
+
+
+def test_a_key_takes_nothing_out_of_sight_and_an_open_menu_stays_open(task, visit):
+    page = visit("author").go(task.get_absolute_url())
+    rows = page.locator("#intents > .rows-edit > [data-row]")
+    count = rows.count()
+    page.keyboard.press("I")
+    expect(page.locator("#intents [data-suggestion]")).to_be_visible()
+    page.keyboard.press("K")
+    pasted = page.get_by_label("or a good result, pasted here")
+    pasted.fill("The two dates stand side by side.")
+
+    answer()
+    take = page.locator("#intents").get_by_role("button", name="Take all")
+    expect(take).to_be_visible()
+    expect(pasted).to_be_visible()
+    page.keyboard.press("t")
+    expect(pasted).to_have_value("The two dates stand side by side.t")  # while typing it is a letter
+    page.keyboard.press("Escape")
+    page.evaluate("scrollTo(0, 0)")
+    page.keyboard.press("t")
+
+    expect(take).to_be_in_viewport()
+    expect(take).to_be_focused()
+    assert rows.count() == count
+    page.keyboard.press("t")
+    expect(page.locator("#intents [data-suggestion]")).to_contain_text("Taken")
+    expect(rows).not_to_have_count(count)

@@ -1,0 +1,72 @@
+"""Judging in a real browser, with nothing but keys."""
+
+from __future__ import annotations
+
+from annotations.models import Judgment
+from tests.annotations.builders import make_campaign
+
+
+def sign_in(context, live_server, user, client):
+    client.force_login(user)
+    cookie = client.cookies["sessionid"].value
+    context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+    return context.new_page()
+
+
+def test_an_audit_is_judged_by_keys_alone(browser, live_server, client):
+    campaign, (ana,) = make_campaign(size=3)
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = sign_in(context, live_server, ana, client)
+    failures: list[str] = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.on("console", lambda message: message.type == "error" and failures.append(message.text))
+    press = page.keyboard.press
+
+    page.goto(f"{live_server.url}/audits/{campaign.pk}/judge/")
+    first = page.url
+    for key in ("j", "j", "e", "c"):
+        press(key)
+    page.keyboard.type("y is for yes")
+    press("Escape")
+    with page.expect_navigation():
+        press("y")
+    with page.expect_navigation():
+        press("z")
+    assert page.url == first
+    with page.expect_navigation():
+        press("n")
+    with page.expect_navigation():
+        press("u")
+    press("?")
+    assert page.locator("#keys[open]").is_visible()
+    press("Escape")
+    with page.expect_navigation():
+        press("y")
+    assert "You have judged everything that is yours" in page.content()
+
+    answers = [(row.answer, row.evidence, row.comment) for row in Judgment.objects.order_by("created_at")]
+    passage = "Send the papers by five tomorrow."
+    assert answers == [
+        ("yes", [passage], "y is for yes"),
+        ("undone", [], ""),
+        ("no", [passage], "y is for yes"),
+        ("unsure", [], ""),
+        ("yes", [], ""),
+    ]
+    assert all(row.milliseconds is not None for row in Judgment.objects.exclude(answer="undone"))
+    assert failures == []
+    context.close()
+
+
+def test_without_scripts_and_on_a_small_screen_plain_forms_do(browser, live_server, client):
+    campaign, (ana,) = make_campaign(size=1)
+    context = browser.new_context(viewport={"width": 390, "height": 844}, java_script_enabled=False)
+    page = sign_in(context, live_server, ana, client)
+
+    page.goto(f"{live_server.url}/audits/{campaign.pk}/judge/")
+    page.get_by_label("Words it rests on").fill("by five tomorrow")
+    page.get_by_role("button", name="Unsure").click()
+
+    assert "You have judged everything that is yours" in page.content()
+    assert [(row.answer, row.evidence) for row in Judgment.objects.all()] == [("unsure", ["by five tomorrow"])]
+    context.close()

@@ -1,0 +1,63 @@
+"""An audit, judged blind and by nothing but keys."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from annotations.models import Judgment, Packet
+from tests.e2e.builders import a_finished_pilot
+
+ANSWERS = "ynyuynyyny"
+
+
+def test_ten_decisions_are_judged_by_keys_and_nothing_tells_what_the_judge_held(sample, visit):
+    pilot = a_finished_pilot(sample, "radio_03_running_order")
+    owner, auditor = visit("owner").go(pilot.get_absolute_url()), visit("auditor").page
+    owner.keyboard.press("a")
+    owner.get_by_label("Decisions", exact=True).fill("10")
+    owner.get_by_role("button", name="Open the audit").click()
+    expect(owner.get_by_text("0 of 10 decisions judged")).to_be_visible()
+
+    auditor.goto("/")
+    for key in "ga":
+        auditor.keyboard.press(key)
+    expect(auditor).to_have_title("Audits · π-Bench Studio")
+    auditor.get_by_role("link", name="Judge", exact=True).click()
+    auditor.wait_for_url("**/judge/*/")
+    hidden = {one.position: one.sealed for one in Packet.objects.all()}
+    for number, answer in enumerate(ANSWERS):
+        expect(auditor.locator("b", has_text=str(number + 1)).first).to_be_visible()
+        position = int(auditor.url.rstrip("/").rsplit("/", 1)[-1])
+        content = auditor.content()
+        assert hidden[position]["reason"] not in content
+        assert "scripted-judge" not in content and "scripted-helpful" not in content
+        if number == 4:  # think again of the one before
+            with auditor.expect_navigation():
+                auditor.keyboard.press("z")
+            with auditor.expect_navigation():
+                auditor.keyboard.press("n")
+        with auditor.expect_navigation():
+            auditor.keyboard.press(answer)
+
+    expect(auditor.get_by_role("heading", name="You have judged everything that is yours")).to_be_visible()
+    expect(auditor.get_by_role("main")).not_to_contain_text("opposite of the judge")
+    auditor.keyboard.press("r")
+    expect(auditor.get_by_text("How often people hold the opposite of the judge")).to_be_visible()
+    expect(auditor.locator(".rate")).to_contain_text("n = ")
+    assert [row.answer for row in Judgment.objects.order_by("created_at")] == [
+        {"y": "yes", "n": "no", "u": "unsure", "z": "undone"}[key] for key in ANSWERS[:4] + "zn" + ANSWERS[4:]
+    ]
+
+
+def test_an_auditor_does_not_find_the_verdicts_on_the_pilots_pages(sample, visit):
+    pilot = a_finished_pilot(sample, "radio_04_music_return")
+    owner = visit("owner").go(f"/audits/new/?benchmark=sample&pilot={pilot.pk}")
+    owner.get_by_role("button", name="Open the audit").click()
+    expect(owner.get_by_text("decisions judged")).to_be_visible()
+
+    page = visit("auditor").go(pilot.get_absolute_url())
+    expect(page.get_by_text("You judge decisions of this pilot blind")).to_be_visible()
+    expect(page.get_by_role("heading", name="Scores")).to_have_count(0)
+    page.get_by_role("link", name="read session Music return for February").click()
+    expect(page.get_by_text("You judge decisions of this session blind")).to_be_visible()
+    expect(page.locator(".decision, mark.evidence, .all-decisions")).to_have_count(0)

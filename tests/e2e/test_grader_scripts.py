@@ -1,0 +1,222 @@
+"""An author writes a grader script: from the task, in the browser, run on an example, until the checks are content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from django.db import connections
+from playwright.sync_api import Page, expect
+
+from evaluation.sandbox import why_unavailable
+from evaluation.trials.examinations import examine_forgotten
+from studio.models import GraderScript, Task, TaskState
+from tests.e2e.visitor import Visitor
+
+AXE = (Path(__file__).parent / "vendor" / "axe" / "axe.min.js").read_text()
+SERIOUS = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
+    .filter((one) => ["serious", "critical"].includes(one.impact))
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`)"""
+
+
+@pytest.fixture(autouse=True)
+def _sandbox() -> None:
+    if words := why_unavailable():
+        pytest.skip(words)
+
+
+def elsewhere(do: Callable[[], object]) -> None:
+    """As a worker would: not in the thread that drives the browser."""
+
+    def work() -> None:
+        try:
+            do()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(work).result(timeout=120)
+
+
+def begin(radio: dict[str, Task], visit: Callable[..., Visitor]) -> Page:
+    """The editor of a new script for a task."""
+    page = visit("author").go(radio["02_briefing"].get_absolute_url())
+    page.get_by_role("link", name="New grader script").click()
+    page.get_by_label("File name").fill("briefing")
+    page.get_by_role("button", name="Create the script").click()
+    expect(page.get_by_role("textbox", name="Text of briefing.py")).to_be_visible()
+    expect(page.get_by_role("button", name="Run")).to_be_visible()
+    page.wait_for_load_state()
+    return page
+
+
+PASTE = """(editor, text) => {
+    const carried = new DataTransfer();
+    carried.setData("text/plain", text);
+    editor.dispatchEvent(new ClipboardEvent("paste", {clipboardData: carried, bubbles: true, cancelable: true}));
+}"""
+
+
+def rewrite(page: Page, text: str) -> None:
+    editor = page.get_by_role("textbox", name="Text of briefing.py")
+    editor.focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    editor.evaluate(PASTE, text)
+
+
+def test_a_script_is_written_run_and_saved_until_its_finding_is_gone(radio, visit):
+    task = radio["02_briefing"]
+    page = begin(radio, visit)
+
+    page.get_by_role("button", name="Run").click()
+
+    result = page.get_by_role("region", name="Result")
+    expect(result).to_contain_text("1 of 2 keys earned")
+    expect(result.get_by_role("row", name=re.compile("letter_written"))).to_contain_text("✓ 1")
+    expect(result.get_by_role("row", name=re.compile("letter_written"))).to_contain_text("item ")
+    expect(page.locator("#facts")).to_contain_text("requires “letter.md”")
+
+    rewrite(page, 'def score(tools_history):\n# the text goes on\nreturn {"called": int(bool(tools_history))}')
+    page.keyboard.press("Control+Enter")
+    expect(result).to_contain_text("IndentationError")
+    expect(result.get_by_role("link", name="Line 3")).to_be_visible()
+
+    rewrite(page, 'def score(tools_history):\n    return {"called": int(bool(tools_history))}')
+    page.keyboard.press("Control+Enter")
+    expect(result).to_contain_text("1 of 1 key earned")
+    page.keyboard.press("Control+s")
+    expect(page.locator("#messages")).to_contain_text("Saved.")
+    expect(page.locator("#facts")).not_to_contain_text("requires")
+
+    elsewhere(examine_forgotten)
+    page.reload()
+    expect(page.locator("#facts").get_by_role("row", name=re.compile("called"))).to_contain_text("earned by some")
+    page.goto(task.get_absolute_url())
+    expect(page.get_by_role("list", name="Keys of the script")).to_contain_text("called")
+
+
+def test_tab_indents_and_escape_lets_the_keyboard_out(radio, visit):
+    page = begin(radio, visit)
+    editor = page.get_by_role("textbox", name="Text of briefing.py")
+    rewrite(page, "a")
+
+    page.keyboard.press("Home")
+    page.keyboard.press("Tab")
+    expect(editor).to_have_text("    a")
+    page.keyboard.press("Control+z")
+    expect(editor).to_have_text("a")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+
+    expect(editor).not_to_be_focused()
+    assert page.url.endswith(f"/scripts/{GraderScript.objects.get(path='scripts/briefing.py').pk}/")
+
+
+def test_letters_in_the_editor_are_text_and_no_keys_of_the_page(radio, visit):
+    page = begin(radio, visit)
+    rewrite(page, "a")
+    page.keyboard.press("Backspace")
+
+    page.keyboard.type("g?h")
+
+    expect(page.get_by_role("textbox", name="Text of briefing.py")).to_have_text("g?h")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_an_endless_script_ends_and_says_so(radio, visit):
+    page = begin(radio, visit)
+    rewrite(page, "def score(tools_history):\n    while True:\n        print('again' * 1000)")
+
+    page.get_by_role("button", name="Run").click()
+
+    expect(page.get_by_role("region", name="Result")).to_contain_text("It was stopped: it printed more", timeout=20_000)
+
+
+def test_two_people_in_one_script_see_what_the_other_saved(radio, visit):
+    page = begin(radio, visit)
+    other = visit("owner").go(page.url.removeprefix(page.url.split("/b/")[0]))
+    expect(other.locator("[data-here]")).to_contain_text("here")
+    rewrite(page, "def score(h):\n    return {'mine': 0}")
+    page.keyboard.press("Control+s")
+    expect(page.locator("#messages")).to_contain_text("Saved.")
+
+    rewrite(other, "def score(h):\n    return {'theirs': 0}")
+
+    choice = other.locator("[data-choice]")
+    expect(choice).to_contain_text("mine")
+    expect(other.get_by_role("textbox", name="Text of briefing.py")).to_contain_text("theirs")
+    other.keyboard.press("Control+s")
+    expect(choice).to_be_focused()
+    choice.get_by_role("button", name="Take theirs").click()
+    expect(other.get_by_role("textbox", name="Text of briefing.py")).to_contain_text("mine")
+    expect(choice).to_have_count(0)
+
+
+def again(page: Page) -> None:
+    page.reload()
+    expect(page.get_by_role("button", name="Run")).to_be_visible()
+
+
+def test_a_script_is_kept_within_two_seconds_and_while_there_is_no_connection(radio, visit):
+    page = begin(radio, visit)
+    saved, text = page.locator("[data-saved]"), page.get_by_role("textbox", name="Text of briefing.py")
+    rewrite(page, "def score(h):\n    return {'kept': 0}")
+    expect(saved).to_contain_text("in no version yet", timeout=2_500)
+    again(page)
+    expect(text).to_contain_text("kept")
+    expect(page.get_by_text("They are in no version yet")).to_be_visible()
+
+    page.context.set_offline(True)
+    rewrite(page, "def score(h):\n    return {'tunnel': 0}")
+    expect(saved).to_contain_text("No connection")
+    page.context.set_offline(False)
+    expect(saved).to_contain_text("in no version yet")
+    again(page)
+    expect(text).to_contain_text("tunnel")
+
+    page.get_by_role("button", name="throw them away").click()
+    expect(text).to_contain_text("letter_written")
+    expect(page.get_by_role("button", name="Run")).to_be_visible()
+
+
+def test_the_page_is_for_everybody(radio, visit):
+    page = begin(radio, visit)
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("region", name="Result")).to_be_visible()
+
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate(AXE)
+        assert page.evaluate(SERIOUS) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+
+
+def test_without_scripts_a_script_is_written_and_run_too(radio, visit):
+    page = visit("author", java_script_enabled=False).go(radio["02_briefing"].get_absolute_url())
+    page.get_by_role("link", name="New grader script").click()
+    page.get_by_role("button", name="Create the script").click()
+    page.get_by_role("link", name="Choose an example").click()
+    page.get_by_label(re.compile("^Text of")).fill("def score(h):\n    return {'called': int(bool(h))}")
+
+    page.get_by_role("button", name="Run").click()
+
+    expect(page.get_by_role("region", name="Result")).to_contain_text("1 of 1 key earned")
+    expect(page.get_by_label(re.compile("^Text of"))).to_have_value(re.compile("'called'"))
+    page.get_by_role("button", name="Save").first.click()
+    expect(page.locator("#messages")).to_contain_text("Saved.")
+
+
+def test_an_approved_task_is_a_draft_again_when_its_script_changes(radio, visit):
+    page = begin(radio, visit)
+    Task.objects.filter(pk=radio["02_briefing"].pk).update(state=TaskState.APPROVED)
+    rewrite(page, "def score(h):\n    return {'called': int(bool(h))}")
+
+    page.keyboard.press("Control+s")
+
+    expect(page.locator("#messages")).to_contain_text("Saved.")
+    assert Task.objects.get(pk=radio["02_briefing"].pk).state == TaskState.DRAFT

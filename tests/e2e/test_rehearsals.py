@@ -1,0 +1,77 @@
+"""An author rehearses: in the assistant's seat by keyboard, keeping a good line, and in the user's seat by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from evaluation.models import Rehearsal
+from studio.drafts.load import load_task
+
+AXE = (Path(__file__).parent / "vendor" / "axe" / "axe.min.js").read_text()
+SERIOUS = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
+    .filter((one) => ["serious", "critical"].includes(one.impact))
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`)"""
+SELECT = """() => {
+    const range = document.createRange();
+    range.selectNodeContents(document.querySelector('[data-keepable="1-agent"] li'));
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    document.dispatchEvent(new MouseEvent("mouseup", {bubbles: true}));
+}"""
+
+
+def sound(page: Page) -> None:
+    """Nothing keeps anybody out, in either light, and nothing is wider than a telephone."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.evaluate(AXE)
+        assert page.evaluate(SERIOUS) == []
+    size = page.viewport_size
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    page.set_viewport_size(size)
+
+
+def test_an_author_plays_both_seats_and_keeps_a_good_line(radio, visit):
+    task = radio["02_briefing"]
+    before = len(load_task(task).intents)
+    page = visit("author").go(task.get_absolute_url())
+
+    page.keyboard.press("r")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Rehearse")
+    sound(page)
+    page.keyboard.press("b")
+    expect(page.get_by_label("You answer as the assistant")).to_be_focused()
+    page.keyboard.type("- The bridge stays shut until May.\n- Who signs it off?")
+    page.reload()
+    expect(page.get_by_label("You answer as the assistant")).to_have_value(
+        "- The bridge stays shut until May.\n- Who signs it off?"
+    )
+    page.get_by_label("You answer as the assistant").press("Control+Enter")
+    expect(page.get_by_role("region", name="Turn 1")).to_contain_text("stays shut until May")
+    expect(page.locator("#intent-1")).to_contain_text("turn 1")
+
+    page.get_by_label("You answer as the assistant").fill("Half a thought")
+    page.evaluate(SELECT)
+    page.get_by_role("toolbar").get_by_role("button", name="Make an intent").click()
+    expect(page.locator("#kept-1-agent")).to_contain_text(f"Kept as intent {before + 1} of the draft")
+    expect(page.get_by_label("You answer as the assistant")).to_have_value("Half a thought")
+    assert load_task(task).intents[-1].content == "The bridge stays shut until May."
+    sound(page)
+    page.get_by_role("button", name="End here").click()
+    expect(page.get_by_role("heading", name="It is over")).to_be_visible()
+
+    page.get_by_role("link", name="Another one").click()
+    page.get_by_label("The user’s seat").check()
+    page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_text("What did this reply do?")).to_be_visible()
+    sound(page)
+    page.get_by_role("radiogroup").first.get_by_label("met it").check()
+    page.get_by_label("What you say next").fill("Good. And the questions?")
+    page.get_by_label("What you say next").press("Control+Enter")
+    expect(page.get_by_role("region", name="Turn 2")).to_contain_text("Good. And the questions?")
+    expect(page.locator("#intent-1")).to_contain_text("completed")
+    expect(page.get_by_text("What did this reply do?")).to_be_visible()
+    assert not Rehearsal.objects.filter(state="working").exists()

@@ -1,0 +1,53 @@
+"""A release, taken away and brought in elsewhere."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from studio.drafts.load import load_task
+from studio.models import Task, User
+from studio.review.workflow import approve, submit
+from tests.e2e.builders import a_finished_pilot
+
+
+def test_what_blocks_a_release_is_listed_and_an_accepted_one_reads_back(sample, radio, visit, tmp_path):
+    a_finished_pilot(sample, "radio_04_music_return")
+    for task in Task.objects.filter(episode__persona__benchmark=sample)[1:]:
+        submit(task.pk, by=User.objects.get(username="author"))
+        approve(task.pk, by=User.objects.get(username="reviewer"))
+    page = visit("manager").go("/releases/")
+    page.get_by_role("link", name="Sample benchmark: what is missing").click()
+
+    blockers = page.get_by_role("main").get_by_role("listitem")
+    expect(page.get_by_role("heading", name="What is missing for a release")).to_be_visible()
+    expect(
+        blockers.filter(has_text="A reusable clock").or_(blockers.filter(has_text="radio_01_clock")).first
+    ).to_be_visible()
+    page.get_by_label("Version").fill("1.0")
+    page.get_by_role("button", name="Accept and cut the release").click()
+    expect(page.get_by_role("button", name="Accept and cut the release")).to_be_visible()  # not without a reason
+    page.get_by_label("Reason to accept").fill("Practice, for a class.")
+    page.get_by_role("button", name="Accept and cut the release").click()
+
+    expect(page.get_by_role("heading", name="Sample benchmark 1.0")).to_be_visible()
+    expect(page.get_by_text("Mina Manager accepted")).to_contain_text("Practice, for a class.")
+    with page.expect_download() as started:
+        page.get_by_role("link", name="Download").click()
+    pack = tmp_path / started.value.suggested_filename
+    started.value.save_as(pack)
+
+    page = visit("owner").go("/benchmarks/new/")
+    page.get_by_role("textbox", name="Name", exact=True).fill("Elsewhere")
+    page.get_by_role("textbox", name="Short name").fill("elsewhere")
+    page.get_by_role("main").get_by_role("button").first.click()
+    page.get_by_role("link", name="Import", exact=True).click()
+    page.get_by_label("A zip").set_input_files(pack)
+    page.get_by_role("button", name="Preview the import").click()
+    page.get_by_role("button", name="Import").click()
+    expect(page.get_by_role("status").filter(has_text="Imported:")).to_be_visible()
+
+    def specs(slug: str) -> list[object]:
+        rows = Task.objects.filter(episode__persona__benchmark__slug=slug).order_by("task_id")
+        return [load_task(row).model_dump(exclude={"source"}) for row in rows]
+
+    assert len(specs("sample")) > 10 and specs("elsewhere") == specs("sample")

@@ -1,0 +1,100 @@
+"""By keyboard alone: everything is reached, in order, and one sees where one is."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.builders import a_finished_pilot
+
+REACHABLE = """() => {
+    const wanted = "a[href], button, input:not([type=hidden]), select, textarea, summary";
+    const seen = (one) => one.checkVisibility({visibilityProperty: true}) && !one.disabled && one.tabIndex >= 0
+        && !one.closest("fieldset[disabled], [inert]") && one.getClientRects().length;
+    const found = [...document.querySelectorAll(wanted)].filter(seen);
+    const radios = new Set();
+    const first = (one) => one.type !== "radio" || !radios.has(one.name) && radios.add(one.name);
+    window.waiting = new Set(found.filter(first));
+    return window.waiting.size;
+}"""
+WHERE = """() => {
+    const one = document.activeElement;
+    if (one === document.body) return null;
+    window.waiting.delete(one);
+    const box = (one.type === "file" && one.labels[0] || one).getBoundingClientRect();
+    const drawn = (part) => {
+        const style = part && getComputedStyle(part);
+        const outlined = style && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+        return style && (outlined || style.boxShadow !== "none");
+    };
+    const box_of = one.matches("[type=checkbox], [type=radio]") && one.closest("label");
+    const label = one.type === "file" ? one.labels[0] : box_of;
+    const shown = drawn(one) || drawn(one.parentElement) || drawn(label);
+    const inside = box.width > 1 && box.height > 1 && box.bottom > 0 && box.top < innerHeight;
+    return {name: one.outerHTML.slice(0, 120), shown: Boolean(shown && inside)};
+}"""
+
+
+def walk(page: Page) -> list[str]:
+    """Press Tab through the whole page; what was not reached, and what does not show that it has the focus."""
+    wrong = []
+    page.wait_for_load_state("networkidle")  # what a page asks for at once may draw a part of it again
+    for _ in range(page.evaluate(REACHABLE) + 2):
+        page.keyboard.press("Tab")
+        here = page.evaluate(WHERE)
+        if here is None:
+            break
+        if not here["shown"]:
+            wrong.append(f"focus not seen: {here['name']}")
+    return wrong + page.evaluate(
+        "() => [...window.waiting].map((one) => 'not reached: ' + one.outerHTML.slice(0, 120))"
+    )
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_tab_reaches_everything_and_the_focus_is_seen(sample, radio, visit, width):
+    pilot = a_finished_pilot(sample, "radio_04_music_return")
+    window = visit("owner", viewport={"width": width, "height": 844})
+    wrong = {}
+    for path in (
+        "/",
+        "/b/sample/",
+        f"/b/sample/p/radio_producer/?task={radio['03_running_order'].pk}",
+        radio["04_music_return"].get_absolute_url(),
+        "/benchmarks/sample/pilots/new/",
+        pilot.get_absolute_url(),
+        f"/sessions/{pilot.runs.first().sessions.first().pk}/",
+        f"/audits/new/?benchmark=sample&pilot={pilot.pk}",
+        "/benchmarks/sample/releases/",
+    ):
+        page = window.go(path)
+        page.evaluate("document.querySelectorAll('details.menu').forEach((one) => one.open = false)")
+        if found := walk(page):
+            wrong[path] = found[:6]
+    assert wrong == {}, "\n".join(f"{name}: {one}" for name, found in wrong.items() for one in found)
+
+
+def test_the_first_tab_leads_past_the_rooms(sample, visit):
+    page = visit("author").go("/b/sample/")
+
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the work")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('main') !== null")
+
+
+def test_every_page_tells_its_keys(sample, radio, visit):
+    page = visit("owner").page
+    for path, key in (
+        ("/b/sample/", "New persona"),
+        ("/b/sample/p/radio_producer/", "First session"),
+        (radio["02_briefing"].get_absolute_url(), "Submit for review"),
+        ("/audits/", "Audits"),
+    ):
+        page.goto(path)
+        page.keyboard.press("?")
+        keys = page.get_by_role("dialog", name="Keys")
+        expect(keys.get_by_text(key, exact=True)).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(keys).to_be_hidden()

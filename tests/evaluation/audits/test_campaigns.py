@@ -1,0 +1,144 @@
+import json
+
+import pytest
+
+from annotations.campaigns import CampaignRefused
+from annotations.judgments import record_judgment
+from annotations.models import AuditCampaign
+from evaluation.audits.campaigns import audit_summary, auditable_pilots, audits_of, open_audit
+from evaluation.models import Pilot, Session, Snapshot, ToolCall, Turn, Verdict
+from studio.domain.task import ToolEvidence
+from studio.models import Blob
+from tests.annotations.builders import make_person
+from tests.evaluation.builders import benchmark_of, endpoint, pilot_of, rubric, task
+
+pytestmark = pytest.mark.django_db
+
+QUOTE = "zebra quote that only the judge pointed to"
+REASON = "walrus reason of the judge"
+
+
+@pytest.fixture
+def pilot() -> Pilot:
+    """One session of two turns, with a file, tool calls and a verdict of every kind."""
+    spec = task(
+        "fee",
+        checklist=(rubric("The note names the harbour fee."), rubric("The note is signed.")),
+        files_read=("note.md",),
+        tool_evidence=(ToolEvidence(tool="mail__send", call=("to",), result=("id",)),),
+    )
+    benchmark = benchmark_of(spec)
+    pilot = pilot_of(benchmark, agent="scripted-helpful")
+    session = Session.objects.get(run__pilot=pilot)
+    for number in (1, 2):
+        sha = Blob.objects.keep([f"# Note of turn {number}".encode()])[0]
+        snapshot = Snapshot.objects.create(run=session.run, manifest={"note.md": sha}, sha256=f"{number:064}")
+        turn = Turn.objects.create(
+            session=session,
+            number=number,
+            user_message=f"message {number}",
+            reply=f"reply {number}, by scripted-helpful",
+            snapshot=snapshot,
+        )
+        ToolCall.objects.create(
+            turn=turn,
+            position=1,
+            name="mail__send",
+            arguments={"to": ["ana@example.org"], "body": "private"},
+            result=json.dumps({"id": number}),
+        )
+    intent = {"turn": 1, "index": 1, "label": "mention the fee", "grader": "judge"}
+    strict = {"kind": "checklist", "scoring": "strict", "turn": 2, "grader": "rubric", "met": True}
+    rows = [
+        intent | {"kind": "satisfaction", "met": False},
+        intent | {"kind": "follow_up", "met": True},
+        strict | {"index": 1, "label": "names the fee"},
+        strict | {"index": 1, "label": "names the fee", "scoring": "compat"},
+        strict | {"index": 2, "label": "[tools] sent", "grader": "rule"},
+        strict | {"index": 3, "label": "ungraded", "met": None},
+    ]
+    Verdict.objects.bulk_create(Verdict(session=session, quote=QUOTE, reason=REASON, **row) for row in rows)
+    make_person(benchmark, "auditor")
+    return pilot
+
+
+def shown_of(campaign: AuditCampaign) -> dict[str, dict]:
+    return {packet.kind: packet.shown for packet in campaign.packets.all()}
+
+
+def test_only_what_a_model_decided_is_audited_and_of_checklists_the_strict_way(pilot):
+    campaign = open_audit(pilot, by=None)
+
+    assert sorted(campaign.packets.values_list("kind", flat=True)) == ["checklist", "follow_up", "satisfaction"]
+    assert [found.decisions for found in auditable_pilots(pilot.benchmark)] == [3]
+    assert list(audits_of(pilot)) == [campaign]
+
+
+def test_each_packet_shows_what_that_judge_saw_and_no_more(pilot):
+    shown = shown_of(open_audit(pilot, by=None))
+
+    reply = {"role": "assistant", "label": "turn 1", "text": "reply 1, by ▮▮▮"}
+    assert shown["follow_up"]["parts"] == [reply]
+    assert shown["satisfaction"]["parts"] == [reply, {"role": "file", "label": "note.md", "text": "# Note of turn 1"}]
+    assert shown["checklist"]["parts"] == [
+        {"role": "user", "label": "turn 1", "text": "message 1"},
+        {"role": "user", "label": "turn 2", "text": "message 2"},
+        {"role": "assistant", "label": "turn 2", "text": "reply 2, by ▮▮▮"},
+        {"role": "tool", "label": "mail__send", "text": 'call to: ["ana@example.org"]\nresult id: 1'},
+        {"role": "tool", "label": "mail__send", "text": 'call to: ["ana@example.org"]\nresult id: 2'},
+        {"role": "file", "label": "note.md", "text": "# Note of turn 2"},
+    ]
+    assert (shown["checklist"]["subject"], len(shown["checklist"]["context"])) == ("names the fee", 2)
+
+
+def test_what_the_judge_said_and_who_it_was_is_sealed(pilot):
+    campaign = open_audit(pilot, by=None)
+
+    shown = json.dumps(list(shown_of(campaign).values()))
+    assert not [word for word in (QUOTE, REASON, "scripted", "True", "true") if word in shown]
+    sealed = {packet.kind: packet.sealed for packet in campaign.packets.all()}
+    assert sealed["satisfaction"] == {"decision": False, "quote": QUOTE, "reason": REASON, "judge": "scripted-judge"}
+    assert sealed["follow_up"]["decision"] is True
+
+
+def test_the_same_seed_freezes_the_same_sample(pilot):
+    first, second = open_audit(pilot, size=2, by=None, seed=3), open_audit(pilot, size=2, by=None, seed=3)
+
+    assert [p.source for p in first.packets.all()] == [p.source for p in second.packets.all()]
+    assert first.packets.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"), [({"size": 0}, "size"), ({"size": 5_000}, "size"), ({"overlap": 2}, "overlap")]
+)
+def test_an_audit_that_cannot_be_is_refused_beside_its_entry(pilot, asked, field):
+    with pytest.raises(CampaignRefused) as refused:
+        open_audit(pilot, by=None, **asked)
+
+    assert refused.value.field == field
+
+
+def test_a_pilot_without_decisions_is_told_to_wait():
+    benchmark = benchmark_of(task("a"))
+    make_person(benchmark, "auditor")
+
+    with pytest.raises(CampaignRefused, match="Let a pilot finish first"):
+        open_audit(pilot_of(benchmark), by=None)
+
+
+def test_a_scripted_judges_audit_is_marked_and_no_evidence_and_a_real_ones_is(pilot):
+    practice = open_audit(pilot, by=None)
+    real = {"base_url": "http://localhost:1/v1", "scripted": False}
+    for part in ("agent", "user_model", "judge"):
+        setattr(pilot, part, endpoint(f"real-{part}", **real))
+    pilot.scripted = False
+    pilot.save()
+    audit = open_audit(pilot, by=None)
+    person = make_person(pilot.benchmark, "auditor")
+    for packet in [*practice.packets.all(), *audit.packets.all()]:
+        record_judgment(packet, auditor=person, answer="yes", number=1)
+
+    assert (practice.scripted, audit.scripted) == (True, False)
+    summary = audit_summary(pilot.benchmark)
+    assert (summary.packets, summary.total.rate.count, summary.total.rate.n) == (3, 1, 3)
+    assert audit_summary(pilot) == summary

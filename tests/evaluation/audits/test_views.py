@@ -1,0 +1,94 @@
+import pytest
+from django.test import Client
+
+from annotations.models import AuditCampaign
+from evaluation.models import Pilot, Session, Snapshot, Turn, Verdict
+from tests.annotations.builders import make_person
+from tests.evaluation.builders import benchmark_of, pilot_of, task
+
+pytestmark = pytest.mark.django_db
+
+
+def judged_pilot(decisions: int = 4) -> Pilot:
+    pilot = pilot_of(benchmark_of(task("fee")))
+    session = Session.objects.get(run__pilot=pilot)
+    snapshot = Snapshot.objects.create(run=session.run, manifest={}, sha256="0" * 64)
+    for number in range(1, decisions + 1):
+        Turn.objects.create(session=session, number=number, user_message="m", reply="r", snapshot=snapshot)
+        Verdict.objects.create(
+            session=session, kind="follow_up", turn=number, index=1, label="the fee", grader="judge", met=number % 2
+        )
+    return pilot
+
+
+def signed_in(user) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_an_owner_opens_an_audit_from_a_pilot():
+    pilot = judged_pilot()
+    make_person(pilot.benchmark, "auditor")
+    client = signed_in(make_person(pilot.benchmark, "owner"))
+    text = client.get("/audits/new/").content.decode()
+    assert f"Pilot {pilot.number} · scripted-helpful, judged by scripted-judge · 4 decisions, scripted" in text
+
+    sent = {"pilot": pilot.pk, "name": "", "size": 3, "overlap": 1, "seed": 5}
+    response = client.post("/audits/new/", sent)
+
+    audit = AuditCampaign.objects.get()
+    assert response.headers["Location"] == audit.get_absolute_url()
+    assert (audit.name, audit.seed, audit.scripted, audit.packets.count()) == (
+        f"Audit of pilot {pilot.number}",
+        5,
+        True,
+        3,
+    )
+
+
+def test_what_cannot_be_is_said_beside_its_field_and_what_was_typed_stays():
+    pilot = judged_pilot()
+    make_person(pilot.benchmark, "auditor")
+    client = signed_in(make_person(pilot.benchmark, "release_manager"))
+
+    sent = {"pilot": pilot.pk, "name": "typed name", "size": 3, "overlap": 4, "seed": 5}
+    text = client.post("/audits/new/", sent).content.decode()
+
+    assert "4 people are to judge each decision, but only 1 person is asked" in text
+    assert "typed name" in text
+    assert not AuditCampaign.objects.exists()
+
+
+def test_a_pilot_of_another_benchmark_cannot_be_chosen():
+    pilot, other = judged_pilot(), judged_pilot()
+    make_person(pilot.benchmark, "auditor")
+    client = signed_in(make_person(pilot.benchmark, "owner"))
+
+    text = client.post("/audits/new/", {"pilot": other.pk, "size": 3, "overlap": 1, "seed": 5}).content.decode()
+
+    assert "This pilot has nothing to audit" in text
+    assert client.get(f"/audits/new/?benchmark={other.benchmark.slug}").status_code == 404
+
+
+def test_who_may_not_open_audits_does_not_find_the_page():
+    pilot = judged_pilot()
+
+    assert signed_in(make_person(pilot.benchmark, "auditor", "author")).get("/audits/new/").status_code == 404
+
+
+def test_with_several_benchmarks_one_is_chosen_first():
+    first, second = judged_pilot().benchmark, judged_pilot().benchmark
+    owner = make_person(first, "owner")
+    second.memberships.create(user=owner, role="owner")
+    client = signed_in(owner)
+
+    assert f"?benchmark={second.slug}" in client.get("/audits/new/").content.decode()
+    assert "Nobody to ask yet" in client.get(f"/audits/new/?benchmark={second.slug}").content.decode()
+
+
+def test_without_anything_to_audit_the_page_says_what_comes_first():
+    benchmark = benchmark_of(task("a"))
+    client = signed_in(make_person(benchmark, "owner"))
+
+    assert "No decision to audit yet" in client.get("/audits/new/").content.decode()

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from evaluation.grading.items import Graded, items_of, over_turns
+from evaluation.grading.rule import BrokenRule, Material, check_rule
+from evaluation.protocol.participants import ToolRecord
+from studio.domain.task import ChecklistItem, Rule, TaskSpec
+
+TASK = TaskSpec(
+    task_id="t",
+    checklist=(
+        ChecklistItem(uid="a", criterion="First"),
+        ChecklistItem(uid="b", criterion="  "),
+        ChecklistItem(uid="c", criterion="Second", weight=2, grader="rule", rule=Rule(kind="file_exists", path="x")),
+    ),
+    grader_script="data/p/scripts/check.py",
+)
+
+
+def test_script_keys_follow_the_checklist_with_weight_one():
+    items = items_of(TASK, ["sent", "titled"])
+
+    assert [(item.index, item.grader, item.criterion, item.weight) for item in items] == [
+        (1, "rubric", "First", 1.0),
+        (2, "rule", "Second", 2.0),
+        (3, "rule", "[tools] sent", 1.0),
+        (4, "rule", "[tools] titled", 1.0),
+    ]
+
+
+def test_a_script_without_known_keys_stands_for_itself():
+    assert [item.criterion for item in items_of(TASK)] == ["First", "Second", "[tools] check.py"]
+
+
+@pytest.mark.parametrize(
+    ("values", "graded"),
+    [
+        ([(1, False), (2, True), (3, False)], Graded(True, 2)),
+        ([(1, False), (2, False)], Graded(False)),
+        ([(1, None), (2, True)], Graded(True, 2)),
+        ([(1, None), (2, False)], Graded(None)),
+        ([], Graded(None)),
+    ],
+)
+def test_an_item_is_met_if_any_turn_met_it_and_never_not_met_for_want_of_a_grader(values: list, graded: Graded):
+    assert over_turns(values) == graded
+
+
+CALLS = [
+    ToolRecord("mcp_appworld_gmail__send", {"to": "x@y", "n": 1}, "{}"),
+    ToolRecord("delete", {}, "no", ok=False),
+]
+MATERIAL = Material("The Fee is\n 40 euros.", CALLS, {"out/a.md": b"Total:  40", "raw": b"\xff40"}.get)
+
+
+@pytest.mark.parametrize(
+    ("rule", "met"),
+    [
+        (Rule(kind="file_exists", path="out/a.md"), True),
+        (Rule(kind="file_exists", path="b.md"), False),
+        (Rule(kind="file_contains", path="out/a.md", text="total: 40"), True),
+        (Rule(kind="file_contains", path="raw", text="40"), True),
+        (Rule(kind="file_contains", path="b.md", text="x"), False),
+        (Rule(kind="file_lacks", path="out/a.md", text="41"), True),
+        (Rule(kind="file_lacks", path="b.md", text="41"), False),
+        (Rule(kind="reply_contains", text="fee is 40"), True),
+        (Rule(kind="reply_lacks", text="fee is 40"), False),
+        (Rule(kind="tool_called", tool="gmail__send", arguments={"to": "x@y"}), True),
+        (Rule(kind="tool_called", tool="gmail__send", arguments={"to": "z"}), False),
+        (Rule(kind="tool_called", tool="gmail__send", arguments={"n": True}), False),
+        (Rule(kind="tool_called", tool="gmail__send", arguments={"bcc": None}), False),
+        (Rule(kind="tool_called", tool="delete"), False),
+    ],
+)
+def test_rules_are_exact(rule: Rule, met: bool):
+    assert check_rule(rule, MATERIAL).met is met
+
+
+@pytest.mark.parametrize(
+    "rule", [Rule(kind="file_exists"), Rule(kind="reply_lacks", text=" "), Rule(kind="tool_called")]
+)
+def test_a_rule_that_says_nothing_is_broken(rule: Rule):
+    with pytest.raises(BrokenRule):
+        check_rule(rule, MATERIAL)

@@ -1,0 +1,207 @@
+"""Grader scripts, honest and hostile. None hurts more than its own turn, and each says what happened."""
+
+import textwrap
+
+import pytest
+
+from evaluation.grading import script
+from evaluation.grading.script import GraderBroken, GraderTurn, grader_keys, run_grader
+from evaluation.sandbox import why_unavailable
+
+HONEST = """
+def score(tools_history):
+    sent = [item for item in tools_history if item["tool_name"] == "gmail__send_email"]
+    print("looking at", len(sent))
+    right = [item for item in sent if "ana@example.org" in item["call"]["to"]]
+    return {"email_sent": bool(sent), "to_the_right_person": int(bool(right))}
+"""
+SENT = [{"tool_name": "gmail__send_email", "call": {"to": ["ana@example.org"]}, "result": {"id": 1}}]
+
+
+@pytest.fixture(autouse=True)
+def sandbox() -> None:
+    if words := why_unavailable():
+        pytest.skip(words)
+
+
+def on_tools(body: str) -> str:
+    """A script that keeps the contract without tool calls and does something else with them."""
+    return "def score(h):\n    if not h:\n        return {'a': 0, 'b': 0}\n" + textwrap.indent(
+        textwrap.dedent(body), "    "
+    )
+
+
+def test_every_turn_is_graded_with_its_own_history():
+    run = run_grader(HONEST, [[], SENT, []])
+
+    nothing = GraderTurn({"email_sent": 0, "to_the_right_person": 0})
+    assert run.keys == ("email_sent", "to_the_right_person")
+    assert run.turns == (nothing, GraderTurn({"email_sent": 1, "to_the_right_person": 1}), nothing)
+
+
+def test_keys_come_in_the_order_of_the_script_and_are_asked_for_once(monkeypatch):
+    source = "def score(h): return {'z': 0, 'a': 1, 'm': False}"
+    assert grader_keys(source) == ("z", "a", "m")
+
+    monkeypatch.setattr(script, "run_python", None)
+
+    assert grader_keys(source) == ("z", "a", "m")
+
+
+def test_keys_that_are_known_are_not_asked_for_again():
+    assert run_grader(HONEST, [], keys=("x",)) == script.GraderRun(("x",), ())
+    assert run_grader(HONEST, [SENT], keys=("email_sent",)).turns == (GraderTurn({"email_sent": 1}),)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("def score(h): return {}", "returned no keys"),
+        ("def score(h): return [1]", "returned list from score"),
+        ("def score(h): return {1: 1}", "a key that is not a text"),
+        ("def score(h): return {'a': 'yes'}", r"returned 'yes' \(str\) for 'a', not 0 or 1"),
+        ("x = 1", "defines no function score"),
+        ("def score(:", "SyntaxError in line 1"),
+        ("import studio", "ModuleNotFoundError in line 1: No module named 'studio'"),
+        ("\n\n1 / 0", "ZeroDivisionError in line 3: division by zero"),
+        ("raise SystemExit('bye')", "SystemExit in line 1: bye"),
+        ("import os; os._exit(0)", "ended its process without an answer"),
+        ("import os; os.kill(-1, 9)", r"score\(\[\]\) gave no answer. It was killed by signal 9"),
+        ("def score(h): return {str(i): 0 for i in range(10**5)}", "returned 100000 keys"),
+        ("\0", "the script raised"),
+    ],
+)
+def test_a_script_without_keys_is_broken_and_says_how(source, words):
+    with pytest.raises(GraderBroken, match=words):
+        grader_keys(source)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return {'a': 1, 'b': 0.5}", "returned '0.5' (float) for 'b', not 0 or 1"),
+        ("return None", "returned NoneType from score()"),
+        ("raise ValueError('odd')", "raised ValueError in line 4: odd"),
+        ("import sys; sys.exit(0)", "raised SystemExit"),
+        ("import os; os._exit(0)", "ended its process without an answer"),
+        ("import os; os.kill(-1, 9)", "the run was stopped in this turn. It was killed by signal 9"),
+        ("import os; os.abort()", "was killed (SIGABRT)"),
+        ("x = bytearray(10 ** 10)", "raised MemoryError"),
+        ("open('/etc/passwd').read()", "raised FileNotFoundError"),
+        ("open('/usr/lib/x', 'w')", "Read-only file system"),
+        ("import socket; socket.create_connection(('127.0.0.1', 5432))", "ConnectionRefusedError"),
+        ("class E(Exception):\n    def __str__(self): raise self\nraise E", "an exception that cannot be described"),
+    ],
+)
+def test_a_failing_call_costs_its_own_turn_only(body, words):
+    source = on_tools(body)
+
+    run = run_grader(source, [[], SENT, []])
+
+    assert [turn.values for turn in run.turns] == [{"a": 0, "b": 0}] * 3
+    assert [bool(turn.problem) for turn in run.turns] == [False, True, False]
+    assert words in run.turns[1].problem
+
+
+@pytest.mark.parametrize("body", ["while True: pass", "while True: print('x' * 10**6)"])
+def test_a_call_that_does_not_end_is_ended(body, monkeypatch):
+    monkeypatch.setattr(script, "CALL_SECONDS", 0.5)
+
+    run = run_grader(on_tools(body), [SENT, []])
+
+    assert [turn.problem for turn in run.turns] == ["the script did not end within 0.5 s", ""]
+
+
+def test_a_call_that_forks_without_end_leaves_the_next_one_its_processes():
+    body = "import os\nwhile True:\n    try: os.fork()\n    except OSError: return {'a': 1, 'b': 1}"
+
+    run = run_grader(on_tools(body), [SENT, [], SENT])
+
+    assert run.turns[1] == GraderTurn({"a": 0, "b": 0})
+
+
+def test_a_call_cannot_change_what_the_next_one_sees():
+    source = """
+seen = []
+def score(history):
+    seen.append(1)
+    found = {"first": int(len(seen) == 1), "full": int(len(history) == 1)}
+    history.clear()
+    return found
+"""
+    run = run_grader(source, [SENT, SENT])
+
+    assert run.turns == (GraderTurn({"first": 1, "full": 1}),) * 2
+
+
+WRITE_EVERYWHERE = """
+import os
+for fd in range(3, 64):
+    try:
+        os.write(fd, b'{"values": [["a", 7]]}\\n')
+    except OSError:
+        pass
+return {}
+"""
+FORGED = r'{"values": [["a", 1], ["b", 1]]}\n'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"import sys; sys.__stdout__.write('{FORGED}' * 5); return {{'a': 0, 'b': 0}}",
+        f"import os; os.write(1, b'{FORGED}' * 5); return {{'a': 0, 'b': 0}}",
+        f"import json; json.dumps = lambda *a, **k: '{FORGED}'; return {{'a': 0, 'b': 0}}",
+        "import builtins; builtins.isinstance = lambda *a: True; return 7",
+        "import os; parent = f'/proc/{os.getppid()}/fd'; [open(f'{parent}/{n}', 'w') for n in os.listdir(parent)]",
+        WRITE_EVERYWHERE,
+    ],
+)
+def test_a_script_cannot_speak_for_a_turn_it_is_not_asked_about(body):
+    run = run_grader(on_tools(body), [SENT, []])
+
+    assert [turn.values for turn in run.turns] == [{"a": 0, "b": 0}] * 2
+    assert run.turns[1].problem == ""
+
+
+def test_unknown_keys_are_ignored_with_whatever_they_hold_and_missing_ones_are_0():
+    run = run_grader(on_tools("return {'b': True, 'other': 'junk'}"), [SENT])
+
+    assert run.turns == (GraderTurn({"a": 0, "b": 1}),)
+
+
+def test_the_driver_refuses_to_run_anywhere_else():
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, script.__file__.replace("script.py", "script_driver.py")], check=False, capture_output=True
+    )
+
+    assert done.returncode == 1
+    assert b"inside the sandbox only" in done.stderr
+
+
+def test_what_a_script_says_can_be_stored():
+    odd = on_tools("raise ValueError('nul \\0 and half \\ud800')")
+
+    problem = run_grader(odd, [SENT]).turns[0].problem
+
+    assert "nul \ufffd and half ?" in problem
+    with pytest.raises(GraderBroken, match="a key that is not text"):
+        grader_keys("def score(h): return {'a\\0': 0}")
+    with pytest.raises(GraderBroken, match="a key that is not text"):
+        grader_keys("def score(h): return {'a\\ud800': 0}")
+
+
+@pytest.mark.parametrize(
+    ("body", "broken"),
+    [
+        ("raise ValueError('odd')", False),
+        ("return None", False),
+        ("import os; os._exit(0)", True),
+        ("import os; os.kill(-1, 9)", True),
+    ],
+)
+def test_a_call_that_had_to_be_stopped_is_told_from_one_that_raised(body, broken):
+    assert run_grader(on_tools(body), [SENT]).turns[0].broken is broken

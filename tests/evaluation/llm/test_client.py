@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from evaluation.llm import Budget, BudgetSpent, Call, Door, Endpoint, KeyMissing, Prices, ServerFailed, UnreadableAnswer
+from evaluation.llm.client import request_hash
+from evaluation.llm.completion import read_completion
+from evaluation.protocol.participants import Tokens
+from evaluation.scripted.server import ScriptedServer
+
+HELLO = [{"role": "user", "content": "Write a plan."}]
+DoorTo = Callable[..., Door]
+
+
+class Notebook:
+    """A recorder that keeps calls in memory."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+
+    def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
+        found = (
+            call.response for call in self.calls if call.request_hash == request_hash and call.response is not None
+        )
+        return next(found, None)
+
+    def record(self, call: Call) -> None:
+        self.calls.append(call)
+
+
+def test_a_call_gives_text_tokens_and_cost(door_to: DoorTo):
+    door = door_to("scripted-silent", prices=Prices(Decimal(3), Decimal(15)))
+
+    completion = door.complete(HELLO)
+
+    assert completion.text == "Done."
+    assert completion.finish_reason == "stop"
+    assert not completion.replayed
+    assert completion.tokens.prompt > 0
+    assert completion.tokens.completion > 0
+    spent = 3 * completion.tokens.prompt + 15 * completion.tokens.completion
+    assert completion.cost == (Decimal(spent) / 1_000_000).quantize(Decimal("0.000001"))
+
+
+def test_tool_calls_come_as_the_model_wrote_them(door_to: DoorTo, told: Callable[..., None]):
+    told({"tool_calls": [{"name": "read_file", "arguments": {"path": "a.md"}}]})
+
+    completion = door_to("scripted-helpful").complete(HELLO)
+
+    (call,) = completion.tool_calls
+    assert (call.name, call.arguments) == ("read_file", '{"path": "a.md"}')
+    assert completion.message["tool_calls"][0]["function"] == {"name": "read_file", "arguments": '{"path": "a.md"}'}
+
+
+def test_what_was_answered_once_is_not_asked_again(door_to: DoorTo, scripted: ScriptedServer):
+    notebook = Notebook()
+    first = door_to("scripted-passive", recorder=notebook).complete(HELLO)
+
+    second = door_to("scripted-passive", recorder=notebook).complete(HELLO)
+
+    assert second.replayed
+    assert (second.text, second.tokens, second.request_hash) == (first.text, first.tokens, first.request_hash)
+    assert scripted.stats["requests"] == 1
+    assert len(notebook.calls) == 1
+
+
+def test_asking_again_on_purpose_is_a_new_call(door_to: DoorTo, scripted: ScriptedServer):
+    door = door_to("scripted-passive", recorder=Notebook())
+
+    hashes = {door.complete(HELLO, sequence=number).request_hash for number in (0, 1)}
+
+    assert len(hashes) == 2
+    assert scripted.stats["requests"] == 2
+
+
+def test_every_part_of_a_request_counts_for_its_identity():
+    endpoint = Endpoint("a", "https://models.example/v1", "m")
+    body = {"model": "m", "messages": HELLO, "temperature": 0}
+
+    hashes = [
+        request_hash(endpoint, body, 0),
+        request_hash(endpoint, body, 1),
+        request_hash(endpoint, {**body, "temperature": 1}, 0),
+        request_hash(endpoint, {**body, "messages": [*HELLO, *HELLO]}, 0),
+        request_hash(Endpoint("a", "https://elsewhere.example/v1", "m"), body, 0),
+    ]
+
+    assert len(set(hashes)) == len(hashes)
+    assert request_hash(endpoint, dict(reversed(body.items())), 0) == hashes[0]
+
+
+def test_the_record_holds_failed_calls_with_their_attempts(door_to: DoorTo):
+    notebook = Notebook()
+    door = door_to("scripted-silent+500", recorder=notebook)
+
+    with pytest.raises(ServerFailed):
+        door.complete(HELLO)
+
+    (call,) = notebook.calls
+    assert (call.response, call.attempts, call.tokens, call.cost) == (None, 3, Tokens(), Decimal(0))
+    assert call.error == "test failed with status 500: Something broke."
+
+
+def test_the_budget_stops_the_next_call_before_it_is_sent(door_to: DoorTo, scripted: ScriptedServer):
+    budget = Budget(max_calls=1)
+    door = door_to("scripted-silent", budget=budget)
+    completion = door.complete(HELLO)
+
+    with pytest.raises(BudgetSpent, match="limit of 1 model calls"):
+        door.complete(HELLO)
+
+    assert (budget.calls, budget.tokens) == (1, completion.tokens)
+    assert scripted.stats["requests"] == 1
+
+
+@pytest.mark.parametrize("limits", [{"max_tokens": 1}, {"max_cost": Decimal("0.000001")}])
+def test_tokens_and_cost_have_limits_too(door_to: DoorTo, limits: dict[str, Any]):
+    door = door_to("scripted-silent", budget=Budget(**limits), prices=Prices(Decimal(100), Decimal(100)))
+    door.complete(HELLO)
+
+    with pytest.raises(BudgetSpent):
+        door.complete(HELLO)
+
+
+def test_replayed_calls_count_for_the_budget(door_to: DoorTo):
+    notebook, budget = Notebook(), Budget(max_calls=1)
+    door_to("scripted-silent", recorder=notebook).complete(HELLO)
+    door = door_to("scripted-silent", recorder=notebook, budget=budget)
+    door.complete(HELLO)
+
+    with pytest.raises(BudgetSpent):
+        door.complete(HELLO)
+
+
+def test_the_endpoint_has_the_last_word_on_parameters(door_to: DoorTo):
+    notebook = Notebook()
+    door = door_to("scripted-silent", recorder=notebook, params={"temperature": None, "seed": 7})
+
+    door.complete(HELLO, temperature=0, top_p=1)
+
+    assert notebook.calls[0].request == {"top_p": 1, "seed": 7, "model": "scripted-silent", "messages": HELLO}
+
+
+def test_a_missing_key_is_named_by_its_variable_and_nothing_is_sent(
+    door_to: DoorTo, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("MODELS_API_KEY", raising=False)
+    door = door_to("scripted-silent", key_env="MODELS_API_KEY")
+
+    with pytest.raises(KeyMissing, match="environment variable MODELS_API_KEY, which is not set"):
+        door.complete(HELLO)
+
+    assert scripted.stats.get("requests", 0) == 0
+
+
+def test_requests_under_way_at_once_are_limited():
+    from concurrent.futures import ThreadPoolExecutor
+
+    from evaluation.llm import Limits
+
+    # A server of its own: what another test left stalling would count as under way.
+    with ScriptedServer(latency=0.02) as own:
+        endpoint = Endpoint("few", own.url, "scripted-silent", limits=Limits(10, max_concurrency=2))
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda _: Door(endpoint).complete(HELLO), range(12)))
+
+        assert (own.stats["requests"], own.stats["max_in_flight"]) == (12, 2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"key_env": "HOME"}, "end in API_KEY"),
+        ({"key_env": "OPENAI_API_KEY; echo"}, "end in API_KEY"),
+        ({"key_env": "openai_api_key"}, "end in API_KEY"),
+        ({"base_url": "file:///etc/passwd"}, "must begin with https://"),
+        ({"base_url": "https://me:secret@models.example/v1"}, "holds a user or password"),
+        ({"params": {"messages": []}}, "may not set messages"),
+    ],
+)
+def test_what_cannot_be_an_endpoint_is_refused(wrong: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=message):
+        Endpoint(**{"name": "a", "base_url": "https://models.example/v1", "model": "m", **wrong})
+
+
+def test_the_scripted_address_is_served_by_the_process_itself(settings: Any):
+    settings.SCRIPTED_MODEL_URL = ""
+    endpoint = Endpoint("scripted", "scripted:", "scripted-silent", scripted=True)
+
+    completion = Door(endpoint).complete(HELLO)
+
+    assert completion.text == "Done."
+    assert endpoint.address() == endpoint.address()
+
+
+def test_a_set_address_of_the_scripted_model_is_taken(settings: Any):
+    settings.SCRIPTED_MODEL_URL = "http://models.internal:9/v1"
+
+    assert Endpoint("scripted", "scripted:", "m").address() == "http://models.internal:9/v1"
+
+
+def test_unreadable_arguments_go_back_into_the_conversation_as_json(door_to: DoorTo):
+    completion = door_to("scripted-silent+bad-arguments").complete(HELLO)
+
+    assert completion.tool_calls[0].arguments == "{not json"
+    assert completion.message["tool_calls"][0]["function"]["arguments"] == '{"not_json": "{not json"}'
+
+
+def test_what_an_endpoint_wants_to_see_again_is_kept():
+    body = {
+        "choices": [
+            {
+                "message": {
+                    "tool_calls": [
+                        {"id": "a", "function": {"name": "f"}, "extra_content": {"signature": "x"}, "index": 0}
+                    ]
+                }
+            }
+        ]
+    }
+
+    _, (call,), _, tokens = read_completion(body)
+
+    assert call.entry == {
+        "id": "a",
+        "type": "function",
+        "function": {"name": "f", "arguments": "{}"},
+        "extra_content": {"signature": "x"},
+    }
+    assert tokens == Tokens()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [None, [], {}, {"choices": []}, {"choices": [3]}, {"choices": [{"message": None}]},
+     {"choices": [{"message": {"tool_calls": 3}}]}, {"choices": [{"message": {"tool_calls": [{}]}}]}],
+)  # fmt: skip
+def test_a_body_that_is_no_completion_is_unreadable(body: Any):
+    with pytest.raises(UnreadableAnswer):
+        read_completion(body)

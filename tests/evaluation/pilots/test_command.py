@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import call_command
+
+from evaluation.models import Pilot
+from studio.domain.persona import PersonaSpec
+from tests.evaluation.builders import benchmark_of, endpoint, intents, rubric, task
+from tests.evaluation.stub_model import StubModel, decisions, serving
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch, settings) -> Iterator[StubModel]:
+    monkeypatch.setenv("STUB_API_KEY", "none")
+    monkeypatch.setattr("evaluation.pilots.wait.workers_answer", lambda: False)
+    settings.SESSION_RETRY_SECONDS, settings.SESSION_ATTEMPTS = 0, 2
+    with serving(StubModel()) as model:
+        endpoint("stub", base_url=model.base_url, scripted=False, key_env="STUB_API_KEY")
+        yield model
+
+
+def run(*arguments: str) -> int:
+    """The exit status."""
+    try:
+        call_command("pilot", *arguments)
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+PARTS = ("--agent", "stub", "--user-model", "stub", "--judge", "stub")
+
+
+def test_without_a_worker_the_command_runs_every_session_itself_and_reports_in_json(stub: StubModel, capsys):
+    benchmark = benchmark_of(
+        task("a"), task("b", "a", intents=intents("x"), checklist=(rubric("c"),)), persona=PersonaSpec(user_id="one")
+    )
+    benchmark_of(task("z", checklist=(rubric("c"),)), persona=PersonaSpec(user_id="two"), into=benchmark)
+    stub.follow_up = lambda body: decisions(body, lambda index: True)
+
+    status = run("--benchmark", benchmark.slug, *PARTS, "--runs", "2", "--wait", "--json")
+
+    report = json.loads(capsys.readouterr().out)
+    assert (status, report["state"]) == (0, "finished")
+    assert [(row["persona"], row["task"], row["run"], row["state"]) for row in report["sessions"]] == [
+        (persona, name, number, "finished")
+        for persona, names in (("one", "ab"), ("two", "z"))
+        for number in (1, 2)
+        for name in names
+    ]
+    assert (report["scores"]["compat"]["proc"], report["scores"]["strict"]["comp_std"]) == (1.0, 0.0)
+
+
+def test_only_chosen_tasks_and_what_they_need_are_run_and_told_in_words(stub: StubModel, capsys):
+    benchmark = benchmark_of(task("a"), task("b"), task("c", "b", checklist=(rubric("x"),)))
+
+    status = run("--benchmark", benchmark.slug, *PARTS, "--tasks", "c", "--wait")
+
+    told = capsys.readouterr().out
+    assert status == 0
+    assert " · a · " not in told
+    assert " · c · run 1: finished, 3 turns, Proc 0.0 %, Comp 100.0 % compat / 100.0 % strict" in told
+
+
+def test_an_outage_of_ours_is_exit_status_1(stub: StubModel, capsys):
+    benchmark = benchmark_of(task("a"))
+    stub.satisfaction = lambda body: (400, "{}")
+
+    status = run("--benchmark", benchmark.slug, *PARTS, "--wait", "--json")
+
+    report = json.loads(capsys.readouterr().out)
+    assert (status, report["state"], report["sessions"][0]["state"]) == (1, "stopped", "error")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--benchmark", "nothing", *PARTS), "There is no benchmark “nothing”"),
+        (("--benchmark", "SLUG", "--agent", "nobody"), "--agent: there is no model “nobody”. Those there are: "),
+        (("--benchmark", "SLUG", "--agent", "stub"), "Say who it is with --user-model"),
+        (("--benchmark", "SLUG", *PARTS, "--tasks", "q"), "No episode here has the task “q”."),
+        (("--benchmark", "SLUG", *PARTS, "--runs", "99"), "between 1 and 20 runs"),
+    ],
+)
+def test_a_wrong_call_is_exit_status_2_and_starts_nothing(
+    stub: StubModel, capsys, arguments: tuple[str, ...], told: str
+):
+    slug = benchmark_of(task("a")).slug
+
+    status = run(*(slug if part == "SLUG" else part for part in arguments), "--json")
+
+    out, err = capsys.readouterr()
+    assert (status, Pilot.objects.count()) == (2, 0)
+    assert told in err
+    assert told in json.loads(out)["errors"][0]["message"] + " " + json.loads(out)["errors"][0]["mend"]

@@ -1,0 +1,123 @@
+"""Whole pilots over HTTP with the scripted model, well-behaved and not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evaluation.models import ModelCall, Session, Verdict
+from evaluation.pilots.wait import wait_for
+from evaluation.results.pilot_report import pilot_report
+from studio.domain.task import Rule
+from studio.imports.importer import import_path
+from studio.models import Benchmark
+from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, rule, task
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def no_workers(monkeypatch: pytest.MonkeyPatch, settings) -> None:
+    monkeypatch.setattr("evaluation.pilots.wait.workers_answer", lambda: False)
+    settings.SESSION_RETRY_SECONDS, settings.SESSION_ATTEMPTS = 0, 2
+
+
+def small_benchmark() -> Benchmark:
+    return benchmark_of(
+        task("a", assets=(file("notes.md", "The harbour fee is due on Friday."),)),
+        task(
+            "b",
+            "a",
+            intents=intents("Name the harbour fee.", "Sign as the clerk of the northern office."),
+            files_read=("notes.md",),
+            checklist=(
+                rubric("The reply names the harbour fee.", 2),
+                rule("The notes are still there.", Rule(kind="file_exists", path="notes.md")),
+            ),
+        ),
+    )
+
+
+def test_every_scripted_agent_gets_through_an_episode_and_is_marked_as_scripted():
+    benchmark = small_benchmark()
+    for agent in ("scripted-helpful", "scripted-passive", "scripted-asks", "scripted-silent"):
+        report = pilot_report(wait_for(pilot_of(benchmark, agent)))
+
+        assert (report["state"], report["scripted"], report["scores"]["scripted"]) == ("finished", True, True)
+        for session in report["sessions"]:
+            assert session["turns"] <= len(session["intents"]) + 1
+            assert {intent["status"] for intent in session["intents"]} <= {"completed", "inferred", "provided"}
+
+
+def test_the_same_pilot_twice_gives_the_same_outcome():
+    benchmark = small_benchmark()
+
+    reports = [pilot_report(wait_for(pilot_of(benchmark, "scripted-asks"))) for _ in range(2)]
+
+    for report in reports:
+        for session in report["sessions"]:
+            del session["session"]
+    assert reports[0]["sessions"] == reports[1]["sessions"]
+    assert reports[0]["scores"] == reports[1]["scores"]
+
+
+def test_a_judge_that_stumbles_in_every_way_is_asked_again():
+    stumbles = ("fenced", "fewer", "more", "prose", "malformed", "500", "cut")
+    model = endpoint("stumbling", model="scripted-judge" + "".join(f"+{stumble}x1" for stumble in stumbles))
+
+    pilot = wait_for(pilot_of(small_benchmark(), judge=model))
+
+    assert pilot.state == "finished"
+    assert set(Session.objects.values_list("state", flat=True)) == {"finished"}
+    answered = ModelCall.objects.filter(endpoint=model, response__isnull=False)
+    used = Verdict.objects.filter(model_call__endpoint=model).values("model_call").distinct()
+    assert answered.count() == used.count() + 3
+
+
+def test_a_quote_nobody_said_marks_the_verdict_and_a_true_one_does_not():
+    liar = endpoint("liar", model="scripted-judge+misquote")
+
+    wait_for(pilot_of(small_benchmark(), judge=liar))
+    wait_for(pilot_of(small_benchmark()))
+
+    met = Verdict.objects.filter(kind="checklist", grader="rubric", met=True)
+    assert set(met.filter(model_call__endpoint=liar).values_list("supported", flat=True)) == {False}
+    assert set(met.exclude(model_call__endpoint=liar).values_list("supported", flat=True)) == {True}
+
+
+def test_a_judge_that_stays_away_stops_the_pilot_and_is_never_the_agents_failure():
+    broken = endpoint("broken", model="scripted-judge+quota")
+
+    pilot = wait_for(pilot_of(benchmark_of(task("a", checklist=(rubric("x"),))), judge=broken))
+
+    score = pilot_report(pilot)["scores"]["strict"]
+    assert (pilot.state, score["failed"], score["missing"], score["comp"]) == ("stopped", 0, 1, None)
+
+
+def test_a_real_episode_of_twenty_tasks(pibench_data: Path):
+    benchmark = Benchmark.objects.create(slug="real", name="Real")
+    import_path(benchmark, pibench_data / "law_trainee", by=None)
+
+    pilot = wait_for(pilot_of(benchmark, "scripted-asks"))
+
+    report = pilot_report(pilot)
+    assert (report["state"], len(report["sessions"])) == ("finished", 20)
+    scored = [session for session in report["sessions"] if not session["setup"]]
+    assert len(scored) == 11
+    assert all(session["proc"] is not None and session["comp"]["strict"] is not None for session in scored)
+    missing_scripts = {s["task"][-3:] for s in scored if s["ungraded"]}
+    assert missing_scripts == {"008", "012", "014", "018", "020"}
+    assert sum(s["tokens"]["judge"] for s in scored) > 0
+    hidden = benchmark_texts(benchmark)
+    for call in ModelCall.objects.filter(purpose="agent", turn=1):
+        assert not any(text in str(call.request["messages"]) for text in hidden)
+
+
+def benchmark_texts(benchmark: Benchmark) -> list[str]:
+    """Every criterion: none of them may reach an agent."""
+    from studio.models import ChecklistItem
+
+    return list(
+        ChecklistItem.objects.filter(task__episode__persona__benchmark=benchmark).values_list("criterion", flat=True)
+    )

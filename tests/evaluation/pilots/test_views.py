@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+
+from annotations.campaigns import FrozenDecision, close_campaign, open_campaign
+from annotations.packets import Part, Sealed, show
+from evaluation.audits.campaigns import source_of
+from evaluation.models import ModelEndpoint, Pilot, Session
+from evaluation.views.pilots import PERSONAS_PER_PAGE
+from studio.domain.persona import PersonaSpec
+from studio.models import Membership, TaskState
+from tests.evaluation.builders import benchmark_of, rubric, task
+from tests.evaluation.factories import finish, person, pilot_row, settle, turn, verdict
+
+pytestmark = pytest.mark.django_db
+STRANGE = ["/pilots/{pilot}/", "/pilots/{pilot}/report.json", "/sessions/{session}/", "/benchmarks/{slug}/pilots/"]
+
+
+def choice(**changes: object) -> dict[str, object]:
+    names = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
+    chosen = {part: ModelEndpoint.objects.get(name=name).pk for part, name in names.items()}
+    return chosen | {"persona": "", "runs": 1} | changes
+
+
+def signed_in(client: Client, pilot: Pilot, *roles: str) -> Client:
+    client.force_login(person(pilot.benchmark, *roles))
+    return client
+
+
+@pytest.mark.parametrize("path", STRANGE)
+def test_someone_elses_pilot_does_not_exist(client: Client, path: str):
+    pilot = pilot_row()
+    session = Session.objects.get()
+    client.force_login(person())
+
+    path = path.format(pilot=pilot.pk, session=session.pk, slug=pilot.benchmark.slug)
+
+    assert client.get(path).status_code == 404
+    assert client.post(f"/pilots/{pilot.pk}/cancel/").status_code == 404
+    assert client.post(f"/benchmarks/{pilot.benchmark.slug}/pilots/new/", choice()).status_code == 404
+    pilot.refresh_from_db()
+    assert (pilot.state, Pilot.objects.count()) == ("waiting", 1)
+
+
+def test_whoever_has_not_signed_in_is_asked_to(client: Client):
+    assert client.get("/pilots/").url.startswith("/login/")
+
+
+def test_a_viewer_reads_and_starts_nothing(client: Client):
+    pilot = pilot_row()
+    signed_in(client, pilot, "viewer")
+
+    page = client.get(f"/pilots/{pilot.pk}/").content.decode()
+
+    assert "Cancel</button>" not in page
+    assert client.post(f"/pilots/{pilot.pk}/cancel/").status_code == 403
+    assert client.post(f"/benchmarks/{pilot.benchmark.slug}/pilots/new/", choice()).status_code == 403
+    assert Pilot.objects.count() == 1
+
+
+def test_an_author_starts_a_pilot_and_arrives_at_its_page(client: Client):
+    benchmark = benchmark_of(task("a"), task("b", "a"), task("c"))
+    client.force_login(person(benchmark, "author"))
+
+    answer = client.post(
+        f"/benchmarks/{benchmark.slug}/pilots/new/", choice(tasks=["b"], runs=2, turns=5, tokens=1000, cost="0.5")
+    )
+
+    pilot = Pilot.objects.get()
+    assert answer.url == f"/pilots/{pilot.pk}/"
+    assert (pilot.runs_wanted, pilot.limits["turns"], pilot.limits["tokens"], pilot.limits["cost"]) == (2, 5, 1000, 0.5)
+    assert list(pilot.runs.get(number=1).sessions.values_list("revision__task__task_id", flat=True)) == ["a", "b"]
+
+
+def test_the_start_form_marks_drafts_and_scripted_models(client: Client):
+    benchmark = benchmark_of(task("a"), task("b"))
+    benchmark.personas.get().episode.tasks.filter(task_id="b").update(state=TaskState.APPROVED)
+    client.force_login(person(benchmark, "author"))
+
+    page = client.get(f"/benchmarks/{benchmark.slug}/pilots/new/").content.decode()
+
+    assert page.count("scripted-helpful – scripted") == 3
+    assert page.count("</span>draft</span>") == 2  # the legend, and the one task
+    assert "frozen at start" in page
+
+
+def test_of_a_large_benchmark_the_start_form_brings_the_tasks_of_the_persona_that_is_asked_for(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("evaluation.forms.TASKS_SHOWN", 3)
+    benchmark = benchmark_of(task("own_1"), task("own_2"))
+    benchmark_of(task("other_1"), task("other_2"), persona=PersonaSpec(user_id="someone_else"), into=benchmark)
+    client.force_login(person(benchmark, "author"))
+    path = f"/benchmarks/{benchmark.slug}/pilots/new/"
+
+    everyone = client.get(path).content.decode()
+    one = client.get(path, {"persona": "someone_else"}).content.decode()
+    named = client.get(path, {"task": "other_2"}).content.decode()
+
+    assert 'type="checkbox" name="tasks"' not in everyone and "choose whose episode first" in everyone
+    assert one.count('type="checkbox" name="tasks"') == 2
+    assert 'value="other_2" checked' in named and 'value="own_1"' not in named
+
+
+def test_a_pilot_of_many_personas_shows_some_a_page_and_counts_all(client: Client):
+    benchmark = benchmark_of()
+    total = PERSONAS_PER_PAGE + 1
+    for number in range(total):
+        persona = PersonaSpec(user_id=f"u{number}", name=f"Persona {number}")
+        benchmark_of(task(f"task_{number}"), persona=persona, into=benchmark)
+    pilot = pilot_row(benchmark)
+    signed_in(client, pilot, "viewer")
+
+    first = client.get(f"/pilots/{pilot.pk}/").content.decode()
+    second = client.get(f"/pilots/{pilot.pk}/?page=2").content.decode()
+
+    assert "Persona 0" in first and f"Persona {PERSONAS_PER_PAGE}" not in first
+    assert f"Persona {PERSONAS_PER_PAGE}" in second and "Persona 0" not in second
+    assert f"0 of {total} sessions over" in first and f"0 of {total} sessions over" in second
+    assert "?page=2" in second.split('hx-trigger="every 2s"')[0].rsplit("hx-get", 1)[1]
+
+
+def test_a_refused_choice_comes_back_with_the_reason_and_what_was_chosen(client: Client):
+    benchmark = benchmark_of(task("a"))
+    client.force_login(person(benchmark, "author"))
+
+    answer = client.post(f"/benchmarks/{benchmark.slug}/pilots/new/", choice(runs=99))
+
+    assert answer.status_code == 200
+    assert 'value="99"' in answer.content.decode()
+    assert "less than or equal to 20" in answer.content.decode()
+    assert not Pilot.objects.exists()
+
+
+def test_a_pilot_under_way_asks_for_itself_again_and_a_finished_one_does_not(client: Client):
+    pilot = pilot_row()
+    signed_in(client, pilot, "viewer")
+    path = f"/pilots/{pilot.pk}/"
+
+    under_way = client.get(path, headers={"HX-Request": "true"}).content.decode()
+    Pilot.objects.update(state=Pilot.State.FINISHED)
+    over = client.get(path, headers={"HX-Request": "true"}).content.decode()
+
+    assert "<html" not in under_way + over
+    assert 'hx-trigger="every 2s"' in under_way
+    assert "hx-trigger" not in over
+    assert 'hx-trigger="every 2s"' not in client.get(path).content.decode()
+
+
+def test_cancelling_keeps_what_had_finished(client: Client):
+    pilot = pilot_row(benchmark_of(task("a"), task("b")))
+    finish(pilot)
+    signed_in(client, pilot, "owner")
+
+    client.post(f"/pilots/{pilot.pk}/cancel/")
+
+    assert list(Session.objects.order_by("pk").values_list("state", flat=True)) == ["finished", "cancelled"]
+
+
+def test_our_own_failure_is_told_with_its_reason_and_can_be_tried_again(client: Client):
+    pilot = pilot_row()
+    Session.objects.update(state="error", reason="The judge <b>cannot</b> be reached.", attempts=5)
+    Pilot.objects.update(state=Pilot.State.STOPPED)
+    signed_in(client, pilot, "author")
+
+    page = client.get(f"/pilots/{pilot.pk}/").content.decode()
+    client.post(f"/pilots/{pilot.pk}/retry/")
+
+    assert "The judge &lt;b&gt;cannot&lt;/b&gt; be reached." in page
+    assert "our failure" in page
+    assert Pilot.objects.get().state == Pilot.State.RUNNING
+
+
+def test_both_scorings_stand_side_by_side_with_what_they_rest_on(client: Client):
+    pilot = pilot_row()
+    score = {
+        "proc": 0.5,
+        "comp": 0.25,
+        "proc_std": None,
+        "comp_std": None,
+        "n": 4,
+        "failed": 1,
+        "missing": 2,
+        "runs": [],
+    }
+    strict = score | {"comp": 0.125}
+    totals = {"agent": 1234, "user": 10, "judge": 20}
+    Pilot.objects.update(
+        state="finished",
+        scores={"compat": score, "strict": strict, "personas": {}, "ungraded": 3, "tokens": totals, "cost": "1.5"}
+        | {"judge_tokens": {"compat": 7777, "strict": 5555}},
+    )
+    signed_in(client, pilot, "viewer")
+
+    page = client.get(f"/pilots/{pilot.pk}/").content.decode()
+
+    for words in ("25.0", "12.5", "7,777", "5,555", "1,234", "$1.50", "scripted"):
+        assert words in page
+
+
+def test_the_report_is_a_file_of_the_same_document_as_the_commands(client: Client):
+    pilot = pilot_row()
+    signed_in(client, pilot, "viewer")
+
+    answer = client.get(f"/pilots/{pilot.pk}/report.json")
+
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert json.loads(answer.content)["pilot"] == pilot.pk
+
+
+def test_who_judges_a_session_sees_it_without_verdicts_until_the_audit_is_over(client: Client):
+    pilot = pilot_row()
+    session = finish(pilot)
+    turn(session, 1, reply="The fee is 70.")
+    decision = verdict(session, quote="The fee is 70.", reason="It says 70.")
+    settle(session, 1, "completed", 1)
+    client.force_login(person(pilot.benchmark, "auditor"))
+    shown = show("checklist", "The fee is named.", [Part(role="assistant", label="turn 1", text="The fee is 70.")])
+    audit = open_campaign(
+        pilot.benchmark,
+        [FrozenDecision(f"verdict:{decision.pk}", "all", 1.0, shown, Sealed(decision=True))],
+        name="audit",
+        source=source_of(pilot),
+        seed=1,
+        overlap=1,
+        scripted=True,
+        by=None,
+    )
+    score = {"proc": 0.123, "comp": 0.456}
+    Pilot.objects.update(scores={"strict": score, "compat": score})
+    paths = (f"/sessions/{session.pk}/", f"/pilots/{pilot.pk}/", f"/api/sessions/{session.pk}/", "/pilots/")
+
+    blind = [client.get(path).content.decode() for path in paths]
+    report = client.get(f"/pilots/{pilot.pk}/report.json").status_code
+    close_campaign(audit, by=None)
+    seeing = [client.get(path).content.decode() for path in paths]
+
+    assert "The fee is 70." in blind[0]
+    assert "The fee is named." in blind[0]
+    for words in ("It says 70.", "completed", 'class="evidence"', "50.0", "12.3", "45.6"):
+        assert words not in blind[0] + blind[1] + blind[3]
+    assert json.loads(blind[2])["verdicts"] is None
+    assert json.loads(blind[2])["intents"] is None
+    assert report == 403
+    assert "It says 70." in seeing[0]
+    assert "50.0" in seeing[1]
+    assert "45.6" in seeing[3]
+    assert json.loads(seeing[2])["verdicts"][0]["reason"] == "It says 70."
+    assert client.get(f"/pilots/{pilot.pk}/report.json").status_code == 200
+
+
+def test_an_empty_list_says_what_belongs_there_and_offers_the_first_step(client: Client):
+    benchmark = benchmark_of(task("a", checklist=(rubric("x"),)))
+    user = person(benchmark, "author")
+    client.force_login(user)
+
+    own = client.get(f"/benchmarks/{benchmark.slug}/pilots/").content.decode()
+    Membership.objects.filter(user=user).update(role="viewer")
+    viewers = client.get(f"/benchmarks/{benchmark.slug}/pilots/").content.decode()
+    Membership.objects.filter(user=user).delete()
+    strangers = client.get("/pilots/").content.decode()
+
+    assert "No pilot yet" in own
+    assert f"/benchmarks/{benchmark.slug}/pilots/new/" in own
+    assert f"/benchmarks/{benchmark.slug}/pilots/new/" not in viewers
+    assert "No benchmark yet" in strangers

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from evaluation.models import ModelEndpoint, Rehearsal
+from evaluation.rehearsals import lifecycle
+from evaluation.rehearsals.work import work_on
+from studio.drafts.load import load_task
+from studio.models import Revision, Task, User
+from tests.evaluation.builders import benchmark_of, endpoint, file, intents, task
+from tests.evaluation.factories import person
+
+pytestmark = pytest.mark.django_db
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def desk(client: Client) -> Task:
+    """A task whose author is signed in, and scripted models."""
+    benchmark = benchmark_of(task("a", intents=intents("Name the fee.", "Sign it."), assets=(file("given.txt", "x"),)))
+    client.force_login(person(benchmark, "author"))
+    for name in ("scripted-helpful", "scripted-user"):
+        endpoint(name)
+    return Task.objects.get(episode__persona__benchmark=benchmark)
+
+
+def start(client: Client, task: Task, seat: str = "agent", judge: str = "scripted-user") -> Rehearsal:
+    ids = {row.name: row.pk for row in ModelEndpoint.objects.all()}
+    form = {"seat": seat, "agent": ids["scripted-helpful"], "judge": ids.get(judge, "")}
+    answer = client.post(f"{task.get_absolute_url()}rehearse/", form)
+    assert answer.status_code == 302, answer.content.decode()
+    return Rehearsal.objects.get(pk=answer["Location"].rstrip("/").rpartition("/")[2])
+
+
+def post(client: Client, row: Rehearsal, action: str, **form: str) -> str:
+    answer = client.post(f"/rehearsals/{row.pk}/{action}/", form, follow=True)
+    return f"{answer.status_code} {answer.content.decode()}"
+
+
+def text(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def test_a_session_is_played_from_the_assistants_seat_to_its_summary(client: Client, desk: Task, scripted):
+    row = start(client, desk)
+
+    page = post(client, row, "answer", text="Shall I sign it? The fee is 70.")
+    assert "reads the reply" in page and 'http-equiv="refresh"' in page
+    while Rehearsal.objects.get().state == "working":
+        work_on(row.pk)
+        page = post(client, row, "answer", text="The fee is named and I sign it.")
+
+    assert "It is over" in page
+    assert "Proc of this session alone" in page
+    assert page.count(f'href="{desk.get_absolute_url()}rehearse/"') == 3
+    assert "scripted" in text(page)
+    assert "2 of 2" in page or "1 of 2" in page or "0 of 2" in page
+    listed = client.get(f"{desk.get_absolute_url()}rehearse/").content.decode()
+    assert f"/rehearsals/{row.pk}/" in listed
+
+
+def test_a_session_is_played_from_the_users_seat_by_hand(client: Client, desk: Task, scripted):
+    row = start(client, desk, "user", "")
+    work_on(row.pk)
+
+    page = client.get(f"/rehearsals/{row.pk}/").content.decode()
+    assert "What did this reply do?" in page
+    assert page.count('value="neither" checked') == 2
+
+    page = post(client, row, "decide", **{"choice.1": "met", "choice.2": "asked", "words": "Yes, sign it."})
+    assert "works on its answer" in page
+    work_on(row.pk)
+    page = client.get(f"/rehearsals/{row.pk}/").content.decode()
+    assert "Yes, sign it." in page
+    assert "● completed" in text(page) and "◐ inferred" in text(page)
+
+    assert "It is over" in post(client, row, "decide")
+
+
+def test_a_rehearsal_ended_early_shows_the_reply_nobody_judged(client: Client, desk: Task, scripted):
+    row = start(client, desk, "user", "")
+    work_on(row.pk)
+
+    page = text(post(client, row, "end"))
+
+    assert "It ended before this reply was judged." in page
+    assert "Please write the note a." in page
+    assert ("It is over: You ended it." in page and "0.0 % Proc" in page) or "Proc of this session alone 0.0 %" in page
+    assert page.count("◌ open") == 3
+
+
+def test_what_is_refused_comes_back_with_what_was_typed(client: Client, desk: Task, scripted):
+    row = start(client, desk)
+
+    assert post(client, row, "answer", text="  ").startswith("422")
+    page = post(client, row, "write", path="../out", content="my words")
+    assert page.startswith("422") and "my words" in page and "inside the workspace" in page
+    page = post(client, row, "keep", place="now-user", words="Name the fee.", kind="intent")
+    assert page.startswith("422") and "Intent 1 of the draft says this already." in page
+
+
+def test_who_had_to_sign_in_first_comes_back_to_the_rehearsal(client: Client, desk: Task, scripted):
+    row = start(client, desk)
+
+    assert client.get(f"/rehearsals/{row.pk}/answer/")["Location"] == f"/rehearsals/{row.pk}/#now"
+    assert client.get(f"/rehearsals/{row.pk}/nothing/").status_code == 404
+
+
+def test_a_failure_of_a_model_stands_beside_the_kept_words(client: Client, desk: Task, scripted):
+    row = start(client, desk)
+    ModelEndpoint.objects.filter(name="scripted-user").update(key_env="NOT_SET_API_KEY")
+
+    post(client, row, "answer", text="My long answer.")
+    work_on(row.pk)
+    page = client.get(f"/rehearsals/{row.pk}/").content.decode()
+
+    assert ">My long answer.</textarea>" in page
+    assert "NOT_SET_API_KEY" in page and "What you wrote is kept" in page
+
+
+def test_waiting_is_told_to_a_page_that_asks_and_its_end_too(client: Client, desk: Task, scripted):
+    row = start(client, desk, "user", "")
+    asking = {"HX-Request": "true"}
+
+    waiting = client.get(f"/rehearsals/{row.pk}/", headers=asking)
+    assert (waiting.status_code, "HX-Refresh" in waiting) == (204, False)
+    work_on(row.pk)
+    assert client.get(f"/rehearsals/{row.pk}/", headers=asking)["HX-Refresh"] == "true"
+
+
+def test_files_are_written_shown_changed_and_removed(client: Client, desk: Task, scripted):
+    row = start(client, desk)
+
+    assert "“notes/a.md” is in the workspace." in post(client, row, "write", path="notes/a.md", content="one\r\ntwo")
+    page = client.get(f"/rehearsals/{row.pk}/?file=notes/a.md").content.decode()
+    assert "one\ntwo</textarea>" in page
+    assert "notes/a.md" not in text(post(client, row, "remove", path="notes/a.md")).partition("Workspace")[2]
+
+
+def test_good_words_go_into_the_draft_and_back_to_where_they_stood(client: Client, desk: Task, scripted):
+    row = start(client, desk)
+    post(client, row, "answer", text="The fee is 70.")
+    work_on(row.pk)
+
+    answer = client.post(f"/rehearsals/{row.pk}/keep/", {"place": "1-agent", "words": "Use euros.", "kind": "item"})
+    quick = client.post(
+        f"/rehearsals/{row.pk}/keep/",
+        {"place": "1-agent", "words": "Use cents.", "kind": "intent"},
+        headers={"HX-Request": "true"},
+    )
+
+    assert answer["Location"].endswith(f"/rehearsals/{row.pk}/#turn-1")
+    assert "Kept as intent 3 of the draft" in text(quick.content.decode())
+    spec = load_task(desk)
+    assert (spec.checklist[-1].criterion, spec.intents[-1].content) == ("Use euros.", "Use cents.")
+    assert set(Revision.objects.filter(task=desk, number__gt=1).values_list("note", flat=True)) == {"From a rehearsal"}
+
+
+def test_a_reviewer_rehearses_and_changes_nothing(client: Client, desk: Task, scripted):
+    benchmark = desk.episode.persona.benchmark
+    client.force_login(person(benchmark, "reviewer"))
+    row = start(client, desk)
+
+    assert "Make an intent" not in client.get(f"/rehearsals/{row.pk}/").content.decode()
+    assert post(client, row, "keep", words="x", kind="intent").startswith("403")
+
+
+def test_nobody_else_sees_a_rehearsal_and_who_may_not_rehearse_is_told(client: Client, desk: Task, scripted):
+    row = start(client, desk)
+    benchmark = desk.episode.persona.benchmark
+    for roles, start_page in ((("author",), 200), (("auditor",), 403), ((), 404)):
+        other: User = person(benchmark, *roles)
+        client.force_login(other)
+        assert client.get(f"/rehearsals/{row.pk}/").status_code == 404
+        assert client.post(f"/rehearsals/{row.pk}/delete/").status_code == 404
+        assert client.get(f"{desk.get_absolute_url()}rehearse/").status_code == start_page
+    assert Rehearsal.objects.exists()
+
+
+def test_what_people_and_models_wrote_is_shown_as_text(client: Client, desk: Task, scripted):
+    row = start(client, desk, "user", "")
+    work_on(row.pk)
+    row.refresh_from_db()
+    row.under_way["reply"] |= {"text": HOSTILE, "note": HOSTILE}
+    row.reason = HOSTILE
+    row.save()
+    post(client, row, "decide", **{"choice.1": "met", "quote.1": HOSTILE, "words": HOSTILE})
+
+    page = client.get(f"/rehearsals/{row.pk}/").content.decode()
+
+    assert "alert(1)" in page
+    assert not re.search(r"<script>alert|<img", page)
+
+
+def queries_of(client: Client, address: str) -> int:
+    with CaptureQueriesContext(connection) as asked:
+        assert client.get(address).status_code == 200
+    return len(asked)
+
+
+def test_the_page_costs_the_same_queries_however_long_the_rehearsal(client: Client, desk: Task, scripted):
+    row = start(client, desk)
+    lifecycle.write_file(row.pk, "a.md", b"1")
+    row.refresh_from_db()
+    short = queries_of(client, f"/rehearsals/{row.pk}/")
+    reply = {"text": "x", "note": "", "tokens": 0, "milliseconds": 0, "calls": []}
+    row.turns = [
+        {"number": n, "message": "m", "reply": reply, "decided": {}, "settled": {}, "manifest": row.manifest}
+        for n in range(1, 40)
+    ]
+    row.save()
+
+    assert queries_of(client, f"/rehearsals/{row.pk}/") == short < 15
+
+
+def test_a_list_of_rehearsals_costs_the_same_queries_however_long(client: Client, desk: Task, scripted):
+    address = f"{desk.get_absolute_url()}rehearse/"
+    start(client, desk)
+    short = queries_of(client, address)
+    for _ in range(5):
+        start(client, desk)
+
+    assert queries_of(client, address) == short < 15
+
+
+def test_the_editor_offers_a_rehearsal(client: Client, desk: Task):
+    assert f"{desk.get_absolute_url()}rehearse/" in client.get(desk.get_absolute_url()).content.decode()

@@ -1,0 +1,304 @@
+"""From approved tasks to a pack, and back."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, transaction
+from django.test import Client
+
+from annotations.judgments import next_packet, record_judgment
+from evaluation.audits.campaigns import open_audit
+from evaluation.grading.script_versions import sessions_of_older_scripts
+from evaluation.models import ModelEndpoint, Release, Session
+from evaluation.pilots.session_work import work_on
+from evaluation.releases.cut import ReleaseBlocked, ReleaseRefused, cut_release
+from evaluation.releases.readiness import release_blockers
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
+from studio.drafts.load import load_episode, load_task
+from studio.imports.importer import import_archive
+from studio.models import Benchmark, Event, Membership, Task, TaskState, User
+from studio.personas.scripts import create_script, save_script
+from studio.tasks.save import save_task
+from tests.evaluation.builders import benchmark_of, endpoint, file, pilot_of, rubric, task
+from tests.evaluation.stub_model import StubModel, serving
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def manager() -> User:
+    return User.objects.create_user("ruth", password="a long password", display_name="Ruth")
+
+
+@pytest.fixture
+def benchmark() -> Benchmark:
+    """Two approved tasks, one building on the other, that the checks find no fault with."""
+    assets = (file("fees.md", "The harbour fee is 12 crowns.\n"),)
+    return approve(
+        benchmark_of(
+            task("a", title="The fee", assets=assets),
+            task("b", "a", title="The letter", checklist=(rubric("The letter names the harbour fee."),)),
+        )
+    )
+
+
+def approve(benchmark: Benchmark) -> Benchmark:
+    Task.objects.filter(episode__persona__benchmark=benchmark).update(state=TaskState.APPROVED)
+    return benchmark
+
+
+def codes(benchmark: Benchmark) -> list[str]:
+    return [blocker.code for blocker in release_blockers(benchmark)]
+
+
+def run_pilot(benchmark: Benchmark, agent: ModelEndpoint, judge: ModelEndpoint) -> None:
+    pilot = pilot_of(benchmark, agent=agent, user_model=judge, judge=judge)
+    for _ in range(2):
+        for pk in Session.objects.filter(run__pilot=pilot).order_by("position").values_list("pk", flat=True):
+            work_on(pk)
+
+
+@pytest.fixture
+def stub() -> Iterator[StubModel]:
+    """Stands for a real model: it does not say that it is scripted."""
+    with serving(StubModel()) as model:
+        yield model
+
+
+def served(url: str, *models: str) -> list[ModelEndpoint]:
+    """Endpoints that nothing in the studio marks as scripted."""
+    return [endpoint(f"served {name}", base_url=url, model=name, scripted=False) for name in models]
+
+
+def audit(benchmark: Benchmark, answers: str = "judge") -> None:
+    """Ten decisions of the newest pilot, each judged as the judge did, or the other way round."""
+    auditor = User.objects.create_user("ada", password="a long password")
+    Membership.objects.create(benchmark=benchmark, user=auditor, role="auditor")
+    campaign = open_audit(benchmark.pilots.first(), size=10, by=None, auditors=[auditor])
+    while packet := next_packet(campaign, auditor):
+        same = packet.sealed["decision"] == (answers == "judge")
+        record_judgment(packet, auditor=auditor, answer="yes" if same else "no", number=1)
+
+
+def test_what_stands_in_the_way_is_listed_the_rarest_kind_first(benchmark: Benchmark):
+    row = Task.objects.get(task_id="b")
+    save_task(row.pk, load_task(row).model_copy(update={"grader_script": "scripts/none.py"}), by=None)
+
+    blockers = release_blockers(benchmark)
+
+    assert [(blocker.code, blocker.task) for blocker in blockers] == [
+        ("grader-missing", "b"),
+        ("task-not-approved", "b"),
+        ("too-few-audited", ""),
+        ("task-not-piloted", "a"),
+        ("task-not-piloted", "b"),
+    ]
+
+
+def test_nothing_to_release_cannot_be_accepted(manager: User):
+    empty = Benchmark.objects.create(slug="empty", name="Empty")
+
+    with pytest.raises(ReleaseBlocked) as blocked:
+        cut_release(empty, "1.0", by=manager, accept="why not")
+
+    assert [blocker.code for blocker in blocked.value.blockers] == ["no-tasks"]
+
+
+def test_a_scripted_model_is_no_evidence_and_a_real_one_is(benchmark: Benchmark, stub: StubModel, manager: User):
+    run_pilot(benchmark, endpoint("scripted-helpful"), endpoint("scripted-judge"))
+    assert codes(benchmark) == ["too-few-audited", "task-not-piloted", "task-not-piloted"]
+
+    run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
+    assert codes(benchmark) == ["too-few-audited"]
+
+    Benchmark.objects.update(release_limits={"audited_decisions": 3})
+    benchmark.refresh_from_db()
+    audit(benchmark)
+    assert codes(benchmark) == []
+    release = cut_release(benchmark, "1.0", by=manager)
+    assert release.exceptions == []
+    assert [pilot["agent"] for pilot in release.manifest["evidence"]["pilots"]] == ["agent"]
+    assert release.manifest["evidence"]["audits"]["disagreed"] == 0
+
+
+def test_a_scripted_model_is_recognised_by_whatever_name_it_is_reached(benchmark: Benchmark, scripted):
+    run_pilot(benchmark, *served(scripted.url, "scripted-asks", "scripted-judge"))
+
+    assert benchmark.pilots.get().scripted is True
+    assert codes(benchmark) == ["too-few-audited", "task-not-piloted", "task-not-piloted"]
+
+
+def test_judges_that_people_disagree_with_block_a_release(benchmark: Benchmark, stub: StubModel):
+    run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
+    Benchmark.objects.update(release_limits={"audited_decisions": 3})
+    benchmark.refresh_from_db()
+
+    audit(benchmark, answers="opposite")
+
+    assert codes(benchmark) == ["judges-disagree"]
+
+
+def test_an_edit_takes_a_tasks_pilot_evidence_away(benchmark: Benchmark, stub: StubModel):
+    run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
+    row = Task.objects.get(task_id="a")
+    save_task(row.pk, load_task(row).model_copy(update={"title": "The fee, again"}), by=None)
+    approve(benchmark)
+
+    assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == ["a"]
+
+
+def test_a_changed_script_takes_the_evidence_of_the_tasks_it_grades_away(
+    benchmark: Benchmark, stub: StubModel, manager: User
+):
+    persona = benchmark.personas.get()
+    text = "def score(tools_history):\n    return {'called': int(bool(tools_history))}\n"
+    script = create_script(persona.pk, "fee", text, by=manager, task_id=Task.objects.get(task_id="a").pk)
+    approve(benchmark)
+    run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
+    assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == []
+
+    changed = save_script(script.pk, text.replace("called", "called_at_all"), by=manager)
+    approve(benchmark)
+
+    [blocker] = [b for b in release_blockers(benchmark) if b.code == "task-not-piloted"]
+    assert blocker.task == "a" and "graded by an older script" in blocker.message
+    pilot = benchmark.pilots.get()
+    client = Client()
+    Membership.objects.create(benchmark=benchmark, user=manager, role="owner")
+    client.force_login(manager)
+    session = Session.objects.get(revision__task__task_id="a")
+    for page in (pilot, session):
+        assert "graded by an older script" in client.get(page.get_absolute_url()).content.decode()
+    assert [one.revision.task.task_id for one in sessions_of_older_scripts(pilot)] == ["a"]
+    save_script(changed.pk, text, by=manager)
+    assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == []
+    assert sessions_of_older_scripts(pilot) == []
+
+
+def test_an_accepted_exception_stands_in_the_release_with_name_and_reason(benchmark: Benchmark, manager: User):
+    with pytest.raises(ReleaseBlocked):
+        cut_release(benchmark, "1.0", by=manager)
+    with pytest.raises(ReleaseBlocked):
+        cut_release(benchmark, "1.0", by=manager, accept="   ")
+
+    release = cut_release(benchmark, "1.0", by=manager, accept="A preview for partners.")
+
+    assert {(e["by"], e["reason"]) for e in release.exceptions} == {("Ruth", "A preview for partners.")}
+    assert len(release.exceptions) == 3
+    assert manifest_of(release)["exceptions"] == release.exceptions
+    assert set(Task.objects.values_list("state", flat=True)) == {"released"}
+    assert Event.objects.filter(verb="released", actor=manager).count() == 1
+
+
+def test_a_version_is_cut_once_and_its_name_must_be_usable(benchmark: Benchmark, manager: User):
+    cut_release(benchmark, "1.0", by=manager, accept="x")
+
+    with pytest.raises(ReleaseRefused, match=r"1\.0 exists already"):
+        cut_release(benchmark, "1.0", by=manager, accept="x")
+    for name in ("", "../1", "1 0", "v" * 41):
+        with pytest.raises(ReleaseRefused, match="cannot name a release"):
+            cut_release(benchmark, name, by=manager, accept="x")
+
+
+def test_the_same_tasks_give_the_same_pack_to_the_byte(benchmark: Benchmark, manager: User):
+    with transaction.atomic():
+        first = cut_release(benchmark, "1.0", by=manager, accept="x").sha256
+        transaction.set_rollback(True)
+
+    assert cut_release(benchmark, "1.0", by=manager, accept="x").sha256 == first
+
+
+def test_a_release_is_never_changed(benchmark: Benchmark, manager: User):
+    release = cut_release(benchmark, "1.0", by=manager, accept="x")
+
+    with pytest.raises(IntegrityError, match="frozen"), transaction.atomic():
+        Release.objects.filter(pk=release.pk).update(version="2.0")
+
+
+def test_a_pack_imported_into_an_empty_studio_gives_the_same_tasks(benchmark: Benchmark, manager: User):
+    release = cut_release(benchmark, "1.0", by=manager, accept="x")
+    empty = Benchmark.objects.create(slug="other", name="Other")
+
+    report = import_archive(empty, bytes(release.blob.content), by=manager)
+
+    assert report.errors == []
+    assert tasks_of(empty) == tasks_of(benchmark)
+
+
+def test_a_retired_task_is_left_out(benchmark: Benchmark, manager: User):
+    Task.objects.filter(task_id="b").update(state=TaskState.RETIRED)
+
+    release = cut_release(benchmark, "1.0", by=manager, accept="x")
+
+    assert [entry["task"] for entry in release.manifest["tasks"]] == ["a"]
+    assert not any("/b/" in path for path in names_in(release))
+
+
+def test_a_benchmark_nobody_can_read_back_is_not_released_whatever_is_accepted(manager: User):
+    spec = task("a", title="A", intents=())
+    benchmark = approve(benchmark_of(spec, persona=PersonaSpec(user_id="clerk")))
+
+    with pytest.raises(ReleaseBlocked) as blocked:
+        cut_release(benchmark, "1.0", by=manager, accept="x")
+
+    assert "pack-unreadable" in {blocker.code for blocker in blocked.value.blockers}
+    assert not Release.objects.exists()
+
+
+def test_the_command_says_what_blocks_and_writes_the_pack_once_it_is_accepted(
+    benchmark: Benchmark, manager: User, tmp_path, capsys
+):
+    arguments = ["release", "--benchmark", benchmark.slug, "--version", "1.0", "--json"]
+
+    with pytest.raises(SystemExit) as ended:
+        call_command(*arguments)
+    blocked = json.loads(capsys.readouterr().out)
+    assert ended.value.code == 1
+    assert (blocked["release"], blocked["sha256"], blocked["file"], blocked["tasks"]) == (None, None, None, 0)
+    assert blocked["blocked_by"][0]["code"] == "too-few-audited"
+
+    call_command(*arguments, "--accept", "A preview.", "--by", "ruth", "--out", str(tmp_path))
+    cut = json.loads(capsys.readouterr().out)
+    assert (cut["version"], cut["tasks"], cut["blocked_by"]) == ("1.0", 2, [])
+    with zipfile.ZipFile(cut["file"]) as pack:
+        assert "pack.json" in pack.namelist()
+
+    with pytest.raises(SystemExit) as ended:
+        call_command(*arguments, "--accept", "Again.")
+    assert ended.value.code == 2
+    with pytest.raises(SystemExit) as ended:
+        call_command("release", "--benchmark", "nothing", "--version", "1")
+    assert ended.value.code == 2
+
+
+def manifest_of(release: Release) -> dict:
+    with zipfile.ZipFile(io.BytesIO(bytes(release.blob.content))) as pack:
+        return json.loads(pack.read("pack.json"))
+
+
+def names_in(release: Release) -> list[str]:
+    with zipfile.ZipFile(io.BytesIO(bytes(release.blob.content))) as pack:
+        return pack.namelist()
+
+
+def tasks_of(benchmark: Benchmark) -> list[TaskSpec]:
+    """But for what they were read from; a file always names its persona, a draft need not."""
+    return [
+        spec.model_copy(
+            update={
+                "source": {},
+                "user_id": persona.user_id,
+                "intents": tuple(intent.model_copy(update={"source": {}}) for intent in spec.intents),
+                "checklist": tuple(item.model_copy(update={"source": {}}) for item in spec.checklist),
+            }
+        )
+        for persona in benchmark.personas.all()
+        for spec in load_episode(persona).tasks
+    ]

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import hashlib
+import re
+
+import pytest
+from django.test import Client
+
+from evaluation.models import Release
+from evaluation.releases.cut import cut_release
+from evaluation.views.releases import SHOWN
+from studio.models import Benchmark, Task, TaskState
+from tests.evaluation.builders import benchmark_of, rubric, task
+from tests.evaluation.factories import person
+
+pytestmark = pytest.mark.django_db
+
+
+def words(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+@pytest.fixture
+def benchmark() -> Benchmark:
+    """One approved task that no real model has tried."""
+    made = benchmark_of(task("a", title="The letter", checklist=(rubric("The letter names the fee."),)))
+    Task.objects.update(state=TaskState.APPROVED)
+    return made
+
+
+def cut(benchmark: Benchmark) -> Release:
+    manager = person(benchmark, "release_manager", display_name="Ruth")
+    return cut_release(benchmark, "1.0", by=manager, accept="First of all.")
+
+
+def test_what_is_missing_stands_there_each_with_its_link_and_no_button_to_cut_for_a_viewer(
+    client: Client, benchmark: Benchmark
+):
+    client.force_login(person(benchmark, "viewer"))
+
+    page = client.get(f"/benchmarks/{benchmark.slug}/releases/").content.decode()
+
+    assert "too few decisions of real judges audited" in page
+    assert "No pilot by a real model has run The letter as it is now." in page
+    assert f"/benchmarks/{benchmark.slug}/pilots/new/?task=a" in page
+    assert 'name="version"' not in page
+    answer = client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0", "accept": "Mine."})
+    assert (answer.status_code, Release.objects.count()) == (403, 0)
+
+
+def test_of_many_blockers_of_a_kind_some_show_and_all_are_a_click_away(client: Client):
+    benchmark = benchmark_of(*(task(f"t{number:02}", title=f"Letter {number:02}") for number in range(SHOWN + 2)))
+    client.force_login(person(benchmark, "viewer"))
+    path = f"/benchmarks/{benchmark.slug}/releases/"
+
+    page = client.get(path).content.decode()
+    all_of_a_kind = client.get(path, {"kind": "task-not-approved"}).content.decode()
+
+    assert "Letter 00 is not approved" in page and "Letter 07 is not approved" not in page
+    assert f"Show all {SHOWN + 2}" in page and "?kind=task-not-approved" in page
+    assert "Letter 07 is not approved" in all_of_a_kind and "has run Letter" not in all_of_a_kind
+    assert "Letter 00 is not approved" in client.get(path, {"kind": "no-such"}).content.decode()
+
+
+def test_without_a_reason_nothing_is_cut_and_what_was_typed_is_kept(client: Client, benchmark: Benchmark):
+    client.force_login(person(benchmark, "release_manager"))
+
+    page = client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0"}).content.decode()
+
+    assert "accept it with a reason" in page
+    assert 'value="1.0"' in page
+    assert not Release.objects.exists()
+
+
+def test_a_reason_cuts_the_release_and_stands_in_it_with_the_name(client: Client, benchmark: Benchmark):
+    client.force_login(person(benchmark, "release_manager", display_name="Ruth"))
+
+    answer = client.post(
+        f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0", "accept": "To <b>try</b> the way."}, follow=True
+    )
+
+    release = Release.objects.get()
+    assert answer.redirect_chain == [(f"/releases/{release.pk}/", 302)]
+    page = answer.content.decode()
+    assert "Ruth accepted 2: To &lt;b&gt;try&lt;/b&gt; the way." in words(page)
+    assert release.sha256 in page
+
+
+def test_a_version_that_exists_is_refused_beside_its_field(client: Client, benchmark: Benchmark):
+    cut(benchmark)
+    client.force_login(person(benchmark, "owner"))
+
+    page = client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0", "accept": "x"}).content.decode()
+
+    assert "Release 1.0 exists already" in page
+
+
+def test_an_empty_benchmark_cannot_be_released_with_any_reason(client: Client):
+    empty = Benchmark.objects.create(slug="empty", name="Empty")
+    client.force_login(person(empty, "owner"))
+
+    page = client.get("/benchmarks/empty/releases/").content.decode()
+
+    assert "There is no task to release." in page
+    assert 'name="accept"' not in page
+
+
+def test_the_download_is_the_archive_to_the_byte(client: Client, benchmark: Benchmark):
+    release = cut(benchmark)
+    client.force_login(person(benchmark, "viewer"))
+
+    answer = client.get(f"/releases/{release.pk}/download/")
+
+    assert hashlib.sha256(answer.content).hexdigest() == release.sha256
+    assert answer["Content-Disposition"] == f'attachment; filename="{benchmark.slug}-1.0.zip"'
+    assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+def test_someone_elses_release_does_not_exist(client: Client, benchmark: Benchmark):
+    release = cut(benchmark)
+    client.force_login(person())
+
+    paths = [f"/releases/{release.pk}/", f"/releases/{release.pk}/download/", f"/benchmarks/{benchmark.slug}/releases/"]
+
+    assert [client.get(path).status_code for path in paths] == [404, 404, 404]
+    assert release.sha256[:12] not in client.get("/releases/").content.decode()
+
+
+def test_the_list_takes_as_many_queries_for_many_releases_as_for_one(
+    client: Client, benchmark: Benchmark, django_assert_num_queries
+):
+    release = cut(benchmark)
+    client.force_login(person(benchmark, "viewer"))
+    client.get("/releases/")
+    Release.objects.bulk_create(
+        Release(
+            benchmark=benchmark,
+            version=f"2.{n}",
+            manifest=release.manifest,
+            sha256=release.sha256,
+            blob_id=release.sha256,
+        )
+        for n in range(30)
+    )
+
+    with django_assert_num_queries(6):  # session, person, count, releases, benchmarks, inbox
+        page = client.get("/releases/").content.decode()
+    assert "2.29" in page

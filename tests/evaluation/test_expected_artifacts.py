@@ -1,0 +1,100 @@
+"""References are for people: nothing that runs a task, plays its user or judges it gets to see one."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from evaluation.models import ModelCall, Snapshot, Turn, Verdict
+from evaluation.pilots.wait import wait_for
+from evaluation.releases.cut import cut_release
+from evaluation.workspaces.snapshots import staged
+from studio.domain.base import Content
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import ExpectedArtifact, Rule, TaskSpec
+from studio.imports.importer import import_archive
+from studio.models import Benchmark, Blob, Task, User
+from tests.evaluation.builders import benchmark_of, file, intents, pilot_of, rubric, rule, task
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SECRET = "ZEPHYR-4711: the harbour fee is twelve crowns, signed by the clerk."
+NOTE = "QUIXOTE-0815, on one page."
+
+
+@pytest.fixture(autouse=True)
+def no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.pilots.wait.workers_answer", lambda: False)
+
+
+def with_reference(**fields: object) -> TaskSpec:
+    stored = file("letter.md", SECRET)
+    reference = Content(sha256=stored.sha256, size=stored.size)
+    artifacts = (ExpectedArtifact(path="letter.md", note=NOTE, reference=reference),)
+    return task("a", expected_artifacts=artifacts, assets=(file("fees.md", "The fee is due on Friday."),), **fields)
+
+
+LOOKING = """import os
+def score(history):
+    seen = [name for _, folders, names in os.walk("/") for name in (*folders, *names)] if history else []
+    found = "letter.md" in seen or "references" in seen or "ZEPHYR" in str(history)
+    return {"found": int(found), "run": int(bool(history))}
+"""
+
+
+def graded() -> Benchmark:
+    persona = PersonaSpec(user_id="clerk", scripts=(file("scripts/looking.py", LOOKING),))
+    return benchmark_of(
+        with_reference(
+            intents=intents("Name the harbour fee."),
+            files_read=("letter.md",),
+            reference_workflow=SECRET,
+            grader_script="data/clerk/scripts/looking.py",
+            checklist=(
+                rubric("The letter names the harbour fee."),
+                rule("The letter is there.", Rule(kind="file_exists", path="letter.md")),
+                rule("The fee is in it.", Rule(kind="file_contains", path="letter.md", text="ZEPHYR")),
+            ),
+        ),
+        persona=persona,
+    )
+
+
+def test_staging_lays_out_what_the_task_brings_and_no_reference():
+    spec = with_reference()
+
+    assert set(staged({}, PersonaSpec(user_id="clerk"), spec)) == {"fees.md"}
+
+
+def test_a_whole_pilot_shows_no_reference_to_agent_user_judge_or_rules():
+    wait_for(pilot_of(graded()))
+
+    calls = list(ModelCall.objects.all())
+    assert {call.purpose for call in calls} >= {"agent", "satisfaction", "checklist_strict"}
+    told = json.dumps([[call.request, call.response] for call in calls], ensure_ascii=False)
+    told += json.dumps(list(Turn.objects.values_list("user_message", "reply", "next_message")), ensure_ascii=False)
+    assert "harbour fee" in told
+    assert "ZEPHYR" not in told and "QUIXOTE" not in told
+    reference = Blob.objects.get(content=SECRET.encode()).sha256
+    manifests = list(Snapshot.objects.values_list("manifest", flat=True))
+    assert manifests and not any(reference in manifest.values() for manifest in manifests)
+    rules = Verdict.objects.filter(grader="rule").values_list("label", "met")
+    assert set(rules) >= {("The fee is in it.", False), ("[tools] found", False), ("[tools] run", True)}
+
+
+def test_a_release_packs_them_hashes_them_and_reads_them_back():
+    benchmark = graded()
+    Task.objects.update(state="approved")
+    manager = User.objects.create_user("ruth")
+
+    release = cut_release(benchmark, "1.0", by=manager, accept="For the test.")
+
+    with zipfile.ZipFile(io.BytesIO(bytes(release.blob.content))) as archive:
+        manifest = json.loads(archive.read("pack.json"))
+        [path] = [name for name in archive.namelist() if "/references/" in name]
+        assert archive.read(path).decode() == SECRET
+    assert manifest["files"][path] == Blob.objects.get(content=SECRET.encode()).sha256
+    elsewhere = Benchmark.objects.create(slug="elsewhere", name="Elsewhere")
+    assert import_archive(elsewhere, bytes(release.blob.content), by=manager).errors == []

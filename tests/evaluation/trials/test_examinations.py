@@ -1,0 +1,98 @@
+"""Reports of grader scripts: made once by content, and findings that follow from them."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import call_command
+
+from evaluation.sandbox import SandboxUnavailable, why_unavailable
+from evaluation.trials import script_examination
+from evaluation.trials.examinations import examine_forgotten, examine_scripts
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
+from studio.models import Finding, GraderScript, Persona, ScriptReport
+from studio.tasks.create import create_persona, create_task
+from tests.factories import BenchmarkFactory, stored
+
+pytestmark = pytest.mark.django_db
+
+FREE = b"def score(h):\n    return {'free': 1}\n"
+
+
+@pytest.fixture(autouse=True)
+def _sandbox() -> None:
+    if words := why_unavailable():
+        pytest.skip(words)
+
+
+@pytest.fixture
+def persona() -> Persona:
+    return persona_with(FREE)
+
+
+def persona_with(content: bytes) -> Persona:
+    script = stored("scripts/a.py", content)
+    persona = create_persona(BenchmarkFactory(), PersonaSpec(user_id="Nurse", scripts=(script,)), by=None)
+    create_task(persona, TaskSpec(task_id="a", grader_script="data/Nurse/scripts/a.py"), by=None)
+    return persona
+
+
+def rules() -> set[str]:
+    return {rule for rule in Finding.objects.values_list("rule", flat=True) if rule.startswith("grader")}
+
+
+def test_a_report_brings_its_findings_and_the_keys(persona: Persona) -> None:
+    assert rules() == set()
+
+    examine_scripts(GraderScript.objects.values_list("blob", flat=True))
+
+    assert rules() == {"grader-key-always"}
+    assert GraderScript.objects.get().keys == ["free"]
+
+
+def test_the_same_text_is_run_once(persona: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    examine_forgotten()
+    monkeypatch.setattr(script_examination, "run_grader", None)
+
+    examine_scripts(GraderScript.objects.values_list("blob", flat=True))
+    examine_forgotten()
+
+    assert ScriptReport.objects.count() == 1
+
+
+def test_a_broken_script_blocks_with_what_happened() -> None:
+    persona_with(b"def score(h):\n    return h[0]\n")
+
+    examine_forgotten()
+
+    finding = Finding.objects.get(rule="grader-no-keys")
+    assert finding.severity == "error"
+    assert "IndexError in line 2" in finding.message
+
+
+def test_what_is_not_text_is_reported_and_not_run_again() -> None:
+    persona_with(b"\xff\xfe")
+
+    examine_forgotten()
+
+    assert GraderScript.objects.get().problem == "The script is not UTF-8 text."
+    assert ScriptReport.objects.count() == 1
+
+
+def test_without_a_sandbox_there_is_no_report_and_no_finding(persona: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: str) -> None:
+        raise SandboxUnavailable("No namespaces here.")
+
+    monkeypatch.setattr("evaluation.trials.examinations.examine_script", refuse)
+
+    examine_forgotten()
+
+    assert ScriptReport.objects.count() == 0
+    assert rules() == set()
+
+
+def test_the_command_runs_what_was_not_run_yet(persona: Persona, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        call_command("check_tasks", benchmark=persona.benchmark.slug)
+
+    assert "[grader-key-always]" in capsys.readouterr().out

@@ -1,0 +1,79 @@
+"""Scripts run on generated histories."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from evaluation.sandbox import why_unavailable
+from evaluation.trials.script_examination import examine_script
+
+
+@pytest.fixture(autouse=True)
+def _sandbox() -> None:
+    if words := why_unavailable():
+        pytest.skip(words)
+
+
+SCRIPT = """
+def score(tools_history):
+    met = {"always": 1, "mailed": 0, "mail_sent_to_kurt": 0, "mail_sent": 0, "never": 0}
+    for item in tools_history:
+        name, call = item["tool_name"], item["call"]
+        if name == "gmail__send_email":
+            met["mailed"] = 1
+            if "kurt@haus.example" in call.get("recipients", ""):
+                met["mail_sent_to_kurt"] = 1
+        if name in ("gmail__send_email", "gmail__create_draft"):
+            met["mail_sent"] = 1
+        if name == "gmail__send_email" and name == "gmail__create_draft":
+            met["never"] = 1
+    return met
+"""
+
+
+def test_keys_are_told_by_what_earns_them() -> None:
+    report = examine_script(SCRIPT)
+
+    assert report.keys == ("always", "mailed", "mail_sent_to_kurt", "mail_sent", "never")
+    assert report.always == ("always",)
+    assert report.never == ("never",)
+    assert report.by_draft == ("always", "mail_sent")
+    assert report.by_anyone == ("always", "mailed", "mail_sent")
+    assert not report.problem and not report.failed and report.tried > 5
+
+
+@pytest.mark.parametrize(
+    ("source", "problem", "line"),
+    [
+        ("def score(h):\n    return h[0]", "IndexError", 2),
+        ("def score(h):\n    return {}", "no keys", None),
+        ("def score(h):\n    return {'a': 2}", "not 0 or 1", None),
+        ("import os\nos._exit(0)", "without an answer", None),
+        ("def score(h):\n    return {'a' 0}", "SyntaxError", 2),
+        ("def score(h):\n    open('/usr/lib/x', 'w')", "OSError", 2),
+    ],
+)
+def test_a_script_without_keys_is_told_with_the_line(source: str, problem: str, line: int | None) -> None:
+    report = examine_script(source)
+
+    assert report.keys is None
+    assert problem in report.problem
+    assert report.line == line
+    assert (report.always, report.never) == ((), ())
+
+
+def test_a_script_that_never_ends_on_calls_is_left_soon_and_nothing_said_of_its_keys() -> None:
+    started = time.monotonic()
+
+    report = examine_script("def score(h):\n    while h:\n        pass\n    return {'a': 0}")
+
+    assert time.monotonic() - started < 20
+    assert report.keys == ("a",)
+    assert "did not end" in report.failed
+    assert (report.always, report.never) == ((), ())
+
+
+def test_a_script_that_splits_without_end_gives_no_keys() -> None:
+    assert examine_script("import os\ndef score(h):\n    while True:\n        os.fork()").keys is None

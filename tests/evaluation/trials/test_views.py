@@ -1,0 +1,132 @@
+"""The page that runs a grader script."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from evaluation.models import ScriptExample
+from evaluation.sandbox import SandboxUnavailable, why_unavailable
+from evaluation.trials.examples import ExampleRefused, read_example
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
+from studio.models import GraderScript, Task, User
+from studio.personas.scripts import create_script
+from studio.tasks.create import create_persona, create_task
+from tests.factories import BenchmarkFactory, member
+
+pytestmark = pytest.mark.django_db
+
+TEXT = "def score(h):\n    return {'called': int(bool(h))}\n"
+
+
+@pytest.fixture
+def script() -> GraderScript:
+    benchmark = BenchmarkFactory()
+    author = member(benchmark, "author")
+    persona = create_persona(benchmark, PersonaSpec(user_id="Nurse"), by=author)
+    create_task(persona, TaskSpec(task_id="one"), by=author)
+    return create_script(persona.pk, "one", TEXT, by=author, task_id=Task.objects.get().pk)
+
+
+def url(script: GraderScript) -> str:
+    return reverse("evaluation:script_try", args=[script.persona.benchmark.slug, "Nurse", script.pk])
+
+
+def author(script: GraderScript) -> Client:
+    client = Client()
+    client.force_login(User.objects.get(memberships__benchmark=script.persona.benchmark))
+    return client
+
+
+def run(script: GraderScript, **given: str) -> str:
+    if words := why_unavailable():
+        pytest.skip(words)
+    answer = author(script).post(url(script), {"source": TEXT, "history": "example"} | given, HTTP_HX_REQUEST="true")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_what_is_typed_is_run_and_not_saved(script: GraderScript) -> None:
+    shown = run(script, source="def score(h):\n    return {'typed': 1}", history="empty")
+
+    assert "1 of 1" in shown.replace("<b>", "") and "typed" in shown
+    script.refresh_from_db()
+    assert bytes(script.blob.content).decode() == TEXT
+
+
+def test_an_example_is_kept_as_typed_even_where_it_is_wrong(script: GraderScript) -> None:
+    shown = run(script, example='[{"tool_name": "x"},]')
+
+    assert "Line 1 of the example is no JSON" in shown
+    assert ScriptExample.objects.get().text == '[{"tool_name": "x"},]'
+
+
+def test_generated_histories_can_be_chosen(script: GraderScript) -> None:
+    assert "✓ 1" in run(script, history="generated:1")
+
+
+@pytest.mark.parametrize("history", ["generated:0", "generated:999", "session:1", "rehearsal:1", "", "empty:x'"])
+def test_a_history_that_is_not_there_is_refused_in_words(script: GraderScript, history: str) -> None:
+    shown = run(script, history=history)
+
+    assert "Choose what to run" in shown or "called" in shown
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", '[{"tool_name": 1}]', "[" * 100_000, "[" + "{}," * 600 + "{}]", "NaN"]
+)
+def test_an_example_that_is_no_list_of_calls_is_refused(text: str) -> None:
+    with pytest.raises(ExampleRefused):
+        read_example(text)
+
+
+def test_what_scripts_print_is_text_on_the_page(script: GraderScript) -> None:
+    shown = run(script, source="print('<script>alert(1)</script>')\n" + TEXT, history="empty")
+
+    assert "<script>alert" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def test_without_a_sandbox_the_page_says_why(script: GraderScript, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise SandboxUnavailable("User namespaces are forbidden.")
+
+    monkeypatch.setattr("evaluation.views.trials.try_script", refuse)
+    monkeypatch.setattr("evaluation.views.trials.why_unavailable", lambda: "User namespaces are forbidden.")
+
+    posted = author(script).post(url(script), {"source": TEXT, "history": "empty"}, HTTP_HX_REQUEST="true")
+    pane = author(script).get(url(script), HTTP_HX_REQUEST="true")
+
+    assert "User namespaces are forbidden." in posted.content.decode()
+    assert "It cannot be run here" in pane.content.decode()
+
+
+def test_the_whole_page_without_htmx_keeps_what_was_typed(script: GraderScript) -> None:
+    if words := why_unavailable():
+        pytest.skip(words)
+    answer = author(script).post(url(script), {"source": TEXT + "# mine", "history": "example", "example": "[]"})
+
+    page = answer.content.decode()
+    assert "# mine" in page and "not saved yet" in page and "0 of 1" in page.replace("<b>", "").replace("</b>", "")
+
+
+def test_strangers_find_nothing_and_auditors_may_not_run(script: GraderScript) -> None:
+    client = Client()
+    client.force_login(User.objects.create(username="stranger"))
+    assert client.post(url(script)).status_code == 404
+
+    client.force_login(member(script.persona.benchmark, "auditor"))
+    assert client.post(url(script)).status_code == 403
+
+
+def test_an_example_of_a_reviewer_is_run_and_not_kept(script: GraderScript) -> None:
+    client = Client()
+    client.force_login(member(script.persona.benchmark, "reviewer"))
+
+    client.post(url(script), {"source": TEXT, "history": "empty", "example": json.dumps([])})
+
+    assert not ScriptExample.objects.exists()

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from evaluation.models import Run, Snapshot
+from evaluation.protocol.participants import AgentFailed
+from evaluation.workspaces.snapshots import (
+    MissingContent,
+    folder_reader,
+    reader,
+    rebuild,
+    safe_path,
+    staged,
+    take_snapshot,
+)
+from studio.domain.base import FileRef
+from studio.domain.persona import PersonaSpec, Skill
+from studio.models import Blob
+from tests.evaluation.builders import benchmark_of, file, pilot_of, task
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    return pilot_of(benchmark_of(task("a"))).runs.get()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "workspace"
+    made.mkdir()
+    return made
+
+
+def ref(path: str, sha256: str) -> FileRef:
+    return FileRef(path=path, sha256=sha256, size=1)
+
+
+def test_staging_replaces_skills_lays_the_tasks_files_over_the_root_and_removes_nothing_else():
+    before = {"notes.md": "n", "own.md": "o", "skills/old/SKILL.md": "s", "MEMORY.md": "m"}
+    persona = PersonaSpec(user_id="p", skills=(Skill(name="new", files=(ref("SKILL.md", "k"),)),))
+    spec = task("a", assets=(ref("notes.md", "N"), ref("data/x.csv", "x")))
+
+    assert staged(before, persona, spec) == {
+        "notes.md": "N",
+        "own.md": "o",
+        "MEMORY.md": "m",
+        "skills/new/SKILL.md": "k",
+        "data/x.csv": "x",
+    }
+
+
+def test_a_task_may_need_only_some_of_the_skills():
+    skills = tuple(Skill(name=name, files=(ref("SKILL.md", name),)) for name in ("one", "two"))
+
+    files = staged({}, PersonaSpec(user_id="p", skills=skills), task("a", skills=("two",)))
+
+    assert files == {"skills/two/SKILL.md": "two"}
+
+
+def test_a_staged_file_takes_the_place_of_a_folder_and_a_folder_that_of_a_file():
+    spec = task("a", assets=(ref("a", "file"), ref("b/c", "deep")))
+
+    assert staged({"a/x": "1", "a/y/z": "2", "b": "3"}, PersonaSpec(user_id="p"), spec) == {"a": "file", "b/c": "deep"}
+
+
+@pytest.mark.parametrize("path", ["", "/etc/passwd", "../x", "a/../../x", "a\0b", "."])
+def test_a_path_that_leads_out_is_no_path(path: str):
+    with pytest.raises(ValueError, match="workspace"):
+        safe_path(path)
+
+
+def test_a_workspace_is_the_same_after_it_was_stored_and_rebuilt(run: Run, folder: Path, tmp_path: Path):
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / "deep" / "er" / "ü.bin").write_bytes(b"\0\xff")
+    (folder / "empty").write_bytes(b"")
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "left" / "over").mkdir(parents=True)
+    (elsewhere / "empty").mkdir()
+
+    manifest = take_snapshot(run, folder, {}).manifest
+    rebuild(manifest, elsewhere)
+
+    assert {str(path.relative_to(elsewhere)) for path in elsewhere.rglob("*") if path.is_file()} == set(manifest)
+    assert (elsewhere / "deep/er/ü.bin").read_bytes() == b"\0\xff"
+    assert reader(manifest)("./deep/er/ü.bin") == b"\0\xff"
+    assert reader(manifest)("deep") is None
+
+
+def test_the_same_workspace_is_stored_once_and_known_contents_are_not_sent_again(run: Run, folder: Path):
+    (folder / "a").write_text("a")
+    first = take_snapshot(run, folder, {})
+    blobs = Blob.objects.count()
+
+    second = take_snapshot(run, folder, first.manifest)
+
+    assert (second, Snapshot.objects.count(), Blob.objects.count()) == (first, 1, blobs)
+
+
+def test_links_pipes_and_unspeakable_names_are_left_out(run: Run, folder: Path, tmp_path: Path):
+    secret = tmp_path / "secret"
+    secret.write_text("not yours")
+    (folder / "link").symlink_to(secret)
+    (folder / "folder").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe")
+    (folder / os.fsdecode(b"bad\xff")).write_text("x")
+    (folder / "good").write_text("x")
+
+    assert list(take_snapshot(run, folder, {}).manifest) == ["good"]
+    read = folder_reader(folder)
+    assert [read(path) for path in ("link", "folder/secret", "../secret", str(secret), "pipe", "good")] == [
+        *[None] * 5,
+        b"x",
+    ]
+
+
+def test_too_many_files_are_the_agents_failure(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("evaluation.workspaces.snapshots.MAX_FILES", 2)
+    for n in range(3):
+        (folder / str(n)).touch()
+
+    with pytest.raises(AgentFailed, match="more than 2 files"):
+        take_snapshot(run, folder, {})
+
+
+def test_a_file_whose_content_is_not_stored_is_named(folder: Path):
+    known = file("a", "a").sha256
+
+    with pytest.raises(MissingContent, match=r"lost\.md"):
+        rebuild({"a": known, "lost.md": "0" * 64}, folder)

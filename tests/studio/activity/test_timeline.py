@@ -1,0 +1,174 @@
+"""A task's story: everything in time, by day, narrowed, at the same cost for little and for much."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from studio.activity.timeline import activity_of, by_day
+from studio.domain.anchors import Quote
+from studio.domain.task import ChecklistItem, Recovery, Rule
+from studio.drafts.load import load_task
+from studio.models import Role
+from studio.review import assignments, comments, suggestions, workflow
+from studio.review.checklist import POINTS, Point
+from studio.tasks.save import save_task
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+class Desk:
+    def __init__(self):
+        self.benchmark = BenchmarkFactory()
+        self.author, self.reviewer = member(self.benchmark, Role.AUTHOR), member(self.benchmark, Role.REVIEWER)
+        self.second = member(self.benchmark, Role.REVIEWER)
+        self.persona = a_persona(self.benchmark, by=self.author)
+        self.task = a_task(self.persona, by=self.author)
+
+    def live(self):
+        """A round of everything."""
+        assignments.set_people(self.task.pk, by=self.author, writer=self.author, reviewers=[self.second])
+        workflow.submit(self.task.pk, by=self.author)
+        remark = comments.remark(
+            self.task.pk,
+            by=self.reviewer,
+            text="Which <b>plan</b>?",
+            field="initial_request",
+            words=Quote("plan.md"),
+            suggestion=f"plan{self.task.revisions.count()}.md",
+        )
+        comments.answer(remark, by=self.author, text="The second.")
+        points = {"feasible": Point(False, "No file.")}
+        workflow.request_changes(self.task.pk, by=self.reviewer, points=points)
+        suggestions.apply(self.task.pk, [remark.pk], by=self.author)
+        workflow.submit(self.task.pk, by=self.author)
+        so = {key: Point(True) for key in POINTS}
+        workflow.approve(self.task.pk, by=self.second, points=so)
+        return remark
+
+    def url(self, name, *args):
+        return reverse(f"studio:{name}", args=[self.benchmark.slug, self.persona.user_id, self.task.pk, *args])
+
+    def get(self, url):
+        client = Client()
+        client.force_login(self.author)
+        return client.get(url).content.decode()
+
+
+def told(desk, only=""):
+    kinds = [
+        (entry.kind, getattr(entry.row, "verb", "") or getattr(entry.row, "decision", ""))
+        for entry in activity_of(desk.task, only=only)
+    ]
+    return kinds[::-1]
+
+
+def test_everything_is_told_once_in_the_order_it_happened(desk):
+    desk.live()
+
+    assert told(desk) == [
+        ("version", ""),
+        ("event", "assigned"),
+        ("event", "assigned"),
+        ("event", "submitted"),
+        ("remark", ""),
+        ("answer", ""),
+        ("review", "changes_requested"),
+        ("version", ""),
+        ("event", "submitted"),
+        ("review", "approved"),
+    ]
+    newest = next(entry for entry in activity_of(desk.task) if entry.kind == "version")
+    assert (newest.says, [one.author for one in newest.applied]) == ("Changed the initial request.", [desk.reviewer])
+
+
+def test_it_is_narrowed_to_versions_or_talk(desk):
+    remark = desk.live()
+    comments.settle(remark, by=desk.author, settled=False)
+
+    assert {kind for kind, _ in told(desk, "versions")} == {"version", "event", "review"}
+    assert told(desk, "talk") == [
+        ("remark", ""),
+        ("answer", ""),
+        ("review", "changes_requested"),
+        ("review", "approved"),
+        ("event", "opened_a_remark_again"),
+    ]
+
+
+def test_what_was_taken_back_and_was_not_answered_is_not_told(desk):
+    remark = comments.remark(desk.task.pk, by=desk.reviewer, text="Hm.")
+    other = comments.remark(desk.task.pk, by=desk.reviewer, text="Well.")
+    for number in range(3):
+        comments.answer(other, by=desk.author, text=f"{number}")
+    comments.take_back(remark, by=desk.reviewer)
+    comments.take_back(other, by=desk.reviewer)
+
+    assert [kind for kind, _ in told(desk, "talk")] == ["remark", "answer", "answer", "answer"]
+
+
+def test_the_story_costs_the_same_for_little_and_for_much(desk, django_assert_max_num_queries):
+    desk.live()
+    with django_assert_max_num_queries(12) as little:
+        list(activity_of(desk.task))
+    for _ in range(6):
+        save_task(
+            desk.task.pk,
+            load_task(desk.task).model_copy(update={"initial_request": "Make plan.md."}),
+            by=desk.author,
+        )
+        desk.live()
+
+    with django_assert_max_num_queries(len(little)):
+        assert len(list(activity_of(desk.task))) == 50
+
+
+def test_the_page_shows_it_by_day_and_escapes_it(desk):
+    desk.live()
+
+    page = desk.get(desk.url("activity"))
+
+    assert [len(entries) for _, entries in by_day(activity_of(desk.task))] == [10]
+    assert "<b>plan</b>" not in page and "&lt;b&gt;plan" in page
+    assert page.count(">the initial request</a>") == 2
+    assert "not feasible" in page and "No file." in page and "suggested by" in page
+    assert "Well scoped" in desk.get(desk.url("activity") + "?only=talk&page=x")
+    assert "answered on" in desk.get(desk.task.get_absolute_url())
+
+
+def test_nested_fields_are_told_in_words_and_any_two_versions_are_compared(desk):
+    spec = load_task(desk.task)
+    intent = spec.intents[0].model_copy(
+        update={"recoverable_from": (Recovery(kind="file", ref="orders.csv", note="p. 2"),)}
+    )
+    item = ChecklistItem(
+        uid="00000000-0000-0000-0000-00000000000a",
+        criterion="It says so.",
+        grader="rule",
+        rule=Rule(kind="file_contains", path="plan.md", text="rye"),
+        follows_from=(intent.uid,),
+    )
+    changed = {
+        "intents": (intent,),
+        "checklist": (*spec.checklist, item),
+        "metadata": {"steps": {"first": ["rye", "rolls"]}},
+    }
+    save_task(desk.task.pk, spec.model_copy(update=changed), by=desk.author)
+    save_task(desk.task.pk, spec, by=desk.author)
+
+    page = desk.get(desk.url("version", 2))
+
+    assert "found out from: a file orders.csv – p. 2" in page.replace("<ins>", "").replace("</ins>", "")
+    assert "rule: the file contains plan.md “rye”" in page
+    assert "follows from intent: 1" in page
+    assert "{" not in page.partition('class="diff"')[2].partition("</main>")[0]
+    same = desk.get(desk.url("version", 3) + "?with=1")
+    assert "These two say the same" in same
+    assert '<option value="1" selected>' in same

@@ -1,0 +1,126 @@
+"""A one-click mend takes its finding away, says what it will do, and leaves the rest of the task alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from studio.domain.checks import RULES, find_problems
+from studio.domain.checks.fixes import _MENDERS, mend_for, unescaped
+from studio.domain.episode import EpisodeSpec
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
+from studio.forms.fixes import changes_of
+from studio.forms.tasks import sheet_of
+from tests.studio.domain.checks.cases import WRITTEN, build
+from tests.studio.domain.checks.test_rules import after, intent, item, scored, task
+
+
+def episode_of(*tasks: TaskSpec) -> EpisodeSpec:
+    return EpisodeSpec(episode_id="ep", persona=PersonaSpec(user_id="Pilot"), tasks=tasks)
+
+
+SMALL: list[tuple[str, EpisodeSpec]] = [
+    ("dependency-itself", episode_of(scored("t", depends_on=after("t")))),
+    ("dependency-twice", episode_of(task("a"), scored("t", depends_on=after("a", "a")))),
+    ("dependency-unknown", episode_of(scored("t", depends_on=after("x")))),
+    ("duplicate-criterion", episode_of(scored("t", checklist=(item("a b"), item("A  b"))))),
+    ("duplicate-intent", episode_of(scored("t", intents=(intent("a b"), intent("A  b"))))),
+    ("empty-criterion", episode_of(scored("t", checklist=(item(), item(""))))),
+    ("empty-intent", episode_of(scored("t", intents=(intent(), intent(" "))))),
+    ("files-read-absolute", episode_of(scored("t", files_read=("/help.md",)))),
+    ("initial-status-provided", episode_of(scored("t", intents=(intent(initial_status="provided"),)))),
+    ("persistent-alone", episode_of(scored("t", intents=(intent(scope="persistent"),)))),
+    (
+        "scope-unmarked",
+        episode_of(
+            task("t", intents=(intent("a b c"), intent("Lengths of boats are always given in metres"))),
+            scored("u", depends_on=after("t"), intents=(intent("Lengths of boats are given in metres"),)),
+        ),
+    ),
+    ("weight-not-positive", episode_of(scored("t", checklist=(item(weight=-1),)))),
+]
+OF_WRITTEN = [
+    (case.rule, *build(case, case.flawed))
+    for case in WRITTEN
+    if case.rule in _MENDERS and (case.rule != "criterion-should-be-rule" or "exists" in str(case.flawed))
+]
+CASES: list[tuple[str, EpisodeSpec, dict[str, str]]] = [(name, episode, {}) for name, episode in SMALL] + OF_WRITTEN
+
+
+@pytest.mark.parametrize(("name", "episode", "texts"), CASES, ids=[name for name, *_ in CASES])
+def test_a_mend_takes_its_finding_away(name: str, episode: EpisodeSpec, texts: dict[str, str]) -> None:
+    finding = next(each for each in find_problems(episode, texts=texts) if each.rule == name)
+    own = episode.task(finding.task)
+    assert own is not None
+
+    mend = mend_for(finding, episode)
+
+    assert mend is not None
+    assert mend.label and mend.shows.endswith(".")
+    mended = mend.apply(own)
+    tasks = tuple(mended if each.task_id == own.task_id else each for each in episode.tasks)
+    left = find_problems(episode.model_copy(update={"tasks": tasks}), own.task_id, texts=texts)
+    assert finding.fingerprint not in {each.fingerprint for each in left}
+    changed = {edit.field for edit in mend.edits}
+    assert {each for each in TaskSpec.model_fields if getattr(mended, each) != getattr(own, each)} == changed
+    assert changes_of(mend, sheet_of(own))
+
+
+def test_every_mend_is_of_a_rule_and_is_tried() -> None:
+    assert _MENDERS.keys() <= RULES.keys()
+    assert {name for name, *_ in CASES} == _MENDERS.keys()
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (r"He said \"no\"", 'He said "no"'),
+        ("Fish &amp; chips", "Fish & chips"),
+        ("itâ€™s", "it’s"),
+        ("cafÃ©", "café"),
+        (r"\ud83d\ude00 \u00e9", "😀 é"),
+        (r"\u0000 \ud800", " �"),
+        (r"C:\notes", r"C:\notes"),
+    ],
+)
+def test_programs_marks_become_the_characters_they_stand_for(written: str, meant: str) -> None:
+    assert unescaped(written) == meant
+
+
+def test_a_dependency_on_a_scored_task_is_not_declared_with_a_click() -> None:
+    before: dict[str, Any] = {"expected_artifacts": ("tides.csv",), "initial_request": "Collect the tides, please."}
+    asks = scored("t", initial_request="Read the figures in tides.csv and say which week is best.")
+    for first, offered in ((task("a", **before), True), (scored("a", **before), False)):
+        episode = episode_of(first, asks)
+        finding = next(each for each in find_problems(episode, "t") if each.rule == "undeclared-dependency")
+
+        mend = mend_for(finding, episode)
+
+        assert (mend is not None) == offered
+        if mend:
+            assert mend.apply(asks).depends_on == (Dependency(task_id="a"),)
+
+
+def test_a_mend_of_a_row_that_is_gone_changes_nothing() -> None:
+    full = scored("t", intents=(HiddenIntent(uid="a", content="a b"), HiddenIntent(uid="b", content="a b")))
+    episode = episode_of(full)
+    finding = next(each for each in find_problems(episode) if each.rule == "duplicate-intent")
+    mend = mend_for(finding, episode)
+    assert mend is not None
+
+    assert changes_of(mend, sheet_of(full.model_copy(update={"intents": full.intents[:1]}))) == []
+
+
+def test_an_exact_check_is_put_into_the_inputs_of_its_item() -> None:
+    criterion = ChecklistItem(uid="c", criterion="The file plan.md exists.")
+    episode = episode_of(scored("t", checklist=(criterion,), files_read=("plan.md",)))
+    finding = next(each for each in find_problems(episode) if each.rule == "criterion-should-be-rule")
+    mend = mend_for(finding, episode)
+    assert mend is not None
+
+    changes = {one["put"]: one["value"] for one in changes_of(mend, sheet_of(episode.tasks[0]))}
+
+    assert changes["checklist.c.grader"] == "rule"
+    assert (changes["checklist.c.rule_kind"], changes["checklist.c.rule_path"]) == ("file_exists", "plan.md")

@@ -1,0 +1,79 @@
+"""What the check “criterion-should-be-rule” offers to put in an item's place."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.domain.checks import find_problems
+from studio.domain.episode import EpisodeSpec
+from studio.domain.findings import Finding
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import ChecklistItem, Rule, TaskSpec
+
+TOOLS = ("gmail__send_email", "gmail__create_draft", "phone__send_text_message", "todoist__delete_project")
+
+
+def finding(criterion: str, *, files: tuple[str, ...] = (), tools: tuple[str, ...] = TOOLS) -> Finding:
+    task = TaskSpec(
+        task_id="t",
+        files_read=files,
+        checklist=(ChecklistItem(uid="c", criterion=criterion),),
+        expected_artifacts=files,
+    )
+    episode = EpisodeSpec(episode_id="e", persona=PersonaSpec(user_id="p", tools=tools), tasks=(task,))
+    [found] = [each for each in find_problems(episode) if each.rule == "criterion-should-be-rule"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("criterion", "files", "rule"),
+    [
+        ("plan.md exists.", (), Rule(kind="file_exists", path="plan.md")),
+        (
+            "The heading is exactly “Cold chain”.",
+            ("out/plan.md",),
+            Rule(kind="file_contains", path="out/plan.md", text="Cold chain"),
+        ),
+        (
+            "plan.md contains “Cold chain”.",
+            ("notes.md", "out/plan.md"),
+            Rule(kind="file_contains", path="out/plan.md", text="Cold chain"),
+        ),
+        (
+            "The plan does not contain the word “soon”.",
+            ("plan.md",),
+            Rule(kind="file_lacks", path="plan.md", text="soon"),
+        ),
+        ("The answer states “Cold chain”.", (), Rule(kind="reply_contains", text="Cold chain")),
+        ("The minutes are saved as minutes.md.", (), Rule(kind="file_exists", path="minutes.md")),
+        (
+            "The ceiling is given as 14 euros.",
+            ("plan.md",),
+            Rule(kind="file_contains", path="plan.md", text="14 euros"),
+        ),
+        (
+            "The guest of honour is Ada Penhallow.",
+            ("plan.md",),
+            Rule(kind="file_contains", path="plan.md", text="Ada Penhallow"),
+        ),
+        ("An SMS text message was sent to the keeper.", (), Rule(kind="tool_called", tool="phone__send_text_message")),
+        ("The temporary board was deleted.", (), Rule(kind="tool_called", tool="todoist__delete_project")),
+    ],
+)
+def test_a_check_that_leaves_nothing_open_is_offered_whole(criterion: str, files: tuple[str, ...], rule: Rule) -> None:
+    assert finding(criterion, files=files).proposal == rule
+
+
+@pytest.mark.parametrize(
+    ("criterion", "files"),
+    [
+        ("The heading is exactly “Cold chain”.", ("plan.md", "notes.md")),
+        ("The subject of the e-mail is exactly “Cold chain”.", ()),
+        ("The plan has exactly five paragraphs.", ("plan.md",)),
+        ("The song was removed.", ()),
+        ("No e-mail was sent.", ()),
+        ("Each of the letters contains “Cold chain”.", ("plan.md",)),
+    ],
+)
+def test_where_a_person_has_to_choose_no_check_is_offered(criterion: str, files: tuple[str, ...]) -> None:
+    assert finding(criterion, files=files).proposal is None

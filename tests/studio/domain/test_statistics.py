@@ -1,0 +1,31 @@
+"""Counting, and telling what tools and skills are for."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.domain.statistics import Figures, domain_of, in_words, plain_tool, total
+
+
+def test_figures_add_up_and_a_mean_is_a_dash_where_nothing_is():
+    both = total([Figures(tasks=2, local=3, persistent=1, rubric=4), Figures(tasks=1, local=2, rule=5)])
+
+    assert (both.intents, both.items, both.per_task("intents"), both.per_task("rule")) == (6, 9, "2.0", "1.7")
+    assert total([]).per_task("intents") == "–"
+
+
+@pytest.mark.parametrize(
+    ("tool", "domain", "words"),
+    [
+        ("gmail__show_inbox_threads", "gmail", "Show inbox threads"),
+        ("mcp_appworld_simple_note__create_note", "simple_note", "Create note"),
+        ("read_file", "workspace", "Read file"),
+        ("x__", "x", ""),
+    ],
+)
+def test_a_tool_says_its_domain_and_what_it_does(tool, domain, words):
+    assert (domain_of(tool), in_words(tool)) == (domain, words)
+
+
+def test_a_tool_is_the_same_however_a_task_names_it():
+    assert plain_tool(" mcp_appworld_gmail__login ") == "gmail__login"

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from studio.domain.text.stems import stem
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "shorten shortens Shortened shortening",
+        "organise organises organising organized organize",
+        "summary summaries summarise summarized",
+        "buy bought buyer buyer's buyers’",
+        "late later latest",
+        "settle settles settlement settlements",
+    ],
+)
+def test_forms_of_one_word_share_a_stem(forms: str) -> None:
+    assert len({stem(form) for form in forms.split()}) == 1
+
+
+@pytest.mark.parametrize("words", ["part party", "custom customer", "import important", "police policy", "theory the"])
+def test_different_words_keep_different_stems(words: str) -> None:
+    assert len({stem(word) for word in words.split()}) == 2
+
+
+def test_threads_stem_as_one_thread_does() -> None:
+    words = [f"{start}{middle}{end}" for start in "bdgl" for middle in ("atter", "ondon") for end in ("ing", "ed", "s")]
+    alone = [stem.__wrapped__(word) for word in words]
+    with ThreadPoolExecutor(8) as pool:
+        assert all(each == alone for each in pool.map(lambda _: [stem.__wrapped__(word) for word in words], range(40)))

@@ -1,0 +1,115 @@
+"""The board for programs: the pages' steps, with the pages' refusals."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
+
+from studio.domain.task import Dependency
+from studio.drafts.load import load_episode
+from studio.models import BoardMove, Role, TaskState
+from studio.review import workflow
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def place():
+    benchmark = BenchmarkFactory(plan_sessions=3, plan_groups=1, plan_standalone=1, plan_signals=0)
+    author = member(benchmark, Role.AUTHOR)
+    persona = a_persona(benchmark, by=author)
+    a_task(persona, "setup", by=author, checklist=(), title="Setup")
+    a_task(persona, "bread", by=author, depends_on=(Dependency(task_id="setup", carries_over="the hours"),))
+    a_task(persona, "rolls ", by=author, title="Rolls")
+    return author, persona, reverse("studio:api_board", args=[benchmark.slug, "baker"])
+
+
+def client_of(user):
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Token {Token.objects.get_or_create(user=user)[0].key}")
+    return client
+
+
+def ids(persona):
+    return [task.task_id for task in load_episode(persona).tasks]
+
+
+def test_a_program_reads_the_board_and_makes_a_step_that_its_person_can_undo(place):
+    author, persona, url = place
+    client = client_of(author)
+
+    board = client.get(url).json()
+    assert (board["order"], board["aside"]) == (["setup", "bread", "rolls "], [])
+    assert board["needs"] == {"bread": [{"task_id": "setup", "carries_over": "the hours"}]}
+    step = {"does": "move", "tasks": ["rolls "], "place": "setup", "seen": board["seen"]}
+    made = client.post(url, step, format="json").json()
+    assert made["sentence"] == "Moved “Rolls” before “Setup”."
+    assert made["board"]["order"] == ids(persona) == ["rolls ", "setup", "bread"]
+    grouped = client.post(url, {"does": "group", "tasks": ["setup", "bread"], "group": "Rye"}, format="json").json()
+    assert grouped["board"]["groups"] == {"setup": "Rye", "bread": "Rye", "rolls ": ""}
+    client.post(url, {"does": "undo"}, format="json")
+    assert BoardMove.objects.count() == 3
+
+
+def test_what_the_page_refuses_the_api_refuses_with_the_board_as_it_is(place):
+    author, persona, url = place
+    client = client_of(author)
+    old = client.get(url).json()["seen"]
+
+    broken = client.post(url, {"does": "move", "tasks": ["bread"], "place": "setup"}, format="json")
+    assert (broken.status_code, broken.json()["reason"]) == (409, "refused")
+    assert "builds on “Setup”" in broken.json()["detail"]
+    client.post(url, {"does": "later", "tasks": ["bread"]}, format="json")
+    stale = client.post(url, {"does": "later", "tasks": ["setup"], "seen": old}, format="json").json()
+    assert (stale["reason"], stale["board"]["order"]) == ("changed", ["setup", "rolls ", "bread"])
+    rolls = persona.episode.tasks.get(task_id="rolls ")
+    workflow.submit(rolls.pk, by=author)
+    asked = {"does": "group", "tasks": ["rolls "], "group": "Rye"}
+    assert client.post(url, asked, format="json").json()["reason"] == "unsure"
+    assert client.post(url, asked | {"sure": True}, format="json").status_code == 200
+    rolls.refresh_from_db()
+    assert rolls.state == TaskState.DRAFT
+
+
+@pytest.mark.parametrize(
+    ("step", "status"),
+    [
+        ({}, 400),
+        ({"does": "fly"}, 400),
+        ({"does": "move", "tasks": ["\0"], "place": "end"}, 400),
+        ({"does": "move", "tasks": "bread"}, 400),
+        ({"does": "group", "tasks": ["bread"], "group": "x" * 300}, 400),
+        ({"does": "move", "tasks": ["x"] * 600, "place": "end"}, 400),
+        ({"does": "move", "tasks": [], "place": "end"}, 409),
+        ({"does": "move", "tasks": ["nowhere"], "place": "end"}, 409),
+        ({"does": "depend", "tasks": [], "place": "bread"}, 409),
+        ({"does": "redo"}, 409),
+    ],
+)
+def test_an_odd_step_is_refused_and_changes_nothing(place, step, status):
+    author, persona, url = place
+    assert client_of(author).post(url, step, format="json").status_code == status
+    assert ids(persona) == ["setup", "bread", "rolls "]
+
+
+def test_the_board_is_its_benchmark_s_own(place):
+    _, persona, url = place
+    step = {"does": "earlier", "tasks": ["bread"]}
+    assert client_of(UserFactory()).get(url).status_code == 404
+    assert client_of(UserFactory()).post(url, step, format="json").status_code == 404
+    viewer = client_of(member(persona.benchmark, Role.VIEWER))
+    assert (viewer.get(url).status_code, viewer.post(url, step, format="json").status_code) == (200, 403)
+
+
+def test_the_page_says_in_a_line_how_the_episode_stands_to_the_plan(place, client):
+    author, persona, _ = place
+    client.force_login(author)
+
+    assert "✓ as planned" in client.get(persona.get_absolute_url()).content.decode()
+    a_task(persona, "buns", by=author, title="Buns")
+    shown = client.get(persona.get_absolute_url()).content.decode()
+    assert "▲ Not as planned: 4 sessions, and the plan is 3. And 1 more." in shown
+    assert reverse("studio:gaps", args=[persona.benchmark.slug]) in shown

@@ -1,0 +1,140 @@
+"""What is shown of files that people hand over, and what hostile ones cannot do."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from studio.files.previews import decode, is_media, preview, syntax_flaw
+from studio.files.previews.texts import encode
+from tests.studio.files.previews.samples import a_docx, a_pdf, a_png, an_xlsx
+
+
+def test_a_table_is_counted_its_delimiter_found_and_broken_rows_marked():
+    text = "name;price\n" + "".join(f"roll {n};{n}\n" for n in range(300)) + "rye;4;too much\n"
+
+    seen = preview("prices.csv", text.encode())
+
+    [table] = seen.tables
+    assert (table.head, len(table.rows), table.count) == (("name", "price"), 200, 301)
+    assert (table.separated_by, table.broken, table.first_broken) == ("semicolons", 1, 302)
+    assert seen.flaw
+    assert seen.flaw.line == 302
+
+
+def test_values_over_several_lines_are_one_row():
+    [table] = preview("a.csv", b'name,note\nrye,"two\nlines"\nwheat,one\n').tables
+    assert [(row.line, row.cells) for row in table.rows] == [(2, ("rye", "two\nlines")), (4, ("wheat", "one"))]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        ("a.json", '{"rye": 1,\n "salt": }', 2),
+        ("a.jsonl", '{"a": 1}\n{"a": 2\n', 2),
+        ("a.yaml", "rye: 1\nsalt: [1, 2\nflour: 3\n", 3),
+        ("a.csv", 'a,b\n1,"2\n', 2),
+        ("a.csv", "a,b\n1,2\n1,2,3\n", 3),
+        ("a.md", "* not [closed", None),
+        ("a.json", "", None),
+    ],
+)
+def test_a_broken_text_is_named_by_its_line(path, text, line):
+    flaw = syntax_flaw(path, text)
+    assert (flaw.line if flaw else None) == line
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "encoding"),
+    [
+        ("rye – salt\n".encode(), "rye – salt\n", "utf-8"),
+        ("\ufeffrye\r\nsalt\r\n".encode(), "rye\nsalt\n", "utf-8-sig"),
+        ("rye – salt".encode("utf-16"), "rye – salt", "utf-16"),
+        ("Brötchen".encode("cp1252"), "Brötchen", "cp1252"),
+    ],
+)
+def test_texts_are_decoded_and_written_back_as_they_were(content, text, encoding):
+    read = decode(content)
+
+    assert read
+    assert (read.text, read.encoding) == (text, encoding)
+    if encoding.startswith("utf-8"):
+        assert encode(read.text, read.form) == content
+
+
+@pytest.mark.parametrize("content", [b"\0\1\2rye", bytes(range(256)) * 40])
+def test_bytes_that_are_no_text_are_said_to_be_none(content):
+    assert preview("notes.txt", content).kind == "nothing"
+
+
+def test_markdown_and_its_html_can_neither_run_nor_load():
+    links = "[x](javascript:alert(1)) ![p](https://x.example/p.png) <b onclick=x>b</b>"
+    hostile = f"# Hi\n<script>alert(1)</script>\n{links}"
+
+    html = preview("a.md", hostile.encode()).html
+
+    assert "<h1>Hi</h1>" in html
+    assert not any(bad in html for bad in ("<script", 'javascript:"', 'href="javascript', "<img", "<b onclick"))
+
+
+def test_the_name_does_not_decide_what_is_served():
+    assert is_media("innocent.png", b"<html><script>alert(1)</script>") == ""
+    assert is_media("page.html", b"<html>") == ""
+    assert is_media("page.html", a_png()) == "image/png"
+    assert is_media("x.svg", b"<svg onload='alert(1)'/>") == "image/svg+xml"  # as an <img>, from a locked answer
+    assert is_media("x.html", b"<svg onload='alert(1)'/>") == ""
+
+
+def test_an_image_of_too_many_pixels_is_not_drawn():
+    assert preview("a.png", a_png(width=40_000, height=40_000)).kind == "nothing"
+    assert "3 × 2" in preview("a.png", a_png(width=3, height=2)).says
+
+
+def test_data_is_a_tree_and_a_bomb_of_aliases_stays_small():
+    levels = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+
+    bomb = preview("laughs.yaml", levels.encode())
+
+    assert bomb.cut
+    assert len(bomb.html) < 1_000_000
+    tree = preview("a.json", json.dumps({"<script>": ["<b>", 1, None, 10**30]}).encode())
+    assert tree.kind == "tree"
+    assert "<script>" not in tree.html
+    assert str(10**30) in tree.html
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000, "9" * 10_000, "nan", "- " * 40_000])
+@pytest.mark.parametrize("path", ["a.json", "a.yaml", "a.jsonl"])
+def test_deep_and_endless_data_are_shown_as_something(path, text):
+    assert preview(path, text.encode()).kind in ("text", "tree", "lines")
+
+
+def test_a_word_file_a_spreadsheet_a_pdf_and_a_mail_are_read():
+    word = preview("a.docx", a_docx("Rye first <script>"))
+    sheet = preview("a.xlsx", an_xlsx([["name", "price"], ["rye", "4"]]))
+    pdf = preview("a.pdf", a_pdf("Rye first"))
+    mail = preview("a.eml", b"From: a@x.example\nSubject: =?utf-8?q?R=C3=BCben?=\n\nRye first.\n")
+
+    assert "Rye first &lt;script&gt;" in word.html
+    assert word.note == ""
+    assert (sheet.tables[0].head, sheet.tables[0].rows[0].cells) == (("name", "price"), ("rye", "4"))
+    assert "Rye first" in pdf.text
+    assert (mail.pairs, mail.text) == ((("From", "a@x.example"), ("Subject", "Rüben")), "Rye first.\n")
+
+
+def test_a_zip_bomb_in_a_word_file_and_broken_documents_are_told():
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        with archive.open("word/document.xml", "w", force_zip64=True) as entry:
+            for _ in range(600):
+                entry.write(b"<" * (1 << 20))
+
+    for path, content in (("a.docx", bomb.getvalue()), ("a.docx", b"PK\3\4nonsense"), ("a.xlsx", b"PK\3\4nonsense")):
+        seen = preview(path, content)
+        assert (seen.kind, "cannot be shown" in seen.note) == ("nothing", True)
+    broken = preview("a.pdf", b"%PDF-1.7\nnonsense")
+    assert (broken.kind, "could not be read" in broken.note) == ("pdf", True)

@@ -1,0 +1,226 @@
+"""A task's files over HTTP: taken in, shown, served so that they can do nothing, and put together for two people."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from studio.drafts.load import load_task
+from studio.files.tokens import seal
+from studio.models import Blob, Role, Task
+from studio.tasks.create import create_task
+from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
+from tests.studio.files.previews.samples import a_pdf, a_png
+from tests.studio.form_values import form_of
+
+pytestmark = pytest.mark.django_db
+
+
+class Desk(SimpleNamespace):
+    def url(self, name: str = "task") -> str:
+        return reverse(f"studio:{name}", args=[self.benchmark.slug, "baker", self.task.pk])
+
+    def form(self, client: Client | None = None) -> dict[str, list[str]]:
+        return form_of((client or self.client).get(self.url()).content.decode(), "task").data()
+
+    def add(self, path: str, content: bytes, **more):
+        return self.client.post(self.url("add_file"), {"path": path, "file": SimpleUploadedFile("f", content), **more})
+
+    def row(self, path: str, content: bytes) -> dict[str, list[str]]:
+        """The fields of a row that was added."""
+        html = f'<form id="row">{self.add(path, content).content.decode()}</form>'
+        return form_of(html, "row").data()
+
+    def joined(self, *rows: dict[str, list[str]]) -> dict[str, list[str]]:
+        data = self.form()
+        keys = [*data.get("assets", []), *(row["assets"][0] for row in rows)]
+        for row in rows:
+            data |= row
+        return data | {"assets": keys}
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        found = load_task(Task.objects.get(pk=self.task.pk)).assets
+        contents = Blob.objects.read([file.sha256 for file in found])
+        return {file.path: contents[file.sha256] for file in found}
+
+
+@pytest.fixture
+def desk() -> Desk:
+    benchmark = BenchmarkFactory()
+    author = member(benchmark, Role.AUTHOR)
+    persona = a_persona(benchmark, by=author)
+    task = create_task(persona, a_task_spec(), by=author)
+    client = Client()
+    client.force_login(author)
+    return Desk(benchmark=benchmark, author=author, task=task, client=client)
+
+
+def test_an_added_file_is_a_row_that_a_save_and_a_reload_keep(desk):
+    data = desk.joined(desk.row("notes/a.md", b"# Rye"), desk.row("b.csv", b"a,b\n1,2\n"))
+    desk.client.post(desk.url("keep"), data)
+
+    again = desk.form()
+    assert [again[f"assets.{key}.path"] for key in again["assets"]] == [["notes/a.md"], ["b.csv"]]
+    desk.client.post(desk.url(), again)
+
+    assert desk.files == {"notes/a.md": b"# Rye", "b.csv": b"a,b\n1,2\n"}
+
+
+def test_a_file_is_renamed_and_its_text_edited_with_its_line_ends(desk):
+    desk.client.post(desk.url(), desk.joined(desk.row("a.csv", b"a\r\nb\r\n")))
+    data = desk.form()
+    [key] = data["assets"]
+    edit = desk.client.get(desk.url("look"), {"file": data[f"assets.{key}.stored"][0], "path": "a.csv", "part": "edit"})
+    assert 'data-form="crlf"' in edit.content.decode()
+
+    changed = {f"assets.{key}.path": ["in/b.csv"], f"assets.{key}.text": ["a\r\nc\r\n"], f"assets.{key}.form": ["crlf"]}
+    desk.client.post(desk.url(), data | changed)
+
+    assert desk.files == {"in/b.csv": b"a\r\nc\r\n"}
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [
+        ("../x", "leads out"),
+        ("/etc/passwd", "not a path"),
+        ("task.yaml", "belongs to the format"),
+        (".result/a", "belongs to the format"),
+        ("a\x01b", "cannot be shown"),
+        ("", "Give the file a name"),
+        ("C:\\x", "not a path"),
+    ],
+)
+def test_names_that_no_file_can_have_are_refused_with_the_reason(desk, path, word):
+    said = desk.add(path, b"x")
+
+    assert said.status_code == 422
+    assert word in said.json()["problem"]
+
+
+def test_a_bad_or_doubled_name_is_said_beside_its_row_and_nothing_is_lost(desk):
+    one, two = desk.row("a.md", b"1"), desk.row("b.md", b"2")
+    two[f"assets.{two['assets'][0]}.path"] = ["A.md"]
+
+    answer = desk.client.post(desk.url(), desk.joined(one, two))
+
+    assert answer.status_code == 422
+    assert "differs from “A.md” only in how it is written" in answer.content.decode()
+    kept = form_of(answer.content.decode(), "task").data()
+    kept[f"assets.{two['assets'][0]}.path"] = ["c.md"]
+    desk.client.post(desk.url(), kept)
+    assert desk.files == {"a.md": b"1", "c.md": b"2"}
+
+
+def test_too_large_and_too_many_are_refused(desk, settings):
+    settings.UPLOAD_MAX_FILE_BYTES, settings.UPLOAD_MAX_TASK_FILES, settings.UPLOAD_MAX_TASK_BYTES = 10, 2, 15
+    large = seal(Blob.objects.keep([b"x" * 9])[0], 9)
+
+    assert "larger than" in desk.add("a.md", b"x" * 11).json()["problem"]
+    assert "at most 2 files" in desk.add("a.md", b"x", stored=[large, large]).json()["problem"]
+    assert "together are larger" in desk.add("a.md", b"x" * 8, stored=[large]).json()["problem"]
+    assert desk.add("a.md", b"", stored=[large]).status_code == 200
+
+
+def test_nobody_names_a_content_that_they_were_not_given(desk):
+    secret = Blob.objects.keep([b"someone else's"])[0]
+    forged = {"assets": ["aX"], "assets.aX.path": ["x.md"], "assets.aX.stored": [f'["{secret}", 14]:forged']}
+
+    answer = desk.client.post(desk.url(), desk.form() | forged)
+
+    assert "did not arrive whole" in answer.content.decode()
+    assert desk.files == {}
+    assert desk.client.get(desk.url("look"), {"file": secret, "path": "x"}).status_code == 404
+
+
+def test_a_page_without_the_list_of_files_loses_none(desk):
+    desk.client.post(desk.url(), desk.joined(desk.row("a.md", b"1")))
+    data = {name: values for name, values in desk.form().items() if not name.startswith("assets")}
+
+    desk.client.post(desk.url(), data | {"title": ["Rolls"]})
+
+    assert desk.files == {"a.md": b"1"}
+
+
+def test_only_members_look_and_only_authors_add(desk):
+    stranger, viewer = Client(), Client()
+    stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
+    viewer.force_login(member(desk.benchmark, Role.VIEWER))
+    token = {"file": seal(Blob.objects.keep([b"rye"])[0], 3), "path": "a.md"}
+
+    assert stranger.get(desk.url("look"), token).status_code == 404
+    assert "rye" in viewer.get(desk.url("look"), token).content.decode()
+    assert viewer.post(desk.url("add_file"), {"path": "a", "file": SimpleUploadedFile("a", b"a")}).status_code == 403
+    assert stranger.post(desk.url("add_file"), {"path": "a"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "media"),
+    [
+        ("a.png", a_png(), "image/png"),
+        ("a.pdf", a_pdf("Rye"), "application/pdf"),
+        ("a.svg", b"<svg xmlns='x'><script>alert(1)</script></svg>", "image/svg+xml"),
+        ("a.png", b"<script>alert(1)</script>", None),
+        ("a.html", b"<script>alert(1)</script>", None),
+    ],
+)
+def test_what_a_browser_draws_is_served_as_what_it_is_and_can_do_nothing(desk, path, content, media):
+    token = {"file": seal(Blob.objects.keep([content])[0], len(content)), "path": path}
+
+    answer = desk.client.get(desk.url("look"), token | {"raw": ""})
+
+    if media is None:
+        assert answer.status_code == 404
+        return
+    assert answer.headers["Content-Type"] == media
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
+    assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
+
+
+def test_a_file_that_two_changed_is_shown_in_both_versions_and_one_is_taken(desk):
+    desk.client.post(desk.url(), desk.joined(desk.row("a.md", b"Rye.\n")))
+    other = Client()
+    other.force_login(member(desk.benchmark, Role.AUTHOR))
+    mine, theirs = desk.form(), desk.form(other)
+    [key] = mine["assets"]
+    other.post(desk.url(), theirs | {f"assets.{key}.text": ["Their rye.\n"], f"assets.{key}.form": [""]})
+    mine |= {f"assets.{key}.text": ["My rye.\n"], f"assets.{key}.form": [""]}
+
+    said = desk.client.post(desk.url("keep"), mine).json()
+
+    assert "<mark>Their</mark> rye." in said["page"] and "<mark>My</mark> rye." in said["page"]
+    assert said["page"].count("My rye.") == 1  # in the editor that is open
+    refused = desk.client.post(desk.url(), mine)
+    assert refused.status_code == 409
+    choice = form_of(refused.content.decode(), "task").data()
+    taken = desk.client.post(desk.url(), choice | {"take": ["assets|a.md|content"]})
+    desk.client.post(desk.url(), form_of(taken.content.decode(), "task").data())
+    assert desk.files == {"a.md": b"Their rye.\n"}
+
+
+def test_the_page_says_where_a_file_is_named_and_where_a_text_is_broken(desk):
+    desk.client.post(desk.url(), desk.joined(desk.row("orders.csv", b"a,b\n1\n")))
+
+    html = desk.client.get(desk.url()).content.decode()
+    said = desk.client.post(desk.url("syntax"), {"path": "a.json", "text": '{"a": 1,\r\n}'}).json()
+
+    assert 'data-goto="initial_request">the request</a>' in html
+    assert said["line"] == 2
+
+
+def test_the_number_of_queries_does_not_grow_with_the_files(desk, django_assert_max_num_queries):
+    desk.client.post(desk.url(), desk.joined(desk.row("f.md", b"1")))
+    with django_assert_max_num_queries(60) as one:
+        desk.client.get(desk.url())
+        queries = len(one)
+    desk.client.post(desk.url(), desk.joined(*(desk.row(f"f{n}.md", b"%d" % n) for n in range(12))))
+
+    with django_assert_max_num_queries(queries):
+        desk.client.get(desk.url())
+    assert len(desk.files) == 13

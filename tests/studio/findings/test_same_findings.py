@@ -1,0 +1,99 @@
+"""One task, five ways to its findings: they say the same."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from evaluation.releases.readiness import release_blockers
+from studio.domain.task import HiddenIntent
+from studio.drafts.load import load_episode, load_task
+from studio.findings import waivers
+from studio.imports.export import episode_files
+from studio.imports.importer import import_archive
+from studio.models import Finding, Role, Task
+from studio.tasks import editor
+from tests.factories import BenchmarkFactory, member
+from tests.studio.form_values import form_of
+from tests.studio.imports.test_importer import zipped
+from tests.studio.review.test_workflow import Desk
+
+pytestmark = pytest.mark.django_db
+
+KEYS = ("rule", "severity", "field", "item", "words", "message", "mend", "other")
+Said = set[tuple[Any, ...]]
+
+
+def of(rows: Any) -> Said:
+    return {tuple(row[key] if isinstance(row, dict) else getattr(row, key) for key in KEYS) for row in rows}
+
+
+def flawed() -> Desk:
+    """A task with an error, warnings and hints."""
+    desk = Desk()
+    task = load_task(desk.task)
+    leak = HiddenIntent(uid="2d1f3c8e-0000-4000-8000-000000000001", content="The plan is saved as plan.md.")
+    items = tuple(item.model_copy(update={"criterion": "Does the plan name the rye?"}) for item in task.checklist)
+    desk.edit(by=desk.author, title="", intents=(*task.intents, leak), checklist=items)
+    return desk
+
+
+def test_editor_import_api_command_and_release_say_the_same_of_a_task(client: Any) -> None:
+    desk = flawed()
+    benchmark, persona = desk.benchmark, desk.persona
+    client.force_login(desk.author)
+
+    stored = of(Finding.objects.filter(task=desk.task))
+    assert {severity for _, severity, *_ in stored} >= {"error", "warning"}
+    typed = of(editor.check_unsaved(desk.task, load_task(desk.task)))
+    page = form_of(client.get(desk.task.get_absolute_url()).content.decode(), "task").data()
+    live = client.post(reverse("studio:check", args=[benchmark.slug, persona.user_id, desk.task.pk]), page).json()
+    answer = client.get(f"/api/benchmarks/{benchmark.slug}/findings/").json()
+    out = StringIO()
+    with pytest.raises(SystemExit):
+        call_command("check_tasks", "--benchmark", benchmark.slug, "--json", stdout=out)
+    told = json.loads(out.getvalue())["findings"]
+    blockers = {
+        each.message.partition(": ")[2] for each in release_blockers(benchmark) if each.code.startswith("check-")
+    }
+
+    assert typed == stored
+    assert set(live["fingerprints"]) == set(
+        Finding.objects.filter(task=desk.task).values_list("fingerprint", flat=True)
+    )
+    assert of(answer["results"]) == stored
+    assert of(told) == stored
+    assert blockers == {message for _, severity, *_, message, _, _ in stored if severity == "error"}
+    assert imported_again(desk) == stored
+
+
+def imported_again(desk: Desk) -> Said:
+    """What is found of the task after it was exported and imported elsewhere."""
+    other = BenchmarkFactory()
+    archive = zipped(episode_files([load_episode(desk.persona)]))
+    report = import_archive(other, archive, by=member(other, Role.OWNER))
+    assert report.ok, report.to_json()
+    row = Task.objects.get(episode__persona__benchmark=other, task_id=desk.task.task_id)
+    return of(Finding.objects.filter(task=row))
+
+
+def test_what_was_waived_is_told_as_such_everywhere(client: Any) -> None:
+    desk = flawed()
+    warning = Finding.objects.filter(task=desk.task, severity="warning").earliest("pk")
+    waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason="So be it.")
+    client.force_login(desk.author)
+
+    answer = client.get(f"/api/benchmarks/{desk.benchmark.slug}/findings/").json()["results"]
+    out = StringIO()
+    with pytest.raises(SystemExit):
+        call_command("check_tasks", "--benchmark", desk.benchmark.slug, "--json", stdout=out)
+    told = json.loads(out.getvalue())["findings"]
+
+    for rows in (answer, told):
+        assert {row["waived"] for row in rows if row["rule"] == warning.rule} == {"So be it."}
+        assert {row["waived"] for row in rows if row["rule"] != warning.rule} == {None}

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from studio.domain.task import HiddenIntent
+from studio.drafts.load import load_task
+from studio.findings import waivers
+from studio.models import Event, Finding, Role, SetAside, TaskState, Waiver
+from studio.review import workflow
+from studio.review.workflow import PublishingRefused
+from tests.factories import member
+from tests.studio.form_values import form_of
+from tests.studio.review.test_workflow import Desk
+
+pytestmark = pytest.mark.django_db
+
+LEAK = HiddenIntent(uid="2d1f3c8e-0000-4000-8000-000000000001", content="The plan is saved as plan.md.")
+
+
+def leaking() -> tuple[Desk, Finding]:
+    """A desk whose task says an intent in its request, and the error that says so."""
+    desk = Desk()
+    desk.owner = member(desk.benchmark, Role.OWNER)
+    desk.edit(by=desk.author, intents=(*load_task(desk.task).intents, LEAK))
+    return desk, Finding.objects.get(task=desk.task, rule="intent-in-request", severity="error")
+
+
+def a_warning(desk: Desk) -> Finding:
+    desk.edit(by=desk.author, title="")
+    return Finding.objects.get(task=desk.task, rule="empty-title")
+
+
+def test_a_warning_is_waived_with_a_reason_and_an_error_never():
+    desk, error = leaking()
+    warning = a_warning(desk)
+
+    with pytest.raises(PublishingRefused, match="Say why"):
+        waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason=" ")
+    with pytest.raises(PublishingRefused, match="has to be mended"):
+        waivers.waive(desk.task.pk, error.fingerprint, by=desk.author, reason="I like it")
+    waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason="It has none on purpose.")
+    waivers.waive(desk.task.pk, warning.fingerprint, by=desk.reviewer, reason="On purpose.")
+
+    assert [(one.reason, one.by) for one in Waiver.objects.all()] == [("On purpose.", desk.reviewer)]
+
+
+def test_a_waived_warning_stands_again_when_asked():
+    desk = Desk()
+    warning = a_warning(desk)
+    waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason="So be it.")
+
+    waivers.unwaive(desk.task.pk, warning.fingerprint, by=desk.author)
+    waivers.unwaive(desk.task.pk, warning.fingerprint, by=desk.author)
+
+    assert not Waiver.objects.exists()
+    assert Event.objects.filter(verb="unwaived").count() == 1
+
+
+def test_a_waiver_ends_when_the_words_it_was_about_change():
+    desk = Desk()
+    task = load_task(desk.task)
+    desk.edit(by=desk.author, intents=(task.intents[0].model_copy(update={"initial_status": "provided"}),))
+    finding = Finding.objects.get(task=desk.task, rule="initial-status-provided")
+    waivers.waive(desk.task.pk, finding.fingerprint, by=desk.author, reason="It is said at once.")
+    open_now = lambda: waivers.sort_out(desk.task, Finding.objects.filter(task=desk.task, rule=finding.rule))  # noqa: E731
+    assert (len(open_now()[0]), len(open_now()[1])) == (0, 1)
+
+    task = load_task(desk.task)
+    desk.edit(by=desk.author, intents=(task.intents[0].model_copy(update={"content": "Something else."}),))
+
+    assert (len(open_now()[0]), len(open_now()[1])) == (1, 0)
+
+
+def test_an_owner_who_did_not_write_it_sets_an_error_aside_and_then_it_is_approved():
+    desk, error = leaking()
+    workflow.submit(desk.task.pk, by=desk.author)
+    with pytest.raises(PublishingRefused, match="The checks find an error"):
+        workflow.approve(desk.task.pk, by=desk.reviewer)
+
+    waivers.set_aside(desk.task.pk, error.fingerprint, by=desk.owner, reason="The name is only an example.")
+    workflow.approve(desk.task.pk, by=desk.reviewer)
+
+    assert desk.state == TaskState.APPROVED
+    assert Event.objects.filter(verb="approved").get().summary.startswith("Version 2. 1 error set aside.")
+
+
+@pytest.mark.parametrize(("who", "why"), [("reviewer", "Only an owner"), ("author", "Only an owner")])
+def test_nobody_else_sets_an_error_aside(who: str, why: str):
+    desk, error = leaking()
+
+    with pytest.raises(PublishingRefused, match=why):
+        waivers.set_aside(desk.task.pk, error.fingerprint, by=getattr(desk, who), reason="Mine.")
+
+
+def test_an_owner_who_wrote_it_does_not_set_its_error_aside():
+    desk, error = leaking()
+    desk.edit(by=desk.owner, description="A word more.")
+
+    with pytest.raises(PublishingRefused, match="You wrote part of this version"):
+        waivers.set_aside(desk.task.pk, error.fingerprint, by=desk.owner, reason="Mine.")
+
+
+def test_what_is_missing_is_no_matter_of_judgement():
+    desk, _ = leaking()
+    desk.edit(by=desk.author, intents=())
+    error = Finding.objects.get(task=desk.task, rule="no-intents")
+
+    with pytest.raises(PublishingRefused, match="no matter of judgement"):
+        waivers.set_aside(desk.task.pk, error.fingerprint, by=desk.owner, reason="Mine.")
+    with pytest.raises(PublishingRefused, match="do not say this any more"):
+        waivers.set_aside(desk.task.pk, "gone", by=desk.owner, reason="Mine.")
+
+
+def test_the_database_keeps_no_error_set_aside_without_a_reason_or_twice():
+    desk, error = leaking()
+    row = {"task": desk.task, "fingerprint": "f", "rule": error.rule, "message": "M.", "by": desk.owner}
+    SetAside.objects.create(**row, reason="Because.")
+
+    for reason in ("", "Again."):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            SetAside.objects.create(**row, reason=reason)
+
+
+def test_a_waiver_of_a_warning_does_not_let_an_error_pass():
+    desk, error = leaking()
+    Waiver.objects.create(task=desk.task, fingerprint=error.fingerprint, rule=error.rule, reason="R", by=desk.author)
+    workflow.submit(desk.task.pk, by=desk.author)
+
+    with pytest.raises(PublishingRefused, match="The checks find an error"):
+        workflow.approve(desk.task.pk, by=desk.reviewer)
+
+
+def test_a_finding_of_unsaved_words_is_waived_and_stays_waived_when_they_are_saved(client):
+    desk = Desk()
+    client.force_login(desk.author)
+    page = client.get(desk.task.get_absolute_url()).content.decode()
+    data = form_of(page, "task").data() | {"title": ""}
+    where = [desk.benchmark.slug, desk.persona.user_id, desk.task.pk]
+    found = client.post(reverse("studio:check", args=where), data).json()
+    [fingerprint] = [one for one in found["fingerprints"] if one not in set_of(desk)]
+
+    said = client.post(
+        reverse("studio:waive", args=where), data | {"fingerprint": fingerprint, "reason": "It needs none."}
+    ).json()
+
+    assert said["problem"] == ""
+    assert fingerprint not in said["fingerprints"]
+    assert "It needs none." in said["findings"]
+    assert desk.task.version == 1
+    desk.edit(by=desk.author, title="")
+    assert not [one for one in waivers.sort_out(desk.task, desk.task.findings.all())[0] if one.rule == "empty-title"]
+
+
+def set_of(desk: Desk) -> set[str]:
+    return set(desk.task.findings.values_list("fingerprint", flat=True))
+
+
+def test_somebody_elses_task_cannot_be_judged(client):
+    desk = Desk()
+    client.force_login(Desk().author)
+
+    answer = client.post(reverse("studio:waive", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk]), {})
+
+    assert answer.status_code == 404
+
+
+def test_an_author_is_not_offered_to_set_errors_aside_and_may_not(client):
+    desk, error = leaking()
+    where = reverse("studio:waive", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk])
+    asked = {"fingerprint": error.fingerprint, "reason": "R", "verdict": "set_aside"}
+
+    client.force_login(desk.author)
+    assert "Set aside…" not in client.get(desk.task.get_absolute_url()).content.decode()
+    assert client.post(where, asked).status_code == 403
+    client.force_login(desk.owner)
+    assert "Set aside…" in client.get(desk.task.get_absolute_url()).content.decode()
+    client.post(where, asked)
+    page = client.get(desk.task.get_absolute_url()).content.decode()
+
+    assert SetAside.objects.get().by == desk.owner
+    assert "Set aside:" in page and json.dumps(error.message) not in page

@@ -1,0 +1,36 @@
+"""What a page sends back is read as it was typed, whatever it is."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from studio.forms.post_data import number_of
+from studio.models import Role
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("7", 7), ("007", 7), ("", 0), (None, 0), ("²", 0), ("٣", 0), ("-1", 0), ("1.5", 0), ("9" * 10, 0), (" 7", 0)],
+)
+def test_a_number_is_one_or_none(text, number):
+    assert number_of(text) == number
+
+
+@pytest.mark.django_db
+def test_what_only_looks_like_a_number_is_answered_like_any_other_wrong_one():
+    benchmark = BenchmarkFactory()
+    author = member(benchmark, Role.AUTHOR, Role.REVIEWER)
+    persona = a_persona(benchmark, by=author)
+    task = a_task(persona, by=author)
+    client = Client()
+    client.force_login(author)
+    here = [benchmark.slug, persona.user_id]
+
+    assert client.get(reverse("studio:version", args=[*here, task.pk, 1]), {"with": "²"}).status_code == 200
+    assert client.get(reverse("studio:script_new", args=here), {"task": "²"}).status_code == 200
+    assert client.post(task.get_absolute_url(), {"base_version": "²"}).status_code < 500
+    assert client.post(reverse("studio:step", args=[*here, task.pk, "approve"]), {"version": "²"}).status_code < 500
+    assert client.post(reverse("studio:tasks", args=[benchmark.slug]), {"task": "²:²"}).status_code < 500

@@ -1,0 +1,326 @@
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from studio.domain.pack import write_pack
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import HiddenIntent, TaskSpec
+from studio.drafts.load import load_episode, load_task
+from studio.imports.export import benchmark_files
+from studio.imports.importer import ImportReport, find_reading_errors, import_archive, import_files, import_path
+from studio.models import Benchmark, Blob, Event, Persona, Review, Revision, Task, TaskState, User
+from studio.personas.save import save_order
+from studio.tasks.create import create_persona, create_task
+from studio.tasks.save import save_task
+from tests.bench.import_2000 import files as many_files
+from tests.studio.domain.pibench.folders import PERSONA, documents, files, parsed, task_yaml
+
+pytestmark = pytest.mark.django_db
+GRADER = b"def score(history):\n    return {'sent': 0, 'saved': 0}\n"
+ROOT = f"data/{PERSONA}/"
+
+
+@pytest.fixture
+def author() -> User:
+    return User.objects.create(username="ada")
+
+
+@pytest.fixture
+def bench() -> Benchmark:
+    return Benchmark.objects.create(slug="bench", name="Bench")
+
+
+def sound(**changes: Any) -> dict[str, bytes]:
+    return files(documents() | changes)
+
+
+def brief(report: ImportReport) -> tuple[list[str], list[tuple[str | None, list[str]]], list[str]]:
+    assert report.errors == []
+    return (
+        [entry["task"] for entry in report.created],
+        [(entry["task"], entry["changed"]) for entry in report.updated],
+        [entry["task"] for entry in report.unchanged],
+    )
+
+
+def counts() -> tuple[int, ...]:
+    return tuple(model.objects.count() for model in (Persona, Task, Revision, Event, Review, Blob))
+
+
+def test_a_first_import_creates_drafts_with_their_history(bench: Benchmark, author: User) -> None:
+    report = import_files(bench, sound(), by=author)
+
+    assert brief(report) == (["t1", "t2"], [], [])
+    rows = Task.objects.order_by("position")
+    assert [(row.task_id, row.position, row.state, row.version) for row in rows] == [
+        ("t1", 1, "draft", 1),
+        ("t2", 2, "draft", 1),
+    ]
+    assert [(event.verb, event.summary, event.actor) for event in rows[0].events.all()] == [
+        ("imported", "Imported.", author)
+    ]
+    assert report.totals == {
+        "personas": 1,
+        "tasks": 2,
+        "hidden_intents": 2,
+        "rubric_items": 1,
+        "rule_checks": 0,
+        "dependency_groups": 1,
+    }
+
+
+def test_the_real_personas_have_the_known_totals_and_change_nothing_twice(bench: Benchmark, pibench_data: Path) -> None:
+    report = import_path(bench, pibench_data, by=None)
+
+    assert report.totals == {
+        "personas": 2,
+        "tasks": 40,
+        "hidden_intents": 89 + 74,
+        "rubric_items": 131 + 58,
+        "rule_checks": 0,
+        "dependency_groups": 12,
+    }
+    assert sum("rule checks cannot be counted" in warning.message for warning in report.warnings) == 9
+    before = counts()
+    assert len(brief(import_path(bench, pibench_data, by=None))[2]) == 40
+    assert counts() == before
+
+
+def test_the_real_personas_come_back_from_the_database_document_by_document(
+    bench: Benchmark, pibench_data: Path
+) -> None:
+    import_path(bench, pibench_data, by=None)
+
+    found = {
+        f"data/{path.relative_to(pibench_data).as_posix()}": path.read_bytes()
+        for path in pibench_data.rglob("*")
+        if path.is_file()
+    }
+    assert parsed(benchmark_files(bench)) == parsed(found)
+
+
+def test_wild_values_come_back_from_the_database(bench: Benchmark) -> None:
+    odd = """schema_version: v2
+x_when: 2027-03-01
+metadata: {z: .nan, a: -.inf, 1: one, null: {d: 2001-12-14t21:59:43.10-05:00}, big: 123456789012345678901, b: 1.0}
+intent:
+  hidden_intent: [{status: not_provided, x_more: [yes, ~], content: "tab\\tand \\u2028 line\\r\\n"}]
+  initial_input: "💡 \\x85"
+task_id: "t1 "
+""".encode()
+    found = sound(**{"tasks/t1/task.yaml": odd, "tasks/t1/raw.bin": bytes(range(256))})
+
+    assert import_files(bench, found, by=None).errors == []
+
+    assert parsed(benchmark_files(bench)) == parsed(found)
+    assert brief(import_files(bench, found, by=None))[2] == ["t1", "t2"]
+
+
+def test_a_changed_folder_updates_only_what_it_concerns_and_says_what(bench: Benchmark, author: User) -> None:
+    import_files(bench, sound(), by=author)
+    Task.objects.update(state=TaskState.APPROVED)
+    changed = task_yaml("t1", title="New title", intent={"initial_input": "Please plan the week.", "hidden_intent": [
+        {"content": "Two pages"}, {"content": "Metric units"}]})  # fmt: skip
+    kept = Task.objects.get(task_id="t1").intents.get().uid
+
+    report = import_files(bench, sound(**{"tasks/t1/task.yaml": changed}), by=author)
+
+    assert brief(report) == ([], [("t1", ["title", "intents"])], ["t2"])
+    one, two = Task.objects.order_by("position")
+    assert (one.version, one.state, one.revisions.count()) == (2, "draft", 2)
+    assert (two.version, two.state) == (1, "approved")
+    assert one.events.first().summary == "Changed the title and the hidden intents."  # type: ignore[union-attr]
+    assert {i.content: i.uid for i in one.intents.all()}["Metric units"] == kept
+
+
+def test_a_changed_profile_is_told_as_the_persona_s(bench: Benchmark) -> None:
+    import_files(bench, sound(), by=None)
+    whole = documents()
+    whole["profile.yaml"]["role"] = "A glider pilot."
+
+    assert brief(import_files(bench, files(whole), by=None)) == ([], [(None, ["role_text"])], ["t1", "t2"])
+
+
+def test_a_new_order_is_taken_over(bench: Benchmark) -> None:
+    whole = documents(t3=task_yaml("t3"))
+    whole["episode.yaml"]["tasks"].append({"task_id": "t3"})
+    import_files(bench, files(whole), by=None)
+    one, two, three = whole["episode.yaml"]["tasks"]
+    whole["episode.yaml"]["tasks"] = [three, one, two]
+
+    report = import_files(bench, files(whole), by=None)
+
+    assert brief(report) == ([], [(None, ["episode"])], ["t3", "t1", "t2"])
+    assert [task.task_id for task in load_episode(Persona.objects.get()).tasks] == ["t3", "t1", "t2"]
+
+
+def test_a_task_missing_from_the_files_stays_outside_the_episode(bench: Benchmark) -> None:
+    import_files(bench, sound(), by=None)
+    whole = documents()
+    del whole["tasks/t1/task.yaml"]
+    whole["episode.yaml"]["tasks"] = [{"task_id": "t2"}]
+
+    report = import_files(bench, files(whole), by=None)
+
+    assert any("“t1” is in the studio and not among the files" in warning.message for warning in report.warnings)
+    assert Task.objects.get(task_id="t1").position is None
+    connection.check_constraints()
+    assert brief(import_files(bench, files(whole), by=None))[1] == []
+
+
+def test_with_one_error_nothing_is_stored(bench: Benchmark) -> None:
+    broken = sound(**{"tasks/t2/task.yaml": task_yaml("t2", schema_version="v1")})
+
+    report = import_files(bench, broken, by=None)
+
+    assert [(error.file, error.line) for error in report.errors] == [(f"{ROOT}tasks/t2/task.yaml", 1)]
+    assert counts() == (0, 0, 0, 0, 0, 0)
+
+
+def test_a_dry_run_tells_all_and_stores_nothing(bench: Benchmark) -> None:
+    report = import_files(bench, sound(**{"tasks/t1/a.txt": b"a"}), by=None, dry_run=True)
+
+    assert brief(report)[0] == ["t1", "t2"]
+    assert counts() == (0, 0, 0, 0, 0, 0)
+
+
+def test_published_tasks_are_approved_elsewhere_and_their_history_says_so(bench: Benchmark, author: User) -> None:
+    import_files(bench, sound(), by=author, published=True)
+
+    row = Task.objects.get(task_id="t2")
+    review = Review.objects.get(revision__task=row)
+    assert (row.state, review.reviewer, review.decision) == ("approved", None, "approved_elsewhere")
+    assert [event.verb for event in row.events.all()] == ["approved_elsewhere", "imported"]
+    before = counts()
+    import_files(bench, sound(), by=author, published=True)
+    assert counts() == before
+
+
+def test_rule_checks_are_those_the_scripts_name(bench: Benchmark) -> None:
+    goals = {"checklist": [{"criterion": "x"}], "tools_evaluation_path": f"data/{PERSONA}/scripts/x.py"}
+    found = sound(
+        **{
+            "tasks/t2/task.yaml": task_yaml("t2", objectives=goals),
+            "scripts/x.py": GRADER,
+            "scripts/unused.py": GRADER + b"#",
+            "scripts/broken.py": b"import nowhere\n",
+        }
+    )
+
+    report = import_files(bench, found, by=None)
+
+    assert report.totals["rule_checks"] == 4
+    assert any("scripts/broken.py" in warning.file and "cannot be counted" in warning.message
+               for warning in report.warnings)  # fmt: skip
+    keys = Persona.objects.get().grader_scripts.values_list("path", "keys")
+    assert list(keys) == [
+        ("scripts/broken.py", None),
+        ("scripts/unused.py", ["sent", "saved"]),
+        ("scripts/x.py", ["sent", "saved"]),
+    ]
+
+
+def test_what_was_written_here_is_unchanged_by_its_own_export(bench: Benchmark, author: User) -> None:
+    persona = create_persona(bench, PersonaSpec(user_id="Nurse", role_text="A nurse.", tools=("a__b",)), by=author)
+    intent = HiddenIntent(uid="0dbb5e1c-6f4e-4f43-9c44-6f0b1e1a5a10", content="Metric", scope="persistent")
+    row = create_task(persona, TaskSpec(task_id="t1", title="Units", initial_request="x", intents=(intent,)), by=author)
+    before = counts()
+
+    report = import_files(bench, benchmark_files(bench), by=author)
+
+    assert brief(report) == ([], [], ["t1"])
+    assert counts() == before
+    assert load_task(row).source == {}
+
+
+def test_an_edit_survives_the_way_out_and_back(bench: Benchmark, author: User) -> None:
+    import_files(bench, sound(), by=author)
+    row = Task.objects.get(task_id="t2")
+    save_task(row.pk, load_task(row).model_copy(update={"title": "Edited", "category": "B"}), by=author)
+    found = benchmark_files(bench)
+    other = Benchmark.objects.create(slug="other", name="Other")
+
+    assert import_files(other, found, by=author).errors == []
+
+    assert benchmark_files(other) == found
+    assert Task.objects.get(task_id="t2", episode__persona__benchmark=other).category == "B"
+
+
+def test_an_order_changed_here_goes_out(bench: Benchmark, author: User) -> None:
+    import_files(bench, sound(**{"tasks/t3/task.yaml": task_yaml("t3")}), by=author)
+
+    save_order(Persona.objects.get().pk, ["t1", "t3", "t2"], by=author)
+
+    again = Benchmark.objects.create(slug="again", name="Again")
+    import_files(again, benchmark_files(bench), by=author)
+    assert [t.task_id for t in load_episode(again.personas.get()).tasks] == ["t1", "t3", "t2"]
+
+
+def zipped(found: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for path, content in found.items():
+            archive.writestr(path, content)
+    return out.getvalue()
+
+
+def test_a_zip_a_folder_and_an_upload_are_one_way(bench: Benchmark, tmp_path: Path) -> None:
+    found = sound(**{"tasks/t1/a.txt": b"a"})
+    for path, content in found.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    import_files(bench, found, by=None)
+
+    for report in (
+        import_archive(bench, zipped(found), by=None),
+        import_archive(bench, zipped(files(documents() | {"tasks/t1/a.txt": b"a"}, "")), name=PERSONA, by=None),
+        import_path(bench, tmp_path / "data", by=None),
+        import_path(bench, tmp_path / "data" / PERSONA, by=None),
+    ):
+        assert brief(report) == ([], [], ["t1", "t2"])
+
+
+def test_a_hostile_zip_stores_nothing(bench: Benchmark) -> None:
+    report = import_archive(bench, zipped(sound() | {"../evil": b"x"}), by=None)
+
+    assert [error.file for error in report.errors] == ["../evil"]
+    assert counts() == (0, 0, 0, 0, 0, 0)
+
+
+def test_a_link_in_a_folder_is_refused(bench: Benchmark, tmp_path: Path) -> None:
+    (tmp_path / "profile.yaml").symlink_to("/etc/passwd")
+
+    [error] = import_path(bench, tmp_path, by=None).errors
+
+    assert error.message == "This is a link."
+
+
+def test_a_pack_is_taken_only_whole(bench: Benchmark) -> None:
+    pack = write_pack({}, sound())
+    damaged = {"pack.json": zipfile.ZipFile(io.BytesIO(pack)).read("pack.json")} | sound(**{"tools.yaml": ["other"]})
+
+    assert import_archive(bench, zipped(damaged), by=None).errors[0].file == "pack.json"
+    assert brief(import_archive(bench, pack, by=None))[0] == ["t1", "t2"]
+
+
+def test_files_that_cannot_be_imported_are_known_without_storing() -> None:
+    assert find_reading_errors(sound()) == []
+    assert find_reading_errors({"../x": b""})[0]["message"] == "The name leads out of its folder."
+
+
+def test_ten_times_the_tasks_take_the_same_number_of_queries(bench: Benchmark) -> None:
+    few, many = many_files(personas=2, tasks=3), many_files(personas=4, tasks=15)
+    with CaptureQueriesContext(connection) as first:
+        import_files(bench, few, by=None)
+    other = Benchmark.objects.create(slug="other", name="Other")
+    with CaptureQueriesContext(connection) as second:
+        import_files(other, many, by=None)
+
+    assert len(second) == len(first)

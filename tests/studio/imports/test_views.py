@@ -1,0 +1,143 @@
+"""Importing in the browser: look first, then confirm."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from studio.models import Import, Role, Task
+from tests.factories import BenchmarkFactory, member
+
+pytestmark = pytest.mark.django_db
+SAMPLE = Path(__file__).resolve().parents[3] / "fixtures" / "sample" / "data" / "radio_producer"
+
+
+@pytest.fixture
+def desk():
+    benchmark = BenchmarkFactory()
+    client = Client()
+    client.force_login(member(benchmark, Role.AUTHOR))
+    return benchmark, client
+
+
+def sample_files():
+    return {
+        f"radio_producer/{path.relative_to(SAMPLE).as_posix()}": path.read_bytes()
+        for path in sorted(SAMPLE.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def zipped(files):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return SimpleUploadedFile("radio.zip", buffer.getvalue())
+
+
+def test_a_zip_is_looked_at_and_stored_only_on_a_second_word(desk):
+    benchmark, client = desk
+
+    shown = client.post(
+        reverse("studio:import_start", args=[benchmark.slug]), {"archive": zipped(sample_files())}, follow=True
+    )
+    assert "Nothing is stored yet" in shown.content.decode()
+    assert Task.objects.count() == 0
+    row = Import.objects.get()
+    decide = reverse("studio:import_decide", args=[benchmark.slug, row.pk])
+    done = client.post(decide, follow=True)
+
+    assert "Imported: 7 new, 0 changed" in done.content.decode()
+    assert Task.objects.count() == 7
+    row.refresh_from_db()
+    assert (row.state, row.upload) == ("done", None)
+    assert "carried out or dropped already" in client.post(decide, follow=True).content.decode()
+
+
+def test_a_folder_comes_with_the_paths_of_its_files(desk):
+    benchmark, client = desk
+    files = sample_files()
+    sent = [SimpleUploadedFile(name.rsplit("/", 1)[-1], content) for name, content in files.items()]
+
+    client.post(
+        reverse("studio:import_start", args=[benchmark.slug]), {"folder": sent, "paths": json.dumps(list(files))}
+    )
+    row = Import.objects.get()
+    client.post(reverse("studio:import_decide", args=[benchmark.slug, row.pk]))
+
+    assert row.report["totals"]["tasks"] == 7
+    assert Task.objects.count() == 7
+
+
+def test_a_broken_file_is_named_with_line_and_column_and_nothing_can_be_confirmed(desk):
+    benchmark, client = desk
+    files = sample_files()
+    name = next(name for name in files if name.endswith("task.yaml"))
+    files[name] = b"schema_version: v2\ntitle: [open\n"
+
+    page = client.post(
+        reverse("studio:import_start", args=[benchmark.slug]), {"archive": zipped(files)}, follow=True
+    ).content.decode()
+
+    problem = Import.objects.get().report["errors"][0]
+    assert f"{problem['file']}:{problem['line']}" in page
+    assert "Nothing was stored." in page
+    assert "/decide/" not in page
+
+
+def test_a_dropped_import_leaves_nothing(desk):
+    benchmark, client = desk
+    client.post(reverse("studio:import_start", args=[benchmark.slug]), {"archive": zipped(sample_files())})
+    row = Import.objects.get()
+
+    client.post(reverse("studio:import_decide", args=[benchmark.slug, row.pk]), {"drop": "1"})
+
+    row.refresh_from_db()
+    assert (row.state, row.upload, Task.objects.count()) == ("dropped", None, 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ({}, "Choose a zip or a folder first."),
+        ({"folder": [SimpleUploadedFile("a", b"a")], "paths": "[]"}, "without the paths of its files"),
+        ({"folder": [SimpleUploadedFile("a", b"a")], "paths": "{"}, "without the paths of its files"),
+    ],
+)
+def test_what_cannot_be_looked_at_is_said(desk, data, sentence):
+    benchmark, client = desk
+
+    page = client.post(reverse("studio:import_start", args=[benchmark.slug]), data)
+
+    assert sentence in page.content.decode()
+
+
+def test_paths_that_climb_out_are_refused(desk):
+    benchmark, client = desk
+    sent = [SimpleUploadedFile("profile.yaml", b"schema_version: v2\n")]
+
+    client.post(
+        reverse("studio:import_start", args=[benchmark.slug]), {"folder": sent, "paths": '["../../etc/profile.yaml"]'}
+    )
+
+    row = Import.objects.get()
+    assert row.state == "refused"
+    assert row.report["errors"]
+
+
+def test_a_preview_calls_new_tasks_by_their_titles(desk):
+    benchmark, client = desk
+    address = reverse("studio:import_start", args=[benchmark.slug])
+
+    page = client.post(address, {"archive": zipped(sample_files())}, follow=True).content.decode()
+
+    assert "Running order for 11 March<br>" in page
+    assert "radio_03_running_order</span>" in page

@@ -1,0 +1,312 @@
+"""The inbox: who is told of what, once, and how; and the e-mails."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core import mail
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from studio import access
+from studio.drafts.load import load_task
+from studio.imports.export import benchmark_files
+from studio.imports.importer import import_files
+from studio.models import Digest, Notification, Role
+from studio.notifications import notify
+from studio.notifications.digests import send_digests
+from studio.review import comments, workflow
+from studio.tasks.save import save_task
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def place():
+    benchmark = BenchmarkFactory()
+    author, reviewer = member(benchmark, Role.AUTHOR), member(benchmark, Role.REVIEWER)
+    for person in (author, reviewer):
+        person.email = f"{person.username}@example.org"
+        person.save()
+    task = a_task(a_persona(benchmark, by=author), by=author)
+    return benchmark, author, reviewer, task
+
+
+def told(person):
+    return [row.kind for row in reversed(notify.inbox_of(person))]
+
+
+def retitle(task, title, by):
+    return save_task(task.pk, load_task(task).model_copy(update={"title": title}), by=by)
+
+
+def signed_in(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_a_review_is_told_step_by_step_to_those_it_concerns(place):
+    benchmark, author, reviewer, task = place
+    viewer = member(benchmark, Role.VIEWER)
+
+    workflow.submit(task.pk, by=author)
+    assert told(reviewer) == ["review_asked"]
+
+    workflow.request_changes(task.pk, by=reviewer, text="Say for whom.")
+    assert told(author) == ["changes_requested"]
+    assert "Say for whom." in notify.inbox_of(author)[0].text
+
+    workflow.submit(task.pk, by=author)
+    workflow.approve(task.pk, by=reviewer)
+    assert told(author) == ["changes_requested", "approved"]
+
+    retitle(task, "Bread for Sunday", author)
+    assert told(reviewer) == ["review_asked", "review_asked", "edited_after"]
+
+    retitle(task, "Bread for Monday", author)
+    assert told(reviewer)[3:] == []
+    assert told(viewer) == []
+
+
+def test_who_may_review_and_wrote_it_is_not_asked(place):
+    benchmark, author, reviewer, task = place
+    owner = member(benchmark, Role.OWNER)
+    retitle(task, "Mine", owner)
+
+    workflow.submit(task.pk, by=author)
+
+    assert told(owner) == []
+    assert told(reviewer) == ["review_asked"]
+
+
+def test_one_of_two_approvals_tells_nobody_yet_and_an_edit_tells_who_gave_it(place):
+    benchmark, author, reviewer, task = place
+    benchmark.approvals_needed = 2
+    benchmark.save()
+    workflow.submit(task.pk, by=author)
+    workflow.approve(task.pk, by=reviewer)
+    assert told(author) == []
+
+    retitle(task, "Another title", author)
+
+    assert told(reviewer) == ["review_asked", "edited_after"]
+
+
+def test_a_remark_tells_members_it_mentions_and_nobody_else(place):
+    _, author, reviewer, task = place
+    stranger = member(BenchmarkFactory(), Role.OWNER)
+
+    comments.remark(
+        task.pk,
+        by=author,
+        text=f"(@{reviewer.username}): mail x@{author.username}? @{stranger.username} @{author.username}.",
+    )
+
+    assert told(reviewer) == ["mentioned"]
+    assert told(author) == []
+    assert Notification.objects.filter(user=stranger).count() == 0
+    assert notify.inbox_of(reviewer)[0].address.partition("#")[2].startswith("remark-")
+    assert notify.mentioned_in("@a.b. and @c, not d@e") == {"a.b", "c"}
+
+
+def test_an_import_is_told_to_those_who_edit_and_who_approved_what_it_changed(place):
+    benchmark, author, reviewer, task = place
+    workflow.submit(task.pk, by=author)
+    workflow.approve(task.pk, by=reviewer)
+    owner = member(benchmark, Role.OWNER)
+    files = {path: data.replace(b"rolls", b"buns") for path, data in benchmark_files(benchmark).items()}
+
+    assert import_files(benchmark, files, by=owner).ok
+
+    assert told(author) == ["approved", "imported"]
+    assert told(reviewer) == ["review_asked", "edited_after"]
+    assert told(owner) == []
+
+
+def test_telling_costs_the_same_for_one_and_for_many(place, django_assert_max_num_queries):
+    benchmark, author, _, task = place
+    workflow.submit(task.pk, by=author)
+    workflow.withdraw(task.pk, by=author)
+    with django_assert_max_num_queries(60) as few:
+        workflow.submit(task.pk, by=author)
+    workflow.withdraw(task.pk, by=author)
+    for _ in range(30):
+        member(benchmark, Role.REVIEWER)
+
+    with django_assert_max_num_queries(len(few)):
+        workflow.submit(task.pk, by=author)
+
+    assert Notification.objects.count() == 3 + 30
+
+
+def test_the_inbox_is_read_one_by_one_and_all_at_once(place):
+    _, author, reviewer, task = place
+    for text in "one", "two", "three":
+        comments.remark(task.pk, by=author, text=f"@{reviewer.username} <b>{text}</b>")
+    client = signed_in(reviewer)
+    html = client.get(reverse("studio:inbox")).content.decode()
+    assert "Inbox: 3 unread" in html
+    assert "&lt;b&gt;two" in html
+
+    first = notify.inbox_of(reviewer)[0]
+    assert client.post(reverse("studio:notification", args=[first.pk])).url == first.address
+    assert notify.count_unread(reviewer) == 2
+    assert "Inbox: 2 unread" in client.get("/").content.decode()
+    assert len(client.get(reverse("studio:inbox") + "?unread=1").context["page"].object_list) == 2
+
+    client.post(reverse("studio:inbox_read"))
+    assert notify.count_unread(reviewer) == 0
+
+
+def test_it_leads_to_the_task_also_where_the_persona_has_another_name_since(place):
+    _, author, reviewer, task = place
+    comments.remark(task.pk, by=author, text=f"@{reviewer.username} look")
+    persona = task.episode.persona
+    persona.user_id = "miller"
+    persona.save()
+
+    answer = signed_in(reviewer).post(reverse("studio:notification", args=[notify.inbox_of(reviewer)[0].pk]))
+
+    assert "/p/miller/tasks/" in answer.url
+    assert "#remark-" in answer.url
+
+
+def test_nobody_reads_the_inbox_of_others_nor_of_a_benchmark_they_left(place):
+    benchmark, author, reviewer, task = place
+    workflow.submit(task.pk, by=author)
+    row = notify.inbox_of(reviewer)[0]
+
+    assert signed_in(author).post(reverse("studio:notification", args=[row.pk])).status_code == 404
+    access.set_roles(benchmark, reviewer, [], by=author)
+
+    assert told(reviewer) == []
+    assert notify.count_unread(reviewer) == 0
+    assert signed_in(reviewer).post(reverse("studio:notification", args=[row.pk])).status_code == 404
+    assert send_digests() == []
+
+
+def test_the_frame_counts_what_is_unread_in_one_query(place, django_assert_num_queries):
+    _, author, reviewer, task = place
+    workflow.submit(task.pk, by=author)
+
+    with django_assert_num_queries(1):
+        assert notify.count_unread(reviewer) == 1
+
+
+def test_a_kind_that_is_turned_off_is_not_told_and_one_for_the_inbox_not_sent(place):
+    _, author, reviewer, task = place
+    client = signed_in(reviewer)
+    url = reverse("studio:notification_choices")
+    client.post(url, {"review_asked": "not", "mentioned": "inbox", "nonsense": "email", "approved": "nonsense"})
+
+    workflow.submit(task.pk, by=author)
+    comments.remark(task.pk, by=author, text=f"@{reviewer.username} look")
+
+    assert told(reviewer) == ["mentioned"]
+    assert send_digests() == []
+    assert notify.choices_of(reviewer)["approved"] == "email"
+    assert client.get(url).status_code == 200
+
+
+def test_e_mails_are_sent_once_and_recorded(place, settings):
+    settings.PUBLIC_ADDRESS = "https://studio.example.org"
+    _, author, reviewer, task = place
+    workflow.submit(task.pk, by=author, text="x")
+    comments.remark(task.pk, by=author, text=f"@{reviewer.username} look\nhere")
+
+    call_command("send_digests")
+    call_command("send_digests")
+
+    [message] = mail.outbox
+    assert message.to == [reviewer.email]
+    assert message.subject == "π-Bench Studio: 2 things for you"
+    assert f"{author} asks for a review of “Bread for Saturday”." in message.body
+    assert f"https://studio.example.org{task.get_absolute_url()}#remark-" in message.body
+    digest = Digest.objects.get()
+    assert (digest.to, digest.text, digest.notifications.count()) == (reviewer.email, message.body, 2)
+
+
+def test_the_command_tells_programs_in_one_document(place, settings, capsys):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    _, author, reviewer, task = place
+    workflow.submit(task.pk, by=author)
+
+    call_command("send_digests", "--json")
+
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == {"sent": [{"user": reviewer.username, "to": reviewer.email}]}
+    assert "asks for a review" in printed.err
+
+
+def test_what_was_read_or_has_no_address_to_go_to_is_not_sent(place):
+    _, author, reviewer, task = place
+    workflow.submit(task.pk, by=author)
+    reviewer.email = ""
+    reviewer.save()
+    assert send_digests() == []
+    reviewer.email = "r@example.org"
+    reviewer.save()
+    notify.mark_read(reviewer)
+    assert send_digests() == []
+
+
+def test_an_e_mail_that_cannot_leave_stays_due_and_others_are_sent(place, settings):
+    benchmark, author, reviewer, task = place
+    other = member(benchmark, Role.REVIEWER)
+    other.email = "other@example.org"
+    other.save()
+    workflow.submit(task.pk, by=author)
+    settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = (
+        "django.core.mail.backends.smtp.EmailBackend",
+        "127.0.0.1",
+        1,
+    )
+
+    with pytest.raises(OSError, match="refused"):
+        send_digests()
+    assert Digest.objects.count() == 0
+
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    assert {one.user for one in send_digests()} == {reviewer, other}
+
+
+def test_a_finished_pilot_tells_who_started_it():
+    from evaluation.models import Session
+    from evaluation.pilots.lifecycle import settle_pilot
+    from tests.evaluation.factories import finish, pilot_row
+
+    pilot = pilot_row()
+    starter = member(pilot.benchmark, Role.AUTHOR)
+    pilot.created_by = starter
+    pilot.save()
+    for _ in Session.objects.filter(run__pilot=pilot):
+        finish(pilot)
+
+    settle_pilot(pilot.pk)
+    settle_pilot(pilot.pk)
+
+    [row] = notify.inbox_of(starter)
+    assert (row.kind, row.address) == ("pilot_ended", pilot.get_absolute_url())
+
+
+def test_who_took_part_in_a_talk_is_told_when_it_is_settled_or_taken_up_again(place):
+    benchmark, author, reviewer, task = place
+    silent, third = member(benchmark, Role.REVIEWER), member(benchmark, Role.AUTHOR)
+    root = comments.remark(task.pk, by=reviewer, text="For <b>whom</b>?")
+    comments.answer(root, by=third, text="For the shop.")
+    before = {person: len(told(person)) for person in (author, reviewer, third, silent)}
+
+    comments.settle(root, by=author, settled=True)
+    comments.settle(root, by=author, settled=True)  # a second click is nothing new
+
+    news = {person: told(person)[before[person] :] for person in before}
+    assert news == {author: [], reviewer: ["settled"], third: ["settled"], silent: []}
+    said = notify.inbox_of(reviewer)[0]
+    assert "settled a remark" in said.text and said.address.endswith(f"#remark-{root.pk}")
+    comments.settle(root, by=reviewer, settled=False)
+    assert "took up again" in notify.inbox_of(third)[0].text
+    assert "<b>whom" not in signed_in(third).get(reverse("studio:inbox")).content.decode()

@@ -1,0 +1,173 @@
+"""What is typed on a persona's pages is kept as a task's is: profile, skill and grader script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from studio.drafts.load import load_episode
+from studio.models import Blob, Persona, Role, User, WorkingCopy
+from studio.personas.scripts import create_script
+from studio.personas.skills import save_skill
+from studio.personas.starter_script import STARTER
+from tests.factories import BenchmarkFactory, a_persona, member
+from tests.studio.form_values import form_of
+
+pytestmark = pytest.mark.django_db
+
+
+@dataclass
+class Writer:
+    """Somebody at one of the pages, with what it holds."""
+
+    user: User
+    address: str
+    keep_address: str
+    form_id: str
+
+    def __post_init__(self) -> None:
+        self.client = Client()
+        self.client.force_login(self.user)
+        self.form = form_of(self.page(), self.form_id).data()
+
+    def page(self) -> str:
+        return self.client.get(self.address).content.decode()
+
+    def write(self, **fields: str) -> Writer:
+        self.form |= {name: [value] for name, value in fields.items()}
+        return self
+
+    def keep(self, **more: list[str]) -> dict:
+        said = self.client.post(self.keep_address, self.form | more).json()
+        if "page" in said:
+            self.form = form_of(said["page"], self.form_id).data()
+        self.form["base_version"] = [str(said["version"])]
+        return said
+
+    def save(self):
+        return self.client.post(self.address, self.form)
+
+
+@dataclass
+class Desk:
+    field: str
+    stored: Callable[[], str]
+    ana: Writer
+    ben: Writer
+    persona: Persona
+
+
+@pytest.fixture(params=["profile", "skill", "script"])
+def desk(request) -> Desk:
+    benchmark = BenchmarkFactory()
+    ana, ben = member(benchmark, Role.AUTHOR), member(benchmark, Role.AUTHOR)
+    persona = a_persona(benchmark, by=ana)
+    here = [benchmark.slug, persona.user_id]
+    script = create_script(persona.pk, "rye", STARTER, by=ana)
+    save_skill(persona.pk, "rye", "First the sour.", by=ana)
+
+    def spec():
+        return load_episode(Persona.objects.get(pk=persona.pk)).persona
+
+    def text(files) -> str:
+        return Blob.objects.read([files[0].sha256])[files[0].sha256].decode().rstrip("\n")
+
+    page, keep, form, field, stored = {
+        "profile": (reverse("studio:profile", args=here), reverse("studio:profile_keep", args=here), "profile",
+                    "role_text", lambda: spec().role_text),
+        "skill": (reverse("studio:skill", args=[*here, "rye"]), reverse("studio:skill_keep", args=here) + "?skill=rye",
+                  "skill", "text", lambda: text(spec().skills[0].files)),
+        "script": (reverse("studio:script", args=[*here, script.pk]),
+                   reverse("studio:script_keep", args=[*here, script.pk]), "grader",
+                   "source", lambda: text(spec().scripts)),
+    }[request.param]  # fmt: skip
+    return Desk(field, stored, Writer(ana, page, keep, form), Writer(ben, page, keep, form), persona)
+
+
+def test_what_is_typed_is_kept_makes_no_version_and_can_be_thrown_away(desk):
+    before = Persona.objects.get().version
+
+    said = desk.ana.write(**{desk.field: "Kept words"}).keep(freeze=["1"])
+
+    assert (said["version"], said["problem"], "froze" in said) == (before, "", False)
+    assert "Kept words" in desk.ana.page() and "throw them away" in desk.ana.page()
+    assert "Kept words" not in desk.ben.page()
+    assert Persona.objects.get().version == before
+    desk.ana.client.post(desk.ana.address, desk.ana.form | {"discard": "1"})
+    assert "Kept words" not in desk.ana.page()
+
+
+def test_a_save_makes_a_version_and_nothing_is_left_to_keep(desk):
+    desk.ana.write(**{desk.field: "Kept words"}).keep()
+
+    assert desk.ana.save().status_code == 302
+
+    assert desk.stored() == "Kept words"
+    assert "throw them away" not in desk.ana.page()
+    assert not WorkingCopy.objects.filter(sheet__isnull=False).exists()
+
+
+def test_two_see_each_other_there_and_nowhere_else(desk):
+    desk.ana.client.get(desk.ana.keep_address)
+
+    assert desk.ben.client.get(desk.ben.keep_address).json()["others"] == [str(desk.ana.user)]
+    elsewhere = reverse("studio:skill_keep", args=[desk.persona.benchmark.slug, desk.persona.user_id]) + "?skill=other"
+    assert desk.ben.client.get(elsewhere).json()["others"] == []
+
+
+def test_the_second_to_change_the_same_is_shown_both_and_chooses(desk):
+    desk.ana.write(**{desk.field: "Her words"}).save()
+
+    said = desk.ben.write(**{desk.field: "His words"}).keep()
+
+    assert "Take theirs" in said["page"] and desk.ben.form[desk.field][0].startswith("His words")
+    assert desk.ben.save().status_code == 409
+    assert desk.stored() == "Her words"
+    assert "His words" in desk.ben.page()
+    taken = desk.ben.client.post(desk.ben.address, desk.ben.form | {"take": desk.ben.form["undecided"]})
+    desk.ben.form = form_of(taken.content.decode(), desk.ben.form_id).data()
+    assert desk.ben.form[desk.field][0].startswith("Her words") and "undecided" not in desk.ben.form
+
+
+def test_what_somebody_else_changes_elsewhere_of_the_persona_disturbs_nobody(desk):
+    save_skill(desk.persona.pk, "wheat", "Other.", by=desk.ben.user)
+
+    desk.ana.write(**{desk.field: "Her words"}).keep()
+
+    assert "undecided" not in desk.ana.form
+    assert desk.ana.save().status_code == 302
+    assert desk.stored() == "Her words"
+    assert [one.name for one in load_episode(Persona.objects.get()).persona.skills] == ["rye", "wheat"]
+
+
+def test_nobody_chooses_between_their_own_words(desk):
+    other = Writer(desk.ana.user, desk.ana.address, desk.ana.keep_address, desk.ana.form_id)
+    other.write(**{desk.field: "First words"}).save()
+
+    assert desk.ana.write(**{desk.field: "Later words"}).save().status_code == 302
+
+    assert desk.stored() == "Later words"
+
+
+def test_a_refused_save_is_kept_and_said(desk):
+    what = {"role_text": "x\0y", "text": " ", "source": " "}[desk.field]
+
+    answer = desk.ana.write(**{desk.field: what}).save()
+
+    assert answer.status_code == 422
+    assert 'class="error"' in answer.content.decode() or "form-errors" in answer.content.decode()
+    assert desk.stored() != what
+
+
+def test_who_may_only_read_keeps_nothing_and_strangers_find_nothing(desk):
+    viewer, stranger = Client(), Client()
+    viewer.force_login(member(desk.persona.benchmark, Role.VIEWER))
+    stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
+
+    assert viewer.post(desk.ana.keep_address, desk.ana.form).status_code == 403
+    assert stranger.post(desk.ana.keep_address, desk.ana.form).status_code == 404
+    assert stranger.get(desk.ana.keep_address).status_code == 404

@@ -1,0 +1,130 @@
+"""The persona's page: facts, tools, skills, and what can be learned over the episode."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from studio.domain.pibench import read_personas, write_persona
+from studio.domain.task import Recovery
+from studio.drafts.load import load_episode
+from studio.models import Persona, Role
+from studio.personas.save import save_order
+from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+from tests.studio.form_values import form_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def place():
+    benchmark = BenchmarkFactory()
+    author = member(benchmark, Role.AUTHOR)
+    persona = a_persona(benchmark, by=author, tools=("read_file", "gmail__show_draft"))
+    client = Client()
+    client.force_login(author)
+    return client, persona, reverse("studio:profile", args=[benchmark.slug, persona.user_id])
+
+
+def facts(client, url, persona, *pairs):
+    data = {"base_version": persona.version, "name": "Baker", "tools": ["read_file", "gmail__show_draft"]}
+    data["attributes"] = [f"new{n}" for n in range(len(pairs))]
+    for n, (name, value) in enumerate(pairs):
+        data |= {f"attributes.new{n}.name": name, f"attributes.new{n}.value": value, f"attributes.new{n}.kind": "text"}
+    return client.post(url, data, follow=True)
+
+
+def test_facts_are_kept_in_their_order_and_shown_again(place):
+    client, persona, url = place
+
+    html = facts(client, url, persona, ("Tone", "warm"), ("Age", "48")).content.decode()
+
+    assert Persona.objects.get().attributes == {"Tone": "warm", "Age": "48"}
+    assert list(Persona.objects.get().attributes) == ["Tone", "Age"]
+    assert 'value="Tone"' in html
+
+
+def test_a_fact_said_twice_is_refused_beside_it_and_nothing_typed_is_lost(place):
+    client, persona, url = place
+
+    html = facts(client, url, persona, ("Age", "48"), ("Age", "49")).content.decode()
+
+    assert "“Age” is there already" in html
+    assert "48" in html and "49" in html
+    assert Persona.objects.get().attributes == {}
+
+
+def test_facts_go_out_with_the_profile_and_come_back(place):
+    client, persona, url = place
+    facts(client, url, persona, ("Age", "48"))
+    episode = load_episode(Persona.objects.get())
+
+    (read,) = read_personas(write_persona(episode, {})).episodes
+    assert read.persona.attributes == {"Age": "48"}
+
+
+def test_tools_say_what_they_do_and_which_sessions_name_them(place):
+    client, persona, url = place
+    a_task(persona, "one", tools=("read_file",))
+    a_task(persona, "two", tools=("read_file",))
+
+    html = client.get(url).content.decode()
+
+    assert "Read a text file of the workspace.</td> <td>1, 2</td>" in html
+    assert 'Show draft</td> <td><span class="quiet">none</span></td>' in html
+
+
+def test_tools_are_picked_from_what_is_known_and_others_are_typed(place):
+    client, persona, url = place
+    a_persona(persona.benchmark, "miller", tools=("mill__grind",))
+    a_persona(BenchmarkFactory(), "stranger", tools=("secret__tool",))
+
+    html = client.get(url).content.decode()
+    assert 'value="mill__grind"' in html and 'value="write_file"' in html
+    assert "secret__tool" not in html
+    data = form_of(html, "profile").data()
+    assert data["tools"] == ["read_file", "gmail__show_draft"]
+    client.post(
+        url, data | {"tools": ["mill__grind", "gmail__show_draft"], "tools_more": ["oven__heat\r\n oven__heat "]}
+    )
+
+    tools = persona.tool_bindings.order_by("position").values_list("name", flat=True)
+    assert list(tools) == ["gmail__show_draft", "mill__grind", "oven__heat"]
+    data = form_of(client.get(url).content.decode(), "profile").data()
+    assert (data["tools_more"], data["tools"][-1]) == ([""], "oven__heat")
+
+
+def test_a_persistent_intent_that_cannot_be_learned_is_a_gap(place):
+    client, persona, url = place
+    (intent,) = a_task_spec().intents
+    told = intent.model_copy(update={"scope": "persistent", "recoverable_from": (Recovery(kind="session", ref="one"),)})
+    a_task(persona, "one")
+    assert "No intent is marked as persistent" in client.get(url).content.decode()
+
+    a_task(persona, "two", intents=(told,))
+    html = client.get(url).content.decode()
+    assert "<b>session 1</b>" in html
+    save_order(persona.pk, ["two", "one"], by=None)
+    assert "which does not come before session 1" in client.get(url).content.decode()
+
+
+def test_an_empty_persona_has_a_page_and_a_preview_that_teach(place):
+    client, _, url = place
+
+    assert "No intent is marked as persistent" in client.get(url).content.decode()
+    assert "No session yet" in client.get(url.replace("profile", "behaviour")).content.decode()
+
+
+def test_the_preview_is_for_members_and_shows_the_session_asked_for(place):
+    client, persona, url = place
+    behaviour = url.replace("profile", "behaviour")
+    a_task(persona, "one", initial_request="Bread, please.")
+    two = a_task(persona, "two", initial_request="<b>Rolls</b>, please.")
+    stranger = Client()
+    stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
+
+    assert "Bread, please." in client.get(behaviour).content.decode()
+    assert "&lt;b&gt;Rolls&lt;/b&gt;, please." in client.get(f"{behaviour}?task={two.pk}").content.decode()
+    assert client.get(f"{behaviour}?task=%00").status_code == 200
+    assert stranger.get(behaviour).status_code == 404

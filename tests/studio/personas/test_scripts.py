@@ -1,0 +1,110 @@
+"""Grader scripts saved: versions of the persona and of every task that names them."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
+from studio.drafts.load import load_task
+from studio.drafts.validate import DraftRefused
+from studio.models import GraderScript, Persona, Task, TaskState, User
+from studio.personas.scripts import LONGEST, create_script, remove_script, save_script, script_versions, tasks_using
+from studio.tasks.create import create_persona, create_task
+from studio.tasks.save import save_task
+from tests.factories import BenchmarkFactory
+
+pytestmark = pytest.mark.django_db
+
+TEXT = "def score(h):\n    return {'a': 0}\n"
+
+
+@pytest.fixture
+def author() -> User:
+    return User.objects.create(username="ada")
+
+
+@pytest.fixture
+def persona(author: User) -> Persona:
+    persona = create_persona(BenchmarkFactory(), PersonaSpec(user_id="Nurse"), by=author)
+    for name in ("one", "two", "three"):
+        create_task(persona, TaskSpec(task_id=name), by=author)
+    return persona
+
+
+@pytest.fixture
+def script(persona: Persona, author: User) -> GraderScript:
+    """One that the first two tasks name."""
+    made = create_script(persona.pk, "shared", TEXT, by=author, task_id=Task.objects.get(task_id="one").pk)
+    two = Task.objects.get(task_id="two")
+    spec = load_task(two).model_copy(update={"grader_script": "scripts/shared.py"})
+    save_task(two.pk, spec, by=author)
+    return made
+
+
+def versions() -> dict[str, int]:
+    return dict(Task.objects.values_list("task_id", "version"))
+
+
+def test_a_new_script_grades_the_task_it_was_made_for(persona: Persona, script: GraderScript) -> None:
+    assert script.path == "scripts/shared.py"
+    assert Task.objects.get(task_id="one").grader_path == "data/Nurse/scripts/shared.py"
+    assert [task.task_id for task in tasks_using(persona, script.path)] == ["one", "two"]
+
+
+@pytest.mark.parametrize("state", [TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW])
+def test_a_changed_script_makes_every_task_that_names_it_a_draft(
+    script: GraderScript, author: User, state: str
+) -> None:
+    Task.objects.update(state=state)
+    before = versions()
+
+    save_script(script.pk, TEXT.replace("'a'", "'b'"), by=author)
+
+    assert dict(Task.objects.values_list("task_id", "state")) == {"one": "draft", "two": "draft", "three": state}
+    assert versions() == {"one": before["one"] + 1, "two": before["two"] + 1, "three": before["three"]}
+    newest = Task.objects.get(task_id="two").revisions.first()
+    assert newest is not None and newest.note == "Grader script shared.py changed."
+
+
+def test_the_same_text_is_no_new_version(script: GraderScript, author: User) -> None:
+    Task.objects.update(state=TaskState.APPROVED)
+
+    save_script(script.pk, TEXT.replace("\n", "\r\n"), by=author)
+
+    assert set(Task.objects.values_list("state", flat=True)) == {"approved"}
+    assert len(script_versions(script)) == 1
+
+
+def test_every_text_is_kept_with_what_came_before(script: GraderScript, author: User) -> None:
+    for text in ("b = 1\n", "c = 1\n"):
+        save_script(script.pk, text, by=author)
+
+    kept = script_versions(script)
+
+    assert [one.before for one in kept] == [kept[1].sha256, kept[2].sha256, ""]
+    assert kept[2].sha256 == script.blob_id
+
+
+@pytest.mark.parametrize("text", ["", " \n", "a\0b", "a" * (LONGEST + 1)])
+def test_what_cannot_be_kept_is_refused(script: GraderScript, author: User, text: str) -> None:
+    with pytest.raises(DraftRefused):
+        save_script(script.pk, text, by=author)
+
+
+@pytest.mark.parametrize("name", ["", "../up.py", "a/b.py", "ä.py", ".py", "SHARED.PY.py/", "Shared"])
+def test_names_that_are_no_file_of_ours_are_refused(
+    persona: Persona, script: GraderScript, author: User, name: str
+) -> None:
+    with pytest.raises(DraftRefused):
+        create_script(persona.pk, name, TEXT, by=author)
+
+
+def test_a_script_that_grades_is_not_removed(script: GraderScript, author: User) -> None:
+    with pytest.raises(DraftRefused, match="one"):
+        remove_script(script.pk, by=author)
+
+    Task.objects.update(grader_path="")
+    remove_script(script.pk, by=author)
+
+    assert not GraderScript.objects.exists()

@@ -1,0 +1,151 @@
+"""A persona's skills: written in the browser, kept in its history, refused while tasks need them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from studio.drafts.load import load_episode, load_task
+from studio.models import Blob, Role, Task
+from studio.tasks.create import create_task
+from studio.tasks.save import save_task
+from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
+from tests.studio.form_values import form_of
+
+pytestmark = pytest.mark.django_db
+TEXT = "---\nname: rye\ndescription: Bakes rye.\n---\n# Rye\n\nFirst the sour. <script>alert(1)</script>\n"
+
+
+@pytest.fixture
+def desk() -> SimpleNamespace:
+    benchmark = BenchmarkFactory()
+    author = member(benchmark, Role.AUTHOR)
+    persona = a_persona(benchmark, by=author, tools=("oven__heat", "mail__send"))
+    client = Client()
+    client.force_login(author)
+    return SimpleNamespace(benchmark=benchmark, author=author, persona=persona, client=client)
+
+
+def url(desk, name: str = "skill_new", *more: str) -> str:
+    return reverse(f"studio:{name}", args=[desk.benchmark.slug, "baker", *more])
+
+
+def write(desk, name: str = "rye", text: str = TEXT, *, at: str | None = None, **more):
+    return desk.client.post(at or url(desk), {"name": name, "text": text, **more})
+
+
+def texts(desk) -> dict[str, str]:
+    desk.persona.refresh_from_db()
+    found = {skill.name: skill.files[0].sha256 for skill in load_episode(desk.persona).persona.skills}
+    contents = Blob.objects.read(list(found.values()))
+    return {name: contents[sha256].decode() for name, sha256 in found.items()}
+
+
+def test_a_skill_is_written_changed_and_renamed_and_each_is_a_version(desk):
+    write(desk)
+    write(desk, text=TEXT + "Then rest.\n", at=url(desk, "skill", "rye"))
+    answer = write(desk, "dark-rye", TEXT, at=url(desk, "skill", "rye"))
+
+    assert answer.headers["Location"] == url(desk, "skill", "dark-rye")
+    assert texts(desk) == {"dark-rye": TEXT}
+    notes = list(desk.persona.revisions.order_by("-number").values_list("note", flat=True)[:3])
+    assert notes == ["Renamed the skill “rye” to “dark-rye”.", "Wrote the skill “rye”.", "Wrote the skill “rye”."]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("", TEXT, "Give the skill a name"),
+        ("RYE", TEXT, "There is a skill “RYE” already"),
+        ("../x", TEXT, "cannot name a folder"),
+        ("a/b", TEXT, "cannot name a folder"),
+        ("x" * 201, TEXT, "at most 200"),
+        ("wheat", "  \n", "Write what the assistant should do"),
+        ("wheat", "a\0b", "U+0000"),
+    ],
+)
+def test_what_cannot_be_a_skill_is_said_beside_its_field_and_stays_typed(desk, name, text, words):
+    write(desk)
+
+    answer = write(desk, name, text)
+
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert list(texts(desk)) == ["rye"]
+
+
+def test_a_skill_that_tasks_pick_is_neither_deleted_nor_renamed(desk):
+    write(desk)
+    task = create_task(desk.persona, a_task_spec(skills=("rye",)), by=desk.author)
+
+    said = desk.client.post(url(desk, "skill_delete", "rye"), follow=True).content.decode()
+    renamed = write(desk, "dark-rye", at=url(desk, "skill", "rye")).content.decode()
+
+    assert "cannot be deleted while “Bread for Saturday” pick it" in said
+    assert "cannot be renamed" in renamed
+    save_task(task.pk, a_task_spec(), by=desk.author)
+    desk.client.post(url(desk, "skill_delete", "rye"))
+    assert texts(desk) == {}
+
+
+def test_a_second_writer_of_a_skill_sees_both_and_one_of_another_skill_is_not_disturbed(desk):
+    write(desk)
+    write(desk, "wheat")
+    page = form_of(desk.client.get(url(desk, "skill", "rye")).content.decode(), "skill").data()
+    write(desk, "wheat", "Other.", at=url(desk, "skill", "wheat"))
+    assert desk.client.post(url(desk, "skill", "rye"), page | {"text": ["Mine."]}).status_code == 302
+
+    other = Client()
+    other.force_login(member(desk.benchmark, Role.AUTHOR))
+    late = other.post(url(desk, "skill", "rye"), page | {"text": ["Later."]})
+
+    assert late.status_code == 409
+    assert "Mine" in late.content.decode()
+    form = form_of(late.content.decode(), "skill").data()
+    assert other.post(url(desk, "skill", "rye"), form).status_code == 409
+    chosen = other.post(url(desk, "skill", "rye"), form | {"mine": form["undecided"]}).content.decode()
+    other.post(url(desk, "skill", "rye"), form_of(chosen, "skill").data())
+    assert texts(desk)["rye"] == "Later."
+
+
+def test_its_text_is_read_on_the_page_of_a_task_and_cannot_run(desk):
+    write(desk)
+    task = create_task(desk.persona, a_task_spec(), by=desk.author)
+
+    page = desk.client.get(task.get_absolute_url()).content.decode()
+    text = desk.client.get(url(desk, "skill", "rye") + "?part=text").content.decode()
+
+    assert "Bakes rye." in page
+    assert "oven__heat" in page
+    assert "Path within the workspace" in page  # a parameter of a tool that every assistant has
+    assert "<h1>Rye</h1>" in text
+    assert "<script" not in text
+
+
+def test_others_read_and_strangers_find_nothing(desk):
+    write(desk)
+    viewer, stranger = Client(), Client()
+    viewer.force_login(member(desk.benchmark, Role.VIEWER))
+    stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
+
+    read = viewer.get(url(desk, "skill", "rye"))
+    assert "<h1>Rye</h1>" in read.content.decode()
+    assert "<textarea" not in read.content.decode()
+    assert viewer.get(url(desk)).status_code == 403
+    assert viewer.post(url(desk, "skill", "rye"), {"name": "rye", "text": "x"}).status_code == 403
+    assert viewer.post(url(desk, "skill_delete", "rye")).status_code == 403
+    assert stranger.get(url(desk, "skill", "rye")).status_code == 404
+
+
+def test_a_picked_name_that_the_persona_no_longer_has_stays_picked_and_is_marked(desk):
+    task = create_task(desk.persona, a_task_spec(tools=("gone__tool", "mail__send")), by=desk.author)
+    url = task.get_absolute_url()
+    html = desk.client.get(url).content.decode()
+
+    assert "not the persona" in html
+    desk.client.post(url, form_of(html, "task").data() | {"title": ["Rolls"]})
+
+    assert load_task(Task.objects.get(pk=task.pk)).tools == ("gone__tool", "mail__send")

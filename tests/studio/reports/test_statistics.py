@@ -1,0 +1,161 @@
+"""A benchmark counted and held against its plan; numbers of the sample are counted by hand in its folders."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from studio.domain.task import Recovery, ToolEvidence
+from studio.imports.sample import load_sample
+from studio.imports.taxonomy import ensure_taxonomy
+from studio.models import Benchmark, Persona, Role, Task
+from studio.reports.gaps import lacks_of, other_lacks
+from studio.reports.statistics import categories_of, figures_of, idle_tools, skills_of, tools_of
+from studio.tasks.create import create_task
+from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def sample():
+    load_sample()
+    return Benchmark.objects.get(slug="sample")
+
+
+def page(benchmark, name):
+    client = Client()
+    client.force_login(member(benchmark, Role.OWNER))
+    return client.get(f"/b/{benchmark.slug}/{name}").content.decode()
+
+
+def test_a_tool_is_named_by_what_a_task_needs_shows_or_says():
+    benchmark = BenchmarkFactory()
+    persona = a_persona(benchmark, tools=("gmail__a", "gmail__b", "gmail__c", "read_file", "gmail__d"))
+    intents = a_task_spec().intents
+    found = intents[0].model_copy(update={"recoverable_from": (Recovery(kind="tool", ref="gmail__c.result"),)})
+    a_task(persona, "one", tools=("gmail__a",))
+    a_task(
+        persona, "two", tools=("gmail__a",), tool_evidence=(ToolEvidence(tool="mcp_appworld_gmail__b", call=("x",)),)
+    )
+    a_task(persona, "three", intents=(found,))
+
+    rows = {tool.name: (tool.domain, tool.personas, tool.tasks) for _, group in tools_of(benchmark) for tool in group}
+
+    assert rows == {
+        "gmail__a": ("gmail", 1, 2),
+        "gmail__b": ("gmail", 1, 1),
+        "gmail__c": ("gmail", 1, 1),
+        "gmail__d": ("gmail", 1, 0),
+        "read_file": ("workspace", 1, 0),
+    }
+    assert idle_tools(benchmark) == {persona.pk: (2, 5)}
+    does = {tool.name: tool.does for _, group in tools_of(benchmark) for tool in group}
+    assert does["read_file"] == "Read a text file of the workspace."
+    assert does["gmail__a"] == "A"
+
+
+def test_categories_are_counted_with_those_nobody_chose_and_those_nobody_knows():
+    benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
+    persona = a_persona(benchmark)
+    for name, category in (("a", "F"), ("b", "F"), ("c", "ZZ"), ("d", "")):
+        a_task(persona, name, category=category)
+
+    rows, without = categories_of(benchmark)
+
+    assert ({row.code: row.tasks for row in rows if row.tasks}, len(rows), without) == ({"F": 2, "ZZ": 1}, 19, 1)
+
+
+def test_gaps_name_the_persona_what_to_do_and_where():
+    benchmark = BenchmarkFactory(plan_sessions=3, plan_groups=1, plan_standalone=1, plan_signals=0)
+    whole, short = a_persona(benchmark, "whole"), a_persona(benchmark, "short")
+    setup = a_task(whole, "t1", checklist=())
+    create_task(whole, a_task_spec("t2", depends_on=({"task_id": "t1"},)), by=None)
+    a_task(whole, "t3")
+    a_task(short, "t1")
+
+    (found,) = lacks_of(benchmark)
+
+    assert found.persona == short
+    assert [(lack.message, lack.unfinished) for lack in found.lacks] == [
+        ("1 of 3 planned sessions is there.", True),
+        ("None of 1 planned dependency group are there.", True),
+    ]
+    assert found.lacks[0].address == f"/b/{benchmark.slug}/p/short/new/"
+    Task.objects.filter(episode__persona=whole).exclude(pk=setup.pk).update(trigger_kind="feed")
+    assert "1 of 3 planned sessions is there." in page(benchmark, "gaps/")
+
+
+def test_retired_sessions_fill_no_plan():
+    benchmark = BenchmarkFactory(plan_sessions=1, plan_groups=0, plan_standalone=1, plan_signals=0)
+    task = a_task(a_persona(benchmark))
+
+    assert lacks_of(benchmark) == []
+    Task.objects.filter(pk=task.pk).update(state="retired")
+    assert len(lacks_of(benchmark)) == 1
+
+
+def test_what_no_task_is_about_is_told_once():
+    benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
+    persona = a_persona(benchmark, tools=("gmail__a",))
+
+    def told():
+        return [lack.message for lack in other_lacks(benchmark, {persona.pk: persona})]
+
+    assert told() == ["No task has a category.", "Baker: 1 of 1 tools is named by no task."]
+    a_task(persona, "a", category="F", tools=("gmail__a",))
+    a_task(persona, "b")
+    assert [message.split(":")[0] for message in told()] == [
+        "17 of 18 categories have no task",
+        "1 task has no category.",
+    ]
+
+
+def test_an_empty_benchmark_teaches_on_every_page():
+    benchmark = BenchmarkFactory()
+
+    assert "No personas yet" in page(benchmark, "")
+    assert "nothing to count" in page(benchmark, "statistics/")
+    assert "No episodes yet" in page(benchmark, "gaps/")
+
+
+def test_counting_costs_the_same_for_one_persona_and_for_many(django_assert_max_num_queries):
+    benchmark = BenchmarkFactory()
+    a_task(a_persona(benchmark))
+
+    def count():
+        figures_of(Persona.objects.filter(benchmark=benchmark))
+        tools_of(benchmark)
+        skills_of(benchmark)
+        lacks_of(benchmark)
+        other_lacks(benchmark, {})
+
+    with django_assert_max_num_queries(30) as few:
+        count()
+    Persona.objects.bulk_create(Persona(benchmark=benchmark, user_id=f"p{n}") for n in range(300))
+    with django_assert_max_num_queries(len(few)):
+        count()
+
+
+def test_the_sample_counts_as_its_folders_do(sample):
+    keys = {
+        persona.user_id: sum(len(script.keys or ()) for script in persona.grader_scripts.all())
+        for persona in sample.personas.all()
+    }
+    figures = {persona.user_id: figures_of([persona])[persona.pk] for persona in sample.personas.all()}
+
+    radio, vet = figures["radio_producer"], figures["vet_practice_manager"]
+    assert (radio.tasks, radio.sessions, radio.local, radio.persistent, radio.rubric) == (7, 7, 12, 21, 21)
+    assert (vet.tasks, vet.sessions, vet.local, vet.persistent, vet.rubric) == (7, 7, 6, 26, 16)
+    assert (radio.rule, vet.rule) == (12 + keys["radio_producer"], 12 + keys["vet_practice_manager"])
+    assert (radio.dependencies, radio.files, radio.tools, radio.skills) == (2, 11, 6, 1)
+    assert (vet.dependencies, vet.files, vet.tools, vet.skills) == (3, 8, 6, 1)
+    assert {row.code: row.tasks for row in categories_of(sample)[0] if row.tasks} == {
+        "E": 1, "L": 3, "M": 1, "N": 2, "P": 1, "R": 6,
+    }  # fmt: skip
+    assert [lack.message for each in lacks_of(sample) for lack in each.lacks] == [
+        "2 of 3 planned sessions stand alone."
+    ]
+    html = page(sample, "statistics/")
+    assert '<th scope="row">Total</th> <td class="number">14</td> <td class="number">14</td>' in html
+    assert '<th scope="row">A task, on average</th> <td></td> <td></td> <td class="number">4.6</td>' in html

@@ -1,0 +1,231 @@
+"""Who writes and who reviews: named on the page and in the list, told, shown first, and taken back with the role."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
+
+from studio import access
+from studio.drafts.load import load_task
+from studio.models import Assignment, Event, Role, Task
+from studio.notifications import notify
+from studio.reports import counts
+from studio.review import assignments, workflow
+from studio.review.assignments import AssigningRefused
+from studio.tasks import bulk
+from studio.tasks.save import save_task
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+
+pytestmark = pytest.mark.django_db
+
+
+class Desk:
+    def __init__(self, **fields):
+        self.benchmark = BenchmarkFactory(**fields)
+        self.owner = member(self.benchmark, Role.OWNER)
+        self.author = member(self.benchmark, Role.AUTHOR)
+        self.reviewer = member(self.benchmark, Role.REVIEWER)
+        self.second = member(self.benchmark, Role.REVIEWER)
+        self.persona = a_persona(self.benchmark, by=self.author)
+        self.task = a_task(self.persona, by=self.author)
+
+    def name(self, *, by=None, task=None, writer=None, reviewers=()):
+        assignments.set_people((task or self.task).pk, by=by or self.owner, writer=writer, reviewers=list(reviewers))
+
+    def named(self, task=None):
+        rows = Assignment.objects.filter(task=task or self.task).order_by("part", "pk")
+        return [(row.part, row.user) for row in rows]
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+def kinds(user):
+    return [row.kind for row in reversed(notify.inbox_of(user))]
+
+
+def test_people_are_named_told_once_and_written_down(desk):
+    desk.name(writer=desk.author, reviewers=[desk.reviewer, desk.second])
+    desk.name(writer=desk.author, reviewers=[desk.reviewer])
+
+    assert desk.named() == [("reviewer", desk.reviewer), ("writer", desk.author)]
+    assert (kinds(desk.author), kinds(desk.reviewer), kinds(desk.second)) == (["assigned"], ["assigned"], ["assigned"])
+    lines = Event.objects.filter(verb="assigned").order_by("pk").values_list("summary", flat=True)
+    names = " and ".join(sorted([str(desk.reviewer), str(desk.second)]))
+    assert list(lines) == [f"{desk.author} writes it.", f"{names} review it.", f"{desk.reviewer} reviews it."]
+
+
+def test_who_lacks_the_role_or_wrote_it_or_has_both_parts_is_refused(desk):
+    stranger = member(BenchmarkFactory(), Role.OWNER)
+
+    for people, says in [
+        ({"writer": desk.reviewer}, "may not write"),
+        ({"reviewers": [desk.author]}, "may not review"),
+        ({"writer": stranger}, "may not write"),
+        ({"writer": desk.owner, "reviewers": [desk.owner]}, "cannot write and review"),
+    ]:
+        with pytest.raises(AssigningRefused, match=says):
+            desk.name(**people)
+    save_task(desk.task.pk, load_task(desk.task).model_copy(update={"title": "x"}), by=desk.owner)
+    with pytest.raises(AssigningRefused, match="wrote part"):
+        desk.name(reviewers=[desk.owner])
+
+    assert desk.named() == []
+
+
+def test_one_person_may_change_from_one_part_to_the_other(desk):
+    desk.name(reviewers=[desk.owner])
+    desk.name(writer=desk.owner)
+    assert desk.named() == [("writer", desk.owner)]
+    desk.name(reviewers=[desk.owner])
+
+    assert desk.named() == [("reviewer", desk.owner)]
+
+
+def refused(**fields):
+    with pytest.raises(IntegrityError) as problem, transaction.atomic():
+        Assignment.objects.create(**fields)
+    return problem.value.__cause__.diag.constraint_name
+
+
+def test_the_database_itself_holds_roles_and_parts(desk):
+    stranger = member(BenchmarkFactory(), Role.OWNER)
+
+    assert refused(task=desk.task, user=desk.reviewer, part="writer") == "assigned_may"
+    assert refused(task=desk.task, user=stranger, part="reviewer") == "assigned_may"
+    desk.name(writer=desk.author)
+    assert refused(task=desk.task, user=desk.owner, part="writer") == "one_writer"
+    desk.name(reviewers=[desk.owner])
+    assert refused(task=desk.task, user=desk.owner, part="writer") == "assigned_once"
+
+
+def test_what_is_assigned_goes_with_the_last_role_that_allows_it(desk):
+    desk.name(writer=desk.author, reviewers=[desk.reviewer])
+
+    access.set_roles(desk.benchmark, desk.author, [Role.OWNER], by=desk.owner)
+    assert ("writer", desk.author) in desk.named()
+    access.set_roles(desk.benchmark, desk.author, [Role.VIEWER], by=desk.owner)
+    access.set_roles(desk.benchmark, desk.reviewer, [], by=desk.owner)
+
+    assert desk.named() == []
+
+
+def test_a_review_is_asked_of_those_who_are_named(desk):
+    desk.name(reviewers=[desk.reviewer])
+
+    workflow.submit(desk.task.pk, by=desk.author)
+
+    assert kinds(desk.reviewer) == ["assigned", "review_asked"]
+    assert kinds(desk.second) == []
+
+
+def waiting(user):
+    return list(counts.waiting_for(user, access.benchmarks_for(user)))
+
+
+def test_what_one_is_asked_for_waits_first_and_what_others_are_asked_for_does_not(desk):
+    other, third = (a_task(desk.persona, name, by=desk.author) for name in ("rolls", "buns"))
+    for task in (desk.task, other, third):
+        workflow.submit(task.pk, by=desk.author)
+    desk.name(task=third, reviewers=[desk.reviewer])
+    desk.name(task=other, reviewers=[desk.second])
+
+    assert waiting(desk.reviewer) == [third, desk.task]
+    assert waiting(desk.second) == [other, desk.task]
+
+
+def test_where_two_have_to_approve_one_who_is_named_leaves_room_for_another():
+    desk = Desk(approvals_needed=2)
+    workflow.submit(desk.task.pk, by=desk.author)
+
+    desk.name(reviewers=[desk.reviewer])
+    assert waiting(desk.second) == [desk.task]
+    desk.name(reviewers=[desk.reviewer, desk.owner])
+
+    assert waiting(desk.second) == []
+
+
+def test_drafts_wait_for_who_is_to_write_them(desk):
+    desk.name(writer=desk.owner)
+    mine, theirs = access.benchmarks_for(desk.author), access.benchmarks_for(desk.owner)
+
+    assert list(counts.drafts_of(desk.author, mine)) == []
+    assert list(counts.drafts_of(desk.owner, theirs)) == [desk.task]
+    workflow.submit(desk.task.pk, by=desk.author)
+    workflow.request_changes(desk.task.pk, by=desk.reviewer, text="Say which rye.")
+    assert list(counts.sent_back(desk.owner, theirs)) == [desk.task]
+
+
+def test_the_one_with_the_fewest_open_reviews_is_proposed(desk):
+    desk.name(reviewers=[desk.second])
+    other = a_task(desk.persona, "rolls", by=desk.author)
+    desk.name(task=other, reviewers=[desk.owner])
+
+    people = assignments.people_of(desk.task)
+
+    assert (people.may_review[0].user, people.may_review[0].open) == (desk.reviewer, 0)
+    assert assignments.fewest_open(desk.task) == desk.reviewer
+    assert assignments.fewest_open(desk.task, writer=desk.reviewer) in (desk.owner, desk.second)
+
+
+def test_many_tasks_are_shared_out_and_the_list_is_narrowed_by_people(desk):
+    others = [a_task(desk.persona, f"task{number}", by=desk.author) for number in range(5)]
+    chosen = {task.pk: None for task in [desk.task, *others]}
+    client = Client()
+    client.force_login(desk.reviewer)
+    url = reverse("studio:tasks", args=[desk.benchmark.slug])
+
+    lines = bulk.plan(desk.benchmark, chosen, "reviewer", bulk.FEWEST)
+    assert sorted([line.after for line in lines]) == sorted(2 * [str(desk.owner), str(desk.reviewer), str(desk.second)])
+    number = bulk.apply(desk.benchmark, chosen, "reviewer", bulk.FEWEST, by=desk.author)
+
+    def listed(**asked):
+        return len(client.get(url, asked).context["page"].object_list)
+
+    assert number == 6
+    assert (listed(reviewer="me"), listed(reviewer=desk.owner.username), listed(reviewer="none")) == (2, 2, 0)
+    assert (listed(writer="none"), listed(writer="me"), listed(writer="no such person")) == (6, 0, 0)
+    sent = {"does": "writer", "person": desk.author.username, "everything": "1", "back": "reviewer=me"}
+    page = client.post(reverse("studio:tasks_change", args=[desk.benchmark.slug]), sent).content.decode()
+    assert "2 of 2 tasks would change" in page
+    client.post(reverse("studio:tasks_change", args=[desk.benchmark.slug]), sent | {"sure": "1"})
+    assert Assignment.objects.filter(part="writer", user=desk.author).count() == 2
+    assert str(desk.author) in client.get(url).content.decode()
+
+
+def test_who_wrote_or_writes_it_is_left_out_of_a_change_to_many(desk):
+    save_task(desk.task.pk, load_task(desk.task).model_copy(update={"title": "x"}), by=desk.owner)
+
+    [line] = bulk.plan(desk.benchmark, {desk.task.pk: None}, "reviewer", desk.owner.username)
+    assert line.refusal
+    with pytest.raises(bulk.BulkRefused, match="somebody who may"):
+        bulk.plan(desk.benchmark, {desk.task.pk: None}, "reviewer", desk.author.username)
+
+
+def test_naming_people_for_many_costs_as_much_as_for_one(desk, django_assert_max_num_queries):
+    with django_assert_max_num_queries(40) as one:
+        bulk.apply(desk.benchmark, {desk.task.pk: None}, "reviewer", bulk.FEWEST, by=desk.author)
+    chosen = {a_task(desk.persona, f"task{number}", by=desk.author).pk: None for number in range(12)}
+
+    with django_assert_max_num_queries(len(one)):
+        bulk.apply(desk.benchmark, chosen, "reviewer", bulk.FEWEST, by=desk.author)
+
+
+def test_the_page_names_people_and_strangers_are_kept_out(desk):
+    persona = desk.task.episode.persona
+    url = reverse("studio:assign", args=[desk.benchmark.slug, persona.user_id, desk.task.pk])
+    client, viewer, stranger = Client(), Client(), Client()
+    client.force_login(desk.author)
+    viewer.force_login(member(desk.benchmark, Role.VIEWER))
+    stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
+
+    client.post(url, {"writer": desk.author.username, "reviewer": [desk.reviewer.username, "nobody"]})
+    assert desk.named() == [("reviewer", desk.reviewer), ("writer", desk.author)]
+    client.post(url, {"writer": desk.author.username, "fewest": "1"})
+    assert desk.named()[0][1] in (desk.owner, desk.second)
+    assert (viewer.post(url).status_code, stranger.post(url).status_code) == (403, 404)
+    assert Task.objects.get(pk=desk.task.pk).version == 1

@@ -1,0 +1,251 @@
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from studio.drafts.load import load_task
+from studio.models import Event, Review, Role, Task, TaskState
+from studio.personas.save import save_order
+from studio.review import workflow
+from studio.review.checklist import POINTS, Point
+from studio.review.workflow import PublishingRefused
+from studio.tasks.save import save_task
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+
+pytestmark = pytest.mark.django_db
+
+
+class Desk:
+    """A benchmark with an author, two reviewers and one task."""
+
+    def __init__(self, **fields):
+        self.benchmark = BenchmarkFactory(**fields)
+        self.author = member(self.benchmark, Role.AUTHOR)
+        self.reviewer = member(self.benchmark, Role.REVIEWER)
+        self.second = member(self.benchmark, Role.REVIEWER)
+        self.persona = a_persona(self.benchmark, by=self.author)
+        self.task = a_task(self.persona, by=self.author)
+
+    def edit(self, *, by, **fields):
+        spec = load_task(self.task).model_copy(update=fields)
+        return save_task(self.task.pk, spec, by=by)
+
+    @property
+    def state(self):
+        self.task.refresh_from_db()
+        return self.task.state
+
+
+def test_a_task_is_approved_by_someone_else():
+    desk = Desk()
+
+    workflow.submit(desk.task.pk, by=desk.author)
+    workflow.approve(desk.task.pk, by=desk.reviewer, version=1, text="Reads well.")
+
+    assert desk.state == TaskState.APPROVED
+    review = Review.objects.get()
+    assert (review.revision.number, review.reviewer, review.decision) == (1, desk.reviewer, "approved")
+    verbs = Event.objects.filter(task=desk.task).order_by("pk").values_list("verb", flat=True)
+    assert list(verbs) == ["created", "submitted", "approved"]
+
+
+def test_who_wrote_any_of_a_version_cannot_approve_it():
+    desk = Desk()
+    desk.edit(by=desk.reviewer, title="Bread for Sunday")
+    desk.edit(by=desk.author, title="Bread for Monday")
+    workflow.submit(desk.task.pk, by=desk.author)
+
+    for writer in (desk.author, desk.reviewer):
+        with pytest.raises(PublishingRefused, match="You wrote part of this version"):
+            workflow.approve(desk.task.pk, by=writer)
+
+    workflow.approve(desk.task.pk, by=desk.second)
+    assert desk.state == TaskState.APPROVED
+
+
+def test_only_what_was_written_since_the_last_approval_counts():
+    desk = Desk()
+    workflow.submit(desk.task.pk, by=desk.author)
+    workflow.approve(desk.task.pk, by=desk.reviewer)
+    desk.edit(by=desk.second, title="Bread for Sunday")
+    workflow.submit(desk.task.pk, by=desk.second)
+
+    with pytest.raises(PublishingRefused, match="You wrote part"):
+        workflow.approve(desk.task.pk, by=desk.second)
+    workflow.approve(desk.task.pk, by=desk.author)
+
+    assert desk.state == TaskState.APPROVED
+
+
+def test_errors_of_the_checks_block_an_approval():
+    desk = Desk()
+    desk.edit(by=desk.author, intents=())
+    workflow.submit(desk.task.pk, by=desk.author)
+
+    with pytest.raises(PublishingRefused, match="The checks find"):
+        workflow.approve(desk.task.pk, by=desk.reviewer)
+
+    assert desk.state == TaskState.IN_REVIEW
+
+
+def test_an_edit_takes_an_approval_back():
+    desk = Desk()
+    workflow.submit(desk.task.pk, by=desk.author)
+    workflow.approve(desk.task.pk, by=desk.reviewer)
+
+    desk.edit(by=desk.author, title="Bread for Sunday")
+
+    assert desk.state == TaskState.DRAFT
+
+
+def test_two_approvals_where_the_benchmark_wants_two_of_different_people():
+    desk = Desk(approvals_needed=2)
+    workflow.submit(desk.task.pk, by=desk.author)
+
+    workflow.approve(desk.task.pk, by=desk.reviewer)
+    assert desk.state == TaskState.IN_REVIEW
+    with pytest.raises(PublishingRefused, match="approved this version already"):
+        workflow.approve(desk.task.pk, by=desk.reviewer)
+    workflow.approve(desk.task.pk, by=desk.second)
+
+    assert desk.state == TaskState.APPROVED
+
+
+def test_an_approval_is_of_the_version_that_was_read():
+    desk = Desk()
+    workflow.submit(desk.task.pk, by=desk.author)
+    desk.edit(by=desk.author, title="Bread for Sunday")
+    workflow.submit(desk.task.pk, by=desk.author)
+
+    with pytest.raises(PublishingRefused, match="this is version 2 now, you read 1"):
+        workflow.approve(desk.task.pk, by=desk.reviewer, version=1)
+
+
+def test_asking_for_changes_needs_words_and_sends_the_task_back():
+    desk = Desk()
+    workflow.submit(desk.task.pk, by=desk.author)
+
+    with pytest.raises(PublishingRefused, match="Say what should change"):
+        workflow.request_changes(desk.task.pk, by=desk.reviewer, text="  ")
+    workflow.request_changes(desk.task.pk, by=desk.reviewer, text="Say which rye.")
+
+    assert desk.state == TaskState.CHANGES_REQUESTED
+    workflow.submit(desk.task.pk, by=desk.author)
+    assert desk.state == TaskState.IN_REVIEW
+
+
+def test_steps_out_of_turn_are_refused():
+    desk = Desk()
+
+    with pytest.raises(PublishingRefused, match="This task is draft: only a task in review"):
+        workflow.approve(desk.task.pk, by=desk.reviewer)
+    with pytest.raises(PublishingRefused, match="no review to withdraw"):
+        workflow.withdraw(desk.task.pk, by=desk.author)
+    workflow.submit(desk.task.pk, by=desk.author)
+    with pytest.raises(PublishingRefused, match="only a draft can be submitted"):
+        workflow.submit(desk.task.pk, by=desk.author)
+    workflow.withdraw(desk.task.pk, by=desk.author)
+
+    assert desk.state == TaskState.DRAFT
+
+
+def test_a_task_is_retired_once_it_has_left_the_episode_and_can_come_back():
+    desk = Desk()
+
+    with pytest.raises(PublishingRefused, match="Take it out there first"):
+        workflow.retire(desk.task.pk, by=desk.author)
+    save_order(desk.persona.pk, [], by=desk.author)
+    workflow.retire(desk.task.pk, by=desk.author)
+    assert desk.state == TaskState.RETIRED
+    workflow.reopen(desk.task.pk, by=desk.author)
+
+    assert desk.state == TaskState.DRAFT
+
+
+SO = {key: Point(True) for key in POINTS}
+
+
+def test_an_approval_keeps_the_list_that_was_gone_through_or_that_it_was_not():
+    desk = Desk(approvals_needed=2)
+    workflow.submit(desk.task.pk, by=desk.author)
+
+    points = {"realistic": Point(True), "feasible": Point(False, "No file"), "well_scoped": Point(True)}
+    with pytest.raises(PublishingRefused, match="Not ticked yet: feasible, correct"):
+        workflow.approve(desk.task.pk, by=desk.reviewer, points=points)
+    workflow.approve(desk.task.pk, by=desk.reviewer, points=SO)
+    workflow.approve(desk.task.pk, by=desk.second)
+
+    first, second = Review.objects.order_by("pk")
+    assert first.points == {key: {"so": True, "word": ""} for key in POINTS}
+    assert second.points == {}
+    assert Event.objects.filter(verb="approved").first().summary == "Version 1, 2 of 2. Without the reviewer's list."
+
+
+def test_asking_for_changes_names_what_is_not_so():
+    desk = Desk()
+    workflow.submit(desk.task.pk, by=desk.author)
+
+    points = {"realistic": Point(True), "feasible": Point(False, " There is no order list. ")}
+    workflow.request_changes(desk.task.pk, by=desk.reviewer, points=points)
+
+    review = Review.objects.get()
+    assert review.points["feasible"] == {"so": False, "word": "There is no order list."}
+    assert Event.objects.get(verb="changes_requested").summary == "Not feasible: There is no order list."
+
+
+def test_where_the_benchmark_asks_for_the_list_nobody_reviews_without_it():
+    desk = Desk(review_by_list=True)
+    workflow.submit(desk.task.pk, by=desk.author)
+
+    with pytest.raises(PublishingRefused, match="go through the four points"):
+        workflow.approve(desk.task.pk, by=desk.reviewer)
+    with pytest.raises(PublishingRefused, match="which of the four points"):
+        workflow.request_changes(desk.task.pk, by=desk.reviewer, text="No.")
+    refuse_in_database(desk.task, desk.reviewer, "approved_by_list")
+    workflow.approve(desk.task.pk, by=desk.reviewer, points=SO)
+
+    assert desk.state == TaskState.APPROVED
+
+
+def refuse_in_database(task, reviewer, constraint, **fields):
+    revision = task.revisions.first()
+    with pytest.raises(IntegrityError) as refused, transaction.atomic():
+        Review.objects.create(revision=revision, reviewer=reviewer, decision="approved", **fields)
+    assert refused.value.__cause__.diag.constraint_name == constraint
+
+
+def test_the_database_itself_refuses_an_approval_by_an_author_or_with_a_point_that_is_not_so():
+    desk = Desk()
+    desk.edit(by=desk.second, title="Bread for Sunday")
+
+    refuse_in_database(desk.task, desk.author, "approved_by_others")
+    refuse_in_database(desk.task, desk.second, "approved_by_others")
+    points = {"realistic": {"so": False, "word": ""}}
+    refuse_in_database(desk.task, desk.reviewer, "approved_points_are_so", points=points)
+    desk.task.revisions.first().reviews.create(reviewer=desk.reviewer, decision="approved")
+
+
+def test_the_database_itself_counts_the_approvals():
+    desk = Desk(approvals_needed=2)
+    workflow.submit(desk.task.pk, by=desk.author)
+    workflow.approve(desk.task.pk, by=desk.reviewer)
+
+    def approve_all():
+        with transaction.atomic():
+            Task.objects.update(state=TaskState.APPROVED)
+            connection.check_constraints()
+
+    with pytest.raises(IntegrityError, match="by as many as"):
+        approve_all()
+    workflow.approve(desk.task.pk, by=desk.second)
+    connection.check_constraints()
+
+    assert desk.state == TaskState.APPROVED
+
+
+def test_one_yes_of_two_does_not_forget_who_wrote_what_came_before():
+    desk = Desk(approvals_needed=2)
+    workflow.submit(desk.task.pk, by=desk.author)
+    workflow.approve(desk.task.pk, by=desk.reviewer)
+    desk.edit(by=desk.second, title="Bread for Sunday")
+
+    assert workflow.authors_of(desk.task.revisions.first()) == {desk.author.pk, desk.second.pk}
+    assert workflow.authors_of_newest([desk.task]) == {desk.task.pk: {desk.author.pk, desk.second.pk}}

@@ -1,0 +1,214 @@
+"""Search: what is found, for whom, at what cost, and that the index follows every way of saving."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from evaluation.models import ModelEndpoint
+from studio.domain.base import FileRef
+from studio.domain.task import HiddenIntent as Intent
+from studio.domain.uids import default_uid
+from studio.drafts.load import load_task
+from studio.imports.export import benchmark_files
+from studio.imports.importer import import_files
+from studio.models import Asset, Blob, ChecklistItem, HiddenIntent, Role, Task
+from studio.review import comments, workflow
+from studio.search.query import find_places, search
+from studio.tasks.save import save_task
+from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def place():
+    benchmark = BenchmarkFactory(name="Village bakery")
+    owner = member(benchmark, Role.OWNER)
+    persona = a_persona(benchmark, by=owner, occupation="Runs a bakery by the canal")
+    task = a_task(persona, "radio_02_briefing", by=owner, reference_workflow="Weigh the flour twice.")
+    return benchmark, owner, persona, task
+
+
+def kinds(user, text, **filters):
+    return [hit.kind for hit in search(user, text, **filters).hits]
+
+
+def intents(task_id, *contents):
+    return tuple(
+        Intent(uid=default_uid("baker", task_id, "intents", n), content=content) for n, content in enumerate(contents)
+    )
+
+
+def test_every_kind_of_thing_is_found_by_its_words(place):
+    _, owner, _, task = place
+    [sha] = Blob.objects.keep([b"x"])
+    spec = load_task(task).model_copy(update={"assets": (FileRef(path="supplier_terms.csv", sha256=sha, size=1),)})
+    save_task(task.pk, spec, by=owner)
+    comments.remark(task.pk, by=owner, text="Who pays the miller?")
+
+    assert kinds(owner, "village") == ["benchmark"]
+    assert kinds(owner, "canals") == ["persona"]
+    assert kinds(owner, "flour") == ["task"]
+    assert kinds(owner, "rolls") == ["intent"]
+    assert kinds(owner, '"bakes the rye first"') == ["criterion"]
+    assert kinds(owner, "supplier terms") == ["file"]
+    assert kinds(owner, "upplier_ter") == ["file"]
+    assert kinds(owner, "miller") == ["remark"]
+    assert kinds(owner, "02_brief") == ["task"]
+
+
+def test_pilots_and_releases_are_found_by_name(place):
+    from tests.evaluation.factories import pilot_row
+
+    pilot = pilot_row()
+    reader = member(pilot.benchmark, Role.VIEWER)
+
+    [hit] = search(reader, f"pilot {pilot.agent.name}").hits
+
+    assert (hit.kind, hit.url) == ("pilot", pilot.get_absolute_url())
+    assert ModelEndpoint.objects.filter(name=pilot.agent.name).exists()
+    assert search(member(BenchmarkFactory(), Role.OWNER), f"pilot {pilot.agent.name}").hits == []
+
+
+def test_words_may_be_excluded_put_together_or_alternatives(place):
+    _, owner, _, _ = place
+
+    assert "task" in kinds(owner, "saturday bread")
+    assert kinds(owner, '"bread saturday"') == []
+    assert "task" in kinds(owner, "saturday -monday")
+    assert "task" not in kinds(owner, "bread -saturday")
+    assert "task" in kinds(owner, "xylophone or flour")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "\0", "%", "_", "'", '"', "\\", "the", "-", "((", "a & | !", "x" * 5000, "\ue000\ue001", "🥐"]
+)
+def test_whatever_is_typed_gets_an_answer(place, text):
+    _, owner, _, _ = place
+
+    assert search(owner, text).total >= 0
+    assert find_places(owner, text) is not None
+
+
+def test_others_find_nothing(place):
+    stranger = member(BenchmarkFactory(), Role.OWNER)
+
+    for text in ("village", "canals", "flour", "rye", "02_brief"):
+        assert search(stranger, text).total == 0
+        assert find_places(stranger, text) == []
+    assert search(stranger, "flour", benchmark=place[0].slug).total == 0
+
+
+def test_the_index_follows_an_edit_a_rename_an_import_and_a_restore(place):
+    benchmark, owner, _, task = place
+    first = load_task(task)
+
+    save_task(task.pk, first.model_copy(update={"intents": intents(task.task_id, "Only sourdough.")}), by=owner)
+    assert kinds(owner, "sourdough") == ["intent"]
+    assert "intent" not in kinds(owner, "rolls")
+
+    renamed = load_task(task).model_copy(update={"task_id": "canal_boat"})
+    save_task(task.pk, renamed, by=owner)
+    assert kinds(owner, "canal_b") == ["task"]
+
+    save_task(task.pk, first.model_copy(update={"task_id": "canal_boat"}), by=owner, note="Restored version 1.")
+    assert kinds(owner, "sourdough") == []
+    assert kinds(owner, "rolls") == ["intent"]
+
+    files = {path: content.replace(b"rolls", b"croissants") for path, content in benchmark_files(benchmark).items()}
+    assert import_files(benchmark, files, by=owner).ok
+    assert kinds(owner, "rolls") == []
+    assert kinds(owner, "croissant") == ["intent"]
+
+
+def test_the_index_follows_writes_that_pass_every_rule_by(place):
+    _, owner, _, task = place
+    HiddenIntent.objects.filter(task=task).update(content="Nothing but brioche.")
+    ChecklistItem.objects.bulk_create([ChecklistItem(task=task, position=9, criterion="Brioche is named.")])
+    Asset.objects.bulk_create([Asset(task=task, path="brioche.md", blob_id=Blob.objects.keep([b"x"])[0])])
+
+    assert sorted(kinds(owner, "brioche")) == ["criterion", "file", "intent"]
+    HiddenIntent.objects.filter(task=task).delete()
+    assert sorted(kinds(owner, "brioche")) == ["criterion", "file"]
+
+
+def test_very_long_texts_are_stored_and_found_by_their_beginning(place):
+    _, owner, persona, _ = place
+    long = "wheat " + " ".join(f"word{n}é" for n in range(150_000))
+
+    a_task(persona, "long", by=owner, initial_request=long, description=long, reference_workflow=long)
+
+    assert "task" in kinds(owner, "wheat")
+
+
+def test_snippets_show_the_words_and_run_nothing(place):
+    _, owner, persona, _ = place
+    nasty = "<script>alert(1)</script> \ue000 <b>barley</b> \ue001 & more"
+    a_task(persona, "nasty", by=owner, initial_request=nasty)
+
+    [hit] = search(owner, "barley").hits
+
+    assert '<mark class="hit">barley</mark>' in hit.snippet
+    assert "<script" not in hit.snippet and "<b>" not in hit.snippet
+    assert "\ue000" not in hit.snippet and "\ue001" not in hit.snippet
+
+
+def test_filters_narrow_and_the_counts_of_all_kinds_stay(place):
+    _, owner, persona, task = place
+    workflow.submit(task.pk, by=owner)
+    a_task(persona, "other", by=owner, title="Bread for Sunday")
+
+    everything = search(owner, "bread")
+    assert everything.counts["task"] == 2
+    assert kinds(owner, "rye", kind="intent") == ["intent", "intent"]
+    assert set(search(owner, "rye", kind="intent").counts) >= {"intent", "criterion"}
+    assert kinds(owner, "bread", kind="task", state="in_review") == ["task"]
+    assert kinds(owner, "bread", kind="task", state="approved") == []
+    assert search(owner, "bread", kind="nonsense", state="nonsense").total == everything.total
+    assert search(owner, "bread", benchmark="nowhere").total == 0
+
+
+def test_the_page_pages_and_costs_the_same_however_much_is_found(place, django_assert_max_num_queries):
+    _, owner, persona, _ = place
+    client = Client()
+    client.force_login(owner)
+    url = reverse("studio:search")
+    with django_assert_max_num_queries(40) as few:
+        assert "Bread for" in client.get(url, {"q": "bread"}).content.decode()
+    Task.objects.bulk_create(
+        Task(episode=persona.episode, task_id=f"t{n}", title=f"Bread number {n}", version=1) for n in range(300)
+    )
+
+    with django_assert_max_num_queries(len(few)):
+        html = client.get(url, {"q": "bread", "kind": "task"}).content.decode()
+
+    assert "1–30 of 301" in html
+    assert "31–60 of 301" in client.get(url, {"q": "bread", "kind": "task", "page": 2}).content.decode()
+    assert client.get(url, {"q": "bread", "page": "99"}).status_code == 200
+    assert client.get(url, {"q": "bread", "page": "-1"}).status_code == 200
+
+
+def test_places_are_found_by_parts_and_with_typing_mistakes(place, django_assert_max_num_queries):
+    _, owner, persona, task = place
+    Task.objects.bulk_create(Task(episode=persona.episode, task_id=f"t{n}", title=f"Bun {n}") for n in range(30))
+
+    assert find_places(owner, "brief")[0].url == task.get_absolute_url()
+    assert find_places(owner, "breifing")[0].url == task.get_absolute_url()
+    assert find_places(owner, "villa")[0].kind == "Benchmark"
+    assert find_places(owner, "baker")[0].url == persona.get_absolute_url()
+    with django_assert_max_num_queries(4):
+        assert len(find_places(owner, "bun")) == 10
+
+
+def test_the_palette_is_answered_in_json_for_who_is_signed_in(place):
+    _, owner, _, task = place
+    client = Client()
+    assert client.get(reverse("studio:places"), {"q": "brief"}).status_code == 302
+    client.force_login(owner)
+
+    answer = client.get(reverse("studio:places"), {"q": "brief"}).json()
+
+    assert answer["places"][0]["url"] == task.get_absolute_url()
+    assert a_task_spec().title == answer["places"][0]["label"]

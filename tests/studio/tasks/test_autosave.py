@@ -1,0 +1,371 @@
+"""While somebody writes: the page is checked and kept as it stands, and two people's words come together."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from studio import access
+from studio.drafts import autosave
+from studio.drafts.load import load_task
+from studio.models import Role, Task, WorkingCopy
+from studio.tasks.save import save_task
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.studio.form_values import form_of
+
+pytestmark = pytest.mark.django_db
+LEAK = "The rye goes in before the rolls."
+
+
+class Writer:
+    """Somebody at a task's page, with what the page holds."""
+
+    def __init__(self, task: Task, user):
+        self.task, self.user, self.client = task, user, Client()
+        self.client.force_login(user)
+        self.form = form_of(self.client.get(task.get_absolute_url()).content.decode(), "task").data()
+
+    def url(self, name):
+        persona = self.task.episode.persona
+        return reverse(f"studio:{name}", args=[persona.benchmark.slug, persona.user_id, self.task.pk])
+
+    def write(self, **fields):
+        self.form |= {name: [value] for name, value in fields.items()}
+        return self
+
+    def keep(self, **more):
+        said = self.client.post(self.url("keep"), self.form | more).json()
+        if "page" in said:
+            self.form = form_of(said["page"], "task").data()
+        self.form["base_version"] = [str(said["version"])]
+        return said
+
+    def check(self):
+        return self.client.post(self.url("check"), self.form).json()
+
+
+@pytest.fixture
+def desk():
+    benchmark = BenchmarkFactory()
+    author = member(benchmark, Role.AUTHOR)
+    persona = a_persona(benchmark, by=author, tools=("write_file",))
+    task = a_task(persona, by=author)
+    return Writer(task, author), Writer(task, member(benchmark, Role.AUTHOR))
+
+
+def stored(task):
+    return load_task(Task.objects.get(pk=task.pk))
+
+
+def test_what_is_typed_is_checked_as_it_stands_and_not_stored(desk):
+    ana, _ = desk
+
+    said = ana.write(initial_request=f"Make the plan. {LEAK}").check()
+
+    assert said["count"] > 0
+    assert any(mark["words"] in ana.form["initial_request"][0] for mark in said["marks"])
+    assert "already" in said["findings"] or "request" in said["findings"]
+    assert stored(ana.task).initial_request != ana.form["initial_request"][0]
+    assert ana.task.revisions.count() == 1
+
+
+def test_a_mark_names_the_input_also_of_a_row_that_is_new_and_behind_an_empty_one(desk):
+    ana, _ = desk
+    ana.form["intents"] = [*ana.form["intents"], "new1", "new2"]
+    ana.write(**{"intents.new1.content": "", "intents.new2.content": "Do it nicely!Ã©"})
+
+    said = ana.check()
+
+    assert "intents.new2.content" in said["findings"] + str(said["marks"])
+    assert "intents.new2.content" in said["evidence"]
+
+
+def test_what_cannot_be_read_yet_is_checked_as_far_as_it_can(desk):
+    ana, _ = desk
+    key = ana.form["checklist"][0]
+
+    assert ana.write(**{f"checklist.{key}.weight": "a lot"}).check()["count"] >= 0
+
+
+def test_kept_words_survive_the_page_and_make_no_version(desk):
+    ana, _ = desk
+
+    said = ana.write(title="Rye for Saturday").keep()
+
+    assert (said["version"], said["problem"]) == (1, "")
+    page = ana.client.get(ana.task.get_absolute_url()).content.decode()
+    assert "Rye for Saturday" in page and "throw them away" in page
+    assert ana.task.revisions.count() == 1
+    ana.client.post(ana.url("discard"))
+    assert "Rye for Saturday" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
+
+
+def test_a_rest_makes_one_version_of_all_that_was_kept(desk):
+    ana, _ = desk
+    for title in ("R", "Ry", "Rye"):
+        ana.write(title=title).keep()
+
+    said = ana.keep(freeze=["1"])
+
+    assert (said["version"], said["froze"]) == (2, True)
+    assert stored(ana.task).title == "Rye"
+    assert autosave.copy_of(autosave.Desk(ana.task), ana.user) is None
+    assert ana.keep(freeze=["1"])["version"] == 2  # nothing differs
+
+
+def test_a_new_row_that_is_kept_often_is_one_row_with_one_id(desk):
+    ana, _ = desk
+    ana.form["intents"] = [*ana.form["intents"], "new17"]
+    ana.write(**{"intents.new17.content": "Salt"}).keep(freeze=["1"])
+    first = stored(ana.task).intents[-1].uid
+
+    ana.write(**{"intents.new17.content": "Salt is short."}).keep(freeze=["1"])
+
+    assert [(one.uid, one.content) for one in stored(ana.task).intents[1:]] == [(first, "Salt is short.")]
+
+
+def test_words_that_cannot_be_a_version_are_kept_as_they_are(desk):
+    ana, _ = desk
+    key = ana.form["checklist"][0]
+
+    said = ana.write(**{f"checklist.{key}.weight": "a lot"}).keep(freeze=["1"])
+
+    assert "greater than 0" in said["problem"]
+    assert 'value="a lot"' in ana.client.get(ana.task.get_absolute_url()).content.decode()
+    assert ana.task.revisions.count() == 1
+
+
+def test_two_see_each_other_and_nobody_sees_themselves(desk):
+    ana, ben = desk
+
+    assert ana.client.get(ana.url("keep")).json()["others"] == []
+    assert ben.client.get(ben.url("keep")).json()["others"] == [str(ana.user)]
+    assert ana.client.get(ana.url("keep")).json()["others"] == [str(ben.user)]
+    WorkingCopy.objects.filter(user=ben.user).update(seen_at="2020-01-01T00:00Z")
+    assert ana.client.get(ana.url("keep")).json()["others"] == []
+
+
+def test_different_fields_of_two_people_come_together_without_a_word(desk):
+    ana, ben = desk
+    ana.write(title="Rye").keep(freeze=["1"])
+
+    said = ben.write(description="By six.").keep(freeze=["1"])
+
+    assert (said["version"], said["froze"]) == (3, True)
+    assert (ben.form["title"], ben.form["description"]) == (["Rye"], ["By six."])
+    assert (stored(ana.task).title, stored(ana.task).description) == ("Rye", "By six.")
+
+
+def test_what_somebody_saves_while_my_version_is_made_is_on_my_page_too(desk, monkeypatch):
+    ana, ben = desk
+    find = access.find_task
+
+    def find_and_be_overtaken(*args):
+        row = find(*args)
+        monkeypatch.undo()
+        ben.write(description="By six.").keep(freeze=["1"])
+        return row
+
+    monkeypatch.setattr(access, "find_task", find_and_be_overtaken)
+
+    said = ana.write(title="Rye").keep(freeze=["1"])
+
+    assert (said["version"], said["froze"]) == (3, True)
+    assert (ana.form["title"], ana.form["description"]) == (["Rye"], ["By six."])
+
+
+def test_the_second_to_change_a_field_is_shown_both_and_chooses(desk):
+    ana, ben = desk
+    ana.write(title="Rye").keep(freeze=["1"])
+
+    said = ben.write(title="Rolls").keep(freeze=["1"])
+
+    assert "froze" not in said
+    assert "Take theirs" in said["page"] and "Rye" in said["page"]
+    assert ben.form["undecided"] == ['["title"]']
+    assert ben.keep(freeze=["1"])["version"] == 2  # no version before they chose
+    taken = ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ['["title"]']}).content.decode()
+    ben.form = form_of(taken, "task").data()
+    assert ben.form["title"] == ["Rye"] and "undecided" not in ben.form
+    assert stored(ana.task).title == "Rye"
+
+
+def test_mine_stays_when_i_say_so(desk):
+    ana, ben = desk
+    ana.write(title="Rye").keep(freeze=["1"])
+    ben.write(title="Rolls").keep()
+    del ben.form["undecided"]  # what the page's button does
+
+    assert ben.keep(freeze=["1"])["version"] == 3
+    assert stored(ana.task).title == "Rolls"
+
+
+def test_a_save_before_the_choice_is_refused_with_both_versions_and_loses_nothing(desk):
+    ana, ben = desk
+    ana.write(title="Rye").keep(freeze=["1"])
+    ben.write(title="Rolls", description="By six.").keep()
+
+    for _ in range(2):
+        refused = ben.client.post(ben.task.get_absolute_url(), ben.form)
+        assert refused.status_code == 409
+        page = refused.content.decode()
+        ben.form = form_of(page, "task").data()
+        assert (ben.form["title"], ben.form["description"]) == (["Rolls"], ["By six."])
+        assert page.count("Take theirs") == 1 and "Not saved yet" in page
+        assert page.index("Take theirs") > page.index('name="title"')  # beside its field
+    assert (stored(ana.task).title, ana.task.revisions.count()) == ("Rye", 2)
+    chosen = ben.client.post(ben.task.get_absolute_url(), ben.form | {"mine": ben.form["undecided"]})
+    ben.form = form_of(chosen.content.decode(), "task").data()
+    assert ben.client.post(ben.task.get_absolute_url(), ben.form).status_code == 302
+    assert (stored(ana.task).title, stored(ana.task).description) == ("Rolls", "By six.")
+
+
+def test_submitting_before_the_choice_is_refused_as_well(desk):
+    ana, ben = desk
+    ana.write(title="Rye").keep(freeze=["1"])
+    ben.write(title="Rolls").keep()
+    ben.keep()  # on top of the version that the page shows now
+    persona = ben.task.episode.persona
+
+    ben.client.post(reverse("studio:step", args=[persona.benchmark.slug, persona.user_id, ben.task.pk, "submit"]))
+
+    task = Task.objects.get(pk=ben.task.pk)
+    assert (task.title, task.state) == ("Rye", "draft")
+
+
+@pytest.mark.parametrize("name", ["", "a|b", "|", '"]'])
+def test_any_name_of_an_entry_can_be_chosen_about(desk, name):
+    ana, ben = desk
+    spec = stored(ana.task)
+    save_task(ana.task.pk, spec.model_copy(update={"metadata": {name: "a"}}), by=ana.user)
+    ana, ben = Writer(Task.objects.get(pk=ana.task.pk), ana.user), Writer(Task.objects.get(pk=ana.task.pk), ben.user)
+    ana.write(**{"metadata.k0.value": "Rye"}).keep(freeze=["1"])
+    ben.write(**{"metadata.k0.value": "Rolls"}).keep()
+
+    taken = ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ben.form["undecided"]}).content.decode()
+
+    ben.form = form_of(taken, "task").data()
+    assert ben.form["metadata.k0.value"] == ["Rye"] and "undecided" not in ben.form
+
+
+def test_nobody_chooses_between_their_own_words(desk):
+    ana, ben = desk
+    other = Writer(ana.task, ana.user)  # the same person in another window
+    before = dict(ana.form)
+    other.write(title="Rye", description="By six.").keep(freeze=["1"])
+
+    said = ana.write(title="Rye for Saturday").keep(freeze=["1"])
+
+    assert (said["version"], said["froze"]) == (3, True)
+    assert (stored(ana.task).title, stored(ana.task).description) == ("Rye for Saturday", "By six.")
+    ben.write(title="Rolls").keep(freeze=["1"])
+    assert ben.form["undecided"]  # another's are still asked about
+    ana.form = before
+    ana.write(title="Baguettes")
+    save_task(ana.task.pk, stored(ana.task).model_copy(update={"title": "Buns"}), by=ben.user)
+    assert "Take theirs" in ana.keep()["page"]  # and so are theirs on top of one's own
+
+
+def test_what_one_took_away_oneself_stays_away(desk):
+    ana, _ = desk
+    key = ana.form["intents"][0]
+    Writer(ana.task, ana.user).write(**{f"intents.{key}.content": "Salt."}).keep(freeze=["1"])
+
+    ana.form["intents"] = []
+    ana.keep(freeze=["1"])
+
+    assert stored(ana.task).intents == ()
+
+
+def test_words_that_a_page_sent_as_it_was_left_are_nothing_new_when_it_is_opened_again(desk):
+    ana, ben = desk
+    left = dict(ana.write(title="Rye").form)
+    ana.keep(freeze=["1"])  # the page is gone, and this arrives
+    ben.keep()
+    ben.write(title="Bread").keep(freeze=["1"])  # in the knowledge of Ana's words
+
+    ana.form = left
+    said = ana.keep(render=["1"])
+
+    assert said["froze"] and ana.form["title"] == ["Bread"] and "undecided" not in ana.form
+    assert autosave.copy_of(autosave.Desk(ana.task), ana.user) is None
+
+
+def test_what_was_written_and_taken_back_is_nothing_unsaved(desk):
+    ana, _ = desk
+    title = ana.form["title"]
+    ana.write(title="Rye").keep()
+
+    said = ana.write(title=title[0]).keep()
+
+    assert said["froze"] and ana.task.revisions.count() == 1
+    assert "throw them away" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
+
+
+def test_words_that_cannot_be_read_yet_wait_for_what_others_saved(desk):
+    ana, ben = desk
+    key = ana.form["checklist"][0]
+    ben.write(title="Rolls").keep(freeze=["1"])
+
+    said = ana.write(**{f"checklist.{key}.weight": "a lot"}).keep()
+
+    assert (said["version"], "page" in said) == (1, False)  # still on top of what it was on top of
+    ana.write(**{f"checklist.{key}.weight": "2"}).keep(freeze=["1"])
+    assert (stored(ana.task).title, stored(ana.task).checklist[0].weight) == ("Rolls", 2)
+
+
+def test_words_kept_on_an_old_version_come_back_on_the_newest(desk):
+    ana, ben = desk
+    ana.write(description="By six.").keep()
+    ben.write(title="Rolls").keep(freeze=["1"])
+
+    form = form_of(ana.client.get(ana.task.get_absolute_url()).content.decode(), "task").data()
+
+    assert (form["title"], form["description"], form["base_version"]) == (["Rolls"], ["By six."], ["2"])
+
+
+def test_submitting_takes_along_what_is_kept(desk):
+    ana, _ = desk
+    ana.write(title="Rye").keep()
+    persona = ana.task.episode.persona
+
+    ana.client.post(reverse("studio:step", args=[persona.benchmark.slug, persona.user_id, ana.task.pk, "submit"]))
+
+    task = Task.objects.get(pk=ana.task.pk)
+    assert (task.title, task.version, task.state) == ("Rye", 2, "in_review")
+
+
+def test_who_may_only_read_checks_and_keeps_nothing(desk):
+    ana, _ = desk
+    viewer = Writer(ana.task, member(ana.task.episode.persona.benchmark, Role.VIEWER))
+
+    assert viewer.client.post(viewer.url("check"), ana.form).status_code == 403
+    assert viewer.client.post(viewer.url("keep"), ana.form).status_code == 403
+    assert viewer.client.get(viewer.url("keep")).status_code == 200
+    stranger = Client()
+    stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
+    assert stranger.post(viewer.url("keep"), ana.form).status_code == 404
+
+
+def test_guide_and_evidence_stand_beside_the_task(desk):
+    ana, _ = desk
+    page = ana.client.get(ana.task.get_absolute_url()).content.decode()
+
+    assert "Sounds like the person" in page
+    assert "no way to find it out" in page
+    assert re.search(r"Follow from no intent[^<]*<a[^>]*>item 1</a>", page)
+
+
+def test_keeping_words_reads_the_task_once(desk):
+    ana, _ = desk
+    ana.write(title="Rye").keep()
+    with CaptureQueriesContext(connection) as asked:
+        ana.write(title="Rye bread").keep()
+
+    intents = [one for one in asked.captured_queries if one["sql"].startswith('SELECT "studio_hiddenintent"')]
+    assert len(intents) == 1

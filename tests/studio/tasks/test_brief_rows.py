@@ -1,0 +1,129 @@
+"""The page of a long task: rows bring what is seen of them, and one field stands for what they fold away."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from studio.domain.task import ChecklistItem, HiddenIntent, Rule
+from studio.domain.uids import default_uid
+from studio.drafts.load import load_task
+from studio.models import Role, Task
+from studio.views.tasks import editor_context
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.studio.tasks.test_autosave import Writer, form_of
+
+pytestmark = pytest.mark.django_db
+INTENTS = tuple(HiddenIntent(uid=default_uid("b", "t", "i", at), content=f"Need {at}.") for at in range(3))
+ITEMS = (
+    ChecklistItem(
+        uid=default_uid("b", "t", "k", 0),
+        criterion="Rye is first.",
+        follows_from=(INTENTS[0].uid, INTENTS[2].uid),
+        evidence=("plan.md", 'a "quoted" line & more'),
+    ),
+    ChecklistItem(
+        uid=default_uid("b", "t", "k", 1),
+        criterion="Rolls are named.",
+        grader="rule",
+        rule=Rule(kind="file_contains", path="plan.md", text="rolls"),
+    ),
+)
+
+
+@pytest.fixture
+def desk(monkeypatch):
+    monkeypatch.setattr(editor_context, "MANY", 0)
+    benchmark = BenchmarkFactory()
+    author = member(benchmark, Role.AUTHOR)
+    task = a_task(a_persona(benchmark, by=author), by=author, intents=INTENTS, checklist=ITEMS)
+    return Writer(task, author), Writer(task, member(benchmark, Role.AUTHOR))
+
+
+def stored(task):
+    return load_task(Task.objects.get(pk=task.pk))
+
+
+def name(item: int, field: str) -> str:
+    return f"checklist.{ITEMS[item].uid}.{field}"
+
+
+def open_row(writer: Writer, item: int, *, follows: list[str], evidence: str) -> None:
+    """As the page's script does it."""
+    del writer.form[name(item, "brief")]
+    writer.form[name(item, "follows_from")] = follows
+    writer.form[name(item, "evidence")] = [evidence]
+
+
+def test_a_brief_page_says_the_same_task_as_a_whole_one(desk):
+    mine, _ = desk
+    client = Client()
+    client.force_login(mine.user)
+    whole = form_of(client.get(f"{mine.task.get_absolute_url()}?whole=1").content.decode(), "task").data()
+    before = stored(mine.task)
+
+    assert name(0, "brief") in mine.form and name(0, "follows_from") not in mine.form
+    assert name(0, "brief") not in whole and whole[name(0, "follows_from")] == [INTENTS[0].uid, INTENTS[2].uid]
+    for form in (mine.form, whole):
+        assert mine.client.post(mine.url("keep"), form | {"freeze": "1", "initial_request": "More."}).json()["froze"]
+        assert stored(mine.task).checklist == before.checklist
+        form["base_version"] = [str(stored(mine.task) and Task.objects.get(pk=mine.task.pk).version)]
+
+
+def test_without_scripts_the_page_names_the_way_to_everything(desk):
+    mine, _ = desk
+    assert '<a href="?whole=1">' in mine.client.get(mine.task.get_absolute_url()).content.decode()
+
+
+def test_an_opened_row_says_what_was_ticked_and_written(desk):
+    mine, _ = desk
+    open_row(mine, 0, follows=[INTENTS[1].uid], evidence="report.md")
+    assert mine.keep(freeze="1")["froze"]
+    first = stored(mine.task).checklist[0]
+    assert (first.follows_from, first.evidence) == ((INTENTS[1].uid,), ("report.md",))
+
+
+def test_what_was_ticked_and_kept_is_there_on_the_page_again(desk):
+    mine, _ = desk
+    open_row(mine, 0, follows=[INTENTS[1].uid], evidence="report.md")
+    mine.keep()
+    again = Writer(mine.task, mine.user)
+    assert again.form[name(0, "brief")] == [f"{INTENTS[1].uid}\r\nreport.md"]
+
+
+def test_links_that_another_adds_are_on_the_page_and_stay(desk):
+    mine, theirs = desk
+    open_row(theirs, 1, follows=[INTENTS[1].uid], evidence="")
+    theirs.keep(freeze="1")
+
+    mine.write(initial_request="Mine.").keep()
+    assert mine.form[name(1, "brief")] == [INTENTS[1].uid]
+    mine.keep(freeze="1")
+
+    task = stored(mine.task)
+    assert (task.initial_request, task.checklist[1].follows_from) == ("Mine.", (INTENTS[1].uid,))
+    assert task.checklist[1].rule == ITEMS[1].rule
+
+
+def test_rows_that_are_open_on_a_page_come_open_with_what_another_changed(desk):
+    mine, theirs = desk
+    open_row(mine, 0, follows=[INTENTS[0].uid, INTENTS[2].uid], evidence="\r\n".join(ITEMS[0].evidence))
+    open_row(theirs, 0, follows=[INTENTS[1].uid], evidence="report.md")
+    theirs.keep(freeze="1")
+
+    mine.keep()
+    assert name(0, "brief") not in mine.form
+    assert mine.form[name(0, "follows_from")] == [INTENTS[1].uid]
+    assert mine.form[name(0, "evidence")] == ["report.md"]
+
+
+def test_a_rule_whose_fields_are_not_on_the_page_stays(desk):
+    mine, theirs = desk
+    rule = {"rule_kind": "reply_contains", "rule_text": "rye", "rule_path": "", "rule_tool": "", "rule_arguments": ""}
+    theirs.write(**{name(0, "grader"): "rule"} | {name(0, key): value for key, value in rule.items()})
+    theirs.keep(freeze="1")
+    mine.keep()
+    for key in rule:
+        mine.form.pop(name(0, key), None)
+    mine.write(initial_request="Mine.").keep(freeze="1")
+    assert stored(mine.task).checklist[0].rule == Rule(kind="reply_contains", text="rye")

@@ -1,0 +1,71 @@
+"""What one change to many tasks costs: as many queries with three hundred tasks as with one."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from studio.imports.importer import import_files
+from studio.imports.taxonomy import ensure_taxonomy
+from studio.models import Dependency, Event, Notification, Role, Task, TaskState
+from studio.tasks import bulk
+from tests.bench.import_2000 import files
+from tests.factories import BenchmarkFactory, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def place():
+    benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
+    owner, reviewer = member(benchmark, Role.OWNER), member(benchmark, Role.REVIEWER)
+    import_files(benchmark, files(personas=15, tasks=20), by=owner)
+    connection.cursor().execute("ANALYZE")  # as the server does by itself where nobody waits for it
+    return benchmark, owner, reviewer
+
+
+def change(benchmark, keys, does, value, by) -> int:
+    """How many queries it takes."""
+    with CaptureQueriesContext(connection) as caught:
+        assert bulk.apply(benchmark, dict.fromkeys(keys), does, value, by=by) == len(keys)
+    return len(caught)
+
+
+def test_steps_of_hundreds_cost_as_many_queries_as_of_one(place):
+    benchmark, owner, reviewer = place
+    Dependency.objects.all().delete()
+    Task.objects.update(position=None)
+    first, *rest = Task.objects.order_by("pk").values_list("pk", flat=True)
+
+    for does, state in (
+        ("submit", TaskState.IN_REVIEW),
+        ("withdraw", TaskState.DRAFT),
+        ("retire", TaskState.RETIRED),
+        ("reopen", TaskState.DRAFT),
+    ):
+        one = change(benchmark, [first], does, "", owner)
+        assert change(benchmark, rest, does, "", owner) <= one
+        assert set(Task.objects.values_list("state", flat=True)) == {state}
+    for verb in ("submitted", "withdrawn", "retired", "reopened"):
+        assert Event.objects.filter(verb=verb, actor=owner, task__isnull=False).count() == 300
+    told = Notification.objects.filter(user=reviewer, kind=Notification.Kind.REVIEW_ASKED)
+    assert told.values("task").distinct().count() == 300
+
+
+BATCHES = 4
+"""Queries more, where three hundred tasks are more than one batch of a write."""
+
+
+@pytest.mark.parametrize("does", ["writer", "reviewer", "category", "tools"])
+def test_changes_of_hundreds_cost_as_many_queries_as_of_one(place, does):
+    benchmark, owner, reviewer = place
+    value = {
+        "writer": owner.username,
+        "reviewer": reviewer.username,
+        "category": benchmark.taxonomy.categories.first().code,
+        "tools": "gmail__send_email",
+    }[does]
+    first, *rest = Task.objects.order_by("pk").values_list("pk", flat=True)
+    one = change(benchmark, [first], does, value, owner)
+    assert change(benchmark, rest, does, value, owner) <= one + BATCHES

@@ -1,0 +1,437 @@
+"""The task editor: a page that loses nothing, saves versions, and says what is wrong beside the field."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from studio.domain.task import Dependency, HiddenIntent, Recovery, Rule, ToolEvidence, Trigger
+from studio.drafts.load import load_episode, load_task
+from studio.imports.importer import import_path
+from studio.models import Role, Task, TaskState
+from studio.personas.scripts import create_script
+from studio.tasks.save import save_task
+from studio.views.tasks import editor_context
+from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
+from tests.studio.form_values import form_of, forms_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+class Desk:
+    """An author at the page of one task, and a reviewer at the same page."""
+
+    def __init__(self):
+        self.benchmark = BenchmarkFactory()
+        self.author = member(self.benchmark, Role.AUTHOR)
+        self.reviewer = member(self.benchmark, Role.REVIEWER)
+        self.persona = a_persona(self.benchmark, by=self.author, tools=("write_file", "read_file"))
+        self.task = a_task(self.persona, by=self.author)
+        self.client, self.other = Client(), Client()
+        self.client.force_login(self.author)
+        self.other.force_login(self.reviewer)
+
+    @property
+    def url(self):
+        return self.task.get_absolute_url()
+
+    @property
+    def spec(self):
+        return load_task(Task.objects.get(pk=self.task.pk))
+
+    def form(self):
+        return form_of(self.client.get(self.url).content.decode(), "task").data()
+
+    def step(self, action, *, by=None, **data):
+        url = reverse("studio:step", args=[self.benchmark.slug, self.persona.user_id, self.task.pk, action])
+        return (by or self.client).post(url, data, follow=True)
+
+    @property
+    def state(self):
+        return Task.objects.get(pk=self.task.pk).state
+
+
+def save_unchanged(client, task):
+    form = form_of(client.get(task.get_absolute_url()).content.decode(), "task")
+    client.post(task.get_absolute_url(), form.data())
+    return Task.objects.get(pk=task.pk).version
+
+
+def test_saving_a_real_page_unchanged_changes_nothing(pibench_data):
+    benchmark = BenchmarkFactory()
+    owner = member(benchmark, Role.OWNER)
+    client = Client()
+    client.force_login(owner)
+    for name in ("law_trainee", "marketer"):
+        import_path(benchmark, pibench_data / name, by=owner)
+
+    versions = {task.task_id: save_unchanged(client, task) for task in Task.objects.all()}
+
+    assert set(versions.values()) == {1}
+    for persona in benchmark.personas.all():
+        url = reverse("studio:profile", args=[benchmark.slug, persona.user_id])
+        client.post(url, form_of(client.get(url).content.decode(), "profile").data())
+        persona.refresh_from_db()
+        assert persona.version == 1
+
+
+def test_saving_an_odd_task_unchanged_changes_nothing(desk):
+    a_task(desk.persona, "setup", by=desk.author, checklist=(), files_read=())
+    odd = a_task(
+        desk.persona,
+        "odd ",
+        by=desk.author,
+        title="\n two\r\nlines \t",
+        initial_request="\n\nfirst lines empty\r\n",
+        trigger=Trigger(kind="webhook", payload={"b": [1, None], "a": "x", "list": ["one", "two"], "": {}}),
+        intents=(
+            HiddenIntent(
+                uid="0b6c6a39-6c19-4a60-9a2a-5f4e1a5f0001",
+                content="",
+                recoverable_from=(Recovery(kind="file", ref="a", note="b"), Recovery(kind="question")),
+            ),
+        ),
+        tool_evidence=(ToolEvidence(tool="write_file", call=("path",), result=("a.b", "c")),),
+        depends_on=(Dependency(task_id="setup", carries_over=" it "),),
+        metadata={"z": 1.5, "a": {"deep": ["x"]}, "text": "line\nline"},
+        tools=("gone_tool", "write_file"),
+        category="ZZ",
+    )
+
+    assert save_unchanged(desk.client, odd) == 1
+
+
+def test_every_field_can_be_edited(desk):
+    setup = a_task(desk.persona, "setup", by=desk.author, checklist=(), files_read=())
+    reorder = reverse("studio:order", args=[desk.benchmark.slug, desk.persona.user_id])
+    desk.client.post(reorder, {"task": setup.pk, "does": "earlier"})
+    data = desk.form()
+    intent, item = data["intents"][0], data["checklist"][0]
+    data |= {
+        "title": ["Rolls"],
+        "description": ["d"],
+        "initial_request": ["Please\r\nbake."],
+        "trigger": ["feed"],
+        "payload": ["new1"],
+        "payload.new1.name": ["entry"],
+        "payload.new1.value": ["Flour is late"],
+        "payload.new1.kind": ["text"],
+        "intents": ["newA", intent],
+        "intents.newA.content": ["Salt is short."],
+        "intents.newA.scope": ["persistent"],
+        "intents.newA.initial_status": ["provided"],
+        "intents.newA.from": ["newF"],
+        "intents.newA.from.newF.kind": ["session"],
+        "intents.newA.from.newF.ref": ["setup"],
+        "intents.newA.from.newF.note": ["said there"],
+        "checklist": [item, "newB"],
+        f"checklist.{item}.weight": ["2,5"],
+        f"checklist.{item}.follows_from": [intent, "newA"],
+        f"checklist.{item}.evidence": ["plan.md\r\n\r\nwrite_file.path"],
+        "checklist.newB.criterion": ["The plan exists."],
+        "checklist.newB.weight": [""],
+        "checklist.newB.grader": ["rule"],
+        "checklist.newB.rule_kind": ["tool_called"],
+        "checklist.newB.rule_tool": ["write_file"],
+        "checklist.newB.rule_arguments": ['{"path": "plan.md"}'],
+        "depends_on": ["newD"],
+        "depends_on.newD.task_id": ["setup"],
+        "depends_on.newD.carries_over": ["the shelf"],
+        "group": ["Saturday"],
+        "files_read": ["plan.md\r\nnotes.md"],
+        "tool_evidence": ["newE"],
+        "tool_evidence.newE.tool": ["write_file"],
+        "tool_evidence.newE.call": ["path\r\ncontent"],
+        "tool_evidence.newE.result": [""],
+        "tools": ["read_file"],
+        "category": [""],
+        "task_type": ["long_term"],
+        "environment_id": ["env"],
+        "reference_workflow": ["First the rye."],
+        "expected_artifacts": ["plan.md"],
+        "metadata": ["newM"],
+        "metadata.newM.name": ["difficulty"],
+        "metadata.newM.value": ["hard"],
+        "metadata.newM.kind": ["text"],
+        "note": ["A new plan."],
+    }
+
+    answer = desk.client.post(desk.url, data)
+
+    assert answer.status_code == 302, answer.content.decode()
+    spec = desk.spec
+    assert (spec.title, spec.initial_request, spec.group) == ("Rolls", "Please\nbake.", "Saturday")
+    assert spec.trigger == Trigger(kind="feed", payload={"entry": "Flour is late"})
+    salt, rye = spec.intents
+    assert (salt.content, salt.scope, salt.initial_status) == ("Salt is short.", "persistent", "provided")
+    assert salt.recoverable_from == (Recovery(kind="session", ref="setup", note="said there"),)
+    assert rye.uid == intent
+    first, second = spec.checklist
+    assert (first.uid, first.weight, first.evidence) == (item, 2.5, ("plan.md", "write_file.path"))
+    assert first.follows_from == (salt.uid, rye.uid)
+    assert second.rule == Rule(kind="tool_called", tool="write_file", arguments={"path": "plan.md"})
+    assert spec.depends_on == (Dependency(task_id="setup", carries_over="the shelf"),)
+    assert spec.tool_evidence == (ToolEvidence(tool="write_file", call=("path", "content")),)
+    assert (spec.files_read, spec.tools) == (("plan.md", "notes.md"), ("read_file",))
+    assert spec.metadata == {"difficulty": "hard"}
+    assert desk.task.revisions.get(number=2).note == "A new plan."
+
+
+def test_of_a_long_list_only_rules_bring_their_fields_and_one_can_be_chosen_without_them(desk, monkeypatch):
+    monkeypatch.setattr(editor_context, "MANY", 0)
+    data = desk.form()
+    item = data["checklist"][0]
+    assert f"checklist.{item}.rule_kind" not in data
+
+    desk.client.post(desk.url, data | {f"checklist.{item}.grader": ["rule"]})
+
+    assert desk.spec.checklist[0].rule == Rule(kind="file_contains")
+    data = desk.form()
+    assert data[f"checklist.{item}.rule_kind"] == ["file_contains"]
+    desk.client.post(desk.url, data | {f"checklist.{item}.grader": ["rubric"], f"checklist.{item}.rule_path": ["a.md"]})
+    assert desk.spec.checklist[0].grader == "rubric"
+
+
+def test_what_cannot_be_saved_is_said_beside_its_field_and_nothing_typed_is_lost(desk):
+    data = desk.form()
+    item = data["checklist"][0]
+    data |= {f"checklist.{item}.weight": ["heavy"], "title": ["My new title"], "task_id": [" "]}
+
+    answer = desk.client.post(desk.url, data)
+
+    html = answer.content.decode()
+    assert answer.status_code == 422
+    assert "A weight is a number greater than 0." in html
+    assert "Give the task an id" in html
+    assert "My new title" in html
+    assert 'value="heavy"' in html
+    assert Task.objects.get(pk=desk.task.pk).version == 1
+
+
+def test_a_second_saver_loses_nothing_and_sees_both(desk):
+    mine, other = desk.form(), Client()
+    other.force_login(member(desk.benchmark, Role.AUTHOR))
+    other.post(desk.url, desk.form() | {"title": ["Theirs"]})
+
+    answer = desk.client.post(desk.url, mine | {"title": ["Mine"]})
+
+    html = answer.content.decode()
+    assert answer.status_code == 409
+    assert "Someone else saved version 2" in html
+    assert "<mark>Theirs</mark>" in html and "<mark>Mine</mark>" in html
+    assert desk.spec.title == "Theirs"
+    again = form_of(html, "task").data()
+    again = form_of(desk.client.post(desk.url, again | {"mine": again["undecided"]}).content.decode(), "task").data()
+    desk.client.post(desk.url, again)
+    assert desk.spec.title == "Mine"
+    assert desk.task.revisions.count() == 3
+
+
+def test_rows_are_added_moved_and_removed_without_a_script_and_nothing_is_saved(desk):
+    first = desk.form()
+    more = form_of(desk.client.post(desk.url, first | {"do": ["intents:add"]}).content.decode(), "task").data()
+    [old, new] = more["intents"]
+    more[f"intents.{new}.content"] = ["Salt is short."]
+    moved = desk.client.post(desk.url, more | {"do": [f"intents:up:{new}"]}).content.decode()
+    assert form_of(moved, "task").data()["intents"] == [new, old]
+    gone = desk.client.post(desk.url, form_of(moved, "task").data() | {"do": [f"intents:remove:{old}"]})
+    kept = form_of(gone.content.decode(), "task").data()
+    assert kept["intents"] == [new]
+    assert Task.objects.get(pk=desk.task.pk).version == 1
+
+    desk.client.post(desk.url, kept)
+
+    assert [intent.content for intent in desk.spec.intents] == ["Salt is short."]
+
+
+def test_files_are_uploaded_read_replaced_and_removed(desk):
+    upload = SimpleUploadedFile("orders.csv", b"rye,3\n")
+    desk.client.post(desk.url, desk.form() | {"uploads": upload})
+    file = reverse("studio:asset", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk, "orders.csv"])
+
+    assert "rye,3" in desk.other.get(file).content.decode()
+    download = desk.other.get(file + "?download")
+    assert download.content == b"rye,3\n"
+    assert download.headers["Content-Disposition"] == 'attachment; filename="orders.csv"'
+    assert "sandbox" in download.headers["Content-Security-Policy"]
+    data = desk.form()
+    gone = desk.client.post(desk.url, data | {"do": [f"assets:remove:{data['assets'][0]}"]})
+    assert [file.path for file in desk.spec.assets] == ["orders.csv"]
+    desk.client.post(desk.url, form_of(gone.content.decode(), "task").data())
+    assert desk.spec.assets == ()
+    assert desk.other.get(file).status_code == 404
+
+
+def test_an_upload_survives_a_refused_save(desk):
+    data = desk.form()
+    item = data["checklist"][0]
+    refused = desk.client.post(
+        desk.url,
+        data | {f"checklist.{item}.weight": ["-1"], "uploads": SimpleUploadedFile("orders.csv", b"rye,3\n")},
+    )
+    again = form_of(refused.content.decode(), "task").data() | {f"checklist.{item}.weight": ["1"]}
+
+    desk.client.post(desk.url, again)
+
+    assert [file.path for file in desk.spec.assets] == ["orders.csv"]
+
+
+@pytest.mark.parametrize("name", ["task.yaml", ".."])
+def test_a_file_that_would_not_fit_the_folder_is_refused(desk, name):
+    upload = SimpleUploadedFile("x", b"x")
+    upload._name = name  # as a hostile client sends it
+
+    answer = desk.client.post(desk.url, desk.form() | {"uploads": upload})
+
+    assert desk.spec.assets == ()
+    assert answer.status_code in (302, 422)
+
+
+def test_findings_stand_beside_their_field_with_the_words_marked(desk):
+    spec = a_task_spec(initial_request="My password is 'hunter22'. Please bake.")
+    save_task(desk.task.pk, spec, by=desk.author)
+    desk.task.findings.all().delete()
+    desk.task.findings.create(
+        rule="r", severity="warning", field="initial_request", words="hunter22", message="A secret.", fingerprint="f"
+    )
+
+    html = desk.client.get(desk.url).content.decode()
+
+    assert '<mark class="warning" title="A secret.">hunter22</mark>' in html
+    assert 'id="f-initial_request"' in html
+
+
+def test_the_way_from_draft_to_approved_in_the_browser(desk):
+    desk.step("submit")
+    assert desk.state == TaskState.IN_REVIEW
+    assert desk.step("approve", by=desk.client).status_code == 403
+    desk.step("request_changes", by=desk.other, text="Say which rye.", version="1")
+    assert desk.state == TaskState.CHANGES_REQUESTED
+    assert "Say which rye." in desk.client.get(desk.url).content.decode()
+    desk.client.post(desk.url, desk.form() | {"title": ["Dark rye"]})
+    desk.step("submit")
+    refused = desk.step("approve", by=desk.other, version="1").content.decode()
+    assert "It was saved again while you read" in refused
+    unticked = desk.step("approve", by=desk.other, version="2", text="Reads well.").content.decode()
+    assert "Not ticked yet" in unticked and "Reads well." in unticked
+    ticked = {f"point.{name}": "so" for name in ("realistic", "feasible", "correct", "well_scoped")}
+    desk.step("approve", by=desk.other, version="2", **ticked)
+    assert desk.state == TaskState.APPROVED
+    desk.client.post(desk.url, desk.form() | {"title": ["Light rye"]})
+    assert desk.state == TaskState.DRAFT
+
+
+def test_remarks_answer_htmx_with_their_list_and_others_with_the_page(desk):
+    url = reverse("studio:remark", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk])
+    about = f"intents:{desk.spec.intents[0].uid}"
+
+    part = desk.other.post(url, {"text": "Which rye?", "about": about}, headers={"HX-Request": "true"})
+    whole = desk.other.post(url, {"text": "And the rolls?", "about": ""}, follow=True)
+
+    assert "<html" not in part.content.decode()
+    assert "Which rye?" in part.content.decode()
+    assert (
+        whole.content.decode().count("Which rye?") == 4
+    )  # in the list, in the form that rewords it, beside the intent, and in the story
+    assert desk.task.comments.count() == 2
+
+
+def test_versions_differ_word_by_word_and_an_old_one_comes_back(desk):
+    desk.client.post(desk.url, desk.form() | {"title": ["Bread for Sunday"]})
+    here = [desk.benchmark.slug, desk.persona.user_id, desk.task.pk]
+
+    html = desk.client.get(reverse("studio:version", args=[*here, 2])).content.decode()
+    assert "Bread for <del>Saturday</del><ins>Sunday</ins>" in html
+    desk.client.post(reverse("studio:restore", args=[*here, 1]))
+
+    assert desk.spec.title == "Bread for Saturday"
+    assert desk.task.revisions.get(number=3).note == "Back to version 1."
+
+
+def test_the_profile_is_edited_and_a_second_saver_sees_both(desk):
+    url = reverse("studio:profile", args=[desk.benchmark.slug, desk.persona.user_id])
+    data = form_of(desk.client.get(url).content.decode(), "profile").data()
+    mine = data | {
+        "role_text": ["Bakes at night."],
+        "long_term_goals": ["Sleep\r\nSell"],
+        "tools": ["write_file"],
+        "tools_more": ["write_file\r\n write_file \r\ngrep"],
+        "preferences": ["newP"],
+        "preferences.newP.name": ["bread"],
+        "preferences.newP.value": ["dark"],
+        "preferences.newP.kind": ["text"],
+    }
+
+    saved = desk.client.post(url, mine)
+    assert saved.status_code == 302, saved.content.decode()
+    other = Client()
+    other.force_login(member(desk.benchmark, Role.AUTHOR))
+    late = other.post(url, data | {"role_text": ["Bakes by day."]})
+
+    desk.persona.refresh_from_db()
+    persona = load_episode(desk.persona).persona
+    desk.persona.refresh_from_db()
+    persona = load_episode(desk.persona).persona
+    assert (persona.role_text, persona.long_term_goals) == ("Bakes at night.", ("Sleep", "Sell"))
+    assert (persona.tools, persona.preferences) == (("write_file", "grep"), {"bread": "dark"})
+    assert late.status_code == 409
+    assert "Bakes by day." in late.content.decode()
+
+
+def test_personas_and_tasks_are_written_from_nothing(desk):
+    new_persona = reverse("studio:persona_new", args=[desk.benchmark.slug])
+    new_task = reverse("studio:task_new", args=[desk.benchmark.slug, "miller"])
+    flour = {"task_id": "flour", "title": "Flour", "initial_request": "Mill."}
+
+    desk.client.post(new_persona, {"user_id": "miller", "name": "Mia"})
+    desk.client.post(new_task, flour)
+    again = desk.client.post(new_task, flour)
+
+    miller = desk.benchmark.personas.get(user_id="miller")
+    assert [task.title for task in load_episode(miller).tasks] == ["Flour"]
+    assert "choose another id" in again.content.decode()
+
+
+def test_a_viewer_reads_and_cannot_save(desk):
+    viewer = Client()
+    viewer.force_login(member(desk.benchmark, Role.VIEWER))
+
+    page = viewer.get(desk.url)
+
+    assert page.status_code == 200
+    assert not [form for form in forms_of(page.content.decode()) if "step" in form.action]
+    assert viewer.post(desk.url, desk.form()).status_code == 403
+
+
+def test_who_submits_where_nobody_else_may_review_is_told_so():
+    benchmark = BenchmarkFactory()
+    author = member(benchmark, Role.OWNER)
+    task = a_task(a_persona(benchmark, by=author), by=author)
+    client = Client()
+    client.force_login(author)
+    url = reverse("studio:step", args=[benchmark.slug, task.episode.persona.user_id, task.pk, "submit"])
+
+    assert "nobody else may review here yet" in client.post(url, follow=True).content.decode()
+    Task.objects.update(state=TaskState.DRAFT)
+    member(benchmark, Role.REVIEWER)
+    assert "Someone else reads it now" in client.post(url, follow=True).content.decode()
+
+
+def test_the_grader_is_chosen_by_name_and_one_that_is_not_there_stays_as_it_is_named(desk):
+    script = create_script(desk.persona.pk, "rye", "x = 1", by=desk.author)
+    for named in ("scripts/rye.py", "./data/baker/scripts/rye.py", "elsewhere/none.py", ""):
+        save_task(desk.task.pk, desk.spec.model_copy(update={"grader_script": named}), by=desk.author)
+        form = desk.form()
+        assert form["grader_script"] == [named]
+        desk.client.post(desk.url, form)
+        assert desk.spec.grader_script == named
+    desk.client.post(desk.url, desk.form() | {"grader_script": [f"data/baker/{script.path}"]})
+    assert desk.spec.grader_script == "data/baker/scripts/rye.py"
+    assert "there is no such script" not in desk.client.get(desk.url).content.decode()

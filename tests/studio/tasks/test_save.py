@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.db import connection
+
+from studio.domain.base import FileRef
+from studio.domain.persona import PersonaSpec, Skill
+from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence, Trigger
+from studio.drafts.load import load_episode, load_task
+from studio.drafts.validate import DraftRefused, StaleDraft
+from studio.models import Benchmark, Persona, Task, TaskState, User
+from studio.personas.save import save_order, save_persona
+from studio.tasks.create import create_persona, create_task
+from studio.tasks.save import save_task
+from tests.factories import stored
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def author() -> User:
+    return User.objects.create(username="ada")
+
+
+@pytest.fixture
+def persona(author: User) -> Persona:
+    benchmark = Benchmark.objects.create(slug="bench", name="Bench")
+    return create_persona(benchmark, PersonaSpec(user_id="Nurse"), by=author)
+
+
+def intent(content: str, **more: object) -> HiddenIntent:
+    return HiddenIntent(uid=str(uuid.uuid4()), content=content, **more)
+
+
+def full_task() -> TaskSpec:
+    first = intent("Metric units", scope="persistent", recoverable_from=(Recovery(kind="session", ref="t1"),))
+    second = intent("Two pages", initial_status="provided", source={"content": "Two pages", "odd": 1})
+    return TaskSpec(
+        task_id="t2",
+        title="Plan",
+        category="B",
+        trigger=Trigger(kind="feed", payload={"z": 1, "a": [2, None]}),
+        initial_request="Write the plan.\n",
+        intents=(first, second),
+        checklist=(
+            ChecklistItem(uid=str(uuid.uuid4()), criterion="In metres", weight=2, follows_from=(first.uid,)),
+            ChecklistItem(
+                uid=str(uuid.uuid4()), criterion="A file", grader="rule", rule=Rule(kind="file_exists", path="plan.md")
+            ),
+        ),
+        files_read=("plan.md",),
+        tool_evidence=(ToolEvidence(tool="gmail__send_email", call=("subject",)),),
+        depends_on=(Dependency(task_id="t1", carries_over="the units"),),
+        group="plans",
+        assets=(stored("b.txt", b"b"), stored("a.txt", b"a")),
+        metadata={"theme": "x", "difficulty": "easy"},
+        source={"z": 1, "a": 2},
+    )
+
+
+def test_what_is_saved_is_what_is_loaded(persona: Persona, author: User) -> None:
+    create_task(persona, TaskSpec(task_id="t1", title="Units"), by=author)
+    spec = full_task()
+
+    row = create_task(persona, spec, by=author)
+
+    loaded = load_task(row)
+    by_path = spec.model_copy(update={"assets": (spec.assets[1], spec.assets[0])})
+    assert loaded == by_path
+    assert loaded.content_hash() == by_path.content_hash()
+    assert TaskSpec.model_validate(row.revisions.get().spec) == loaded
+
+
+def test_saving_the_same_again_makes_no_revision(persona: Persona, author: User) -> None:
+    create_task(persona, TaskSpec(task_id="t1"), by=author)
+    row = create_task(persona, full_task(), by=author)
+
+    revision = save_task(row.pk, load_task(row), by=author)
+
+    assert revision.number == 1
+    assert row.revisions.count() == 1
+
+
+def test_a_save_freezes_a_revision_tells_what_changed_and_takes_back_the_approval(
+    persona: Persona, author: User
+) -> None:
+    row = create_task(persona, TaskSpec(task_id="t1", title="Old"), by=author)
+    Task.objects.filter(pk=row.pk).update(state=TaskState.APPROVED)
+
+    revision = save_task(row.pk, load_task(row).model_copy(update={"title": "New"}), by=author)
+
+    row.refresh_from_db()
+    event = row.events.first()
+    assert (revision.number, row.version, row.state, row.title) == (2, 2, "draft", "New")
+    assert event is not None
+    assert (event.verb, event.summary, event.data) == (
+        "edited",
+        "Changed the title.",
+        {"fields": ["title"], "version": 2},
+    )
+
+
+def test_intents_keep_their_rows_when_they_move(persona: Persona, author: User) -> None:
+    create_task(persona, TaskSpec(task_id="t1"), by=author)
+    row = create_task(persona, full_task(), by=author)
+    before = {item.uid: item.pk for item in row.intents.all()}
+    spec = load_task(row)
+
+    save_task(row.pk, spec.model_copy(update={"intents": spec.intents[::-1]}), by=author)
+
+    assert {item.uid: item.pk for item in row.intents.all()} == before
+    assert [item.content for item in row.intents.all()] == ["Two pages", "Metric units"]
+    assert load_task(row).checklist[0].follows_from == (spec.intents[0].uid,)
+
+
+def test_the_second_of_two_tabs_is_told(persona: Persona, author: User) -> None:
+    row = create_task(persona, TaskSpec(task_id="t1"), by=author)
+    save_task(row.pk, TaskSpec(task_id="t1", title="First tab"), by=author, base_version=1)
+
+    with pytest.raises(StaleDraft) as caught:
+        save_task(row.pk, TaskSpec(task_id="t1", title="Second tab"), by=author, base_version=1)
+
+    assert caught.value.current == 2
+    assert load_task(row).title == "First tab"
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "item"),
+    [
+        ({"title": "a\x00b"}, "title", None),
+        ({"metadata": {"a": ["\ud800"]}}, "metadata", None),
+        ({"task_id": "x" * 201}, "task_id", None),
+        ({"task_id": "../x"}, "task_id", None),
+        ({"task_id": "a/b"}, "task_id", None),
+        ({"assets": (FileRef(path="../x", sha256="a" * 64, size=1),)}, "assets", 1),
+        ({"depends_on": (Dependency(task_id="t1"),)}, "depends_on", 1),
+        ({"depends_on": (Dependency(task_id="nowhere"),)}, "depends_on", 1),
+        ({"checklist": (ChecklistItem(uid="a", criterion="x", weight=0),)}, "checklist", 1),
+    ],
+)
+def test_what_cannot_be_stored_names_its_field(
+    persona: Persona, author: User, change: dict[str, object], field: str, item: int | None
+) -> None:
+    row = create_task(persona, TaskSpec(task_id="t1"), by=author)
+
+    with pytest.raises(DraftRefused) as caught:
+        save_task(row.pk, load_task(row).model_copy(update=change), by=author)
+
+    assert (caught.value.field, caught.value.item) == (field, item)
+    assert row.revisions.count() == 1
+
+
+def test_an_order_that_breaks_a_dependency_is_refused(persona: Persona, author: User) -> None:
+    create_task(persona, TaskSpec(task_id="t1"), by=author)
+    create_task(persona, full_task(), by=author)
+    create_task(persona, TaskSpec(task_id="t3"), by=author)
+
+    with pytest.raises(DraftRefused):
+        save_order(persona.pk, ["t2", "t1", "t3"], by=author)
+    revision = save_order(persona.pk, ["t1", "t2"], by=author)
+
+    episode = load_episode(persona)
+    connection.check_constraints()
+    assert revision.episode["order"] == ["t1", "t2"]
+    assert ([t.task_id for t in episode.tasks], [t.task_id for t in episode.unplaced]) == (["t1", "t2"], ["t3"])
+
+
+def test_a_persona_is_saved_with_its_files_and_tools(persona: Persona, author: User) -> None:
+    spec = PersonaSpec(
+        user_id="Nurse",
+        name="Nora",
+        preferences={"z": 1, "a": 2},
+        long_term_goals=("rest", {"odd": True}),
+        tools=("gmail__send_email", "amazon__login"),
+        skills=(Skill(name="triage", files=(stored("SKILL.md", b"# Triage"),)),),
+        scripts=(stored("scripts/x.py", b"def score(h): return {}"),),
+        files=(stored("notes.txt", b"n"),),
+        tools_source=["gmail__send_email", "amazon__login"],
+    )
+
+    save_persona(persona.pk, spec, by=author)
+
+    persona.refresh_from_db()
+    loaded = load_episode(persona).persona
+    assert loaded == spec
+    assert loaded.content_hash() == spec.content_hash()
+    assert persona.version == 2
+
+
+def test_loading_an_episode_takes_as_many_queries_for_nine_tasks_as_for_one(
+    persona: Persona, author: User, django_assert_num_queries: pytest.FixtureRequest
+) -> None:
+    create_task(persona, TaskSpec(task_id="t1", intents=(intent("a"),)), by=author)
+    with django_assert_num_queries(14):  # type: ignore[operator]
+        load_episode(persona)
+    create_task(persona, full_task(), by=author)
+    for number in range(3, 10):
+        create_task(persona, TaskSpec(task_id=f"t{number}", intents=(intent("a"), intent("b"))), by=author)
+
+    with django_assert_num_queries(14):  # type: ignore[operator]
+        load_episode(persona)
+
+
+def test_findings_are_stored_with_the_save(persona: Persona, author: User) -> None:
+    row = create_task(persona, TaskSpec(task_id="t1"), by=author)
+    assert row.findings.filter(rule="empty-title").count() == 1
+
+    save_task(row.pk, load_task(row).model_copy(update={"title": "Named"}), by=author)
+
+    assert row.findings.filter(rule="empty-title").count() == 0
+
+
+def test_a_renamed_task_is_renamed_in_its_document_too(persona: Persona, author: User) -> None:
+    row = create_task(persona, TaskSpec(task_id="t1", source={"x": 1, "task_id": "t1 "}), by=author)
+
+    save_task(row.pk, load_task(row).model_copy(update={"task_id": "t9"}), by=author)
+
+    row.refresh_from_db()
+    assert (row.task_id, row.source) == ("t9", {"x": 1, "task_id": "t9"})
+
+
+def test_those_who_name_a_renamed_task_get_a_version_that_names_it_so(persona: Persona, author: User) -> None:
+    row = create_task(persona, TaskSpec(task_id="t1"), by=author)
+    dependent = create_task(persona, full_task(), by=author)
+
+    save_task(row.pk, load_task(row).model_copy(update={"task_id": "t9"}), by=author)
+
+    newest = dependent.revisions.first()
+    assert newest is not None and (newest.number, newest.spec["depends_on"][0]["task_id"]) == (2, "t9")
+    order = persona.revisions.first()
+    assert order is not None and order.episode["order"] == ["t9", "t2"]
+
+
+def test_ids_that_differ_only_in_case_are_taken(persona: Persona, author: User) -> None:
+    create_task(persona, TaskSpec(task_id="t1"), by=author)
+    row = create_task(persona, TaskSpec(task_id="t2"), by=author)
+
+    with pytest.raises(DraftRefused):
+        create_task(persona, TaskSpec(task_id="T1"), by=author)
+    with pytest.raises(DraftRefused):
+        save_task(row.pk, TaskSpec(task_id="T1"), by=author)
+    with pytest.raises(DraftRefused):
+        create_persona(persona.benchmark, PersonaSpec(user_id="nurse"), by=author)

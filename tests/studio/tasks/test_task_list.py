@@ -1,0 +1,255 @@
+"""All tasks of a benchmark: narrowed by the address, and changed together after a look at what would happen."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from studio.drafts.load import load_episode, load_task
+from studio.episodes import moves
+from studio.imports.taxonomy import ensure_taxonomy
+from studio.models import Event, Finding, Role, Task, TaskState, WorkingCopy
+from studio.personas.save import save_order, save_persona
+from studio.review import workflow
+from studio.tasks import bulk
+from studio.tasks.bulk import BulkRefused
+from studio.tasks.save import save_task
+from tests.factories import BenchmarkFactory, a_persona, a_task, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def place():
+    benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
+    owner = member(benchmark, Role.OWNER)
+    persona = a_persona(benchmark, by=owner)
+    return benchmark, owner, persona
+
+
+def signed_in(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def names(client, benchmark, **asked):
+    page = client.get(reverse("studio:tasks", args=[benchmark.slug]), asked).context["page"]
+    return [task.task_id for task in page]
+
+
+def code_of(benchmark):
+    return benchmark.taxonomy.categories.first().code
+
+
+def test_the_list_is_narrowed_by_everything_its_address_says(place):
+    benchmark, owner, persona = place
+    other = a_persona(benchmark, "miller", by=owner)
+    code = code_of(benchmark)
+    a_task(persona, "bread", by=owner, title="Bread", category=code)
+    rolls = a_task(persona, "rolls", by=owner, title="Rolls for the mayor", initial_request="Croissants as well.")
+    flour = a_task(other, "flour", by=owner, title="Flour")
+    workflow.submit(rolls.pk, by=owner)
+    Finding.objects.all().delete()
+    Finding.objects.create(task=flour, rule="r", severity="error", message="m", fingerprint="f")
+    client = signed_in(member(benchmark, Role.VIEWER))
+
+    assert names(client, benchmark) == ["bread", "rolls", "flour"]
+    assert names(client, benchmark, persona="miller") == ["flour"]
+    assert names(client, benchmark, state="in_review") == ["rolls"]
+    assert names(client, benchmark, category=code) == ["bread"]
+    assert names(client, benchmark, category="none") == ["rolls", "flour"]
+    assert names(client, benchmark, trigger="webhook") == []
+    assert names(client, benchmark, findings="error") == ["flour"]
+    assert names(client, benchmark, findings="none") == ["bread", "rolls"]
+    assert names(client, benchmark, q="croissant") == ["rolls"]
+    assert names(client, benchmark, q="oll") == ["rolls"]
+    assert names(client, benchmark, q="bread", persona="baker", state="draft") == ["bread"]
+    assert names(client, benchmark, state="x", trigger="x", findings="x") == ["bread", "rolls", "flour"]
+    assert names(client, benchmark, q="\0", persona="\0", category="\0") == ["bread", "rolls", "flour"]
+
+
+def test_the_list_costs_the_same_with_one_row_and_with_three_hundred(place, django_assert_max_num_queries):
+    benchmark, owner, persona = place
+    a_task(persona, by=owner)
+    client, url = signed_in(owner), reverse("studio:tasks", args=[benchmark.slug])
+    with django_assert_max_num_queries(30) as few:
+        client.get(url)
+    Task.objects.bulk_create(
+        Task(episode=persona.episode, task_id=f"t{n}", position=n + 5, version=1) for n in range(300)
+    )
+
+    with django_assert_max_num_queries(len(few)):
+        assert len(client.get(url).context["page"].object_list) == 50
+
+
+def test_others_see_no_list_and_readers_change_nothing(place):
+    benchmark, _, persona = place
+    task = a_task(persona)
+    url, change = (reverse(f"studio:{name}", args=[benchmark.slug]) for name in ("tasks", "tasks_change"))
+    stranger, viewer = signed_in(member(BenchmarkFactory(), Role.OWNER)), signed_in(member(benchmark, Role.VIEWER))
+
+    assert stranger.get(url).status_code == 404
+    assert stranger.post(change, {"task": f"{task.pk}:1", "does": "retire"}).status_code == 404
+    assert viewer.post(change, {"task": f"{task.pk}:1", "does": "retire", "sure": "1"}).status_code == 403
+    assert "See what would change" not in viewer.get(url).content.decode()
+
+
+def test_a_change_is_shown_before_it_is_made_and_made_as_shown(place):
+    benchmark, owner, persona = place
+    code = code_of(benchmark)
+    bread = a_task(persona, "bread", by=owner)
+    rolls = a_task(persona, "rolls", by=owner)
+    workflow.submit(rolls.pk, by=owner)
+    client, url = signed_in(owner), reverse("studio:tasks_change", args=[benchmark.slug])
+    asked = {"task": [f"{bread.pk}:1", f"{rolls.pk}:1"], "does": "category", "category": code, "back": "q=b&evil=1"}
+
+    html = client.post(url, asked).content.decode()
+    assert "2 of 2 tasks would change" in html
+    assert "Becomes a draft and needs a review again." in html
+    assert set(Task.objects.values_list("category", flat=True)) == {""}
+
+    answer = client.post(url, asked | {"sure": "1"})
+    assert answer.url == reverse("studio:tasks", args=[benchmark.slug]) + "?q=b"
+    assert set(Task.objects.values_list("category", "version", "state")) == {(code, 2, "draft")}
+    assert Event.objects.filter(verb="edited", data__fields=["category"]).count() == 2
+
+
+def test_tasks_are_retired_and_taken_back_together_or_not_at_all(place):
+    benchmark, owner, persona = place
+    placed, aside = a_task(persona, "placed", by=owner), a_task(persona, "aside", by=owner)
+    save_order(persona.pk, ["placed"], by=owner)
+
+    with pytest.raises(BulkRefused, match=r"Nothing was changed\. .*has a place in the episode"):
+        bulk.apply(benchmark, {placed.pk: None, aside.pk: None}, "retire", by=owner)
+    assert set(Task.objects.values_list("state", flat=True)) == {"draft"}
+    assert bulk.apply(benchmark, {aside.pk: None}, "retire", by=owner) == 1
+    with pytest.raises(BulkRefused, match="not retired"):
+        bulk.apply(benchmark, {placed.pk: None, aside.pk: None}, "reopen", by=owner)
+    assert bulk.apply(benchmark, {aside.pk: None}, "reopen", by=owner) == 1
+    assert Task.objects.get(pk=aside.pk).state == TaskState.DRAFT
+
+
+def test_what_was_saved_since_the_preview_stops_the_change(place):
+    benchmark, owner, persona = place
+    task, other = a_task(persona, by=owner), a_task(persona, "other", by=owner)
+    save_task(task.pk, load_task(task).model_copy(update={"title": "Newer"}), by=owner)
+    asked = {"does": "category", "category": code_of(benchmark), "task": [f"{task.pk}:1", f"{other.pk}:1"], "sure": "1"}
+
+    answer = signed_in(owner).post(reverse("studio:tasks_change", args=[benchmark.slug]), asked)
+
+    assert answer.status_code == 409
+    assert "Nothing was changed. “Newer”: It was saved since: this is version 2 now." in answer.content.decode()
+    assert set(Task.objects.values_list("category", flat=True)) == {""}
+
+
+def test_tasks_go_into_a_group_as_by_a_step_on_their_board(place):
+    benchmark, owner, persona = place
+    other = a_persona(benchmark, "miller", by=owner)
+    rows = [a_task(persona, "a", by=owner), a_task(persona, "b", by=owner, group="Rye"), a_task(other, "c", by=owner)]
+    workflow.submit(rows[0].pk, by=owner)
+    chosen = {row.pk: None for row in rows}
+
+    lines = bulk.plan(benchmark, chosen, "group", "  Rye ")
+    assert [(line.before, line.after, line.changes) for line in lines] == [
+        ("none", "Rye", True), ("Rye", "Rye", False), ("none", "Rye", True),
+    ]  # fmt: skip
+    assert lines[0].note == "Becomes a draft and needs a review again."
+    assert bulk.apply(benchmark, chosen, "group", "  Rye ", by=owner) == 2
+    assert list(Task.objects.values_list("group__name", flat=True)) == ["Rye"] * 3
+    moves.arrange(persona.pk, moves.Step("undo"), by=owner)
+    assert Task.objects.get(pk=rows[0].pk).group is None
+    assert bulk.apply(benchmark, chosen, "group", "", by=owner) == 2
+    assert Task.objects.filter(group=None).count() == 3
+    with pytest.raises(BulkRefused, match="at most 200"):
+        bulk.apply(benchmark, chosen, "group", "x" * 201, by=owner)
+
+
+def test_tools_are_set_where_every_persona_has_them(place):
+    benchmark, owner, persona = place
+    mill = a_persona(benchmark, "miller", by=owner, tools=("grind", "bake"))
+    save_persona(persona.pk, load_episode(persona).persona.model_copy(update={"tools": ("bake",)}), by=owner)
+    one, two = a_task(persona, by=owner), a_task(mill, "flour", by=owner)
+    client, url = signed_in(owner), reverse("studio:tasks_change", args=[benchmark.slug])
+    asked = {"task": [f"{one.pk}:1", f"{two.pk}:1"], "does": "tools"}
+
+    first = client.post(url, asked).content.decode()
+    assert 'value="bake"' in first and 'value="grind"' in first and "tasks would change" not in first
+    shown = client.post(url, asked | {"asked": "1", "tools": ["bake", "grind"]}).content.decode()
+    assert "Baker does not have “grind”." in shown and "1 of 2 tasks would change" in shown
+    refused = client.post(url, asked | {"asked": "1", "tools": ["bake", "grind"], "sure": "1"})
+    assert (refused.status_code, Task.objects.filter(version=1).count()) == (409, 2)
+    assert client.post(url, asked | {"asked": "1", "tools": ["bake"], "sure": "1"}).status_code == 302
+    assert list(Task.objects.values_list("tools", flat=True)) == [["bake"], ["bake"]]
+    assert bulk.apply(benchmark, {one.pk: None}, "tools", "", by=owner) == 1
+    assert Task.objects.get(pk=one.pk).tools == []
+    with pytest.raises(BulkRefused, match="does not have “sharpen”"):
+        bulk.apply(benchmark, {one.pk: None}, "skills", "sharpen", by=owner)
+
+
+def test_drafts_are_submitted_together_and_withdrawn(place):
+    benchmark, owner, persona = place
+    good, bad = a_task(persona, by=owner), a_task(persona, "bad", by=owner, title="Another", initial_request=" ")
+    unsaved = a_task(persona, "unsaved", by=owner, title="Unsaved")
+    then = {"seen_at": timezone.now(), "kept_at": timezone.now()}
+    WorkingCopy.objects.create(task=unsaved, user=owner, base_version=1, sheet={"title": ["x"]}, **then)
+    WorkingCopy.objects.create(task=good, user=owner, seen_at=timezone.now())  # its page is open, and nothing typed
+    chosen = {good.pk: None, bad.pk: None, unsaved.pk: None}
+
+    lines = bulk.plan(benchmark, chosen, "submit", by=owner)
+    assert [bool(line.refusal) for line in lines] == [False, False, True]
+    assert "it cannot be approved like this" in lines[1].note
+    with pytest.raises(BulkRefused, match="save them first"):
+        bulk.apply(benchmark, chosen, "submit", by=owner)
+    assert bulk.apply(benchmark, {good.pk: None, bad.pk: None}, "submit", by=owner) == 2
+    with pytest.raises(BulkRefused, match="Only a draft"):
+        bulk.apply(benchmark, {good.pk: None}, "submit", by=owner)
+    assert bulk.apply(benchmark, {good.pk: None}, "withdraw", by=owner) == 1
+    assert Task.objects.get(pk=good.pk).state == TaskState.DRAFT
+
+
+def test_a_category_for_hundreds_costs_as_for_one(place, django_assert_max_num_queries):
+    benchmark, owner, persona = place
+    first = a_task(persona, by=owner)
+    codes = list(benchmark.taxonomy.categories.values_list("code", flat=True))
+    with django_assert_max_num_queries(100) as few:
+        bulk.apply(benchmark, {first.pk: None}, "category", codes[0], by=owner)
+    for n in range(12):
+        a_task(persona, f"t{n}", by=owner)
+    everything = dict.fromkeys(Task.objects.values_list("pk", flat=True))
+
+    with django_assert_max_num_queries(len(few) + 4):
+        assert bulk.apply(benchmark, everything, "category", codes[1], by=owner) == 13
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"does": "x"},
+        {"does": "category", "category": "nowhere"},
+        {"does": "retire"},
+        {"task": "x:y", "does": "retire"},
+    ],
+)
+def test_a_change_that_says_too_little_is_refused_in_words(place, asked):
+    benchmark, owner, persona = place
+    a_task(persona, by=owner)
+    client = signed_in(owner)
+
+    answer = client.post(reverse("studio:tasks_change", args=[benchmark.slug]), asked | {"sure": "1"}, follow=True)
+
+    assert "Choose" in answer.content.decode()
+    assert Task.objects.get().version == 1
+
+
+def test_all_that_the_filters_let_through_can_be_chosen_at_once(place):
+    benchmark, owner, persona = place
+    for n in range(3):
+        a_task(persona, f"t{n}", by=owner, title="Bun" if n else "Loaf")
+    url = reverse("studio:tasks_change", args=[benchmark.slug])
+    asked = {"everything": "1", "back": "q=bun", "does": "category", "category": code_of(benchmark)}
+
+    assert "2 of 2 tasks would change" in signed_in(owner).post(url, asked).content.decode()

@@ -1,0 +1,234 @@
+"""Tasks begun with something: a starting point, a template of the benchmark, another task."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.test import Client
+from django.urls import reverse
+
+from studio.domain.task import Dependency, Recovery
+from studio.drafts.load import load_episode, load_task
+from studio.drafts.validate import DraftRefused
+from studio.models import Finding, Membership, Role, Task, TaskTemplate
+from studio.review import workflow
+from studio.tasks import templates as keeping
+from studio.tasks.save import save_task
+from studio.tasks.start import begin
+from studio.tasks.starting_points import starting_points
+from studio.tasks.templates import TemplateRefused, save_template
+from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, stored
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def place():
+    benchmark = BenchmarkFactory()
+    owner = member(benchmark, Role.OWNER)
+    persona = a_persona(benchmark, by=owner, scripts=(stored("scripts/x.py", b"def score(h): return {}"),))
+    a_task(persona, "setup", by=owner, checklist=(), group="Rye")
+    intents = a_task_spec("bread").intents
+    found = (Recovery(kind="session", ref="setup"), Recovery(kind="question"))
+    row = a_task(
+        persona,
+        "bread",
+        by=owner,
+        group="Rye",
+        depends_on=(Dependency(task_id="setup", carries_over="the hours"),),
+        assets=(stored("orders.csv", b"a,b"),),
+        intents=(intents[0].model_copy(update={"recoverable_from": found}),),
+        grader_script="data/baker/scripts/x.py",
+        source={"task_id": "bread", "odd": 1},
+    )
+    return benchmark, owner, persona, row
+
+
+def signed_in(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def keep(row, owner, name="Weekly bread", **more):
+    return save_template(row, **{"name": name, "when": "Orders come in.", "version": row.version, "by": owner} | more)
+
+
+def new_url(persona):
+    return reverse("studio:task_new", args=[persona.benchmark.slug, persona.user_id])
+
+
+@pytest.mark.parametrize("key", starting_points())
+def test_every_starting_point_becomes_a_draft_that_cannot_be_approved_before_it_is_filled_in(key):
+    benchmark = BenchmarkFactory()
+    owner, reviewer = member(benchmark, Role.OWNER), member(benchmark, Role.REVIEWER)
+    persona = a_persona(benchmark, by=owner)
+    a_task(persona, by=owner)
+    point = starting_points()[key]
+
+    row = begin(persona, point, task_id="new", title="Rolls for the fair", by=owner).task
+
+    spec = load_task(row)
+    assert (spec.title, len(spec.intents)) == ("Rolls for the fair", len(point.spec.intents))
+    assert all(item.follows_from for item in spec.checklist)
+    errors = list(Finding.objects.filter(task=row, severity="error").values_list("rule", "field"))
+    left = {field for rule, field in errors if rule == "placeholder"}
+    assert left >= {"intents", "description", "trigger" if spec.trigger.payload else "initial_request"}
+    assert {rule for rule, _ in errors} <= {"placeholder", "empty-request"}
+    assert row.events.filter(verb="started").get().summary == f"From the starting point “{point.name}”."
+    workflow.submit(row.pk, by=owner)
+    with pytest.raises(workflow.PublishingRefused, match="errors"):
+        workflow.approve(row.pk, by=reviewer)
+
+
+def test_a_template_keeps_a_version_with_its_files_and_leaves_out_its_place(place):
+    _, owner, persona, row = place
+    template = keep(row, owner)
+    save_task(row.pk, load_task(row).model_copy(update={"title": "Another"}), by=owner)
+    there = a_persona(persona.benchmark, "miller", by=owner)
+
+    begun = begin(there, template, task_id="m1", by=owner)
+
+    spec = load_task(begun.task)
+    assert (spec.task_id, spec.user_id, spec.title) == ("m1", "miller", "Bread for Saturday")
+    assert [file.path for file in spec.assets] == ["orders.csv"]
+    assert spec.grader_script == "data/miller/scripts/x.py"
+    assert [file.path for file in load_episode(there).persona.scripts] == ["scripts/x.py"]
+    assert (spec.depends_on, spec.group, spec.source) == ((), "", {})
+    assert [found.ref for found in spec.intents[0].recoverable_from] == ["", ""]
+    assert begun.task.events.filter(verb="started").get().summary == "From the template “Weekly bread”."
+    assert row.events.filter(verb="saved_as_template").get().summary == "“Weekly bread”, as of version 1."
+
+
+def test_a_template_s_script_comes_under_another_name_where_its_own_is_taken(place):
+    _, owner, persona, row = place
+    template = keep(row, owner)
+    there = a_persona(persona.benchmark, "miller", by=owner, scripts=(stored("scripts/x.py", b"other"),))
+
+    begun = begin(there, template, task_id="m1", by=owner)
+
+    assert load_task(begun.task).grader_script == "data/miller/scripts/x_2.py"
+    assert begun.words == ("Its grader script comes along as “scripts/x_2.py”: there is another of its name.",)
+
+
+def test_a_task_begun_with_another_keeps_what_it_may_and_says_the_rest(place):
+    _, owner, persona, row = place
+    there = a_persona(persona.benchmark, "miller", by=owner)
+
+    begun = begin(there, row, task_id="m1", title="Flour", request="Flour, please.", by=owner)
+
+    spec = load_task(begun.task)
+    assert (spec.task_id, spec.title, spec.initial_request) == ("m1", "Flour", "Flour, please.")
+    assert spec.source == {"task_id": "m1", "odd": 1}
+    assert "Does not build on “setup” any more" in begun.words[0]
+    assert begun.task.events.filter(verb="copied").exists()
+
+
+def test_a_task_does_not_go_before_what_it_builds_on(place):
+    _, owner, persona, row = place
+    with pytest.raises(DraftRefused, match="builds on"):
+        begin(persona, row, task_id="new", by=owner, before="setup")
+    assert [task.task_id for task in load_episode(persona).tasks] == ["setup", "bread"]
+    begin(persona, row, task_id="new", by=owner, before="bread")
+    assert [task.task_id for task in load_episode(persona).tasks] == ["setup", "new", "bread"]
+
+
+def test_a_name_is_taken_once_in_a_benchmark_whatever_its_case_also_for_the_database(place):
+    benchmark, owner, _, row = place
+    template = keep(row, owner)
+    for name in ("weekly BREAD", "  Weekly \n bread ", "", "\0", "x" * 121):
+        with pytest.raises(TemplateRefused):
+            keep(row, owner, name=name)
+    with pytest.raises(TemplateRefused) as refusal:
+        keep(row, owner, name="Long", when="y" * 301)
+    assert refusal.value.field == "when"
+    other = keep(row, owner, name="Straße 🍞")
+    with pytest.raises(TemplateRefused, match="already"):
+        keeping.rename_template(other, name="WEEKLY bread", when="", by=owner)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        TaskTemplate.objects.filter(pk=other.pk).update(name="WEEKLY BREAD")
+    with pytest.raises(IntegrityError, match="frozen"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("UPDATE studio_tasktemplate SET spec = '{}' WHERE id = %s", [template.pk])
+    assert benchmark.templates.count() == 2
+
+
+def test_templates_are_changed_by_owners_and_who_made_them_and_stay_in_their_benchmark(place):
+    benchmark, owner, _, row = place
+    author, maker = member(benchmark, Role.AUTHOR), member(benchmark, Role.AUTHOR)
+    template = keep(row, maker)
+    url = reverse("studio:template_change", args=[benchmark.slug, template.pk])
+
+    assert signed_in(author).post(url, {"name": "Mine"}).status_code == 403
+    assert signed_in(maker).post(url, {"name": "Bread <b>", "when": ""}).status_code == 302
+    assert (
+        "Bread &lt;b&gt;" in signed_in(author).get(reverse("studio:templates", args=[benchmark.slug])).content.decode()
+    )
+    refused = signed_in(owner).post(url, {"name": " ", "when": "kept words"})
+    assert (refused.status_code, "kept words" in refused.content.decode()) == (422, True)
+
+    other = BenchmarkFactory()
+    Membership.objects.create(benchmark=other, user=owner, role=Role.OWNER)
+    there = reverse("studio:template_change", args=[other.slug, template.pk])
+    assert signed_in(owner).post(there, {"delete": "1"}).status_code == 404
+    assert signed_in(member(other, Role.OWNER)).post(url, {"delete": "1"}).status_code == 404
+    elsewhere = a_persona(other, "miller", by=owner)
+    posted = {"task_id": "new", "title": "My words", "from": f"template:{template.pk}"}
+    answer = signed_in(owner).post(new_url(elsewhere), posted)
+    assert (answer.status_code, "My words" in answer.content.decode()) == (404, True)
+    for wrong in (f"task:{row.pk}", "template:999999999999", "point:none", "task:x", "\0", "template:٣"):
+        assert signed_in(owner).get(new_url(elsewhere), {"from": wrong}).status_code == 404, wrong
+    assert Task.objects.filter(episode__persona=elsewhere).count() == 0
+
+    assert signed_in(owner).post(url, {"delete": "1"}).status_code == 302
+    assert signed_in(owner).post(url, {"delete": "1"}).status_code == 404
+
+
+def test_the_page_begins_a_task_once_and_keeps_what_was_typed(place):
+    benchmark, owner, persona, row = place
+    template, client, url = keep(row, owner), signed_in(owner), new_url(persona)
+    posted = {"task_id": "second", "title": "", "from": f"template:{template.pk}"}
+
+    assert client.post(url, posted).status_code == 302
+    again = client.post(url, posted)
+    assert (again.status_code, Task.objects.filter(task_id="second").count()) == (422, 1)
+    blank = client.post(url, {"task_id": "third", "title": " ", "initial_request": "Only words", "from": ""})
+    assert "Give it a title" in blank.content.decode()
+    assert "Only words" in blank.content.decode()
+    point = client.post(url, {"task_id": "third", "from": "point:setup"})
+    assert (point.status_code, "it a title" in point.content.decode()) == (422, True)
+    assert client.post(url, {"task_id": "third", "title": "T" * 301, "from": ""}).status_code == 422
+    assert signed_in(member(benchmark, Role.REVIEWER)).get(url).status_code == 403
+
+
+def test_a_task_is_kept_from_its_page(place):
+    benchmark, owner, persona, row = place
+    url = reverse("studio:template_new", args=[benchmark.slug, persona.user_id, row.pk])
+    client = signed_in(owner)
+
+    assert url in client.get(row.get_absolute_url()).content.decode()
+    assert client.post(url, {"name": "Bread", "when": "Orders.", "version": "1"}).status_code == 302
+    twice = client.post(url, {"name": "Bread", "when": "My reason", "version": "1"})
+    assert (twice.status_code, "My reason" in twice.content.decode()) == (422, True)
+    assert client.post(url, {"name": "Odd", "version": "99999999999999999999"}).status_code == 302
+    assert signed_in(member(benchmark, Role.REVIEWER)).get(url).status_code == 403
+
+
+def test_pages_cost_the_same_with_one_template_and_with_many(place, django_assert_max_num_queries):
+    benchmark, owner, persona, row = place
+    template, client = keep(row, owner), signed_in(owner)
+    urls = [new_url(persona), reverse("studio:templates", args=[benchmark.slug])]
+    costs = []
+    for url in urls:
+        with django_assert_max_num_queries(40) as few:
+            client.get(url)
+        costs.append(len(few))
+    for n in range(30):
+        template.pk, template.name = None, f"t{n}"
+        template.save(force_insert=True)
+    Task.objects.bulk_create(
+        Task(episode=persona.episode, task_id=f"t{n}", position=n + 5, version=1) for n in range(60)
+    )
+
+    for url, cost in zip(urls, costs, strict=True):
+        with django_assert_max_num_queries(cost):
+            assert client.get(url).status_code == 200
