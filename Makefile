@@ -10,7 +10,7 @@ BIN := $(CURDIR)/.venv/bin
 help:
 	@echo "make run     start the studio: database, broker, web server, worker (PORT=8000 HOST=127.0.0.1)"
 	@echo "make test    the checks and all tests (ARGS='tests/local -x' for some of them)"
-	@echo "make check   linter, types, import contracts, migrations, API schema"
+	@echo "make check   linter, types, import contracts, migrations, API schema; the scripts' own checks and tests if Node is there"
 	@echo "make bench-checks  precision and recall of the authoring checks against labelled tasks"
 	@echo "make setup   only install what running and testing need"
 	@echo "make screenshots   make the pictures in docs/ again"

@@ -176,7 +176,7 @@ def _keep(request: SignedIn, row: Rehearsal) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
         context = {"harvest": harvest, "task": row.revision.task}
         answer = render(request, "evaluation/parts/rehearsal_kept.html", context)
-        answer["X-Kept"] = "yes"
+        answer["X-Extracted"] = "yes"
         return answer
     name = "intent" if kind == "intent" else "checklist item"
     messages.success(

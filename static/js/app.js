@@ -1,6 +1,6 @@
 // Everything here makes pages quicker to use; every page works without it.
 import "./shared/theme.js";
-import "./shared/sidebar.js";
+import "./shared/rail.js";
 import "./shared/shortcuts.js";
 import "./shared/messages.js";
 import "./shared/unsaved.js";

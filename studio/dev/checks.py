@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from studio.local import javascript
 from studio.local.paths import CHECKOUT
 
 BIN = Path(sys.executable).parent
@@ -22,13 +23,21 @@ CHECKS = {
 
 
 def main() -> int:
+    checks, failed = dict(CHECKS), False
+    try:
+        checks |= javascript.checks()
+    except javascript.UnavailableError as problem:
+        print(f"check javascript: skipped, {problem}")
+    except subprocess.CalledProcessError as problem:
+        failed = True
+        print(f"check javascript: FAILED ({problem})\n{problem.output}")
     with ThreadPoolExecutor(2) as pool:
-        results = dict(zip(CHECKS, pool.map(_run, CHECKS.values()), strict=True))
+        results = dict(zip(checks, pool.map(_run, checks.values()), strict=True))
     for name, (done, seconds) in results.items():
         print(f"check {name}: {'FAILED' if done.returncode else 'ok'} ({seconds:.0f} s)")
         if done.returncode:
             print(done.stdout)
-    return int(any(done.returncode for done, _ in results.values()))
+    return int(failed or any(done.returncode for done, _ in results.values()))
 
 
 def _run(argv: list[str]) -> tuple[subprocess.CompletedProcess[str], float]:

@@ -166,7 +166,7 @@ def area(
         '<div class="{}"><div class="mirror" aria-hidden="true"{}>{}\n'
         '</div><textarea name="{}" rows="1"{}{}>\n{}</textarea></div>',
         f"area {css}" if css else AREA,
-        format_html(' data-found="{}"', pretty_json(told)) if told else EMPTY,
+        format_html(' data-findings="{}"', pretty_json(told)) if told else EMPTY,
         marked(value, found, threads) if found or threads else text,
         name,
         _attributes(tuple(attributes.items())),

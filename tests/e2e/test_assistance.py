@@ -47,9 +47,9 @@ def test_a_bundled_criterion_is_split_taken_and_brought_back(task, visit):
     of_the_new_row = page.locator("[data-live=findings] .finding button[value^='split:checklist:new']")
 
     of_the_new_row.press("Enter")
-    expect(page.locator("[data-suggestion]")).to_contain_text("waits for a worker")
+    expect(page.locator("[data-proposal]")).to_contain_text("waits for a worker")
     answer()
-    panel = page.locator("[data-suggestion]").filter(has_text="A split")
+    panel = page.locator("[data-proposal]").filter(has_text="A split")
     expect(panel.get_by_role("button", name="Take it")).to_be_visible()
     expect(panel).to_contain_text("scripted")
     page.get_by_role("textbox", name="Description").fill("Typed while it worked.")
@@ -74,9 +74,9 @@ def test_intents_are_proposed_and_taken_one_by_one_and_the_rest_put_away(task, v
     count = rows.count()
 
     page.keyboard.press("I")
-    expect(page.locator("#intents [data-suggestion]")).to_be_visible()
+    expect(page.locator("#intents [data-proposal]")).to_be_visible()
     answer()
-    panel = page.locator("#intents [data-suggestion]")
+    panel = page.locator("#intents [data-proposal]")
     expect(panel.get_by_role("button", name="Take all")).to_be_visible()
     panel.get_by_role("button", name="Take New intent").first.click()
     expect(rows).to_have_count(count + 1)
@@ -84,7 +84,7 @@ def test_intents_are_proposed_and_taken_one_by_one_and_the_rest_put_away(task, v
 
     expect(panel).to_contain_text("Taken")
     page.reload()
-    expect(page.locator("[data-suggestion]")).to_have_count(0)
+    expect(page.locator("[data-proposal]")).to_have_count(0)
     expect(page.locator("#intents .origin")).to_have_count(1)
 
 
@@ -93,7 +93,7 @@ def test_a_key_takes_nothing_out_of_sight_and_an_open_menu_stays_open(task, visi
     rows = page.locator("#intents > .rows-edit > [data-row]")
     count = rows.count()
     page.keyboard.press("I")
-    expect(page.locator("#intents [data-suggestion]")).to_be_visible()
+    expect(page.locator("#intents [data-proposal]")).to_be_visible()
     page.keyboard.press("K")
     pasted = page.get_by_label("or a good result, pasted here")
     pasted.fill("The two dates stand side by side.")
@@ -112,5 +112,5 @@ def test_a_key_takes_nothing_out_of_sight_and_an_open_menu_stays_open(task, visi
     expect(take).to_be_focused()
     assert rows.count() == count
     page.keyboard.press("t")
-    expect(page.locator("#intents [data-suggestion]")).to_contain_text("Taken")
+    expect(page.locator("#intents [data-proposal]")).to_contain_text("Taken")
     expect(rows).not_to_have_count(count)

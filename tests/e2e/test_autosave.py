@@ -13,7 +13,7 @@ from tests.e2e.visitor import Visitor
 
 INTENT = "What they need and do not say"
 REQUEST = "What the user writes"
-SAVED = "[data-saved]"
+SAVED = "[data-save-status]"
 A_BEAT_AND_MORE = 25_000
 """Milliseconds in which an open page asks again whether the studio can be reached."""
 PASTE = """text => {
@@ -216,13 +216,13 @@ def test_words_of_two_windows_without_a_connection_are_both_there_afterwards(tas
 
     expect(again.get_by_role("textbox", name="Description")).to_have_value("Written in the same tunnel.")
     expect(again.get_by_role("textbox", name=REQUEST)).to_have_value("Written in a tunnel.")
-    expect(again.locator("[data-choice]")).to_have_count(0)
+    expect(again.locator("[data-conflict]")).to_have_count(0)
 
 
 def test_two_in_one_task_see_each_other_and_different_fields_come_together(task, visit):
     mine = visit("author").go(task.get_absolute_url())
     theirs = visit("owner").go(task.get_absolute_url())
-    expect(theirs.locator("[data-here]")).to_contain_text("here")
+    expect(theirs.locator("[data-presence]")).to_contain_text("here")
 
     theirs.get_by_role("textbox", name="Title").fill("A title of theirs")
     theirs.keyboard.press("Control+s")
@@ -231,7 +231,7 @@ def test_two_in_one_task_see_each_other_and_different_fields_come_together(task,
 
     expect(mine.get_by_role("textbox", name="Title")).to_have_value("A title of theirs")
     expect(mine.get_by_role("textbox", name="Description")).to_have_value("A description of mine.")
-    expect(mine.locator("[data-here]")).to_contain_text("here")
+    expect(mine.locator("[data-presence]")).to_contain_text("here")
     mine.keyboard.press("Control+s")
     expect(mine.get_by_role("status").filter(has_text="Saved as version 3")).to_be_visible()
     spec = load_task(Task.objects.get(pk=task.pk))
@@ -255,7 +255,7 @@ def both_wrote(task: Task, visit: Callable[..., Visitor]) -> tuple[Page, Page]:
 def test_the_second_to_change_a_field_is_shown_both_and_takes_theirs(task, visit):
     mine, _ = both_wrote(task, visit)
 
-    choice = mine.locator("[data-choice]")
+    choice = mine.locator("[data-conflict]")
     expect(choice).to_contain_text("Their words.")
     expect(choice).to_contain_text("My words.")
     expect(mine.get_by_role("textbox", name=REQUEST)).to_have_value("My words.")
@@ -274,7 +274,7 @@ def test_words_typed_just_before_a_reload_are_there_after_it_and_nothing_is_aske
         request.fill(words)
         page.reload()
         expect(request).to_have_value(words)
-        expect(page.locator("[data-choice]")).to_have_count(0)
+        expect(page.locator("[data-conflict]")).to_have_count(0)
 
     page.get_by_role("textbox", name="Title").fill("And then a title")
     page.keyboard.press("Control+s")
@@ -286,21 +286,21 @@ def test_words_typed_just_before_a_reload_are_there_after_it_and_nothing_is_aske
 def test_an_edit_of_a_task_in_review_shows_everybody_there_that_it_is_a_draft_again(task, visit):
     mine = visit("author").go(task.get_absolute_url())
     mine.get_by_role("button", name="Submit for review").click()
-    pill = mine.locator("[data-standing=pill]")
+    pill = mine.locator("[data-workflow=pill]")
     expect(pill).to_contain_text("in review")
     theirs = visit("owner").go(task.get_absolute_url())
-    expect(theirs.locator("[data-here]")).to_contain_text("here")
+    expect(theirs.locator("[data-presence]")).to_contain_text("here")
 
     mine.get_by_role("textbox", name=REQUEST).fill("Something else.")
 
     expect(pill).to_contain_text("draft", timeout=A_BEAT_AND_MORE)
     expect(mine.get_by_role("button", name="Submit for review")).to_be_visible()
-    expect(theirs.locator("[data-standing=pill]")).to_contain_text("draft", timeout=A_BEAT_AND_MORE)
+    expect(theirs.locator("[data-workflow=pill]")).to_contain_text("draft", timeout=A_BEAT_AND_MORE)
 
 
 def test_the_second_to_change_a_field_may_keep_their_own_and_the_first_is_shown_it(task, visit):
     mine, theirs = both_wrote(task, visit)
-    choice = mine.locator("[data-choice]")
+    choice = mine.locator("[data-conflict]")
     expect(choice).to_contain_text("Their words.")
 
     choice.get_by_role("button", name="Keep yours").click()

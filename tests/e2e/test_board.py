@@ -27,7 +27,7 @@ def order(*places: int) -> list[str]:
 
 
 def card(page: Page, number: int) -> Locator:
-    return page.locator(".session", has_text=TITLES[number - 1]).locator("a.card")
+    return page.locator(".task", has_text=TITLES[number - 1]).locator("a.card")
 
 
 def drag(page: Page, what: Locator, to: Locator, *, x: float = 0.5, y: float = 0.5) -> None:
@@ -62,7 +62,7 @@ def test_the_board_shows_the_order_and_on_every_arc_what_carries_over(sample, vi
 def test_a_card_is_dragged_to_another_place_and_the_step_undone(sample, visit):
     page = visit("author").go(BOARD)
 
-    drag(page, page.locator(".session", has_text=TITLES[3]).locator(".grip"), card(page, 2), y=0.1)
+    drag(page, page.locator(".task", has_text=TITLES[3]).locator(".grip"), card(page, 2), y=0.1)
     expect(titles(page)).to_have_text(order(1, 4, 2, 3, 5, 6, 7))
     expect(page.get_by_role("status").filter(has_text="Moved").first).to_be_attached()
     drag(page, card(page, 6), page.locator(".tray"))
@@ -82,7 +82,7 @@ def test_a_drag_that_would_break_a_dependency_is_refused_beside_the_card(sample,
 
     drag(page, card(page, 3), card(page, 1), y=0.1)
 
-    refusal = page.locator(".session", has_text=TITLES[2]).get_by_role("alert")
+    refusal = page.locator(".task", has_text=TITLES[2]).get_by_role("alert")
     expect(refusal).to_contain_text(f"“{TITLES[2]}” builds on “{TITLES[0]}” (The fixed points")
     expect(refusal).to_contain_text("must come after it")
     expect(titles(page)).to_have_text(TITLES)
@@ -91,7 +91,7 @@ def test_a_drag_that_would_break_a_dependency_is_refused_beside_the_card(sample,
 def test_cards_are_dragged_onto_a_group_and_into_a_new_one(sample, radio, visit):
     page = visit("author").go(BOARD)
 
-    drag(page, card(page, 2), page.locator(".session", has_text=TITLES[2]).locator(".slots"), x=0.8)
+    drag(page, card(page, 2), page.locator(".task", has_text=TITLES[2]).locator(".slots"), x=0.8)
     expect(page.locator(".groups li").first).to_contain_text("01 02 03")
     drag(page, card(page, 4), page.locator("[data-drop-group='Pledge week']"))
     expect(page.locator(".groups li").nth(1)).to_contain_text("04 05 07")
@@ -108,7 +108,7 @@ def test_cards_are_dragged_onto_a_group_and_into_a_new_one(sample, radio, visit)
 
 def test_sessions_are_carried_by_keys_and_never_before_what_they_build_on(sample, visit):
     page = visit("author").go(BOARD)
-    says = page.locator("#board-says")
+    says = page.locator("#board-status")
 
     card(page, 4).focus()
     page.keyboard.press("Space")
@@ -232,7 +232,7 @@ def test_a_card_is_dragged_by_a_finger_on_its_handle(sample, visit):
     page = visit(
         "author", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     ).go(BOARD)  # fmt: skip
-    grip, goal = (page.locator(".session", has_text=TITLES[place]).locator(".grip") for place in (3, 1))
+    grip, goal = (page.locator(".task", has_text=TITLES[place]).locator(".grip") for place in (3, 1))
     goal.scroll_into_view_if_needed()
     page.evaluate("scrollBy(0, 200)")
     start, end = grip.bounding_box(), goal.bounding_box()

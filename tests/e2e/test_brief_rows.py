@@ -52,7 +52,7 @@ def test_halves_of_what_is_split_follow_alike_and_undo_takes_it_back(task, visit
     )
     followers = [at for at, one in enumerate(before.checklist) if before.intents[place].uid in one.follows_from]
     page = visit("author").go(task.get_absolute_url())
-    told = page.locator("[data-followed]").all_text_contents()
+    told = page.locator("[data-linked-intents]").all_text_contents()
 
     def split(name: str, row: int) -> None:
         page.get_by_role("textbox", name=name).nth(row).focus()
@@ -63,7 +63,7 @@ def test_halves_of_what_is_split_follow_alike_and_undo_takes_it_back(task, visit
 
     split(INTENT, place)
     page.keyboard.press("Control+z")
-    assert page.locator("[data-followed]").all_text_contents() == told
+    assert page.locator("[data-linked-intents]").all_text_contents() == told
     split(INTENT, place)
     split(CRITERION, followers[0])
     page.keyboard.press("Control+s")

@@ -188,7 +188,7 @@ def test_hostile_files_are_looked_at_and_nothing_runs(task, visit):
     expect(row(page, "rye.pdf")).to_be_visible()
     expect(page.locator("#files .upload")).to_have_count(0)
 
-    for link in page.locator("#files [data-file-look]").all():
+    for link in page.locator("#files [data-file-preview]").all():
         link.click()
     expect(row(page, "evil.md").locator("strong")).to_have_text("bold")
     expect(row(page, "evil.csv").locator("td").last).to_contain_text("<script>")

@@ -69,7 +69,7 @@ def test_a_finding_is_waived_while_words_are_unsaved_and_stands_again(task, visi
 def test_a_key_goes_from_finding_to_finding_and_the_outline_counts_them(task, visit):
     page = open_editor(visit, task)
     page.locator("textarea[name=title]").fill("")
-    marked = page.locator(".outline [data-part=about] [data-found]")
+    marked = page.locator(".outline [data-part=about] [data-finding-count]")
     expect(marked).to_have_text("1")
     expect(marked).to_have_class("push found warning")
     page.keyboard.press("Escape")

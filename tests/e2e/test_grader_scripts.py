@@ -139,14 +139,14 @@ def test_an_endless_script_ends_and_says_so(radio, visit):
 def test_two_people_in_one_script_see_what_the_other_saved(radio, visit):
     page = begin(radio, visit)
     other = visit("owner").go(page.url.removeprefix(page.url.split("/b/")[0]))
-    expect(other.locator("[data-here]")).to_contain_text("here")
+    expect(other.locator("[data-presence]")).to_contain_text("here")
     rewrite(page, "def score(h):\n    return {'mine': 0}")
     page.keyboard.press("Control+s")
     expect(page.locator("#messages")).to_contain_text("Saved.")
 
     rewrite(other, "def score(h):\n    return {'theirs': 0}")
 
-    choice = other.locator("[data-choice]")
+    choice = other.locator("[data-conflict]")
     expect(choice).to_contain_text("mine")
     expect(other.get_by_role("textbox", name="Text of briefing.py")).to_contain_text("theirs")
     other.keyboard.press("Control+s")
@@ -163,7 +163,7 @@ def again(page: Page) -> None:
 
 def test_a_script_is_kept_within_two_seconds_and_while_there_is_no_connection(radio, visit):
     page = begin(radio, visit)
-    saved, text = page.locator("[data-saved]"), page.get_by_role("textbox", name="Text of briefing.py")
+    saved, text = page.locator("[data-save-status]"), page.get_by_role("textbox", name="Text of briefing.py")
     rewrite(page, "def score(h):\n    return {'kept': 0}")
     expect(saved).to_contain_text("in no version yet", timeout=2_500)
     again(page)

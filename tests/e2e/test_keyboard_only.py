@@ -68,7 +68,7 @@ def test_a_first_task_comes_from_nothing_to_approved_by_keyboard_alone(craft, vi
         mine.press("Alt+l", number, "Escape", "ArrowUp")
         if number == "3":
             mine.press("ArrowUp")  # from where the pasting left the caret: first to the beginning of its line
-    followed = [expect(items.nth(place).locator("[data-followed]")) for place in range(3)]
+    followed = [expect(items.nth(place).locator("[data-linked-intents]")) for place in range(3)]
     for place, one in enumerate(followed, 1):
         one.to_have_text(f" {place}")
 
@@ -81,7 +81,7 @@ def test_a_first_task_comes_from_nothing_to_approved_by_keyboard_alone(craft, vi
     mine.press("Escape")
     mine.tab_to("Done")
     mine.press("Enter")
-    expect(mine.page.locator("[data-file-inside]")).to_contain_text("sourdough")
+    expect(mine.page.locator("[data-file-panel]")).to_contain_text("sourdough")
 
     pane = mine.page.get_by_role("complementary")
     findings = pane.locator("[data-finding]")

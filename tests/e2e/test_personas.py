@@ -8,7 +8,7 @@ from studio.drafts.load import load_episode
 from studio.models import Persona
 
 PROFILE = "/b/sample/p/radio_producer/profile/"
-SAVED = "[data-saved]"
+SAVED = "[data-save-status]"
 
 
 def spec():
@@ -37,7 +37,7 @@ def test_a_profile_is_kept_as_it_is_typed_and_saved_as_one_version(sample, visit
 
 def test_two_at_one_profile_see_each_other_and_choose_where_both_wrote(sample, visit):
     mine, theirs = visit("author").go(PROFILE), visit("owner").go(PROFILE)
-    expect(theirs.locator("[data-here]")).to_contain_text("here")
+    expect(theirs.locator("[data-presence]")).to_contain_text("here")
     theirs.get_by_role("textbox", name="Routines").fill("Their words.")
     theirs.get_by_label("Occupation").fill("Producer of theirs")
     theirs.keyboard.press("Control+s")
@@ -45,7 +45,7 @@ def test_two_at_one_profile_see_each_other_and_choose_where_both_wrote(sample, v
 
     mine.get_by_role("textbox", name="Routines").fill("My words.")
 
-    choice = mine.locator("#who [data-choice]")
+    choice = mine.locator("#who [data-conflict]")
     expect(choice).to_contain_text("Their words.")
     expect(mine.get_by_label("Occupation")).to_have_value("Producer of theirs")
     expect(mine.get_by_role("textbox", name="Routines")).to_have_value("My words.")

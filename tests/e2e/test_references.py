@@ -147,7 +147,7 @@ def test_what_was_just_attached_is_offered_to_draw_items_from(task, visit):
     expect(page.get_by_label("From", exact=True)).to_have_value("the reference of plan.md")
     page.get_by_role("button", name="Suggest items").click()
 
-    expect(page.locator("[data-suggestion]")).to_contain_text("Checklist items from the reference of plan.md")
+    expect(page.locator("[data-proposal]")).to_contain_text("Checklist items from the reference of plan.md")
     assert artifacts(task)["plan.md"][1] == b"# Plan\n\nThe news begins at ten.\n"  # in a version by then
 
 

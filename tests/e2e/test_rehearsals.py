@@ -15,7 +15,7 @@ SERIOUS = """async () => (await axe.run(document, {resultTypes: ["violations"]})
     .map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`)"""
 SELECT = """() => {
     const range = document.createRange();
-    range.selectNodeContents(document.querySelector('[data-keepable="1-agent"] li'));
+    range.selectNodeContents(document.querySelector('[data-extractable="1-agent"] li'));
     getSelection().removeAllRanges();
     getSelection().addRange(range);
     document.dispatchEvent(new MouseEvent("mouseup", {bubbles: true}));

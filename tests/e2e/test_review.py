@@ -117,7 +117,7 @@ def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_a
     reviewer.get_by_role("button", name="Remark", exact=True).last.click()
     card = reviewer.get_by_role("article").filter(has_text="The council meets on Friday.")
     expect(card.locator("del")).to_have_text("Thursday")
-    expect(reviewer.locator("#request mark.talk")).to_have_text("Thursday")
+    expect(reviewer.locator("#request mark.comment")).to_have_text("Thursday")
 
     author.goto("/inbox/")
     author.get_by_role("button", name="remarks on").first.click()
@@ -154,18 +154,18 @@ def test_a_remark_on_words_stays_on_them_while_the_author_writes_and_is_answered
     page.keyboard.press("Control+Alt+m")
     page.keyboard.type("Is this the right word?")
     page.get_by_role("button", name="Remark", exact=True).last.click()
-    expect(page.locator("#request mark.talk")).to_have_text(word)
+    expect(page.locator("#request mark.comment")).to_have_text(word)
 
     request.press("Control+Home")
     page.keyboard.type("Hello there, ")
-    expect(page.locator("#request mark.talk")).to_have_text(word)
+    expect(page.locator("#request mark.comment")).to_have_text(word)
     card = page.get_by_role("article")
     card.locator("summary").filter(has_text="Answer").click()
     card.get_by_role("textbox", name="Your answer").fill("It is.")
     card.get_by_role("button", name="Answer").click()
     expect(card).to_contain_text("It is.")
     card.get_by_role("button", name="Settle").click()
-    expect(page.locator("#request mark.talk")).to_have_count(0)
+    expect(page.locator("#request mark.comment")).to_have_count(0)
     expect(page.get_by_text("1 settled")).to_be_visible()
 
 

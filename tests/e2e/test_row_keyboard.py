@@ -49,14 +49,14 @@ def test_a_task_is_written_with_keys_and_nothing_is_lost(browser, live_server, c
     press("i")  # a new intent, and the cursor in it
     page.keyboard.type("Salt is short this week.")
     press("Alt+ArrowUp")
-    expect(page.locator("[data-saved]")).to_contain_text("No connection")
+    expect(page.locator("[data-save-status]")).to_contain_text("No connection")
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     page.get_by_role("link", name="Home", exact=True).click()
     assert asked == ["beforeunload"]
     assert page.url.endswith(task.get_absolute_url())
     page.context.set_offline(False)
-    expect(page.locator("[data-saved]")).to_contain_text("saved")
+    expect(page.locator("[data-save-status]")).to_contain_text("saved")
     page.locator("textarea[name$='.content']").first.focus()
     with page.expect_navigation():
         press("Control+s")

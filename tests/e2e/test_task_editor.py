@@ -41,7 +41,7 @@ def test_a_change_of_everything_is_one_more_version(task, visit):
     page.get_by_role("button", name="+ item").click()
     page.keyboard.type("The briefing fits on one page.")
     page.locator("#checklist > .rows-edit > [data-row]").nth(0).get_by_role("button", name="Remove").last.click()
-    expect(page.locator("[data-saved]")).to_contain_text("v1")  # kept meanwhile; no version yet
+    expect(page.locator("[data-save-status]")).to_contain_text("v1")  # kept meanwhile; no version yet
     save(page)
 
     after = spec_of(task)
@@ -84,7 +84,7 @@ def test_of_two_people_who_save_neither_loses_a_word(task, visit):
     mine.keyboard.press("Control+s")  # at once: what is kept by itself would show both before the save does
 
     expect(mine.get_by_role("alert").filter(has_text="Someone else saved version 2")).to_be_visible()
-    choice = mine.locator("#request [data-choice]")  # beside its field
+    choice = mine.locator("#request [data-conflict]")  # beside its field
     expect(choice).to_contain_text("Their words.")
     expect(choice).to_contain_text("My words.")
     mine.keyboard.press("Control+s")  # a second time, without an answer
@@ -93,7 +93,7 @@ def test_of_two_people_who_save_neither_loses_a_word(task, visit):
     assert spec_of(task).initial_request == "Their words."
 
     choice.get_by_role("button", name="Keep yours").click()
-    expect(mine.locator("[data-choice]")).to_have_count(0)
+    expect(mine.locator("[data-conflict]")).to_have_count(0)
     save(mine)
     assert [TaskSpec.model_validate(one.spec).initial_request for one in task.revisions.order_by("number")][1:] == [
         "Their words.",

@@ -2,7 +2,7 @@
 const form = document.querySelector("#judgment");
 const field = form.querySelector("#evidence");
 const comment = form.querySelector("#comment");
-const told = form.querySelector("[data-told]");
+const told = form.querySelector("[data-status]");
 const holders = [...form.querySelectorAll("[data-passages]")];
 const flat = (text) => text.split(/\s+/).filter(Boolean).join(" ");
 const began = performance.now();
@@ -46,7 +46,7 @@ function step(by) {
 
 function chosen() {
   const selection = getSelection();
-  if (selection.rangeCount && !selection.isCollapsed) {
+  if (selection?.rangeCount && !selection.isCollapsed) {
     const range = selection.getRangeAt(0);
     const inside = (node) => holders.find((holder) => holder.contains(node));
     const holder = inside(range.startContainer);
@@ -66,7 +66,7 @@ function mark() {
   if (!lines.includes(words)) field.value = [...lines, words].join("\n");
   marked.push(range);
   paint("evidence", marked);
-  getSelection().removeAllRanges();
+  getSelection()?.removeAllRanges();
   keep();
   told.textContent = `Marked: ${words}`;
 }

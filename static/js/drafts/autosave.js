@@ -1,12 +1,13 @@
 // Nothing is lost: what is typed is kept at the studio within two seconds, and in this browser before. Of a task a version
 // is made after a minute's rest, on leaving, and with the button; of other pages with the button alone. Who else is here
 // is said; what they save is put in.
-import { asText, form, later, onWriting, renewToken, words } from "./form.js";
-import { choose, lead, undecided } from "./conflicts.js";
-import { forget, remember, remembered, rememberSoon } from "./local_copy.js";
-import { standing } from "./workflow_state.js";
-import { take } from "./merge.js";
+
 import { settled } from "../shared/unsaved.js";
+import { choose, lead, undecided } from "./conflicts.js";
+import { asText, form, later, onWriting, renewToken, words } from "./form.js";
+import { forget, remember, remembered, rememberSoon } from "./local_copy.js";
+import { take } from "./merge.js";
+import { standing } from "./workflow_state.js";
 
 const PAUSE = 1200; // ms after the last key
 const LONGEST = 1900; // ms after the first of them
@@ -18,17 +19,20 @@ const REFUSED = "Not kept at the studio: kept in this browser";
 const SIGNED_OUT = "You are signed out: kept in this browser";
 const MORE = {
   [OFFLINE]: "Your words are kept in this browser and sent when the connection is back.",
-  [REFUSED]: "The studio answered that it cannot take this, perhaps because it is too long. Your words are kept in this browser.",
+  [REFUSED]:
+    "The studio answered that it cannot take this, perhaps because it is too long. Your words are kept in this browser.",
   [SIGNED_OUT]: "Your words are kept in this browser; sign in in another tab and they are sent.",
 };
-const who = form?.dataset.who ?? "";
+const who = form?.dataset.user ?? "";
 const editable = form && !form.querySelector(":scope > fieldset[disabled]");
-const byItself = form && "versions" in form.dataset; // versions are made without the button as well
-const place = document.querySelector("[data-saved]");
-const here = document.querySelector("[data-here]");
+const byItself = form && "autoVersions" in form.dataset; // versions are made without the button as well
+const place = document.querySelector("[data-save-status]");
+const here = document.querySelector("[data-presence]");
 let kept = editable ? asText(words()) : ""; // what the studio has
 let dirty = editable && "dirty" in form.dataset; // words that are in no version
+/** @type {Promise<void> | null} */
 let busy = null;
+/** @type {string | false} */
 let again = false;
 let since = 0;
 let told = "";
@@ -55,7 +59,7 @@ function clock() {
 }
 
 async function send(body, options = {}) {
-  const answer = await fetch(form.dataset.keep, {
+  const answer = await fetch(form.dataset.autosave, {
     method: body ? "POST" : "GET",
     body,
     redirect: "manual",
@@ -107,7 +111,7 @@ async function keep({ freeze = false } = {}) {
         clock();
       }
       if (dirty) rest();
-      document.dispatchEvent(new Event("studio:kept"));
+      document.dispatchEvent(new Event("studio:autosaved"));
     })
     .catch((error) => {
       if (gone) return;
@@ -158,7 +162,7 @@ async function beat() {
 async function submitted(event) {
   const other = event.target;
   const button = event.submitter;
-  const choosing = button?.matches("[data-choose], [name=do]") ?? false;
+  const choosing = button?.matches("[data-resolve], [name=do]") ?? false;
   if (other === form && !choosing && !button?.matches("[data-discard]") && lead()) {
     event.preventDefault();
     return say("Choose first which words stay");
@@ -188,7 +192,12 @@ function leave() {
   const body = new URLSearchParams(asText(words()));
   if (byItself) body.set("freeze", "1");
   if (body.toString().length > 60_000) return; // more than a browser sends after the page is gone
-  fetch(form.dataset.keep, { method: "POST", body, keepalive: true, headers: { "X-CSRFToken": token(), "X-Studio-Person": who } });
+  fetch(form.dataset.autosave, {
+    method: "POST",
+    body,
+    keepalive: true,
+    headers: { "X-CSRFToken": token(), "X-Studio-Person": who },
+  });
 }
 
 async function bringBack(left) {
@@ -226,11 +235,12 @@ if (editable) {
     rememberSoon();
     clearTimeout(resting);
     if (!since) since = Date.now();
-    if (Date.now() - since > LONGEST - PAUSE) setTimeout(() => since && keep(), Math.max(0, LONGEST - (Date.now() - since)));
+    if (Date.now() - since > LONGEST - PAUSE)
+      setTimeout(() => since && keep(), Math.max(0, LONGEST - (Date.now() - since)));
     pause();
   });
   form.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-choose]");
+    const button = event.target.closest("[data-resolve]");
     if (button && choose(button)) {
       event.preventDefault();
       dirty = true;

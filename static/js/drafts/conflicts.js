@@ -3,7 +3,7 @@
 import { form } from "./form.js";
 import { put } from "./merge.js";
 
-export const undecided = () => form.querySelector("[data-choice]");
+export const undecided = () => form.querySelector("[data-conflict]");
 
 // Brings the first that waits for an answer into view.
 export function lead() {
@@ -15,16 +15,16 @@ export function lead() {
 }
 
 export function choose(button) {
-  const box = button.closest("[data-choice]");
+  const box = button.closest("[data-conflict]");
   const input = box.dataset.input && form.querySelector(`[name="${CSS.escape(box.dataset.input)}"]`);
   if (button.name === "take") {
     const theirs = box.querySelector("[data-theirs]");
     if (!theirs || !input?.matches("textarea, input:not([type])")) return false;
     put(input, theirs.value);
   }
-  form.querySelector(`[data-choice-link="${CSS.escape(box.dataset.choice)}"]`)?.remove();
+  form.querySelector(`[data-conflict-link="${CSS.escape(box.dataset.conflict)}"]`)?.remove();
   box.remove();
-  if (!undecided()) form.querySelector("[data-choices-place]").replaceChildren();
+  if (!undecided()) form.querySelector("[data-conflict-summary]").replaceChildren();
   if (!lead()) input?.focus?.();
   return true;
 }

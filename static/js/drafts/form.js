@@ -1,7 +1,7 @@
 // What the parts of the editor ask the page for.
 import { read } from "../shared/cookies.js";
 
-export const form = document.querySelector("form[data-keep]");
+export const form = document.querySelector("form[data-autosave]");
 
 export const field = (name, root = form) => root?.querySelector(`[name="${CSS.escape(name)}"]`);
 

@@ -3,8 +3,9 @@
 import { form, later, words } from "./form.js";
 
 const MONTH = 30 * 24 * 3600_000;
-const all = `studio:words:${form?.dataset.who}:${location.pathname}:`; // nobody else who signs in here is shown them
-const store = all + (sessionStorage["studio:window"] ??= Math.random().toString(36).slice(2));
+const all = `studio:words:${form?.dataset.user}:${location.pathname}:`; // nobody else who signs in here is shown them
+sessionStorage["studio:window"] ??= Math.random().toString(36).slice(2);
+const store = all + sessionStorage["studio:window"];
 let gone = false;
 
 export function remember() {
@@ -28,7 +29,7 @@ export function forget({ forEver = false } = {}) {
 export function remembered() {
   const keys = Object.keys(localStorage).filter((key) => key.startsWith(all));
   return keys
-    .map((key) => ({ ...JSON.parse(localStorage.getItem(key)), forget: () => localStorage.removeItem(key) }))
+    .map((key) => ({ ...JSON.parse(localStorage[key]), forget: () => localStorage.removeItem(key) }))
     .filter((left) => Date.now() - left.at < MONTH || left.forget())
     .sort((one, other) => one.at - other.at);
 }

@@ -1,14 +1,15 @@
 // The page again, with what others changed put in. What was typed here since it was asked for stays.
-import { form, asText, words } from "./form.js";
+
 import { follow } from "../shared/highlighted_text.js";
 import { number, rowsOf } from "../shared/rows.js";
+import { asText, form, words } from "./form.js";
 
 const OWN = ["csrfmiddlewaretoken", "undecided", "note", "base_version"];
 
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
 
 // A field says something else now; an editor that stands in its place is told.
-export function put(input, value, fresh = null) {
+export function put(input, value, fresh) {
   if (input.value === value) return;
   const unknown = input.matches("select") && ![...input.options].some((one) => one.value === value);
   if (unknown && fresh) input.replaceChildren(...fresh.cloneNode(true).childNodes);
@@ -16,7 +17,7 @@ export function put(input, value, fresh = null) {
   input.value = value;
   if (caret != null) input.setSelectionRange(caret, caret);
   if (input.matches(".area > textarea")) follow(input);
-  input.dispatchEvent(new CustomEvent("studio:put", { bubbles: true }));
+  input.dispatchEvent(new CustomEvent("studio:replaced", { bubbles: true }));
 }
 
 // `sent` is what stood here when the studio was asked.
@@ -49,6 +50,7 @@ function rows(list, untouched) {
   const touched = (row) => [...row.querySelectorAll("[name]")].some((input) => !untouched(input.name));
   const blank = (row) => keyOf(row).startsWith("new") && !row.querySelector("textarea")?.value;
   for (const row of there.values()) if (!wanted.includes(row) && !blank(row) && !touched(row)) row.remove();
+  /** @type {any} */
   let before = null;
   for (const row of wanted) {
     const next = before ? before.nextElementSibling : own.firstElementChild;
@@ -60,13 +62,13 @@ function rows(list, untouched) {
 
 // Where both changed the same place, both versions stand beside it.
 function choices(fresh) {
-  for (const old of form.querySelectorAll("[data-choice]")) old.remove();
-  const place = form.querySelector("[data-choices-place]");
-  const apart = [...fresh.querySelectorAll("[data-choice]")].filter((one) => !one.closest("[data-choices-place]"));
-  place.innerHTML = fresh.querySelector("[data-choices-place]").innerHTML;
+  for (const old of form.querySelectorAll("[data-conflict]")) old.remove();
+  const place = form.querySelector("[data-conflict-summary]");
+  const apart = [...fresh.querySelectorAll("[data-conflict]")].filter((one) => !one.closest("[data-conflict-summary]"));
+  place.innerHTML = fresh.querySelector("[data-conflict-summary]").innerHTML;
   for (const box of apart) {
     const at = form.querySelector(`[name="${CSS.escape(box.dataset.at)}"]`);
     if (at) (at.closest(".area") ?? at).after(document.importNode(box, true));
-    else place.querySelector("[data-choices]").append(document.importNode(box, true));
+    else place.querySelector("[data-conflicts]").append(document.importNode(box, true));
   }
 }

@@ -9,8 +9,8 @@ export async function standing(said) {
   const answer = await fetch(location.pathname, { redirect: "error" }).catch(() => null);
   if (!answer?.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const place of document.querySelectorAll("[data-standing]")) {
-    const now = fresh.querySelector(`[data-standing="${place.dataset.standing}"]`);
+  for (const place of document.querySelectorAll("[data-workflow]")) {
+    const now = fresh.querySelector(`[data-workflow="${place.dataset.workflow}"]`);
     if (now && !place.contains(document.activeElement)) place.replaceChildren(...now.childNodes);
   }
   window.htmx?.process(document.body);

@@ -4,7 +4,9 @@ import { step } from "./steps.js";
 
 const FAR_ENOUGH = 6;
 const EDGE = 72;
+/** @type {any} */
 let start = null; // where the button went down, before it is a drag
+/** @type {any} */
 let drag = null;
 let wasDragged = false;
 
@@ -27,7 +29,8 @@ function begin(event) {
 
 function scroll() {
   if (!drag) return;
-  const down = drag.y > innerHeight - EDGE ? drag.y - (innerHeight - EDGE) : drag.y < EDGE + 40 ? drag.y - (EDGE + 40) : 0;
+  const down =
+    drag.y > innerHeight - EDGE ? drag.y - (innerHeight - EDGE) : drag.y < EDGE + 40 ? drag.y - (EDGE + 40) : 0;
   if (down) {
     const was = scrollY;
     scrollBy(0, Math.max(-18, Math.min(18, down / 3)));
@@ -40,7 +43,13 @@ function scroll() {
 function under() {
   const element = document.elementFromPoint(drag.x, drag.y);
   const group = element?.closest("[data-drop-group]");
-  if (group) return { marks: [group], does: "group", group: group.dataset.dropGroup, words: group.dataset.dropGroup ? `into the group ${group.dataset.dropGroup}` : "out of its group" };
+  if (group)
+    return {
+      marks: [group],
+      does: "group",
+      group: group.dataset.dropGroup,
+      words: group.dataset.dropGroup ? `into the group ${group.dataset.dropGroup}` : "out of its group",
+    };
   const fresh = element?.closest("[data-drop-new]");
   if (fresh) return { marks: [fresh], does: "new", words: "into a new group" };
   const tray = element?.closest("[data-tray]");
@@ -52,13 +61,19 @@ function under() {
     return { marks, does: "group", group: row.dataset.group, words: `into the group ${row.dataset.group}` };
   }
   const box = lane()?.getBoundingClientRect();
-  if (!box || drag.y < box.top - 30 || drag.y > box.bottom + 30 || drag.x < box.left - 60 || drag.x > box.right + 60) return null;
+  if (!box || drag.y < box.top - 30 || drag.y > box.bottom + 30 || drag.x < box.left - 60 || drag.x > box.right + 60)
+    return null;
   const rest = placed().filter((one) => !drag.cards.includes(one));
   const before = rest.find((one) => {
     const own = one.getBoundingClientRect();
     return drag.y < own.top + own.height / 2;
   });
-  return { marks: [], does: "move", before: before ?? null, words: before ? `before ${titleOf(before)}` : "to the end" };
+  return {
+    marks: [],
+    does: "move",
+    before: before ?? null,
+    words: before ? `before ${titleOf(before)}` : "to the end",
+  };
 }
 
 function aim() {
@@ -87,11 +102,11 @@ function drop() {
   if (target.does === "move") {
     const next = placed()[placed().indexOf(cards.at(-1)) + 1] ?? null;
     if (cards.length === 1 && isPlaced(cards[0]) && next === target.before) return;
-    return step("move", cards, { place: target.before?.dataset.session ?? "end" });
+    return step("move", cards, { place: target.before?.dataset.task ?? "end" });
   }
   if (target.does === "new") {
     for (const card of cards) card.querySelector(".pick").checked = true;
-    document.dispatchEvent(new Event("board:chosen"));
+    document.dispatchEvent(new Event("board:selected"));
     return document.querySelector(".bar [name=group]").focus();
   }
   if (target.does === "take_out") return step("take_out", cards);

@@ -3,6 +3,7 @@
 import { cardOf, isPlaced, lane, line, linkOf, meant, placed, say, titleOf, wordsFor } from "./cards.js";
 import { step } from "./steps.js";
 
+/** @type {any} */
 let carried = null; // {cards, rest, place}: the place in `rest`; one past its end is out of the episode
 
 const aside = () => carried.rest.length + 1;
@@ -11,7 +12,9 @@ function pickUp(card) {
   const cards = meant(card);
   const rest = placed().filter((one) => !cards.includes(one));
   const first = placed().find((one) => cards.includes(one));
-  const after = placed().slice(0, placed().indexOf(first)).filter((one) => rest.includes(one));
+  const after = placed()
+    .slice(0, placed().indexOf(first))
+    .filter((one) => rest.includes(one));
   carried = { cards, rest, place: first ? after.length : rest.length + 1, card };
   carried.from = carried.place;
   for (const one of cards) one.classList.add("carried");
@@ -23,7 +26,11 @@ function show(first = "") {
   const out = place === aside();
   const mark = line(out ? undefined : (rest[place] ?? null));
   document.querySelector("[data-tray]")?.toggleAttribute("data-target", out);
-  const where = out ? "Out of the episode" : rest[place] ? `Before “${titleOf(rest[place])}”, place ${place + 1}` : `At the end, place ${place + 1}`;
+  const where = out
+    ? "Out of the episode"
+    : rest[place]
+      ? `Before “${titleOf(rest[place])}”, place ${place + 1}`
+      : `At the end, place ${place + 1}`;
   say(`${first}${where}.`);
   (mark ?? document.querySelector("[data-tray]"))?.scrollIntoView({ block: "center" });
 }
@@ -41,7 +48,7 @@ function drop() {
   letGo();
   if (place === from && cards.length === 1) return say("It is where it was.");
   if (out) step("take_out", cards);
-  else step("move", cards, { place: rest[place]?.dataset.session ?? "end" });
+  else step("move", cards, { place: rest[place]?.dataset.task ?? "end" });
 }
 
 function carry(event) {

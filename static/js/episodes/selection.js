@@ -18,7 +18,10 @@ function choose(card, on) {
 
 function chooseTo(card) {
   const cards = everyCard();
-  const from = Math.max(0, cards.findIndex((one) => one.dataset.session === anchor));
+  const from = Math.max(
+    0,
+    cards.findIndex((one) => one.dataset.task === anchor),
+  );
   const to = cards.indexOf(card);
   for (const [place, one] of cards.entries()) choose(one, place >= Math.min(from, to) && place <= Math.max(from, to));
 }
@@ -39,17 +42,17 @@ document.addEventListener(
       if (event.shiftKey) chooseTo(card);
       else {
         choose(card, !card.querySelector(".pick").checked);
-        anchor = card.dataset.session;
+        anchor = card.dataset.task;
       }
       link.focus();
       return tell();
     }
-    if (link) anchor = cardOf(link).dataset.session;
-    if (event.target.closest?.("[data-choose-none]")) chooseNone();
-    const group = event.target.closest?.("[data-choose]");
+    if (link) anchor = cardOf(link).dataset.task;
+    if (event.target.closest?.("[data-select-none]")) chooseNone();
+    const group = event.target.closest?.("[data-select]");
     if (group) {
-      const wanted = group.dataset.choose.split(" ");
-      for (const card of everyCard()) choose(card, wanted.includes(card.dataset.session));
+      const wanted = group.dataset.select.split(" ");
+      for (const card of everyCard()) choose(card, wanted.includes(card.dataset.task));
       group.closest("details").open = false;
       tell();
     }
@@ -58,23 +61,32 @@ document.addEventListener(
 );
 document.addEventListener("change", (event) => {
   if (!event.target.matches?.("#board .pick")) return;
-  if (event.target.checked) anchor = cardOf(event.target).dataset.session;
+  if (event.target.checked) anchor = cardOf(event.target).dataset.task;
   tell();
 });
-document.addEventListener("board:chosen", tell);
+document.addEventListener("board:selected", tell);
 
 document.addEventListener(
   "keydown",
   (event) => {
     const card = cardOf(event.target);
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "m" && lettersAct() && !chosen().length && !event.target.closest("input:not(.pick), textarea, select")) {
+    if (
+      event.key === "m" &&
+      lettersAct() &&
+      !chosen().length &&
+      !event.target.closest("input:not(.pick), textarea, select")
+    ) {
       const one = card ?? document.querySelector("#board [data-open]");
       if (one) choose(one, true); // the field it goes to is shown with it
       tell();
       return;
     }
-    if (event.key === "Escape" && chosen().length && !event.target.closest("input:not(.pick), textarea, select, details[open], dialog")) {
+    if (
+      event.key === "Escape" &&
+      chosen().length &&
+      !event.target.closest("input:not(.pick), textarea, select, details[open], dialog")
+    ) {
       event.preventDefault();
       chooseNone();
       return say("None chosen.");
@@ -83,7 +95,7 @@ document.addEventListener(
     if (event.key === "x" && lettersAct()) {
       event.preventDefault();
       choose(card, !card.querySelector(".pick").checked);
-      anchor = card.dataset.session;
+      anchor = card.dataset.task;
       return say(`${tell()} chosen.`);
     }
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
@@ -92,7 +104,7 @@ document.addEventListener(
     if (!next) return;
     event.preventDefault();
     if (event.shiftKey) {
-      if (!chosen().length) anchor = card.dataset.session;
+      if (!chosen().length) anchor = card.dataset.task;
       chooseTo(next);
       say(`${tell()} chosen.`);
     }

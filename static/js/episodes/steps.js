@@ -11,7 +11,11 @@ async function post(data) {
   const key = focused?.dataset?.key;
   board().setAttribute("aria-busy", "true");
   try {
-    const answer = await fetch(document.querySelector("#arrange").action, { method: "POST", body: data, headers: { "X-Requested-With": "fetch" } });
+    const answer = await fetch(document.querySelector("#arrange").action, {
+      method: "POST",
+      body: data,
+      headers: { "X-Requested-With": "fetch" },
+    });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = page.querySelector("#board");
     if (!fresh) throw new Error("no board came back");
@@ -39,7 +43,9 @@ function show(stays, key) {
     return refusal.scrollIntoView({ block: "nearest" });
   }
   say(document.querySelector("#messages .message span")?.textContent ?? "");
-  const there = document.getElementById(stays) ?? document.querySelector(key ? `[data-key="${CSS.escape(key)}"]` : "#board [data-open] .card");
+  const there =
+    document.getElementById(stays) ??
+    document.querySelector(key ? `[data-key="${CSS.escape(key)}"]` : "#board [data-open] .card");
   there?.focus({ preventScroll: true });
   cardOf(there)?.scrollIntoView({ block: "nearest" });
 }
@@ -56,14 +62,14 @@ export function step(does, cards, more = {}) {
   const data = new FormData(document.querySelector("#arrange"));
   for (const name of ["task", "place", "group"]) data.delete(name);
   data.set("does", does);
-  for (const card of cards) data.append("task", card.dataset.session);
+  for (const card of cards) data.append("task", card.dataset.task);
   for (const [name, value] of Object.entries(more)) data.set(name, value);
   return post(data);
 }
 
 document.addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-step]");
-  if (!form || event.submitter?.hasAttribute("data-leaves")) return;
+  if (!form || event.submitter?.hasAttribute("data-full-page")) return;
   event.preventDefault();
   post(new FormData(form, event.submitter));
 });
@@ -79,12 +85,12 @@ document.addEventListener("keydown", (event) => {
 
 // What was chosen stays so when another card is opened beside the board.
 let kept = [];
-document.addEventListener("htmx:beforeSwap", () => (kept = chosen().map((card) => card.dataset.session)));
+document.addEventListener("htmx:beforeSwap", () => (kept = chosen().map((card) => card.dataset.task)));
 document.addEventListener("htmx:afterSwap", () => {
   for (const key of kept) {
-    const box = document.querySelector(`[data-session="${key}"] .pick`);
+    const box = document.querySelector(`[data-task="${key}"] .pick`);
     if (box) box.checked = true;
   }
   kept = [];
-  document.dispatchEvent(new Event("board:chosen"));
+  document.dispatchEvent(new Event("board:selected"));
 });

@@ -1,10 +1,32 @@
 // The editor of a grader script: CodeMirror in place of each textarea with data-code. The textarea stays in the form
 // and holds the same words, so that saving, running and what the browser restores work as without it.
 import {
-  bracketMatching, closeBrackets, closeBracketsKeymap, defaultKeymap, drawSelection, EditorState, EditorView,
-  HighlightStyle, highlightActiveLine, highlightActiveLineGutter, highlightSelectionMatches, highlightSpecialChars,
-  history, historyKeymap, indentOnInput, indentUnit, indentWithTab, json, keymap, lineNumbers, lintGutter, python,
-  searchKeymap, setDiagnostics, syntaxHighlighting, tags,
+  bracketMatching,
+  closeBrackets,
+  closeBracketsKeymap,
+  defaultKeymap,
+  drawSelection,
+  EditorState,
+  EditorView,
+  HighlightStyle,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSelectionMatches,
+  highlightSpecialChars,
+  history,
+  historyKeymap,
+  indentOnInput,
+  indentUnit,
+  indentWithTab,
+  json,
+  keymap,
+  lineNumbers,
+  lintGutter,
+  python,
+  searchKeymap,
+  setDiagnostics,
+  syntaxHighlighting,
+  tags,
 } from "../../vendor/codemirror/codemirror.min.js";
 
 const colours = HighlightStyle.define([
@@ -19,21 +41,37 @@ const colours = HighlightStyle.define([
 const looks = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "transparent", fontSize: "13px" },
   "&.cm-focused": { outline: "none" },
-  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6", maxHeight: "var(--code-height, 70vh)", overflow: "auto" },
+  ".cm-scroller": {
+    fontFamily: "var(--mono)",
+    lineHeight: "1.6",
+    maxHeight: "var(--code-height, 70vh)",
+    overflow: "auto",
+  },
   ".cm-content": { caretColor: "var(--text)", paddingBlock: "8px" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
   ".cm-gutters": { backgroundColor: "var(--sunk)", color: "var(--muted)", border: "0" },
-  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "color-mix(in srgb, var(--accent-soft) 45%, transparent)" },
+  ".cm-activeLine, .cm-activeLineGutter": {
+    backgroundColor: "color-mix(in srgb, var(--accent-soft) 45%, transparent)",
+  },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent) !important",
   },
   "&.cm-focused .cm-matchingBracket": { backgroundColor: "var(--accent-soft)", outline: "1px solid var(--accent)" },
   "&.cm-focused .cm-nonmatchingBracket": { backgroundColor: "var(--bad-soft)" },
-  ".cm-panels, .cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--text)", border: "1px solid var(--line)" },
+  ".cm-panels, .cm-tooltip": {
+    backgroundColor: "var(--raised)",
+    color: "var(--text)",
+    border: "1px solid var(--line)",
+  },
   ".cm-diagnostic": { borderLeftColor: "var(--bad)", padding: "4px 8px" },
 });
 const LANGUAGES = { python: [python(), indentUnit.of("    ")], json: [json(), indentUnit.of("  ")] };
 const views = new Map();
+
+function run() {
+  document.querySelector("[data-run]")?.click();
+  return true;
+}
 
 function enhance(area) {
   if (views.has(area)) return;
@@ -47,13 +85,29 @@ function enhance(area) {
     state: EditorState.create({
       doc: area.value,
       extensions: [
-        lineNumbers(), lintGutter(), highlightActiveLineGutter(), highlightSpecialChars(), history(), drawSelection(),
-        indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches(),
-        syntaxHighlighting(colours), looks, LANGUAGES[area.dataset.code] ?? [],
-        EditorState.tabSize.of(4), EditorState.readOnly.of(area.readOnly),
+        lineNumbers(),
+        lintGutter(),
+        highlightActiveLineGutter(),
+        highlightSpecialChars(),
+        history(),
+        drawSelection(),
+        indentOnInput(),
+        bracketMatching(),
+        closeBrackets(),
+        highlightActiveLine(),
+        highlightSelectionMatches(),
+        syntaxHighlighting(colours),
+        looks,
+        LANGUAGES[area.dataset.code] ?? [],
+        EditorState.tabSize.of(4),
+        EditorState.readOnly.of(area.readOnly),
         keymap.of([
-          { key: "Mod-Enter", run: () => (document.querySelector("[data-run]")?.click(), true) },
-          ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab,
+          { key: "Mod-Enter", run },
+          ...closeBracketsKeymap,
+          ...defaultKeymap,
+          ...searchKeymap,
+          ...historyKeymap,
+          indentWithTab,
         ]),
         EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => {
@@ -90,7 +144,7 @@ function source() {
 }
 
 // What somebody else changed is put into the textarea; the editor that stands in its place says the same.
-document.addEventListener("studio:put", (event) => {
+document.addEventListener("studio:replaced", (event) => {
   const view = views.get(event.target);
   const text = event.target.value;
   if (!view || view.state.doc.toString() === text) return;

@@ -46,32 +46,35 @@ if (since) {
 // What the user would say by the rules, shown where nothing is typed.
 const next = document.querySelector("[data-next]");
 if (next) {
-  const rows = [...document.querySelectorAll("[data-choice]")];
+  const rows = [...document.querySelectorAll("[data-intent-choice]")];
   const picked = (row) => row.querySelector("input[type=radio]:checked")?.value ?? "neither";
   const suggest = () => {
     const open = rows.filter((row) => picked(row) !== "met");
     const asked = open.filter((row) => picked(row) === "asked");
     const said = (asked.length ? asked : open.slice(0, 1)).map((row) => row.dataset.content);
-    next.placeholder = said.length ? `Empty: ${said.join("\n\n")}` : "Nothing more is said: every intent is settled, and the session ends.";
+    next.placeholder = said.length
+      ? `Empty: ${said.join("\n\n")}`
+      : "Nothing more is said: every intent is settled, and the session ends.";
   };
   suggest();
-  document.addEventListener("change", (event) => event.target.closest("[data-choice]") && suggest());
+  document.addEventListener("change", (event) => event.target.closest("[data-intent-choice]") && suggest());
 }
 
 document.addEventListener("htmx:afterRequest", (event) => {
-  const keep = event.target.closest?.("[data-keep]");
-  if (keep) keep.open = event.detail.xhr.getResponseHeader("X-Kept") !== "yes"; // refused words stay to be mended
+  const keep = event.target.closest?.("[data-extract]");
+  if (keep) keep.open = event.detail.xhr.getResponseHeader("X-Extracted") !== "yes"; // refused words stay to be mended
 });
 
-const bar = document.querySelector("[data-keep-bar]");
+const bar = document.querySelector("[data-extract-bar]");
+/** @type {ReturnType<typeof chosen>} */
 let kept = null;
 
 function chosen() {
   const selection = getSelection();
-  const words = selection.toString().trim();
-  if (!words || selection.rangeCount === 0) return null;
+  const words = selection?.toString().trim();
+  if (!selection || !words || selection.rangeCount === 0) return null;
   const range = selection.getRangeAt(0);
-  const holds = (node) => (node.nodeType === Node.TEXT_NODE ? node.parentElement : node).closest("[data-keepable]");
+  const holds = (node) => (node.nodeType === Node.TEXT_NODE ? node.parentElement : node).closest("[data-extractable]");
   const from = holds(range.startContainer);
   if (!from || from !== holds(range.endContainer)) return null;
   return { words, from, box: range.getBoundingClientRect() };
@@ -92,15 +95,17 @@ if (bar) {
   document.addEventListener("mouseup", (event) => bar.contains(event.target) || setTimeout(offer));
   document.addEventListener("keyup", (event) => event.shiftKey && setTimeout(offer));
   document.addEventListener("touchend", (event) => bar.contains(event.target) || setTimeout(offer, 300));
-  document.addEventListener("selectionchange", () => getSelection().isCollapsed && !bar.matches(":focus-within, :hover") && (bar.hidden = true));
+  document.addEventListener("selectionchange", () => {
+    if (getSelection()?.isCollapsed && !bar.matches(":focus-within, :hover")) bar.hidden = true;
+  });
   bar.addEventListener("mousedown", (event) => event.preventDefault()); // the selection stays
   bar.addEventListener("click", (event) => {
-    const as = event.target.closest("[data-keep-as]")?.dataset.keepAs;
-    const form = kept?.from.closest("article").querySelector("[data-keep] form");
-    if (!as || !form) return;
+    const as = event.target.closest("[data-extract-as]")?.dataset.extractAs;
+    const form = kept?.from.closest("article").querySelector("[data-extract] form");
+    if (!as || !kept || !form) return;
     form.elements.words.value = kept.words;
     form.requestSubmit(form.querySelector(`[name=kind][value=${as}]`));
-    getSelection().removeAllRanges();
+    getSelection()?.removeAllRanges();
     bar.hidden = true;
   });
 }

@@ -17,7 +17,7 @@ function show(index, { move = true } = {}) {
   }
   if (!move) return;
   marks[0]?.scrollIntoView({ block: "center" });
-  const side = step.closest(".ladder");
+  const side = step.closest(".outcomes");
   if (side.scrollHeight > side.clientHeight)
     side.scrollTo({ top: step.getBoundingClientRect().top - side.getBoundingClientRect().top + side.scrollTop - 80 });
 }

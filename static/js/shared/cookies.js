@@ -4,4 +4,8 @@ export function remember(name, value) {
   document.cookie = `${name}=${value}; path=/; max-age=${age}; samesite=lax`;
 }
 
-export const read = (name) => document.cookie.split("; ").find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1);
+export const read = (name) =>
+  document.cookie
+    .split("; ")
+    .find((one) => one.startsWith(`${name}=`))
+    ?.slice(name.length + 1);

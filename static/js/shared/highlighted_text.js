@@ -1,103 +1,71 @@
-// A text field's mirror holds the same words behind it: it gives the field its height and underlines what findings
-// and remarks are about. It follows what is typed: a finding by its words, a remark by its place.
+// A text field's mirror holds the same text behind it: it gives the field its height and underlines what findings
+// and comments are about. A finding is found by its words, a comment by its position.
+import { findingSpans, moveSpan, pieces } from "./text_spans.js";
+
 const mirrorOf = (area) => (area.previousElementSibling?.matches(".mirror") ? area.previousElementSibling : null);
 
-function known(mirror, text) {
-  mirror.found ??= JSON.parse(mirror.dataset.found ?? "[]");
-  mirror.talk ??= [];
-  mirror.says ??= text;
-}
+const states = new WeakMap();
 
-// Length of the beginning (or end) that two texts share.
-function shared(one, other, end = false) {
-  const most = Math.min(one.length, other.length);
-  let length = 0;
-  const at = (text, place) => text[end ? text.length - 1 - place : place];
-  while (length < most && at(one, length) === at(other, length)) length += 1;
-  return length;
-}
-
-// Where a remark's words are after one edit; where they were typed over, wherever they are said once.
-function moved(one, before, after) {
-  const head = shared(before, after);
-  const tail = before.length - shared(before, after, true);
-  const by = after.length - before.length;
-  if (one.end <= head) return one;
-  if (one.start >= tail) return { ...one, start: one.start + by, end: one.end + by };
-  if (one.start <= head && one.end >= tail && one.end + by > one.start) return { ...one, end: one.end + by };
-  const first = after.indexOf(one.words);
-  if (first < 0 || first !== after.lastIndexOf(one.words)) return { ...one, start: 0, end: 0 };
-  return { ...one, start: first, end: first + one.words.length };
-}
-
-function spansOf(mirror, text) {
-  const spans = [];
-  let end = 0;
-  const found = mirror.found.map((one) => [text.indexOf(one.words), one]).filter(([start, one]) => one.words && start >= 0);
-  for (const [start, one] of found.sort(([a], [b]) => a - b)) {
-    if (start < end) continue;
-    end = start + one.words.length;
-    spans.push({ start, end, css: one.severity, title: one.message });
-  }
-  for (const one of mirror.talk) if (one.end > one.start) spans.push({ ...one, css: "talk" });
-  return spans;
+function stateOf(mirror, text) {
+  if (!states.has(mirror))
+    states.set(mirror, { text, findings: JSON.parse(mirror.dataset.findings ?? "[]"), comments: [] });
+  return states.get(mirror);
 }
 
 export function follow(area) {
   const mirror = mirrorOf(area);
   if (!mirror) return;
   const text = area.value;
-  known(mirror, text);
-  if (mirror.says !== text) {
-    mirror.talk = mirror.talk.map((one) => moved(one, mirror.says, text));
-    mirror.says = text;
+  const state = stateOf(mirror, text);
+  if (state.text !== text) {
+    state.comments = state.comments.map((span) => moveSpan(span, state.text, text));
+    state.text = text;
   }
-  const spans = spansOf(mirror, text);
-  const borders = [...new Set([0, text.length, ...spans.flatMap((one) => [one.start, one.end])])].sort((a, b) => a - b);
-  const parts = borders.slice(1).map((end, index) => {
-    const start = borders[index];
-    const over = spans.filter((one) => one.start <= start && end <= one.end);
-    const piece = text.slice(start, end);
-    if (!over.length) return piece;
-    const made = document.createElement("mark");
-    made.className = [...new Set(over.map((one) => one.css))].join(" ");
-    made.title = over.map((one) => one.title).join("\n");
-    made.textContent = piece;
-    return made;
+  const comments = state.comments.filter((span) => span.end > span.start);
+  const spans = [...findingSpans(state.findings, text), ...comments.map((span) => ({ ...span, className: "comment" }))];
+  const parts = pieces(text, spans).map((piece) => {
+    if (!piece.spans.length) return piece.text;
+    const mark = document.createElement("mark");
+    mark.className = [...new Set(piece.spans.map((span) => span.className))].join(" ");
+    mark.title = piece.spans.map((span) => span.title).join("\n");
+    mark.textContent = piece.text;
+    return mark;
   });
   mirror.replaceChildren(...parts, "\n");
 }
 
-// Underline these words, `[{words, severity, message}]`, in place of what findings underlined.
-export function mark(area, found) {
+// Replaces the findings that are underlined, `[{words, severity, message}]`.
+export function markFindings(area, findings) {
   const mirror = mirrorOf(area);
   if (!mirror) return;
-  known(mirror, area.value);
-  if (JSON.stringify(found) === JSON.stringify(mirror.found)) return;
-  mirror.found = found;
+  const state = stateOf(mirror, area.value);
+  if (JSON.stringify(findings) === JSON.stringify(state.findings)) return;
+  state.findings = findings;
   follow(area);
 }
 
-// Underline where remarks stand, `[{thread, start, end, words, title}]`, in place of those of before.
-export function markTalk(area, talk) {
+// Replaces the comments that are underlined, `[{thread, start, end, words, title}]`.
+export function markComments(area, comments) {
   const mirror = mirrorOf(area);
   if (!mirror) return;
-  known(mirror, area.value);
-  if (!talk.length && !mirror.talk.length) return;
-  mirror.talk = talk;
+  const state = stateOf(mirror, area.value);
+  if (!comments.length && !state.comments.length) return;
+  state.comments = comments;
   follow(area);
 }
 
-export function talkAt(area, place) {
-  return (mirrorOf(area)?.talk ?? []).find((one) => one.start <= place && place <= one.end && one.end > one.start);
+export function commentAt(area, position) {
+  const mirror = mirrorOf(area);
+  const comments = mirror ? stateOf(mirror, area.value).comments : [];
+  return comments.find((span) => span.start <= position && position <= span.end && span.end > span.start);
 }
 
-// Where a place of the text is drawn, in the window.
-export function drawnAt(area, place) {
+// The client rectangle of a position in the text.
+export function rectangleAt(area, position) {
   const mirror = mirrorOf(area);
   const range = document.createRange();
   const walker = document.createTreeWalker(mirror, NodeFilter.SHOW_TEXT);
-  let left = place;
+  let left = position;
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (left <= node.length) {
       range.setStart(node, Math.max(0, left - 1));

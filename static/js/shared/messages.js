@@ -7,6 +7,11 @@ function tell(text) {
   line.textContent = text;
   box.append(line);
 }
-document.addEventListener("htmx:sendError", () => tell("The studio cannot be reached. What you typed is still here: try again in a moment."));
+document.addEventListener("htmx:sendError", () =>
+  tell("The studio cannot be reached. What you typed is still here: try again in a moment."),
+);
 document.addEventListener("htmx:responseError", (event) =>
-  tell(`That did not work (${event.detail.xhr.status}). What you typed is still here: load the page again to see what is stored.`));
+  tell(
+    `That did not work (${event.detail.xhr.status}). What you typed is still here: load the page again to see what is stored.`,
+  ),
+);

@@ -20,19 +20,23 @@ const fits = (place, words) => words.every((word) => plain(`${place.label} ${pla
 
 function known() {
   const rooms = [...document.querySelectorAll("[data-room-name]")].map((link) => ({
-    kind: "Room", label: link.dataset.roomName, detail: `g ${link.dataset.roomKey}`, url: link.href,
+    kind: "Room",
+    label: link.dataset.roomName,
+    detail: `g ${link.dataset.roomKey}`,
+    url: link.href,
   }));
   const seen = new Set();
   const actions = [];
   for (const element of document.querySelectorAll("main [data-key], .top [data-key]")) {
     const label = (element.dataset.keyLabel ?? (element.title || element.textContent)).trim();
-    if (!label || seen.has(label) || element.disabled || element.matches("[data-palette-open]") || !visible(element)) continue;
+    if (!label || seen.has(label) || element.disabled || element.matches("[data-palette-open]") || !visible(element))
+      continue;
     seen.add(label);
-    actions.push({kind: "Here", label, detail: element.dataset.key, element});
+    actions.push({ kind: "Here", label, detail: element.dataset.key, element });
   }
   for (const opener of document.querySelectorAll("[data-theme-toggle], [data-keys-open]")) {
     const label = (opener.title || opener.firstChild.textContent).trim();
-    if (label) actions.push({kind: "Here", label, detail: "", element: opener});
+    if (label) actions.push({ kind: "Here", label, detail: "", element: opener });
   }
   return [...actions, ...rooms];
 }
@@ -40,23 +44,25 @@ function known() {
 function draw(places) {
   shown = places;
   chosen = 0;
-  list.replaceChildren(...places.map((place, number) => {
-    const row = document.createElement("li");
-    row.id = `palette-${number}`;
-    row.setAttribute("role", "option");
-    const label = document.createElement("span");
-    label.className = "label";
-    label.textContent = place.label;
-    const detail = document.createElement("span");
-    detail.className = place.kind === "Here" || place.kind === "Room" ? "detail key" : "detail";
-    detail.textContent = place.detail;
-    const kind = document.createElement("span");
-    kind.className = "kind";
-    kind.textContent = place.kind;
-    row.append(label, detail, kind);
-    row.addEventListener("click", () => go(number));
-    return row;
-  }));
+  list.replaceChildren(
+    ...places.map((place, number) => {
+      const row = document.createElement("li");
+      row.id = `palette-${number}`;
+      row.setAttribute("role", "option");
+      const label = document.createElement("span");
+      label.className = "label";
+      label.textContent = place.label;
+      const detail = document.createElement("span");
+      detail.className = place.kind === "Here" || place.kind === "Room" ? "detail key" : "detail";
+      detail.textContent = place.detail;
+      const kind = document.createElement("span");
+      kind.className = "kind";
+      kind.textContent = place.kind;
+      row.append(label, detail, kind);
+      row.addEventListener("click", () => go(number));
+      return row;
+    }),
+  );
   count.textContent = places.length === 1 ? "1 place" : `${places.length} places`;
   choose(0);
 }
@@ -64,9 +70,9 @@ function draw(places) {
 function choose(number) {
   if (!shown.length) return field.removeAttribute("aria-activedescendant");
   chosen = (number + shown.length) % shown.length;
-  [...list.children].forEach((row, place) => row.setAttribute("aria-selected", String(place === chosen)));
+  for (const [place, row] of [...list.children].entries()) row.setAttribute("aria-selected", String(place === chosen));
   field.setAttribute("aria-activedescendant", `palette-${chosen}`);
-  list.children[chosen].scrollIntoView({block: "nearest"});
+  list.children[chosen].scrollIntoView({ block: "nearest" });
 }
 
 function go(number) {
@@ -79,7 +85,12 @@ function go(number) {
 }
 
 function everywhere(text) {
-  return {kind: "Search", label: `Search everything for “${text}”`, detail: "", url: `${dialog.dataset.search}?q=${encodeURIComponent(text)}`};
+  return {
+    kind: "Search",
+    label: `Search everything for “${text}”`,
+    detail: "",
+    url: `${dialog.dataset.search}?q=${encodeURIComponent(text)}`,
+  };
 }
 
 function typed() {
@@ -96,16 +107,19 @@ function typed() {
 async function ask(text, here) {
   asking = new AbortController();
   try {
-    const answer = await fetch(`${dialog.dataset.places}?q=${encodeURIComponent(text)}`, {signal: asking.signal, headers: {Accept: "application/json"}});
+    const answer = await fetch(`${dialog.dataset.places}?q=${encodeURIComponent(text)}`, {
+      signal: asking.signal,
+      headers: { Accept: "application/json" },
+    });
     if (!answer.ok || answer.redirected) return told();
-    const {places} = await answer.json();
+    const { places } = await answer.json();
     const before = shown[chosen];
     draw([...here.slice(0, 4), ...places, everywhere(text)]);
     const still = shown.findIndex((place) => before && place.kind === before.kind && place.label === before.label);
     if (still > 0 && (stepped || before.kind !== "Search")) choose(still);
     told();
   } catch (problem) {
-    if (problem.name === "AbortError") return;
+    if (problem instanceof DOMException && problem.name === "AbortError") return;
     count.textContent = "The studio cannot be reached.";
     told();
   }
@@ -147,7 +161,7 @@ if (dialog) {
   field.addEventListener("input", typed);
   field.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
-    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) {
       event.preventDefault();
       stepped = true;

@@ -1,5 +1,12 @@
 // Progress grids: one stop for Tab, arrows move between sessions, and the line below says which one it is.
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -Infinity], End: [0, Infinity] };
+const STEPS = {
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+};
 
 const cellsOf = (row) => [...row.querySelectorAll("a.cell")];
 const rowsOf = (grid) => [...grid.querySelectorAll(".cells")].filter((row) => row.querySelector("a.cell"));
@@ -11,10 +18,10 @@ function choose(grid, cell) {
 
 function say(grid, cell) {
   const who = cell.closest("ol").getAttribute("aria-label");
-  grid.querySelector("[data-standing-says]").textContent = `${cell.title} – ${who.replace(/^Sessions of /, "")}`;
+  grid.querySelector("[data-progress-status]").textContent = `${cell.title} – ${who.replace(/^Sessions of /, "")}`;
 }
 
-for (const grid of document.querySelectorAll("[data-standing]")) {
+for (const grid of document.querySelectorAll("[data-progress]")) {
   const all = [...grid.querySelectorAll("a.cell")];
   for (const [place, cell] of all.entries()) cell.tabIndex = place ? -1 : 0;
   grid.addEventListener("keydown", (event) => {

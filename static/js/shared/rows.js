@@ -24,6 +24,7 @@ export function number(list, quiet = false) {
 function place(list, rows) {
   const there = rowsOf(list);
   for (const row of there) if (!rows.includes(row)) row.remove();
+  /** @type {any} */
   let before = null;
   for (const row of rows) {
     const next = before ? before.nextElementSibling : list.firstElementChild;
@@ -38,7 +39,12 @@ export function together(list, act) {
     rows: rowsOf(list),
     inner: new Map([...list.querySelectorAll("[data-rows]")].map((inside) => [inside, rowsOf(inside)])),
     words: new Map([...list.querySelectorAll(WORDS)].map((input) => [input, input.value])),
-    links: new Map([...(list.closest("form") ?? list).querySelectorAll(".links input")].map((one) => [one, [one.checked, one.value]])),
+    links: new Map(
+      [...(list.closest("form") ?? list).querySelectorAll(".links input")].map((one) => [
+        one,
+        [one.checked, one.value],
+      ]),
+    ),
     focus: document.activeElement,
     caret: document.activeElement?.selectionStart,
   });
@@ -84,6 +90,7 @@ function redo() {
   typed = false;
 }
 
+/** @returns {any} the new row */
 export function blank(list, after) {
   const shared = list.dataset.blank && document.getElementById(list.dataset.blank);
   const template = shared || list.querySelector(":scope > template[data-row-blank]");
@@ -109,7 +116,7 @@ function move(row, by) {
   together(row.parentElement, () => {
     if (by < 0) other.before(row);
     else other.after(row);
-    if (row.contains(focused)) focused.focus();
+    if (row.contains(focused)) focused?.focus();
   });
 }
 
@@ -117,7 +124,8 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-row-add], [data-row-up], [data-row-down], [data-row-remove]");
   if (!button) return;
   event.preventDefault();
-  if ("rowAdd" in button.dataset) return add(document.querySelector(`[data-rows="${CSS.escape(button.dataset.rowAdd)}"]`));
+  if ("rowAdd" in button.dataset)
+    return add(document.querySelector(`[data-rows="${CSS.escape(button.dataset.rowAdd)}"]`));
   const row = button.closest("[data-row]");
   if ("rowUp" in button.dataset) return move(row, -1);
   if ("rowDown" in button.dataset) return move(row, 1);
@@ -134,7 +142,11 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   const undoing = (event.ctrlKey || event.metaKey) && !event.altKey ? event.key.toLowerCase() : "";
-  if (["z", "y"].includes(undoing) && event.target.closest?.("form[data-guard], body") && (done.length || undone.length)) {
+  if (
+    ["z", "y"].includes(undoing) &&
+    event.target.closest?.("form[data-guard], body") &&
+    (done.length || undone.length)
+  ) {
     const again = undoing === "y" || event.shiftKey;
     const act = again ? redo : undo;
     if (!typed) {

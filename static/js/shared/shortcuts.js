@@ -103,5 +103,6 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-keys-open]")) list();
   const closer = event.target.closest("[data-close]");
   if (closer) closer.closest("dialog, .message")?.[closer.closest("dialog") ? "close" : "remove"]();
-  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  for (const menu of document.querySelectorAll("details.menu[open]"))
+    if (!menu.contains(event.target)) menu.open = false;
 });

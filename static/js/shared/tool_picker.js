@@ -12,7 +12,8 @@ function start(picker) {
   const domains = [...list.querySelectorAll("[data-picker-domain]")];
   function shownOf(domain) {
     const found = [];
-    for (let row = domain.nextElementSibling; row?.matches("[data-picker-row]"); row = row.nextElementSibling) if (!row.hidden) found.push(row);
+    for (let row = domain.nextElementSibling; row?.matches("[data-picker-row]"); row = row.nextElementSibling)
+      if (!row.hidden) found.push(row);
     return found;
   }
 

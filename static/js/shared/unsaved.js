@@ -3,7 +3,7 @@ const changed = new WeakSet();
 let leaving = false;
 
 function say(form) {
-  const place = document.querySelector("[data-saved]");
+  const place = document.querySelector("[data-save-status]");
   if (place && !changed.has(form)) place.textContent = "not saved yet";
   changed.add(form);
 }

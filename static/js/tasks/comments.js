@@ -1,16 +1,16 @@
 // Remarks on words: select them in a field, and a small button (or Ctrl-Alt-M) begins a remark on just these. Words
 // that are talked about are underlined; a click on them shows the talk.
-import { drawnAt, markTalk, talkAt } from "../shared/highlighted_text.js";
+
 import { go } from "../drafts/form.js";
+import { commentAt, markComments, rectangleAt } from "../shared/highlighted_text.js";
+import { codePoints, utf16Offset } from "../shared/text_spans.js";
 
 const task = document.querySelector("form#task");
-const bar = document.querySelector("[data-on-words]");
+const bar = document.querySelector("[data-selection-bar]");
 const AROUND = 48;
 const WHOLE = ["title", "description", "initial_request", "reference_workflow", "files_read"];
 
 const compose = () => document.querySelector("[data-compose]");
-const letters = (text) => [...text].length; // the studio counts letters, the browser half of some
-const unitsOf = (text, count) => [...text].slice(0, count).join("").length;
 
 // Who may not edit reads and selects: the fields are open, and nothing in them changes.
 function read() {
@@ -20,7 +20,10 @@ function read() {
     if (control.matches("textarea")) control.readOnly = true;
     else control.disabled = true;
   parts.disabled = false;
-  parts.addEventListener("keydown", (event) => event.altKey && event.key.startsWith("Arrow") && event.stopPropagation());
+  parts.addEventListener(
+    "keydown",
+    (event) => event.altKey && event.key.startsWith("Arrow") && event.stopPropagation(),
+  );
 }
 
 function placeOf(area) {
@@ -34,25 +37,32 @@ function underline() {
   for (const card of document.querySelectorAll("[data-thread][data-input]")) {
     const area = task?.querySelector(`textarea[name="${CSS.escape(card.dataset.input)}"]`);
     if (!area) continue;
-    const words = card.dataset.words;
-    let start = unitsOf(area.value, Number(card.dataset.start));
+    const words = card.dataset.quoteText;
+    let start = utf16Offset(area.value, Number(card.dataset.start));
     if (!area.value.startsWith(words, start)) start = area.value.indexOf(words);
     if (start < 0) continue;
-    const one = { thread: card.dataset.thread, start, end: start + words.length, words, title: card.getAttribute("aria-label") };
+    const one = {
+      thread: card.dataset.thread,
+      start,
+      end: start + words.length,
+      words,
+      title: card.getAttribute("aria-label"),
+    };
     talk.set(area, [...(talk.get(area) ?? []), one]);
   }
-  for (const area of task?.querySelectorAll(".area > textarea") ?? []) markTalk(area, talk.get(area) ?? []);
+  for (const area of task?.querySelectorAll(".area > textarea") ?? []) markComments(area, talk.get(area) ?? []);
   const open = new Set([...document.querySelectorAll("[data-thread]")].map((card) => card.dataset.thread));
-  for (const line of document.querySelectorAll("[data-beside]")) line.hidden = !open.has(line.dataset.beside);
+  for (const line of document.querySelectorAll("[data-comment-line]"))
+    line.hidden = !open.has(line.dataset.commentLine);
 }
 
 // The lines beside the fields, as the talk stands now: it came without the rest of the page.
 function lines() {
-  for (const line of document.querySelector("#remarks [data-lines]")?.content.children ?? []) {
-    const there = document.querySelector(`[data-beside="${CSS.escape(line.dataset.beside)}"]`);
+  for (const line of document.querySelector("#remarks [data-comment-lines]")?.content.children ?? []) {
+    const there = document.querySelector(`[data-comment-line="${CSS.escape(line.dataset.commentLine)}"]`);
     const made = document.importNode(line, true);
     if (there) there.replaceWith(made);
-    else document.getElementById(line.dataset.place)?.after(made);
+    else document.getElementById(line.dataset.anchor)?.after(made);
   }
 }
 
@@ -66,9 +76,9 @@ function chosen() {
 function offer() {
   if (!bar) return;
   const now = chosen();
-  if (!now || !now.words.trim()) return (bar.hidden = true);
-  const box = drawnAt(now.area, now.end);
-  bar.hidden = false;
+  bar.hidden = !now?.words.trim();
+  if (!now || bar.hidden) return;
+  const box = rectangleAt(now.area, now.end);
   const left = Math.min(box.right, document.documentElement.clientWidth - bar.offsetWidth - 8);
   bar.style.left = `${Math.max(8, left) + scrollX}px`;
   bar.style.top = `${box.bottom + 6 + scrollY}px`;
@@ -77,7 +87,7 @@ function offer() {
 function drop() {
   const form = compose();
   for (const name of ["words", "before", "after", "start"]) form.elements[name].value = "";
-  form.querySelector("[data-chosen]").hidden = true;
+  form.querySelector("[data-quote]").hidden = true;
 }
 
 function begin({ suggest = false } = {}) {
@@ -93,9 +103,9 @@ function begin({ suggest = false } = {}) {
     form.elements.words.value = now.words;
     form.elements.before.value = now.value.slice(Math.max(0, now.start - AROUND), now.start);
     form.elements.after.value = now.value.slice(now.end, now.end + AROUND);
-    form.elements.start.value = letters(now.value.slice(0, now.start));
-    form.querySelector("[data-chosen] blockquote").textContent = now.words;
-    form.querySelector("[data-chosen]").hidden = false;
+    form.elements.start.value = codePoints(now.value.slice(0, now.start));
+    form.querySelector("[data-quote] blockquote").textContent = now.words;
+    form.querySelector("[data-quote]").hidden = false;
   }
   bar.hidden = true;
   const change = form.querySelector("[data-suggest]");
@@ -122,12 +132,13 @@ function fill(form, again = false) {
 }
 
 let typed = new Map();
+/** @type {Record<string, any> | null} */
+let submitted = null;
 function remember(sent) {
   typed = new Map();
   for (const area of document.querySelectorAll("#remarks textarea[id]"))
     if (area.value !== area.defaultValue && !sent?.contains(area)) typed.set(area.id, area.value);
-  typed.open = [...document.querySelectorAll("#remarks article details.answer[open]")].map((one) => one.closest("article").id);
-  typed.sent = sent && Object.fromEntries(new FormData(sent));
+  submitted = sent && Object.fromEntries(new FormData(sent));
 }
 
 function bringBack() {
@@ -139,11 +150,12 @@ function bringBack() {
     area.closest("details.answer, details[data-suggest]")?.setAttribute("open", "");
   }
   const form = compose();
-  if (!refused || !form || !typed.sent || !("about" in typed.sent)) return;
-  for (const [name, value] of Object.entries(typed.sent)) if (name !== "csrfmiddlewaretoken") form.elements[name].value = value;
-  form.querySelector("[data-chosen]").hidden = !typed.sent.words;
-  form.querySelector("[data-chosen] blockquote").textContent = typed.sent.words;
-  form.querySelector("[data-suggest]").open = Boolean(typed.sent.suggest);
+  if (!refused || !form || !submitted || !("about" in submitted)) return;
+  for (const [name, value] of Object.entries(submitted))
+    if (name !== "csrfmiddlewaretoken") form.elements[name].value = value;
+  form.querySelector("[data-quote]").hidden = !submitted.words;
+  form.querySelector("[data-quote] blockquote").textContent = submitted.words;
+  form.querySelector("[data-suggest]").open = Boolean(submitted.suggest);
 }
 
 function show(thread) {
@@ -164,7 +176,7 @@ if (task) {
   task.addEventListener("click", (event) => {
     const area = event.target;
     if (!area.matches?.(".area > textarea") || area.selectionStart !== area.selectionEnd) return;
-    const talk = talkAt(area, area.selectionStart);
+    const talk = commentAt(area, area.selectionStart);
     if (talk) show(talk.thread);
   });
   bar?.addEventListener("mousedown", (event) => event.preventDefault()); // the words stay selected
@@ -178,7 +190,7 @@ if (task) {
     begin({ suggest: event.key.toLowerCase() === "s" });
   });
   document.addEventListener("click", (event) => {
-    if (event.target.closest("[data-chosen-drop]")) {
+    if (event.target.closest("[data-quote-remove]")) {
       drop();
       compose().elements.text.focus();
     }
@@ -187,8 +199,9 @@ if (task) {
     const area = card && task.querySelector(`textarea[name="${CSS.escape(card.dataset.input)}"]`);
     if (!area || !go(card.dataset.input)) return;
     event.preventDefault();
-    const start = unitsOf(area.value, Number(card.dataset.start));
-    if (area.value.startsWith(card.dataset.words, start)) area.setSelectionRange(start, start + card.dataset.words.length);
+    const start = utf16Offset(area.value, Number(card.dataset.start));
+    if (area.value.startsWith(card.dataset.quoteText, start))
+      area.setSelectionRange(start, start + card.dataset.quoteText.length);
     show(card.dataset.thread);
   });
   document.addEventListener("change", (event) => {
@@ -209,7 +222,10 @@ if (task) {
     },
     true,
   );
-  document.addEventListener("htmx:beforeSwap", (event) => event.target.id === "remarks" && remember(event.detail.requestConfig?.elt));
+  document.addEventListener(
+    "htmx:beforeSwap",
+    (event) => event.target.id === "remarks" && remember(event.detail.requestConfig?.elt),
+  );
   document.addEventListener("htmx:afterSettle", () => {
     bringBack();
     lines();

@@ -1,18 +1,24 @@
 // A file below its row: looked at, and its text edited in place. The text is a field of the page like any other while it
 // is edited; “Done” stores it.
 import { form, later } from "../drafts/form.js";
-import { free, keyOf, list, pathOf, post, put, take } from "./uploads.js";
 import { rowsOf } from "../shared/rows.js";
+import { free, keyOf, list, pathOf, post, put, take } from "./uploads.js";
 
 const addresses = document.querySelector("[data-files]")?.dataset;
 const HOLDERS = "[data-file], [data-artifact]"; // rows of the workspace's files, and of what is left behind
-const inside = (row) => row.querySelector("[data-file-inside]");
+const inside = (row) => row.querySelector("[data-file-panel]");
 const listOf = (row) => row.querySelector(":scope > input[type=hidden]").name;
 const own = (row, name) => row.querySelector(`[name="${CSS.escape(`${listOf(row)}.${keyOf(row)}.${name}`)}"]`);
 const INDENT = { py: "    ", tsv: "\t" };
 
 async function part(row, name) {
-  const query = new URLSearchParams({ file: own(row, "stored").value, path: pathOf(row).value, part: name, key: keyOf(row), list: listOf(row) });
+  const query = new URLSearchParams({
+    file: own(row, "stored").value,
+    path: pathOf(row).value,
+    part: name,
+    key: keyOf(row),
+    list: listOf(row),
+  });
   const answer = await fetch(`${addresses.look}?${query}`, { redirect: "error" }).catch(() => null);
   if (answer?.ok) return answer.text();
   return '<p class="small bad">It cannot be shown just now: look again when you are connected and signed in.</p>';
@@ -20,7 +26,7 @@ async function part(row, name) {
 
 async function look(row) {
   const place = inside(row);
-  const opener = row.querySelector("[data-file-look]");
+  const opener = row.querySelector("[data-file-preview]");
   if (!place.hidden && !place.querySelector("[data-file-text]")) {
     place.hidden = true;
     opener.setAttribute("aria-expanded", "false");
@@ -53,8 +59,11 @@ async function done(row) {
   const mark = own(row, "form").value.includes("mark") ? "\ufeff" : "";
   const reference = row.matches("[data-artifact]") ? keyOf(row) : "";
   const said = await post(pathOf(row).value.trim(), new Blob([mark + lines]), { reference });
-  const flaw = row.querySelector("[data-file-flaw]");
-  if (!said.row) return void (flaw.textContent = said.problem);
+  const flaw = row.querySelector("[data-file-syntax]");
+  if (!said.row) {
+    flaw.textContent = said.problem;
+    return;
+  }
   for (const name of ["stored", "form"]) own(row, name).value = said.row.querySelector(`[name$=".${name}"]`).value;
   row.querySelector("[data-file-size]").textContent = said.row.querySelector("[data-file-size]").textContent;
   inside(row).replaceChildren();
@@ -67,10 +76,15 @@ async function done(row) {
 async function check(area) {
   const row = area.closest(HOLDERS);
   const body = new URLSearchParams({ path: pathOf(row).value, text: area.value });
-  const answer = await fetch(addresses.syntax, { method: "POST", body, redirect: "error", headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value } }).catch(() => null);
+  const answer = await fetch(addresses.syntax, {
+    method: "POST",
+    body,
+    redirect: "error",
+    headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
+  }).catch(() => null);
   if (!answer?.ok) return;
   const said = await answer.json();
-  const place = row.querySelector("[data-file-flaw]");
+  const place = row.querySelector("[data-file-syntax]");
   if (!place) return;
   place.replaceChildren();
   if (!said.problem) return;
@@ -80,7 +94,11 @@ async function check(area) {
   place.append(to);
 }
 function goTo(area, line) {
-  const before = area.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+  const before =
+    area.value
+      .split("\n")
+      .slice(0, line - 1)
+      .join("\n").length + (line > 1 ? 1 : 0);
   const end = area.value.indexOf("\n", before);
   area.focus();
   area.setSelectionRange(before, end < 0 ? area.value.length : end);
@@ -90,7 +108,9 @@ function goTo(area, line) {
 function judge(row) {
   const path = pathOf(row).value.trim();
   const bare = row.matches("[data-artifact]") && !own(row, "stored").value;
-  const others = rowsOf(row.parentElement).filter((other) => other !== row).map((other) => pathOf(other).value.trim());
+  const others = rowsOf(row.parentElement)
+    .filter((other) => other !== row)
+    .map((other) => pathOf(other).value.trim());
   const same = path && others.find((other) => (bare ? other === path : other.toLowerCase() === path.toLowerCase()));
   const wrong = same ? `There is “${same}” already: choose another name.` : bare ? "" : unfit(path);
   const place = row.querySelector("[data-file-problem]");
@@ -100,8 +120,10 @@ function judge(row) {
 }
 function unfit(path) {
   if (!path) return "Give the file a name.";
-  if (/^\/|\\|(^|\/)\.{0,2}(\/|$)/.test(path)) return "The name leads out of the workspace: write it like notes/plan.md.";
-  if (/^(task\.yaml|\.history|\.result|\.eval_result)(\/|$)/.test(path)) return `“${path.split("/")[0]}” belongs to the format: choose another name.`;
+  if (/^\/|\\|(^|\/)\.{0,2}(\/|$)/.test(path))
+    return "The name leads out of the workspace: write it like notes/plan.md.";
+  if (/^(task\.yaml|\.history|\.result|\.eval_result)(\/|$)/.test(path))
+    return `“${path.split("/")[0]}” belongs to the format: choose another name.`;
   return "";
 }
 
@@ -113,7 +135,7 @@ for (const section of document.querySelectorAll("[data-files], [data-references]
     const fresh = event.target.closest("[data-file-new]");
     if (fresh) return void make();
     if (!row || event.ctrlKey || event.metaKey) return;
-    if (event.target.closest("[data-file-look]")) {
+    if (event.target.closest("[data-file-preview]")) {
       event.preventDefault();
       look(row);
     } else if (event.target.closest("[data-file-edit]")) edit(row);
@@ -143,7 +165,9 @@ for (const section of document.querySelectorAll("[data-files], [data-references]
 }
 
 async function make() {
-  const path = rowsOf(list).some((row) => pathOf(row).value.toLowerCase() === "notes.md") ? free("notes.md") : "notes.md";
+  const path = rowsOf(list).some((row) => pathOf(row).value.toLowerCase() === "notes.md")
+    ? free("notes.md")
+    : "notes.md";
   const said = await post(path, new Blob([]));
   if (!said.row) return take([{ file: new File([], path), path }]); // says why, and offers to try again
   const row = put(said.row);

@@ -1,11 +1,11 @@
 // Findings worked with: from one to the next by key, mended with one click, waived without losing what is typed.
 import { asText, field, form, go, words } from "../drafts/form.js";
-import { check, show } from "./live_checks.js";
 import { follow } from "../shared/highlighted_text.js";
 import { blank, together } from "../shared/rows.js";
+import { check, show } from "./live_checks.js";
 
 const pane = document.querySelector("[data-pane]");
-const problem = document.querySelector("[data-judge-problem]");
+const problem = document.querySelector("[data-dismissal-problem]");
 
 function step(by) {
   const all = [...pane.querySelectorAll("[data-finding]")];
@@ -36,7 +36,9 @@ function act(change) {
   if ("put" in change) return put(change.put, change.value);
   const list = listOf(change.remove ?? change.add);
   if (change.remove) {
-    const key = form.querySelector(`[data-rows] > [data-row] > input[name="${CSS.escape(change.remove)}"][value="${CSS.escape(change.row)}"]`);
+    const key = form.querySelector(
+      `[data-rows] > [data-row] > input[name="${CSS.escape(change.remove)}"][value="${CSS.escape(change.row)}"]`,
+    );
     return key?.closest("[data-row]").remove();
   }
   const rows = list.querySelectorAll(":scope > [data-row]");
@@ -48,7 +50,7 @@ function act(change) {
 }
 
 function mend(button) {
-  const changes = JSON.parse(button.dataset.mend);
+  const changes = JSON.parse(button.dataset.fix);
   const list = changes.map((change) => change.remove ?? change.add).find(Boolean);
   together(list ? listOf(list) : form, () => changes.forEach(act));
   const place = changes[0].put ?? "";
@@ -60,7 +62,7 @@ function mend(button) {
 // A verdict on what stands on the page, saved or not: the page's words go along, and its findings come back.
 async function judge(own, button) {
   const body = new URLSearchParams(asText(words()));
-  for (const [name, value] of new FormData(own)) body.set(name, value);
+  for (const [name, value] of new FormData(own)) body.set(name, String(value));
   if (button) button.disabled = true;
   let said;
   try {
@@ -82,13 +84,13 @@ if (pane && form) {
   pane.addEventListener("click", (event) => {
     const stepper = event.target.closest("[data-step]");
     if (stepper) return step(Number(stepper.dataset.step));
-    const button = event.target.closest("[data-mend]");
+    const button = event.target.closest("[data-fix]");
     if (button) mend(button);
   });
   document.addEventListener(
     "submit",
     (event) => {
-      if (!event.target.matches("[data-judge]")) return;
+      if (!event.target.matches("[data-dismissal]")) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       judge(event.target, event.submitter);

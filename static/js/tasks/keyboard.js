@@ -1,9 +1,10 @@
 // Intents and items are written like lines: Enter adds one or splits it at the caret, Backspace at its start joins it
 // to the one before, several pasted lines become several rows. Shift-Enter breaks a line inside of one.
-import { blank, rowsOf, together } from "../shared/rows.js";
-import { follow } from "../shared/highlighted_text.js";
-import { groupOf, offer, share } from "./links.js";
+
 import { form, lineOf } from "../drafts/form.js";
+import { follow } from "../shared/highlighted_text.js";
+import { blank, rowsOf, together } from "../shared/rows.js";
+import { groupOf, offer, share } from "./links.js";
 
 const LISTS = ["intents", "checklist"];
 const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/;
@@ -60,11 +61,16 @@ function gather(row, before) {
     if (rowsOf(to).some((own) => valuesOf(own).join("\0") === values.join("\0"))) continue;
     const rows = rowsOf(to);
     const next = blank(to, rows[rows.length - 1]);
-    inputsOf(next).forEach((input, at) => (input.value = values[at]));
+    for (const [at, input] of inputsOf(next).entries()) input.value = values[at];
   }
   const [evidence, own] = [row, before].map((one) => one.querySelector('textarea[name$=".evidence"]'));
   if (!evidence || !own) return;
-  const lines = [own, evidence].flatMap((area) => area.value.split("\n").map((line) => line.trim()).filter(Boolean));
+  const lines = [own, evidence].flatMap((area) =>
+    area.value
+      .split("\n")
+      .map((line) => line.trim())
+      .filter(Boolean),
+  );
   own.value = [...new Set(lines)].join("\n");
 }
 const inputsOf = (row) => [...row.querySelectorAll("select, input:not([type=hidden])")];
@@ -85,7 +91,8 @@ function step(row, area, up) {
 function inLine(event) {
   const area = event.target;
   const row = area.closest?.("[data-row]");
-  if (!row || !LISTS.includes(row.parentElement.dataset.rows) || lineOf(row) !== area || !form?.contains(row)) return null;
+  if (!row || !LISTS.includes(row.parentElement.dataset.rows) || lineOf(row) !== area || !form?.contains(row))
+    return null;
   return row;
 }
 
@@ -101,7 +108,11 @@ form?.addEventListener("keydown", (event) => {
     if (!row.previousElementSibling?.matches("[data-row]")) return;
     event.preventDefault();
     join(row, area);
-  } else if (["ArrowUp", "ArrowDown"].includes(event.key) && !event.shiftKey && step(row, area, event.key === "ArrowUp")) {
+  } else if (
+    ["ArrowUp", "ArrowDown"].includes(event.key) &&
+    !event.shiftKey &&
+    step(row, area, event.key === "ArrowUp")
+  ) {
     event.preventDefault();
   }
 });

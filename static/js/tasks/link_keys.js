@@ -1,7 +1,8 @@
 // What an item follows from, without leaving the keyboard: Alt-L opens the list of intents, a digit ticks the intent of
 // that number, arrows and the space bar do so beyond the ninth, Enter or Esc goes back to the line.
-import { boxesOf, groupOf, offer, tell } from "./links.js";
+
 import { form, lineOf } from "../drafts/form.js";
+import { boxesOf, groupOf, offer, tell } from "./links.js";
 
 function open(row) {
   const group = groupOf(row);

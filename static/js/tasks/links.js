@@ -1,8 +1,9 @@
 // What an item follows from and is seen in: boxes and lines or, in a row of a long list that nobody opened, the one hidden
 // field that stands for them: the keys of intents in its first line, then the evidence.
-import { rowsOf } from "../shared/rows.js";
-import { put } from "../shared/conditional_fields.js";
+
 import { form, keyOf, lineOf } from "../drafts/form.js";
+import { put } from "../shared/conditional_fields.js";
+import { rowsOf } from "../shared/rows.js";
 
 const briefOf = (group) => group.querySelector(":scope > input[type=hidden]");
 const evidenceOf = (group) => group.closest("details").querySelector('textarea[name$=".evidence"]');
@@ -50,9 +51,11 @@ export function offer(group) {
 export function tell(...groups) {
   const numbers = new Map(intents().map((row, at) => [keyOf(row), at + 1]));
   for (const group of groups) {
-    const own = keysOf(group).flatMap((key) => numbers.get(key) ?? []).sort((a, b) => a - b);
+    const own = keysOf(group)
+      .flatMap((key) => numbers.get(key) ?? [])
+      .sort((a, b) => a - b);
     const text = own.map((number) => ` ${number}`).join("") || " no intent";
-    const place = group.closest("details").querySelector("[data-followed]");
+    const place = group.closest("details").querySelector("[data-linked-intents]");
     if (place.textContent !== text) place.textContent = text;
   }
 }

@@ -1,22 +1,24 @@
 // Findings as they type: the page as it stands is checked, the words are underlined where they stand. What stands
 // beside a field is not moved: it fades when it is mended, and what is new is told in the side pane.
 import { asText, form, later, onWriting, words } from "../drafts/form.js";
-import { mark } from "../shared/highlighted_text.js";
+import { markFindings } from "../shared/highlighted_text.js";
 
 let last = "";
+/** @type {AbortController | null} */
 let running = null;
 
 async function check() {
   const text = asText(words());
   if (text === last) return;
   running?.abort();
-  running = new AbortController();
+  const own = new AbortController();
+  running = own;
   let said;
   try {
     const answer = await fetch(form.dataset.check, {
       method: "POST",
       body: new URLSearchParams(text),
-      signal: running.signal,
+      signal: own.signal,
       redirect: "error",
     });
     if (!answer.ok) return;
@@ -43,17 +45,17 @@ export function show(said) {
   if (stepper) stepper.hidden = !said.count;
   for (const link of document.querySelectorAll(".outline [data-part]")) outline(link, said.sections[link.dataset.part]);
   for (const one of form.querySelectorAll(".finding.slim[data-fingerprint]"))
-    one.classList.toggle("mended", !said.fingerprints.includes(one.dataset.fingerprint));
+    one.classList.toggle("fixed", !said.fingerprints.includes(one.dataset.fingerprint));
   const marks = new Map();
   for (const one of said.marks) marks.set(one.input, [...(marks.get(one.input) ?? []), one]);
-  for (const area of form.querySelectorAll(".area > textarea")) mark(area, marks.get(area.name) ?? []);
+  for (const area of form.querySelectorAll(".area > textarea")) markFindings(area, marks.get(area.name) ?? []);
   document.documentElement.dataset.checked = String(Number(document.documentElement.dataset.checked ?? 0) + 1);
 }
 
 function outline(link, found) {
-  const place = link.querySelector("[data-found]");
+  const place = link.querySelector("[data-finding-count]");
   place.hidden = !found;
-  place.className = `push found ${found?.severity ?? ""}`;
+  place.className = `push finding-count ${found?.severity ?? ""}`;
   place.textContent = found?.count ?? "";
   place.title = found ? `${found.count} finding${found.count > 1 ? "s" : ""}` : "";
 }
@@ -62,7 +64,8 @@ if (form && !form.querySelector("fieldset[disabled]")) {
   const soon = later(350, check);
   onWriting(soon);
   // What one click would mend, and what a long page left out.
-  if (document.querySelector("[data-live] [data-finding], [data-live][data-later]")) check();
-  document.addEventListener("studio:kept", soon);
+  if (document.querySelector("[data-live] [data-finding], [data-live][data-deferred]")) check();
+  document.addEventListener("studio:autosaved", soon);
 }
+
 export { check };

@@ -1,7 +1,8 @@
 // What the session leaves behind, one file a row, and what a good one looks like: chosen, dropped or pasted at a row. The
 // row as it was comes back with Ctrl-Z.
-import { blank, rowsOf, together } from "../shared/rows.js";
+
 import { form } from "../drafts/form.js";
+import { blank, rowsOf, together } from "../shared/rows.js";
 import { keyOf, pathOf, post } from "./uploads.js";
 
 const section = form?.querySelector("[data-references]");
@@ -13,7 +14,7 @@ const storedOf = (row) => row.querySelector('input[name$=".stored"]');
 const named = (path) => rowsOf(list).find((row) => pathOf(row).value.trim().toLowerCase() === path.toLowerCase());
 
 function say(row, text, bad = false) {
-  const place = row.querySelector("[data-reference-said]");
+  const place = row.querySelector("[data-reference-status]");
   place.className = bad ? "bad" : "quiet";
   place.textContent = text;
 }
@@ -25,7 +26,7 @@ function change(row, reference, stored) {
   part(next).replaceWith(document.importNode(reference, true));
   storedOf(next).value = stored;
   next.querySelector('input[name$=".form"]').value = "";
-  const inside = next.querySelector("[data-file-inside]");
+  const inside = next.querySelector("[data-file-panel]");
   inside.replaceChildren();
   inside.hidden = true;
   together(list, () => row.replaceWith(next));
@@ -36,16 +37,20 @@ function change(row, reference, stored) {
 async function attach(row, file) {
   const path = pathOf(row).value.trim() || file.name;
   const had = Boolean(storedOf(row).value);
-  if (file.size > Number(form.querySelector("[data-files]").dataset.largest)) return say(row, "It is larger than a file may be: split it, or choose another.", true);
+  if (file.size > Number(form.querySelector("[data-files]").dataset.largest))
+    return say(row, "It is larger than a file may be: split it, or choose another.", true);
   say(row, "sending…");
   const focused = row.contains(document.activeElement);
-  const said = await post(path, file, { reference: keyOf(row), progress: (part) => say(row, `sending ${Math.round(part * 100)} %`) });
+  const said = await post(path, file, {
+    reference: keyOf(row),
+    progress: (part) => say(row, `sending ${Math.round(part * 100)} %`),
+  });
   if (!row.isConnected) return;
   if (!said.row) return say(row, said.problem, true);
   if (!pathOf(row).value.trim()) pathOf(row).value = path;
   const next = change(row, part(said.row), storedOf(said.row).value);
   if (had) say(next, "Replaced: Ctrl Z brings the one before back.");
-  if (focused) next.querySelector("[data-file-look]").focus();
+  if (focused) next.querySelector("[data-file-preview]").focus();
 }
 
 function remove(row) {
@@ -60,7 +65,10 @@ function remove(row) {
 function take(files, row) {
   const single = files.length === 1 && row;
   for (const file of files) {
-    let to = single || named(file.name) || rowsOf(list).find((one) => pathOf(one).value.split("/").at(-1).toLowerCase() === file.name.toLowerCase());
+    let to =
+      single ||
+      named(file.name) ||
+      rowsOf(list).find((one) => pathOf(one).value.split("/").at(-1).toLowerCase() === file.name.toLowerCase());
     if (!to) {
       together(list, () => {
         to = blank(list, rowsOf(list).at(-1));
@@ -77,7 +85,9 @@ function offer(choice) {
   const begins = choice.dataset.attached;
   const chosen = choice.value;
   for (const option of [...choice.options]) if (!option.value || option.value.startsWith(begins)) option.remove();
-  const names = rowsOf(list).filter((row) => storedOf(row).value).map((row) => begins + pathOf(row).value.trim());
+  const names = rowsOf(list)
+    .filter((row) => storedOf(row).value)
+    .map((row) => begins + pathOf(row).value.trim());
   choice.prepend(...names.map((name) => new Option(name)));
   choice.value = chosen;
   if (choice.selectedIndex < 0 || !chosen.startsWith(begins)) choice.selectedIndex = 0;
@@ -89,7 +99,8 @@ function hideInputs(root) {
 
 if (editable) {
   hideInputs(section);
-  section.querySelector("[data-drop-words]").textContent = "a reference is what a good one looks like: choose it in its row, or drop it there";
+  section.querySelector("[data-drop-hint]").textContent =
+    "a reference is what a good one looks like: choose it in its row, or drop it there";
   list.addEventListener("studio:changed", () => hideInputs(list));
   section.addEventListener("change", (event) => {
     const input = event.target.closest("[data-reference-file]");
@@ -103,10 +114,14 @@ if (editable) {
     event.preventDefault();
     remove(button.closest("[data-row]"));
   });
-  document.addEventListener("toggle", (event) => {
-    const choice = event.target.open && event.target.querySelector?.("[data-attached]");
-    if (choice) offer(choice);
-  }, true);
+  document.addEventListener(
+    "toggle",
+    (event) => {
+      const choice = event.target.open && event.target.querySelector?.("[data-attached]");
+      if (choice) offer(choice);
+    },
+    true,
+  );
   const carries = (event) => event.dataTransfer?.types.includes("Files");
   const over = (target) => {
     for (const row of rowsOf(list)) row.classList.toggle("over", row === target);
@@ -128,7 +143,10 @@ if (editable) {
       event.stopPropagation(); // it would become a file of the workspace
       return take(files, row);
     }
-    const lines = text.split(/\r?\n/).map((line) => line.trim()).filter(Boolean);
+    const lines = text
+      .split(/\r?\n/)
+      .map((line) => line.trim())
+      .filter(Boolean);
     if (lines.length < 2 || event.target !== (row && pathOf(row))) return;
     event.preventDefault();
     together(list, () => {
@@ -144,7 +162,8 @@ if (editable) {
   });
   section.addEventListener("keydown", (event) => {
     const row = event.target.closest("[data-artifact]");
-    if (event.key !== "Enter" || !row || ![pathOf(row), noteOf(row)].includes(event.target) || event.isComposing) return;
+    if (event.key !== "Enter" || !row || ![pathOf(row), noteOf(row)].includes(event.target) || event.isComposing)
+      return;
     event.preventDefault();
     together(list, () => pathOf(blank(list, row)).focus());
   });

@@ -5,18 +5,25 @@ import { asText, form, later, words } from "../drafts/form.js";
 const section = form?.querySelector("[data-signal-address]");
 const signal = () => section.querySelector("[data-signal]");
 let before = null; // the signal that an example took the place of
+/** @type {AbortController | null} */
 let running = null;
 let turning = false; // then nothing newer is asked: it would call off the turn
 
 async function ask(to) {
   running?.abort();
-  running = new AbortController();
+  const own = new AbortController();
+  running = own;
   const data = words();
   if (to) data.set("to", to);
   data.set("kind", "1");
   const body = new URLSearchParams(asText(data));
   try {
-    const answer = await fetch(section.dataset.signalAddress, { method: "POST", body, redirect: "error", signal: running.signal });
+    const answer = await fetch(section.dataset.signalAddress, {
+      method: "POST",
+      body,
+      redirect: "error",
+      signal: own.signal,
+    });
     return answer.ok ? await answer.json() : null;
   } catch {
     return null; // offline, or something newer is asked
@@ -24,14 +31,14 @@ async function ask(to) {
 }
 
 function tell(errors) {
-  for (const old of section.querySelectorAll("[data-told]")) old.remove();
+  for (const old of section.querySelectorAll("[data-error]")) old.remove();
   for (const [name, sentence] of Object.entries(errors)) {
     const input = section.querySelector(`[name="${CSS.escape(name)}"]`) ?? signal().lastElementChild;
-    if (input.parentElement.querySelector(".error:not([data-told])")?.textContent === sentence) continue;
+    if (input.parentElement.querySelector(".error:not([data-error])")?.textContent === sentence) continue;
     const said = document.createElement("p");
     Object.assign(said, { className: "error", textContent: sentence });
     said.setAttribute("role", "status");
-    said.dataset.told = "";
+    said.dataset.error = "";
     input.after(said);
   }
   for (const input of section.querySelectorAll("[data-signal] :is(textarea, input)")) {

@@ -1,7 +1,8 @@
 // Files are handed over one by one and at once: chosen, dropped, pasted, whole folders. Each tells how far it is; a name
 // that is there already is asked about beside the file. What has arrived is a row, and kept like everything typed.
-import { rowsOf, together } from "../shared/rows.js";
+
 import { form } from "../drafts/form.js";
+import { rowsOf, together } from "../shared/rows.js";
 
 const section = form?.querySelector("[data-files]");
 const editable = section && !form.querySelector(":scope > fieldset[disabled]");
@@ -14,7 +15,14 @@ export const list = section?.querySelector('[data-rows="assets"]');
 export const pathOf = (row) => row.querySelector('input[name$=".path"]');
 export const keyOf = (row) => row.querySelector(":scope > input[type=hidden]").value;
 const rowOf = (path) => rowsOf(list).find((row) => pathOf(row).value.trim().toLowerCase() === path.toLowerCase());
-const size = (bytes) => (bytes === 1 ? "1 byte" : bytes < 1000 ? `${bytes} bytes` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+const size = (bytes) =>
+  bytes === 1
+    ? "1 byte"
+    : bytes < 1000
+      ? `${bytes} bytes`
+      : bytes < 1e6
+        ? `${(bytes / 1e3).toFixed(1)} kB`
+        : `${(bytes / 1e6).toFixed(1)} MB`;
 
 function button(text, act, style = "") {
   const made = document.createElement("button");
@@ -59,20 +67,33 @@ export function take(files) {
     const job = { file, path };
     jobs.push(job);
     const largest = Number(section.dataset.largest);
-    if (file.size > largest) fail(job, `It has ${size(file.size)}; a file may have ${size(largest)}. Split it, or leave it out.`);
-    else if (rowsOf(list).length + waiting.length + running >= Number(section.dataset.most)) fail(job, `A task brings at most ${section.dataset.most} files.`);
+    if (file.size > largest)
+      fail(job, `It has ${size(file.size)}; a file may have ${size(largest)}. Split it, or leave it out.`);
+    else if (rowsOf(list).length + waiting.length + running >= Number(section.dataset.most))
+      fail(job, `A task brings at most ${section.dataset.most} files.`);
     else if (rowOf(path)) ask(job);
     else enqueue(job);
   }
 }
 function fail(job, text, retry = false) {
   job.failed = true;
-  const again = retry ? [button("Try again", () => ((job.failed = false), enqueue(job)))] : [];
-  show(job, text, ...again, button("Leave it out", () => end(job), "plain"));
+  const again = retry ? [button("Try again", () => enqueue(job))] : [];
+  show(
+    job,
+    text,
+    ...again,
+    button("Leave it out", () => end(job), "plain"),
+  );
 }
 function ask(job) {
   job.asks = true;
-  show(job, "There is a file of this name.", ...["replace", "both", "skip"].map((how) => button({ replace: "Replace it", both: "Keep both", skip: "Skip" }[how], () => decide(job, how))));
+  show(
+    job,
+    "There is a file of this name.",
+    ...["replace", "both", "skip"].map((how) =>
+      button({ replace: "Replace it", both: "Keep both", skip: "Skip" }[how], () => decide(job, how)),
+    ),
+  );
 }
 function decide(job, how) {
   job.asks = false;
@@ -92,12 +113,20 @@ function forAll() {
   line.dataset.forAll = "";
   const words = document.createElement("span");
   Object.assign(words, { className: "grow small", textContent: `${asked.length} names are there already.` });
-  const each = (how) => () => asked.forEach((job) => decide(job, how));
-  line.append(words, button("Replace all", each("replace")), button("Keep both of all", each("both")), button("Skip all", each("skip")));
+  const each = (how) => () => {
+    for (const job of asked) decide(job, how);
+  };
+  line.append(
+    words,
+    button("Replace all", each("replace")),
+    button("Keep both of all", each("both")),
+    button("Skip all", each("skip")),
+  );
   place.prepend(line);
 }
 
 function enqueue(job) {
+  job.failed = false;
   show(job, "waiting");
   waiting.push(job);
   next();
@@ -109,7 +138,13 @@ function next() {
   }
 }
 
-// With `reference`, the key of a row of what is left behind, the file is that row's reference.
+/**
+ * With `reference`, the key of a row of what is left behind, the file is that row's reference.
+ * @param {string} path
+ * @param {Blob} file
+ * @param {{reference?: string, progress?: (part: number) => void}} options
+ * @returns {Promise<any>}
+ */
 export function post(path, file, { reference = "", progress } = {}) {
   return new Promise((done) => {
     const data = new FormData();
@@ -134,7 +169,10 @@ export function post(path, file, { reference = "", progress } = {}) {
       const row = request.status === 200 && holder.content.querySelector("[data-row]");
       if (row) return done({ row: document.importNode(row, true) });
       const out = request.responseURL.includes("/login") || request.status === 403;
-      done({ problem: out ? "You are signed out. Sign in in another tab, then try again." : "The studio could not take it.", retry: true });
+      done({
+        problem: out ? "You are signed out. Sign in in another tab, then try again." : "The studio could not take it.",
+        retry: true,
+      });
     };
     request.send(data);
   });
@@ -172,11 +210,15 @@ export function put(row) {
 async function entriesOf(items) {
   const found = [];
   const walk = async (entry, prefix) => {
-    if (entry.isFile) found.push({ file: await new Promise((done, no) => entry.file(done, no)), path: prefix + entry.name });
+    if (entry.isFile)
+      found.push({ file: await new Promise((done, no) => entry.file(done, no)), path: prefix + entry.name });
     if (!entry.isDirectory) return;
     const reader = entry.createReader();
-    for (let some; (some = await new Promise((done, no) => reader.readEntries(done, no))).length; )
+    for (;;) {
+      const some = await new Promise((done, no) => reader.readEntries(done, no));
+      if (!some.length) return;
       for (const inner of some) await walk(inner, `${prefix}${entry.name}/`);
+    }
   };
   for (const entry of [...items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean)) await walk(entry, "");
   return found;
@@ -188,7 +230,7 @@ if (editable) {
   const folder = section.querySelector("[data-folder]");
   section.querySelector("[data-upload-folder]").hidden = !("webkitdirectory" in folder);
   section.querySelector("[data-file-new]").hidden = false;
-  section.querySelector("[data-drop-words]").textContent = "or drop them here, or paste one";
+  section.querySelector("[data-drop-hint]").textContent = "or drop them here, or paste one";
   chooser.classList.add("under-label");
   section.querySelector("[data-upload-folder]").addEventListener("click", () => folder.click());
   for (const input of [chooser, folder])
@@ -216,10 +258,14 @@ if (editable) {
     const files = event.clipboardData?.files;
     if (!files?.length || event.clipboardData.getData("text/plain")) return;
     event.preventDefault();
-    take(named(files).map((one) => (one.path === "image.png" ? { ...one, path: rowOf("pasted.png") ? free("pasted.png") : "pasted.png" } : one)));
+    take(
+      named(files).map((one) =>
+        one.path === "image.png" ? { ...one, path: rowOf("pasted.png") ? free("pasted.png") : "pasted.png" } : one,
+      ),
+    );
   });
   window.addEventListener("online", () => {
-    for (const job of jobs) if (job.failed && job.line?.textContent.includes("No connection")) (job.failed = false), enqueue(job);
+    for (const job of jobs) if (job.failed && job.line?.textContent.includes("No connection")) enqueue(job);
   });
   window.addEventListener("beforeunload", (event) => (running || waiting.length) && event.preventDefault());
 }

@@ -165,7 +165,7 @@ def test_who_may_not_edit_is_offered_nothing_and_refused(desk, client, role):
 
     html = client.get(desk.task.get_absolute_url()).content.decode()
 
-    assert "/suggest/" not in html and "data-suggestion" not in html
+    assert "/suggest/" not in html and "data-proposal" not in html
     assert client.post(url(desk), {"ask": f"split:checklist:{I1}"}).status_code == 403
     assert client.get(f"/suggestions/{row.pk}/").status_code == 404
     assert client.post(f"/suggestions/{row.pk}/", {"decide": "take"}).status_code == 404
