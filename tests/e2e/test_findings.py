@@ -71,7 +71,7 @@ def test_a_key_goes_from_finding_to_finding_and_the_outline_counts_them(task, vi
     page.locator("textarea[name=title]").fill("")
     marked = page.locator(".outline [data-part=about] [data-finding-count]")
     expect(marked).to_have_text("1")
-    expect(marked).to_have_class("push found warning")
+    expect(marked).to_have_class("push finding-count warning")
     page.keyboard.press("Escape")
 
     page.keyboard.press("n")

@@ -22,11 +22,11 @@ def test_a_profile_is_kept_as_it_is_typed_and_saved_as_one_version(sample, visit
     page.get_by_role("textbox", name="Routines").fill("Every Thursday at nine.")
     page.get_by_role("button", name="+ fact").click()
     page.keyboard.type("Age")
-    expect(page.locator(SAVED)).to_contain_text("in no version yet", timeout=2_500)
+    expect(page.locator(SAVED)).to_contain_text("not in a version yet", timeout=2_500)
     page.reload()
 
     expect(page.get_by_role("textbox", name="Routines")).to_have_value("Every Thursday at nine.")
-    expect(page.get_by_text("They are in no version yet")).to_be_visible()
+    expect(page.get_by_text("They are not in a version yet")).to_be_visible()
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
     assert (spec().routines, Persona.objects.get(user_id="radio_producer").version) == (
@@ -59,7 +59,7 @@ def test_a_new_skill_is_kept_before_it_has_a_name(sample, visit):
     page = visit("author").go("/b/sample/p/radio_producer/skills/")
 
     page.get_by_label("SKILL.md").fill("First the question, then the follow-up.")
-    expect(page.locator(SAVED)).to_contain_text("in no version yet", timeout=2_500)
+    expect(page.locator(SAVED)).to_contain_text("not in a version yet", timeout=2_500)
     page.reload()
 
     expect(page.get_by_label("SKILL.md")).to_have_value("First the question, then the follow-up.")

@@ -1,35 +1,35 @@
-// Words that the studio does not have yet are kept in this browser, and found when the page is opened again: those of
-// each window by themselves.
+// Text that the server does not have yet, stored in this browser: a copy for each window of the page.
 import { form, later, words } from "./form.js";
 
 const MONTH = 30 * 24 * 3600_000;
-const all = `studio:words:${form?.dataset.user}:${location.pathname}:`; // nobody else who signs in here is shown them
+// Named after the user, so that nobody else who signs in here sees the text.
+const PREFIX = `studio:words:${form?.dataset.user}:${location.pathname}:`;
 sessionStorage["studio:window"] ??= Math.random().toString(36).slice(2);
-const store = all + sessionStorage["studio:window"];
-let gone = false;
+const OWN = PREFIX + sessionStorage["studio:window"];
+let forgotten = false; // for good
 
-export function remember() {
-  if (gone) return;
+export function storeLocally() {
+  if (forgotten) return;
   const data = words();
   data.delete("csrfmiddlewaretoken");
   try {
-    localStorage.setItem(store, JSON.stringify({ at: Date.now(), words: [...data] }));
-  } catch {} // full or switched off: the studio still has what was kept
+    localStorage.setItem(OWN, JSON.stringify({ at: Date.now(), words: [...data] }));
+  } catch {} // full or switched off: the server still has what was saved
 }
-// Not with every key: a long page is half a megabyte of words.
-export const rememberSoon = later(250, remember);
+// Not with every key: a long page is half a megabyte of text.
+export const storeLocallySoon = later(250, storeLocally);
 
-export function forget({ forEver = false } = {}) {
-  gone ||= forEver;
-  rememberSoon.stop();
-  localStorage.removeItem(store);
+export function forgetLocalCopy({ forGood = false } = {}) {
+  forgotten ||= forGood;
+  storeLocallySoon.stop();
+  localStorage.removeItem(OWN);
 }
 
-// What windows left here, the oldest first, each with how to forget it.
-export function remembered() {
-  const keys = Object.keys(localStorage).filter((key) => key.startsWith(all));
-  return keys
+// The copies of all windows, the oldest first, each with a way to forget it.
+export function localCopies() {
+  return Object.keys(localStorage)
+    .filter((key) => key.startsWith(PREFIX))
     .map((key) => ({ ...JSON.parse(localStorage[key]), forget: () => localStorage.removeItem(key) }))
-    .filter((left) => Date.now() - left.at < MONTH || left.forget())
+    .filter((copy) => Date.now() - copy.at < MONTH || copy.forget())
     .sort((one, other) => one.at - other.at);
 }

@@ -1,15 +1,16 @@
-// The page again, with what others changed put in. What was typed here since it was asked for stays.
+// Merges what others changed into the page. What was typed here since the request was sent stays.
 
 import { follow } from "../shared/highlighted_text.js";
 import { number, rowsOf } from "../shared/rows.js";
+import { unchangedFields } from "./changes.js";
 import { asText, form, words } from "./form.js";
 
 const OWN = ["csrfmiddlewaretoken", "undecided", "note", "base_version"];
 
-export const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
+const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
 
-// A field says something else now; an editor that stands in its place is told.
-export function put(input, value, fresh) {
+// Changes a field's value; the event tells an editor that is shown in its place.
+export function replaceValue(input, value, fresh) {
   if (input.value === value) return;
   const unknown = input.matches("select") && ![...input.options].some((one) => one.value === value);
   if (unknown && fresh) input.replaceChildren(...fresh.cloneNode(true).childNodes);
@@ -20,12 +21,12 @@ export function put(input, value, fresh) {
   input.dispatchEvent(new CustomEvent("studio:replaced", { bubbles: true }));
 }
 
-// `sent` is what stood here when the studio was asked.
-export function take(html, sent) {
+// `sent` is the form as it was when the request was sent.
+export function merge(html, sent) {
   const fresh = parsed(html).querySelector(`form#${form.id}`);
   const now = new URLSearchParams(asText(words()));
-  const untouched = (name) => now.getAll(name).join("\0") === sent.getAll(name).join("\0");
-  for (const list of fresh.querySelectorAll("[data-rows]")) rows(list, untouched);
+  const untouched = unchangedFields(sent, now);
+  for (const list of fresh.querySelectorAll("[data-rows]")) mergeRows(list, untouched);
   for (const input of fresh.querySelectorAll("textarea[name], input[name], select[name]")) {
     if (OWN.includes(input.name) || input.type === "file" || !untouched(input.name)) continue;
     const same = `[name="${CSS.escape(input.name)}"]`;
@@ -35,13 +36,13 @@ export function take(html, sent) {
       continue;
     }
     const own = input.type === "hidden" && form.querySelectorAll(same).length > 1 ? null : form.querySelector(same);
-    if (own) put(own, input.value, input);
+    if (own) replaceValue(own, input.value, input);
   }
   window.htmx?.process(form);
-  choices(fresh);
+  showConflicts(fresh);
 }
 
-function rows(list, untouched) {
+function mergeRows(list, untouched) {
   const own = form.querySelector(`[data-rows="${CSS.escape(list.dataset.rows)}"]`);
   if (!own || !untouched(list.dataset.rows)) return;
   const keyOf = (row) => row.querySelector(":scope > input[type=hidden]")?.value;
@@ -60,15 +61,15 @@ function rows(list, untouched) {
   number(own, true);
 }
 
-// Where both changed the same place, both versions stand beside it.
-function choices(fresh) {
+// Both versions of a field that two people changed are shown beside it.
+function showConflicts(fresh) {
   for (const old of form.querySelectorAll("[data-conflict]")) old.remove();
-  const place = form.querySelector("[data-conflict-summary]");
+  const summary = form.querySelector("[data-conflict-summary]");
   const apart = [...fresh.querySelectorAll("[data-conflict]")].filter((one) => !one.closest("[data-conflict-summary]"));
-  place.innerHTML = fresh.querySelector("[data-conflict-summary]").innerHTML;
+  summary.innerHTML = fresh.querySelector("[data-conflict-summary]").innerHTML;
   for (const box of apart) {
     const at = form.querySelector(`[name="${CSS.escape(box.dataset.at)}"]`);
     if (at) (at.closest(".area") ?? at).after(document.importNode(box, true));
-    else place.querySelector("[data-conflicts]").append(document.importNode(box, true));
+    else summary.querySelector("[data-conflicts]").append(document.importNode(box, true));
   }
 }

@@ -1,14 +1,14 @@
-// A form with data-guard says that it has unsaved words, and the browser asks before they are left.
+// A form with data-guard says that it has unsaved changes, and the browser asks before they are lost.
 const changed = new WeakSet();
 let leaving = false;
 
 function say(form) {
-  const place = document.querySelector("[data-save-status]");
-  if (place && !changed.has(form)) place.textContent = "not saved yet";
+  const status = document.querySelector("[data-save-status]");
+  if (status && !changed.has(form)) status.textContent = "Unsaved";
   changed.add(form);
 }
-// What the form holds is kept: nothing is lost with the page.
-export function settled(form) {
+// Leaving the page loses nothing of what the form holds.
+export function markSaved(form) {
   changed.delete(form);
 }
 for (const kind of ["input", "change"])
@@ -22,7 +22,7 @@ document.addEventListener("studio:changed", (event) => {
   if (form) say(form);
 });
 document.addEventListener("submit", (event) => {
-  if (event.target.matches("[data-guard]")) leaving = true; // another form would lose the words: the browser asks
+  if (event.target.matches("[data-guard]")) leaving = true; // another form would lose the changes: the browser asks
 });
 window.addEventListener("beforeunload", (event) => {
   if (leaving) return;
