@@ -84,7 +84,7 @@ def assist_row(context: template.Context, field: str, key: str, number: int | No
             return page.render(context)
     if not helped:
         return SafeString("")
-    return format_html('<div class="assist-place" id="assist-{}-{}" aria-live="polite"></div>', field, key)
+    return format_html('<div class="assistance-slot" id="assist-{}-{}" aria-live="polite"></div>', field, key)
 
 
 @register.simple_tag(takes_context=True)

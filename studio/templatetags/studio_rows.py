@@ -65,7 +65,7 @@ def marked(text: str, findings: Any, threads: Any = ()) -> SafeString:
         if start >= end:  # the first of two findings about the same words
             end = start + len(finding.words)
             spans.append((start, end, finding.severity, finding.message))
-    spans += [(one.place.span.start, one.place.span.end, "talk", f"{one.root.author}") for one in threads or ()]
+    spans += [(one.place.span.start, one.place.span.end, "comment", f"{one.root.author}") for one in threads or ()]
     borders = sorted({0, len(text), *(border for start, end, *_ in spans for border in (start, end))})
     parts = []
     for start, end in pairwise(borders):

@@ -322,7 +322,7 @@ def test_long_and_hostile_words_are_kept_and_shown_as_words(desk):
     page = client.get(desk.task.get_absolute_url()).content.decode()
     assert Comment.objects.get().text == text
     assert "<img src=x" not in page and "&lt;img src=x" in page
-    assert '<mark class="talk"' in page
+    assert '<mark class="comment"' in page
 
 
 def test_remarks_of_another_benchmark_and_people_without_the_right_are_kept_out(desk):
