@@ -1,103 +1,109 @@
-// A card dragged: by its handle with anything that points, by the whole card with a mouse.
+// A card dragged: by its handle with anything that points, by the whole card with a mouse. SortableJS picks it up, shows
+// it under the pointer and scrolls; what a drop means (a position, a group, out of the episode) is decided here, and the
+// server moves the card.
+import "../../vendor/sortablejs/Sortable.min.js";
 import { cardOf, isPlaced, lane, line, meant, placed, say, titleOf } from "./cards.js";
 import { step } from "./steps.js";
 
-const FAR_ENOUGH = 6;
-const EDGE = 72;
-/** @type {any} */
-let start = null; // where the button went down, before it is a drag
-/** @type {any} */
-let drag = null;
-let wasDragged = false;
+/** @type {typeof import("sortablejs")} */
+const Sortable = window.Sortable;
 
-function begin(event) {
-  const cards = meant(start.card);
-  const ghost = document.createElement("div");
-  ghost.className = "ghost";
-  const name = document.createElement("b");
-  name.textContent = cards.length === 1 ? titleOf(cards[0]) : `${cards.length} sessions`;
-  const where = document.createElement("span");
-  where.className = "quiet small";
-  ghost.append(name, where);
-  document.body.append(ghost);
-  document.documentElement.classList.add("dragging");
+const FAR_ENOUGH = 6; // px, so that a click of an unsteady hand is none
+/** @type {any} */
+let drag = null; // {cards, label, target, x, y}
+
+function start(event) {
+  const { clientX: x, clientY: y } = event.originalEvent;
+  const cards = meant(event.item);
   for (const card of cards) card.classList.add("carried");
-  drag = { cards, ghost, where, target: null, x: event.clientX, y: event.clientY };
-  start.handle.setPointerCapture?.(start.pointer);
-  requestAnimationFrame(scroll);
+  document.documentElement.classList.add("dragging");
+  drag = { cards, label: labelOf(cards, x, y), target: null, x, y };
+  document.addEventListener("pointermove", follow);
+  document.addEventListener("scroll", aim, { passive: true });
 }
 
-function scroll() {
-  if (!drag) return;
-  const down =
-    drag.y > innerHeight - EDGE ? drag.y - (innerHeight - EDGE) : drag.y < EDGE + 40 ? drag.y - (EDGE + 40) : 0;
-  if (down) {
-    const was = scrollY;
-    scrollBy(0, Math.max(-18, Math.min(18, down / 3)));
-    if (scrollY !== was) aim();
-  }
-  requestAnimationFrame(scroll);
+// In place of a copy of the card: its title, and what letting go would do.
+function labelOf(cards, x, y) {
+  const { ghost } = Sortable;
+  const name = document.createElement("b");
+  name.textContent = cards.length === 1 ? titleOf(cards[0]) : `${cards.length} tasks`;
+  const label = document.createElement("span");
+  label.className = "quiet small";
+  if (!ghost) return label;
+  ghost.className = "ghost";
+  ghost.replaceChildren(name, label);
+  Object.assign(ghost.style, { left: `${x + 14}px`, top: `${y + 10}px`, width: "auto", height: "auto", opacity: "1" });
+  return label;
 }
 
-// What lies under the pointer: a group, the tray, or a place between two sessions.
-function under() {
+function follow(event) {
+  drag.x = event.clientX;
+  drag.y = event.clientY;
+  aim();
+}
+
+// What lies under the pointer: a group, the tray, or a position between two tasks.
+function targetUnderPointer() {
   const element = document.elementFromPoint(drag.x, drag.y);
   const group = element?.closest("[data-drop-group]");
-  if (group)
-    return {
-      marks: [group],
-      does: "group",
-      group: group.dataset.dropGroup,
-      words: group.dataset.dropGroup ? `into the group ${group.dataset.dropGroup}` : "out of its group",
-    };
+  if (group) return groupTarget(group.dataset.dropGroup, [group]);
   const fresh = element?.closest("[data-drop-new]");
-  if (fresh) return { marks: [fresh], does: "new", words: "into a new group" };
+  if (fresh) return { marks: [fresh], does: "new", text: "into a new group" };
   const tray = element?.closest("[data-tray]");
-  if (tray) return { marks: [tray], does: "take_out", words: "out of the episode" };
-  const slots = element?.closest(".slots");
-  const row = cardOf(element);
-  if (slots && row?.dataset.group && !drag.cards.includes(row)) {
-    const marks = placed().filter((one) => one.dataset.group === row.dataset.group);
-    return { marks, does: "group", group: row.dataset.group, words: `into the group ${row.dataset.group}` };
+  if (tray) return { marks: [tray], does: "take_out", text: "out of the episode" };
+  const card = element?.closest(".slots") && cardOf(element);
+  if (card?.dataset.group && !drag.cards.includes(card)) {
+    const name = card.dataset.group;
+    return groupTarget(
+      name,
+      placed().filter((one) => one.dataset.group === name),
+    );
   }
+  return positionTarget();
+}
+
+function groupTarget(name, marks) {
+  return { marks, does: "group", group: name, text: name ? `into the group ${name}` : "out of its group" };
+}
+
+function positionTarget() {
   const box = lane()?.getBoundingClientRect();
   if (!box || drag.y < box.top - 30 || drag.y > box.bottom + 30 || drag.x < box.left - 60 || drag.x > box.right + 60)
     return null;
-  const rest = placed().filter((one) => !drag.cards.includes(one));
-  const before = rest.find((one) => {
-    const own = one.getBoundingClientRect();
-    return drag.y < own.top + own.height / 2;
-  });
-  return {
-    marks: [],
-    does: "move",
-    before: before ?? null,
-    words: before ? `before ${titleOf(before)}` : "to the end",
-  };
+  const before = placed()
+    .filter((card) => !drag.cards.includes(card))
+    .find((card) => {
+      const { top, height } = card.getBoundingClientRect();
+      return drag.y < top + height / 2;
+    });
+  return { marks: [], does: "move", before: before ?? null, text: before ? `before ${titleOf(before)}` : "to the end" };
 }
 
 function aim() {
-  for (const mark of document.querySelectorAll("[data-target]")) mark.removeAttribute("data-target");
-  drag.target = under();
+  clearMarks();
+  drag.target = targetUnderPointer();
   line(drag.target?.does === "move" ? drag.target.before : undefined);
   for (const mark of drag.target?.marks ?? []) mark.setAttribute("data-target", "");
-  drag.where.textContent = drag.target?.words ?? "not here";
-  drag.ghost.style.transform = `translate(${drag.x + 14}px, ${drag.y + 10}px)`;
+  drag.label.textContent = drag.target?.text ?? "not here";
 }
 
-function finish() {
+function clearMarks() {
   for (const mark of document.querySelectorAll("[data-target]")) mark.removeAttribute("data-target");
-  for (const card of drag.cards) card.classList.remove("carried");
+}
+
+function end() {
+  document.removeEventListener("pointermove", follow);
+  document.removeEventListener("scroll", aim);
   document.documentElement.classList.remove("dragging");
-  drag.ghost.remove();
+  clearMarks();
   line();
   const { cards, target } = drag;
   drag = null;
-  return { cards, target };
+  for (const card of cards) card.classList.remove("carried");
+  drop(cards, target);
 }
 
-function drop() {
-  const { cards, target } = finish();
+function drop(cards, target) {
   if (!target) return say("Put back.");
   if (target.does === "move") {
     const next = placed()[placed().indexOf(cards.at(-1)) + 1] ?? null;
@@ -113,53 +119,39 @@ function drop() {
   return step(target.group ? "group" : "ungroup", cards, { group: target.group });
 }
 
-document.addEventListener("pointerdown", (event) => {
-  if (event.button || !event.isPrimary || event.ctrlKey || event.shiftKey || event.metaKey) return;
-  const handle = event.target.closest?.("#board .grip, #board a.card");
-  if (!handle || (event.pointerType !== "mouse" && !handle.matches(".grip"))) return;
-  start = { card: cardOf(handle), handle, x: event.clientX, y: event.clientY, pointer: event.pointerId };
-  wasDragged = false;
-});
-document.addEventListener("pointermove", (event) => {
-  if (!start || event.pointerId !== start.pointer) return;
-  if (!drag) {
-    if (Math.hypot(event.clientX - start.x, event.clientY - start.y) < FAR_ENOUGH) return;
-    begin(event);
-  }
-  event.preventDefault();
-  drag.x = event.clientX;
-  drag.y = event.clientY;
-  aim();
-});
-document.addEventListener("pointerup", () => {
-  wasDragged = Boolean(drag);
-  start = null;
-  if (drag) drop();
-});
-document.addEventListener("pointercancel", () => {
-  start = null;
-  if (drag) finish();
-});
+// A finger scrolls the board unless it is on a handle; with a modifier key a card is selected.
+const startsNoDrag = (event) =>
+  event.ctrlKey ||
+  event.shiftKey ||
+  event.metaKey ||
+  ((event.pointerType ?? "mouse") !== "mouse" && !event.target.closest(".grip"));
+
+function makeDraggable() {
+  for (const list of document.querySelectorAll("#board [data-lane], #board [data-tray] > ul"))
+    Sortable.create(list, {
+      draggable: "[data-task]",
+      handle: ".grip, a.card",
+      filter: startsNoDrag,
+      preventOnFilter: false,
+      sort: false, // the server answers with the new order
+      forceFallback: true, // the browser's own drag and drop knows no fingers
+      fallbackOnBody: true,
+      fallbackTolerance: FAR_ENOUGH,
+      onStart: start,
+      onEnd: end,
+    });
+}
+
 document.addEventListener(
   "keydown",
   (event) => {
     if (!drag || event.key !== "Escape") return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    start = null;
-    wasDragged = true;
-    finish();
-    say("Put back.");
+    drag.target = null;
+    document.dispatchEvent(new PointerEvent("pointercancel")); // SortableJS has no call that ends a drag
   },
   true,
 );
-document.addEventListener(
-  "click",
-  (event) => {
-    if (!wasDragged) return;
-    wasDragged = false; // the click that ends a drag opens nothing
-    event.preventDefault();
-    event.stopPropagation();
-  },
-  true,
-);
+document.addEventListener("board:replaced", makeDraggable);
+makeDraggable();

@@ -21,6 +21,7 @@ async function post(data) {
     if (!fresh) throw new Error("no board came back");
     board().replaceWith(document.adoptNode(fresh));
     window.htmx?.process(fresh);
+    document.dispatchEvent(new Event("board:replaced"));
     const told = page.querySelector("#messages");
     if (told) document.querySelector("#messages").replaceChildren(...told.childNodes);
     if (answer.ok && answer.redirected) history.replaceState(history.state, "", answer.url);
@@ -93,4 +94,5 @@ document.addEventListener("htmx:afterSwap", () => {
   }
   kept = [];
   document.dispatchEvent(new Event("board:selected"));
+  document.dispatchEvent(new Event("board:replaced"));
 });
