@@ -26,7 +26,7 @@ def test_a_profile_is_kept_as_it_is_typed_and_saved_as_one_version(sample, visit
     page.reload()
 
     expect(page.get_by_role("textbox", name="Routines")).to_have_value("Every Thursday at nine.")
-    expect(page.get_by_text("They are not in a version yet")).to_be_visible()
+    expect(page.get_by_text("They are in no version yet")).to_be_visible()
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
     assert (spec().routines, Persona.objects.get(user_id="radio_producer").version) == (

@@ -2,6 +2,7 @@
 // is edited; “Done” stores it.
 import { form, later } from "../drafts/form.js";
 import { rowsOf } from "../shared/rows.js";
+import { lineRange, pathProblem } from "./file_paths.js";
 import { free, keyOf, list, pathOf, post, put, take } from "./uploads.js";
 
 const addresses = document.querySelector("[data-files]")?.dataset;
@@ -94,14 +95,9 @@ async function check(area) {
   place.append(to);
 }
 function goTo(area, line) {
-  const before =
-    area.value
-      .split("\n")
-      .slice(0, line - 1)
-      .join("\n").length + (line > 1 ? 1 : 0);
-  const end = area.value.indexOf("\n", before);
+  const { start, end } = lineRange(area.value, line);
   area.focus();
-  area.setSelectionRange(before, end < 0 ? area.value.length : end);
+  area.setSelectionRange(start, end);
 }
 
 // The name says at once what is wrong with it. What is left behind without a reference may be said in any words.
@@ -112,19 +108,11 @@ function judge(row) {
     .filter((other) => other !== row)
     .map((other) => pathOf(other).value.trim());
   const same = path && others.find((other) => (bare ? other === path : other.toLowerCase() === path.toLowerCase()));
-  const wrong = same ? `There is “${same}” already: choose another name.` : bare ? "" : unfit(path);
+  const wrong = same ? `There is “${same}” already: choose another name.` : bare ? "" : pathProblem(path);
   const place = row.querySelector("[data-file-problem]");
   place.textContent = wrong;
   place.hidden = !wrong;
   pathOf(row).setAttribute("aria-invalid", String(Boolean(wrong)));
-}
-function unfit(path) {
-  if (!path) return "Give the file a name.";
-  if (/^\/|\\|(^|\/)\.{0,2}(\/|$)/.test(path))
-    return "The name leads out of the workspace: write it like notes/plan.md.";
-  if (/^(task\.yaml|\.history|\.result|\.eval_result)(\/|$)/.test(path))
-    return `“${path.split("/")[0]}” belongs to the format: choose another name.`;
-  return "";
 }
 
 for (const section of document.querySelectorAll("[data-files], [data-references]")) {

@@ -4,10 +4,10 @@
 import { form, lineOf } from "../drafts/form.js";
 import { follow } from "../shared/highlighted_text.js";
 import { blank, rowsOf, together } from "../shared/rows.js";
+import { joinLines, pastedLines, splitLine, uniqueLines } from "./lines.js";
 import { groupOf, offer, share } from "./links.js";
 
 const LISTS = ["intents", "checklist"];
-const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/;
 
 function write(area, text, caret = text.length) {
   area.value = text;
@@ -17,13 +17,14 @@ function write(area, text, caret = text.length) {
 }
 
 function split(row, area) {
-  const [head, tail] = [area.value.slice(0, area.selectionStart), area.value.slice(area.selectionEnd)];
-  if (!tail.trim() && !head.trim()) return;
+  const lines = splitLine(area.value, area.selectionStart, area.selectionEnd);
+  if (!lines) return;
+  const { head, tail } = lines;
   together(row.parentElement, () => {
     const next = blank(row.parentElement, row);
-    write(area, head.trimEnd());
+    write(area, head);
     if (tail.trim()) inherit(row, next);
-    write(lineOf(next), tail.trimStart(), 0);
+    write(lineOf(next), tail, 0);
   });
 }
 
@@ -43,12 +44,10 @@ function join(row, area) {
   for (const group of [row, before].map(groupOf)) if (group) offer(group); // before: as it was is what undoing brings back
   together(row.parentElement, () => {
     const into = lineOf(before);
-    const head = into.value.trimEnd();
-    const gap = head && area.value ? " " : "";
+    const { text, caret } = joinLines(into.value, area.value);
     share(row, before);
     gather(row, before);
-    const caret = head.length + gap.length;
-    write(into, head + gap + area.value, caret);
+    write(into, text, caret);
     row.remove();
   });
 }
@@ -65,13 +64,7 @@ function gather(row, before) {
   }
   const [evidence, own] = [row, before].map((one) => one.querySelector('textarea[name$=".evidence"]'));
   if (!evidence || !own) return;
-  const lines = [own, evidence].flatMap((area) =>
-    area.value
-      .split("\n")
-      .map((line) => line.trim())
-      .filter(Boolean),
-  );
-  own.value = [...new Set(lines)].join("\n");
+  own.value = uniqueLines(own.value, evidence.value);
 }
 const inputsOf = (row) => [...row.querySelectorAll("select, input:not([type=hidden])")];
 const valuesOf = (row) => inputsOf(row).map((input) => input.value);
@@ -119,10 +112,7 @@ form?.addEventListener("keydown", (event) => {
 
 form?.addEventListener("paste", (event) => {
   const row = inLine(event);
-  const lines = (event.clipboardData?.getData("text/plain") ?? "")
-    .split(/\r?\n/)
-    .map((line) => line.replace(BULLET, "").trim())
-    .filter(Boolean);
+  const lines = pastedLines(event.clipboardData?.getData("text/plain") ?? "");
   if (!row || lines.length < 2) return;
   event.preventDefault();
   const area = event.target;

@@ -3,6 +3,7 @@
 
 import { form } from "../drafts/form.js";
 import { rowsOf, together } from "../shared/rows.js";
+import { fileSize, freePath } from "./file_paths.js";
 
 const section = form?.querySelector("[data-files]");
 const editable = section && !form.querySelector(":scope > fieldset[disabled]");
@@ -15,14 +16,6 @@ export const list = section?.querySelector('[data-rows="assets"]');
 export const pathOf = (row) => row.querySelector('input[name$=".path"]');
 export const keyOf = (row) => row.querySelector(":scope > input[type=hidden]").value;
 const rowOf = (path) => rowsOf(list).find((row) => pathOf(row).value.trim().toLowerCase() === path.toLowerCase());
-const size = (bytes) =>
-  bytes === 1
-    ? "1 byte"
-    : bytes < 1000
-      ? `${bytes} bytes`
-      : bytes < 1e6
-        ? `${(bytes / 1e3).toFixed(1)} kB`
-        : `${(bytes / 1e6).toFixed(1)} MB`;
 
 function button(text, act, style = "") {
   const made = document.createElement("button");
@@ -53,11 +46,7 @@ function end(job) {
 }
 
 export function free(path) {
-  const [, stem, ext] = path.match(/^(.*?)((?:\.[^./]*)?)$/s);
-  for (let number = 2; ; number++) {
-    const other = `${stem}-${number}${ext}`;
-    if (!rowOf(other) && !jobs.some((job) => job.line && job.path === other)) return other;
-  }
+  return freePath(path, (other) => rowOf(other) || jobs.some((job) => job.line && job.path === other));
 }
 
 const jobs = [];
@@ -68,7 +57,7 @@ export function take(files) {
     jobs.push(job);
     const largest = Number(section.dataset.largest);
     if (file.size > largest)
-      fail(job, `It has ${size(file.size)}; a file may have ${size(largest)}. Split it, or leave it out.`);
+      fail(job, `It has ${fileSize(file.size)}; a file may have ${fileSize(largest)}. Split it, or leave it out.`);
     else if (rowsOf(list).length + waiting.length + running >= Number(section.dataset.most))
       fail(job, `A task brings at most ${section.dataset.most} files.`);
     else if (rowOf(path)) ask(job);
@@ -182,7 +171,7 @@ async function send(job) {
   const bar = document.createElement("progress");
   bar.max = 1;
   bar.setAttribute("aria-label", job.path);
-  show(job, size(job.file.size), bar);
+  show(job, fileSize(job.file.size), bar);
   const said = await post(job.path, job.file, { progress: (part) => (bar.value = part) });
   running--;
   next();
