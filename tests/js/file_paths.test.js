@@ -13,7 +13,7 @@ test("names that lead out of the workspace are not", () => {
 
 test("names that the format needs are reserved", () => {
   for (const path of ["task.yaml", ".history/x", ".result", ".eval_result"])
-    assert.match(pathProblem(path), /reserved/);
+    assert.match(pathProblem(path), /belongs to the format/);
 });
 
 test("a second file of a name gets the lowest free number before its extension", () => {

@@ -9,7 +9,7 @@ export function pathProblem(path) {
   if (/^\/|\\|(^|\/)\.{0,2}(\/|$)/.test(path))
     return "The name leads out of the workspace: write it like notes/plan.md.";
   if (/^(task\.yaml|\.history|\.result|\.eval_result)(\/|$)/.test(path))
-    return `“${path.split("/")[0]}” is reserved by the format: choose another name.`;
+    return `“${path.split("/")[0]}” belongs to the format: choose another name.`;
   return "";
 }
 
