@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from studio.local import javascript
+from studio.dev import javascript
 from studio.local.paths import CHECKOUT
 
 BIN = Path(sys.executable).parent
