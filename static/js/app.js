@@ -1,4 +1,4 @@
-// Everything here makes pages quicker to use; every page works without it.
+// What every page loads. Every page works without it.
 import "./shared/theme.js";
 import "./shared/rail.js";
 import "./shared/shortcuts.js";

@@ -115,7 +115,7 @@ def test_sessions_are_carried_by_keys_and_never_before_what_they_build_on(sample
     expect(says).to_contain_text("Picked up")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
-    expect(says).to_have_text(f"Before “02 {TITLES[1]}”, place 2.")
+    expect(says).to_have_text(f"Before “02 {TITLES[1]}”, position 2.")
     page.keyboard.press("Escape")
     expect(says).to_have_text("Put back.")
     expect(titles(page)).to_have_text(TITLES)
@@ -143,7 +143,7 @@ def test_several_are_chosen_and_grouped_by_keys_alone(sample, visit):
     card(page, 2).focus()
     page.keyboard.press("Shift+ArrowDown")
     page.keyboard.press("Shift+ArrowDown")
-    expect(page.locator("[data-count]")).to_have_text("3 chosen")
+    expect(page.locator("[data-count]")).to_have_text("3 selected")
     page.keyboard.press("m")
     page.keyboard.type("Interviews")
     page.keyboard.press("Tab")
@@ -154,7 +154,7 @@ def test_several_are_chosen_and_grouped_by_keys_alone(sample, visit):
 
     card(page, 6).click(modifiers=["Control"])
     card(page, 4).click(modifiers=["Control"])
-    expect(page.locator("[data-count]")).to_have_text("2 chosen")
+    expect(page.locator("[data-count]")).to_have_text("2 selected")
     drag(page, card(page, 6), card(page, 1), y=0.1)
     expect(titles(page)).to_have_text(order(4, 6, 1, 2, 3, 5, 7))
 

@@ -96,7 +96,7 @@ def test_rows_are_added_filled_moved_bared_and_undone_by_keyboard(task, visit):
     row.get_by_label("Reference for").set_input_files(file("x.md", b"# Good"))
     row.get_by_role("button", name="Remove reference").focus()
     page.keyboard.press("Enter")
-    expect(row.get_by_role("status")).to_have_text("Removed: Ctrl Z brings it back.")
+    expect(row.get_by_role("status")).to_have_text("Removed. Ctrl+Z restores it.")
     expect(row.get_by_label("Reference for")).to_be_focused()
     page.keyboard.press("Control+z")
     expect(row.get_by_role("link", name="Reference", exact=True)).to_be_visible()

@@ -1,4 +1,4 @@
-// Judging by keyboard: marks words as evidence, steps through sentences, keeps what was typed, measures the time.
+// Judging by keyboard: marks text as evidence, steps through sentences, stores what was typed, measures the time.
 const form = document.querySelector("#judgment");
 const field = form.querySelector("#evidence");
 const comment = form.querySelector("#comment");
@@ -59,7 +59,7 @@ function mark() {
   const range = chosen();
   const words = range && flat(range.toString());
   if (!words) {
-    told.textContent = "Mark words inside one piece of the evidence first.";
+    told.textContent = "Select text inside one piece of evidence first.";
     return;
   }
   const lines = field.value.split("\n").map(flat).filter(Boolean);
@@ -71,7 +71,7 @@ function mark() {
   told.textContent = `Marked: ${words}`;
 }
 
-// What was typed survives leaving the page; it goes when the answer is sent.
+// What was typed survives leaving the page until the judgment is sent.
 const place = `judging-${form.dataset.packet}`;
 function keep() {
   sessionStorage.setItem(place, JSON.stringify([field.value, comment.value]));

@@ -1,15 +1,15 @@
-// What the parts of the editor ask the page for.
+// The form of the page that is edited, its fields and its values.
 import { read } from "../shared/cookies.js";
 
 export const form = document.querySelector("form[data-autosave]");
 
 export const field = (name, root = form) => root?.querySelector(`[name="${CSS.escape(name)}"]`);
 
-// Of a row: its key, and the field that it is written in.
+// A row's key, and the text field of its line.
 export const keyOf = (row) => row.querySelector(":scope > input[type=hidden]").value;
 export const lineOf = (row) => row.querySelector(":scope .area > textarea");
 
-// Everything that is typed or picked, without files: those go with the button.
+// The form's values without files, which are only sent with the Save button.
 export function words() {
   const data = new FormData(form);
   for (const [name, value] of [...data]) if (value instanceof File) data.delete(name);
@@ -28,7 +28,7 @@ export function later(wait, act) {
   return start;
 }
 
-// Calls `act` whenever something was typed, picked or moved.
+// Calls `act` after every change of a value or of the order of rows.
 export function onWriting(act) {
   if (!form) return;
   const own = (event) => event.target.name !== "note" && event.target.type !== "file" && act(event);
@@ -46,7 +46,7 @@ export function go(name, fallback) {
   return true;
 }
 
-// Whoever signs in again, in another tab, has another token: the page's own would be refused for ever.
+// Signing in again in another tab changes the token; with its old one the page would be rejected for good.
 export function renewToken() {
   const token = read("csrftoken");
   if (!token) return;

@@ -1,4 +1,4 @@
-// What is on the board: its cards in order, those that are chosen, and the line that shows where something would go.
+// The cards of the board in order, the selected ones, and the line that shows where a card would go.
 export const board = () => document.querySelector("#board");
 export const lane = () => document.querySelector("[data-lane]");
 export const cardsIn = (place) => [...(place?.querySelectorAll("[data-task]") ?? [])];
@@ -11,20 +11,20 @@ export const chosen = () => everyCard().filter((card) => card.querySelector(".pi
 export const titleOf = (card) =>
   (card.dataset.number ? `${card.dataset.number.padStart(2, "0")} ` : "") + card.dataset.title;
 
-// What a step that begins at this card is about: all that are chosen, if it is one of them.
+// The cards that a step on this card applies to: all selected ones if it is one of them.
 export function meant(card) {
   const cards = chosen();
   return cards.includes(card) ? cards : [card];
 }
 
-export const wordsFor = (cards) => (cards.length === 1 ? `“${titleOf(cards[0])}”` : `${cards.length} sessions`);
+export const wordsFor = (cards) => (cards.length === 1 ? `“${titleOf(cards[0])}”` : `${cards.length} tasks`);
 
 export function say(text) {
   const region = document.querySelector("#board-status");
   if (region) region.textContent = text;
 }
 
-// The line in front of a card; with null after the last one; without any it goes away.
+// Draws the line in front of a card, with null after the last one; without an argument it removes the line.
 export function line(before) {
   document.querySelector(".drop-line")?.remove();
   const list = lane();

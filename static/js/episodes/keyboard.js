@@ -1,10 +1,10 @@
-// A card carried by keys: Space picks it up, the arrows move it, Space drops it, Esc puts it back. Alt with an arrow
-// moves it at once.
+// Moving a card by keyboard: Space picks it up, arrows move it, Space drops it, Esc cancels. Alt with an arrow moves it
+// one position.
 import { cardOf, isPlaced, lane, line, linkOf, meant, placed, say, titleOf, wordsFor } from "./cards.js";
 import { step } from "./steps.js";
 
 /** @type {any} */
-let carried = null; // {cards, rest, place}: the place in `rest`; one past its end is out of the episode
+let carried = null; // {cards, rest, place}: `place` is an index in `rest`; one past its end is outside the episode
 
 const aside = () => carried.rest.length + 1;
 
@@ -18,7 +18,7 @@ function pickUp(card) {
   carried = { cards, rest, place: first ? after.length : rest.length + 1, card };
   carried.from = carried.place;
   for (const one of cards) one.classList.add("carried");
-  show(`Picked up ${wordsFor(cards)}. The arrows move it, Space drops it, Esc puts it back. `);
+  show(`Picked up ${wordsFor(cards)}. Arrow keys move it, Space drops it, Esc cancels. `);
 }
 
 function show(first = "") {
@@ -29,8 +29,8 @@ function show(first = "") {
   const where = out
     ? "Out of the episode"
     : rest[place]
-      ? `Before “${titleOf(rest[place])}”, place ${place + 1}`
-      : `At the end, place ${place + 1}`;
+      ? `Before “${titleOf(rest[place])}”, position ${place + 1}`
+      : `At the end, position ${place + 1}`;
   say(`${first}${where}.`);
   (mark ?? document.querySelector("[data-tray]"))?.scrollIntoView({ block: "center" });
 }
@@ -46,7 +46,7 @@ function drop() {
   const { cards, rest, place, from } = carried;
   const out = place === aside();
   letGo();
-  if (place === from && cards.length === 1) return say("It is where it was.");
+  if (place === from && cards.length === 1) return say("Nothing moved.");
   if (out) step("take_out", cards);
   else step("move", cards, { place: rest[place]?.dataset.task ?? "end" });
 }

@@ -1,4 +1,4 @@
-// The episode board: cards are chosen, dragged and carried by keys; every step goes to the server, which knows the rules.
+// The episode board: cards are selected and moved by mouse, touch or keyboard; the server validates every step.
 import "./selection.js";
 import "./keyboard.js";
 import "./dragging.js";

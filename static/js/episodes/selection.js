@@ -1,4 +1,4 @@
-// Choosing cards: Ctrl or Shift with a click, `x`, Shift with the arrows; the arrows alone walk from card to card.
+// Selecting cards: Ctrl or Shift with a click, `x`, Shift with the arrows; the arrows alone move from card to card.
 import { lettersAct } from "../shared/shortcuts.js";
 import { board, cardOf, chosen, everyCard, linkOf, say } from "./cards.js";
 
@@ -7,7 +7,7 @@ let anchor = null;
 export function tell() {
   const number = chosen().length;
   const place = board()?.querySelector("[data-count]");
-  if (place) place.textContent = `${number} chosen`;
+  if (place) place.textContent = `${number} selected`;
   return number;
 }
 
@@ -89,14 +89,14 @@ document.addEventListener(
     ) {
       event.preventDefault();
       chooseNone();
-      return say("None chosen.");
+      return say("Nothing selected.");
     }
     if (!card) return;
     if (event.key === "x" && lettersAct()) {
       event.preventDefault();
       choose(card, !card.querySelector(".pick").checked);
       anchor = card.dataset.task;
-      return say(`${tell()} chosen.`);
+      return say(`${tell()} selected.`);
     }
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     const cards = everyCard();
@@ -106,7 +106,7 @@ document.addEventListener(
     if (event.shiftKey) {
       if (!chosen().length) anchor = card.dataset.task;
       chooseTo(next);
-      say(`${tell()} chosen.`);
+      say(`${tell()} selected.`);
     }
     linkOf(next).focus();
   },

@@ -1,4 +1,4 @@
-// Steps sent without leaving the page: the answer is the board as it is then, with the reason where a step was refused.
+// Sends steps without leaving the page. The answer is the board after the step, with the reason if it was rejected.
 import { board, cardOf, chosen, linkOf, say } from "./cards.js";
 
 let busy = false;
@@ -28,7 +28,7 @@ async function post(data) {
     show(stays, key);
   } catch {
     say("");
-    say("Not done: the studio could not be reached. The board is as it was; try again.");
+    say("The server could not be reached. Nothing was changed; try again.");
     complain();
   } finally {
     busy = false;
@@ -54,11 +54,11 @@ function show(stays, key) {
 function complain() {
   const note = document.createElement("div");
   note.className = "message error";
-  note.textContent = "Not done: the studio could not be reached. The board is as it was; try again.";
+  note.textContent = "The server could not be reached. Nothing was changed; try again.";
   document.querySelector("#messages").replaceChildren(note);
 }
 
-// One step about these cards, from where the form stands.
+// Sends one step for these cards, based on the order that the page shows.
 export function step(does, cards, more = {}) {
   const data = new FormData(document.querySelector("#arrange"));
   for (const name of ["task", "place", "group"]) data.delete(name);
@@ -84,7 +84,7 @@ document.addEventListener("keydown", (event) => {
   button.click();
 });
 
-// What was chosen stays so when another card is opened beside the board.
+// The selection survives opening another card beside the board.
 let kept = [];
 document.addEventListener("htmx:beforeSwap", () => (kept = chosen().map((card) => card.dataset.task)));
 document.addEventListener("htmx:afterSwap", () => {

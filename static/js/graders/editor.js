@@ -1,5 +1,5 @@
 // The editor of a grader script: CodeMirror in place of each textarea with data-code. The textarea stays in the form
-// and holds the same words, so that saving, running and what the browser restores work as without it.
+// and has the same text, so that saving, running and restoring by the browser work as without the editor.
 import {
   bracketMatching,
   closeBrackets,
@@ -77,7 +77,7 @@ function enhance(area) {
   if (views.has(area)) return;
   const host = document.createElement("div");
   host.className = "code-host";
-  host.attachShadow({ mode: "open" }); // there CodeMirror brings its styles as a style sheet, which the policy allows
+  host.attachShadow({ mode: "open" }); // where CodeMirror uses constructed style sheets, which the content security policy allows
   const label = area.labels?.[0]?.textContent.trim() ?? "Text";
   const view = new EditorView({
     root: host.shadowRoot,
@@ -118,7 +118,7 @@ function enhance(area) {
       ],
     }),
   });
-  // The page's own keys are for outside: inside, letters are text and Escape lets Tab out.
+  // The page's shortcuts do not apply inside the editor: letters are text, and Escape lets Tab leave it.
   host.addEventListener("keydown", (event) => {
     const ours = (event.ctrlKey || event.metaKey) && ["s", "k"].includes(event.key);
     if (!ours) event.stopPropagation();
@@ -143,7 +143,7 @@ function source() {
   return views.get(document.querySelector("#source"));
 }
 
-// What somebody else changed is put into the textarea; the editor that stands in its place says the same.
+// A merge changes the textarea; the editor follows.
 document.addEventListener("studio:replaced", (event) => {
   const view = views.get(event.target);
   const text = event.target.value;
@@ -166,7 +166,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
 });
 document.addEventListener("input", (event) => {
   const choice = document.querySelector("#history");
-  if (event.target.id === "example" && choice) choice.value = "example"; // what one writes is what one means to try
+  if (event.target.id === "example" && choice) choice.value = "example"; // an edited example is the one to run
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("[data-go-line]");

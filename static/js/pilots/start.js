@@ -1,4 +1,4 @@
-// The start form says how many sessions the choice means, and at most what it can cost.
+// The start form shows how many sessions the selection needs and what they can cost at most.
 const form = document.querySelector("#pilot-form");
 const line = document.querySelector("#cost-sum");
 

@@ -1,4 +1,4 @@
-// A rehearsal: Ctrl+Enter sends, selected words can be kept, the wait says how long it lasts. All of it works without.
+// A rehearsal: Ctrl+Enter sends, selected text can be extracted, waiting shows its duration. All of it works without.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
   const form = event.target.closest?.("form[data-send]") ?? document.querySelector("form[data-send]");
@@ -16,7 +16,7 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// Words that are not sent yet outlast a page that is left or loaded again; so does the cover over the open intents.
+// Unsent text survives leaving or reloading the page, and so does the choice to cover open intents.
 const here = `rehearsal-${document.querySelector("[data-rehearsal]")?.dataset.rehearsal}`;
 const nameOf = (field) => `${here}-${field.form.action}-${field.name}`;
 const PLACES = "form[data-guard] textarea";
@@ -26,7 +26,7 @@ for (const field of document.querySelectorAll(PLACES)) {
   field.addEventListener("input", () => sessionStorage.setItem(nameOf(field), field.value));
 }
 document.addEventListener("submit", (event) => {
-  if (event.target.matches("[data-send]")) return; // kept until the turn is over: the studio may send one to sign in first
+  if (event.target.matches("[data-send]")) return; // kept until the turn is over: the server may ask to sign in first
   for (const field of event.target.querySelectorAll("textarea")) sessionStorage.removeItem(nameOf(field));
 });
 const cover = document.querySelector("[data-cover]");
@@ -43,7 +43,7 @@ if (since) {
   setInterval(tell, 1000);
 }
 
-// What the user would say by the rules, shown where nothing is typed.
+// The scripted user's next message is the placeholder.
 const next = document.querySelector("[data-next]");
 if (next) {
   const rows = [...document.querySelectorAll("[data-intent-choice]")];
@@ -54,7 +54,7 @@ if (next) {
     const said = (asked.length ? asked : open.slice(0, 1)).map((row) => row.dataset.content);
     next.placeholder = said.length
       ? `Empty: ${said.join("\n\n")}`
-      : "Nothing more is said: every intent is settled, and the session ends.";
+      : "Nothing more to say: every intent is resolved, and the session ends.";
   };
   suggest();
   document.addEventListener("change", (event) => event.target.closest("[data-intent-choice]") && suggest());
@@ -62,7 +62,7 @@ if (next) {
 
 document.addEventListener("htmx:afterRequest", (event) => {
   const keep = event.target.closest?.("[data-extract]");
-  if (keep) keep.open = event.detail.xhr.getResponseHeader("X-Extracted") !== "yes"; // refused words stay to be mended
+  if (keep) keep.open = event.detail.xhr.getResponseHeader("X-Extracted") !== "yes"; // rejected text stays to be corrected
 });
 
 const bar = document.querySelector("[data-extract-bar]");

@@ -1,4 +1,4 @@
-// Reading a session: j and k walk through the evidence, links bring it into view, the ruler follows the reader.
+// Reading a session: j and k step through the evidence, links scroll to it, the ruler follows the reader.
 const links = [...document.querySelectorAll("[data-evidence-link]")];
 let at = -1;
 

@@ -1,6 +1,5 @@
-// A choice that shows only the fields it needs: <select data-reveals> and, in the same row,
-// elements with data-when="value other". In a long list they stand in no row: the list has them once, in
-// <template data-row-part="…" data-when="value">, and a row gets them when they are first chosen.
+// A <select data-reveals> shows only the fields its choice needs: elements with data-when="value other" in the same
+// row. A long list has them once, in <template data-row-part="…" data-when="value">; a row gets a copy when needed.
 export function put(row, name, after) {
   const part = row.parentElement.querySelector(`:scope > template[data-row-part="${name}"]`);
   const brought = document.createElement("template");

@@ -1,4 +1,4 @@
-// What the server must know to draw the page right the first time: theme and rail.
+// Preferences that the server needs when it renders the page: theme and rail.
 export function remember(name, value) {
   const age = value ? 60 * 60 * 24 * 365 : 0;
   document.cookie = `${name}=${value}; path=/; max-age=${age}; samesite=lax`;

@@ -1,4 +1,4 @@
-// A chosen folder sends file names only; their paths go along in a field of their own.
+// A browser sends the files of a folder without their paths; those go in a field of their own.
 document.addEventListener("change", (event) => {
   const input = event.target;
   if (!input.matches?.("input[type=file][webkitdirectory]")) return;

@@ -1,4 +1,4 @@
-// When an answer to htmx fails, say so; what was typed stays where it is.
+// Reports requests of htmx that fail; what was typed stays where it is.
 function tell(text) {
   const box = document.querySelector("#messages");
   if (!box) return;
@@ -8,10 +8,10 @@ function tell(text) {
   box.append(line);
 }
 document.addEventListener("htmx:sendError", () =>
-  tell("The studio cannot be reached. What you typed is still here: try again in a moment."),
+  tell("The server could not be reached. What you typed is still here; try again in a moment."),
 );
 document.addEventListener("htmx:responseError", (event) =>
   tell(
-    `That did not work (${event.detail.xhr.status}). What you typed is still here: load the page again to see what is stored.`,
+    `Something went wrong (${event.detail.xhr.status}). What you typed is still here; reload the page to see what was saved.`,
   ),
 );

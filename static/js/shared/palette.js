@@ -1,5 +1,5 @@
-// Ctrl-K: one field that goes anywhere. Rooms and what this page does are known here; benchmarks, personas and tasks
-// are asked for while one types. Without this script the button is a link to the search page.
+// Ctrl+K: one field that goes anywhere. Rooms and the page's own actions are known here; benchmarks, personas and tasks
+// come from the server. Without this script the button is a link to the search page.
 const PAUSE = 120; // ms without a key before the studio is asked
 const MOST = 12;
 const dialog = document.querySelector("#palette");
@@ -120,7 +120,7 @@ async function ask(text, here) {
     told();
   } catch (problem) {
     if (problem instanceof DOMException && problem.name === "AbortError") return;
-    count.textContent = "The studio cannot be reached.";
+    count.textContent = "The server could not be reached.";
     told();
   }
 }
@@ -130,7 +130,7 @@ function told() {
   if (eager && dialog.open) go(chosen);
 }
 
-// Who knows what they look for types it and presses Enter: that is the first place found, not a search.
+// Enter pressed before the results are there opens the first of them, not the search page.
 function enter() {
   if (awaited && !stepped && shown[chosen]?.kind === "Search") eager = true;
   else go(chosen);

@@ -1,4 +1,4 @@
-// Progress grids: one stop for Tab, arrows move between sessions, and the line below says which one it is.
+// Progress grids: one stop for Tab, arrows move between tasks, and the line below names the current one.
 const STEPS = {
   ArrowLeft: [0, -1],
   ArrowRight: [0, 1],

@@ -1,4 +1,4 @@
-// Rows of a list in a form: add, move (Alt with an arrow), remove, and all of it undone with Ctrl-Z.
+// Rows of a list in a form: add, move (Alt with an arrow), remove, undo all of it with Ctrl+Z.
 // <div data-rows="intents"> <div data-row> … </div> <template data-row-blank> … </template> </div>
 // Names contain __n__ in the template; the order of the rows on the page is the order that is saved. Lists of one kind
 // share a template, <div data-rows="…" data-blank="its id">, in which __list__ stands for the list's name.
@@ -33,7 +33,7 @@ function place(list, rows) {
   }
 }
 
-// Does `act` as one thing that can be undone: the rows, the words and what is ticked in the form are as they were.
+// Runs `act` as one undoable step: undo restores the rows, their text and what was ticked.
 export function together(list, act) {
   const state = () => ({
     rows: rowsOf(list),
@@ -169,7 +169,7 @@ document.addEventListener("keydown", (event) => {
   move(row, event.key === "ArrowUp" ? -1 : 1);
 });
 
-// In a long list the buttons that move a row are put in here.
+// Long lists leave the buttons of a row out of their HTML; they are added here.
 class RowTools extends HTMLElement {
   connectedCallback() {
     if (!this.firstElementChild) this.append(document.getElementById("row-tools").content.cloneNode(true));

@@ -1,8 +1,7 @@
-// Keys: `?` lists this page's keys, `g` and a letter changes the room, Esc steps back.
-// An element with data-key="e" (or "Enter", "j", …) is pressed, or focused if it is a field, by that key;
-// data-key-label, or its text, says in the list what it does. Whoever switched keys of one letter off in Settings
-// (data-keys="off" on the page) keeps Enter, Esc and what is pressed with Ctrl or Alt. What has data-key-seen is first
-// brought into sight.
+// Keyboard shortcuts: `?` lists those of the page, `g` and a letter opens a room, Esc goes back.
+// The key in data-key="e" (or "Enter", "j", …) clicks its element, or focuses it if it is a field; the list describes it
+// by data-key-label or its text. With single-key shortcuts switched off in Settings (data-keys="off" on the page), Enter,
+// Esc and combinations with Ctrl or Alt still work. An element with data-key-seen is scrolled into view first.
 const TYPING = "input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea, select, [contenteditable]";
 let going = false;
 let timer;
@@ -17,7 +16,7 @@ function inSight(element) {
   return top >= 0 && bottom <= innerHeight;
 }
 
-// Of several, the one that is worked in, else the first in sight.
+// Of several, the one in the part of the page that has the focus, else the first in view.
 function called(key) {
   const all = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].filter(visible);
   const scope = document.activeElement?.closest("[data-key-scope]");

@@ -5,7 +5,7 @@ document.addEventListener("submit", (event) => {
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "1";
 });
-// Back in the browser's history, it can be sent again.
+// After going back in the browser's history it can be sent again.
 window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("[data-sent]")) delete form.dataset.sent;
 });

@@ -1,6 +1,6 @@
 import { remember } from "./cookies.js";
 
-const WORDS = { "": "Theme: as the system", light: "Theme: light", dark: "Theme: dark" };
+const WORDS = { "": "Theme: system", light: "Theme: light", dark: "Theme: dark" };
 const ORDER = ["", "light", "dark"];
 
 function show(theme) {

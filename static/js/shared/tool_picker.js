@@ -1,4 +1,4 @@
-// Tools and skills: type to narrow the list, arrows move, Space picks; nothing picked is all the persona has.
+// Tools and skills: typing filters the list, arrows move, Space picks. With nothing picked, a task has all of its persona's.
 const wordsOf = (row) => row.querySelector("label").textContent.toLowerCase().replaceAll("_", " ");
 
 function start(picker) {
@@ -87,7 +87,7 @@ function start(picker) {
 
 for (const picker of document.querySelectorAll("[data-picker]")) start(picker);
 
-// A skill's text comes when it is unfolded.
+// A skill's text is loaded when it is unfolded.
 document.addEventListener(
   "toggle",
   async (event) => {

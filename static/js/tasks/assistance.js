@@ -1,4 +1,4 @@
-// Suggestions of a model: after a decision the focus stays where it was, and the menu that asked closes.
+// Proposals of the assistant model: after a decision the focus stays where it was and the menu closes.
 let held = null;
 
 document.addEventListener("htmx:beforeSwap", (event) => {

@@ -1,5 +1,5 @@
-// Remarks on words: select them in a field, and a small button (or Ctrl-Alt-M) begins a remark on just these. Words
-// that are talked about are underlined; a click on them shows the talk.
+// Comments on a part of a text: select it, then press the button beside it, Ctrl+Alt+M to comment or Ctrl+Alt+S to suggest.
+// Text with comments is underlined; a click on it shows the thread.
 
 import { go } from "../drafts/form.js";
 import { commentAt, markComments, rectangleAt } from "../shared/highlighted_text.js";
@@ -12,7 +12,7 @@ const WHOLE = ["title", "description", "initial_request", "reference_workflow", 
 
 const compose = () => document.querySelector("[data-compose]");
 
-// Who may not edit reads and selects: the fields are open, and nothing in them changes.
+// Readers can select text to comment on: their fields are enabled, but read-only.
 function read() {
   const parts = task?.querySelector(":scope > fieldset[disabled]");
   if (!parts) return;
@@ -56,7 +56,7 @@ function underline() {
     line.hidden = !open.has(line.dataset.commentLine);
 }
 
-// The lines beside the fields, as the talk stands now: it came without the rest of the page.
+// Updates the lines beside the fields: htmx replaced the threads only.
 function lines() {
   for (const line of document.querySelector("#remarks [data-comment-lines]")?.content.children ?? []) {
     const there = document.querySelector(`[data-comment-line="${CSS.escape(line.dataset.commentLine)}"]`);
@@ -119,7 +119,7 @@ function begin({ suggest = false } = {}) {
   } else form.elements.text.focus({ preventScroll: true });
 }
 
-// The words, or the whole text of what is chosen, to be written anew.
+// Starts a suggestion with the selected text, or the whole text of the field.
 function fill(form, again = false) {
   const area = form.elements.suggestion;
   const whole = form.elements.about.value;
@@ -179,7 +179,7 @@ if (task) {
     const talk = commentAt(area, area.selectionStart);
     if (talk) show(talk.thread);
   });
-  bar?.addEventListener("mousedown", (event) => event.preventDefault()); // the words stay selected
+  bar?.addEventListener("mousedown", (event) => event.preventDefault()); // keeps the selection
   bar?.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button) begin({ suggest: button.value === "suggest" });

@@ -1,5 +1,5 @@
-// A file below its row: looked at, and its text edited in place. The text is a field of the page like any other while it
-// is edited; “Done” stores it.
+// A file's preview below its row, in which text can be edited. While it is edited the text is a field of the form like any
+// other; “Done” stores it as a file.
 import { form, later } from "../drafts/form.js";
 import { rowsOf } from "../shared/rows.js";
 import { lineRange, pathProblem } from "./file_paths.js";
@@ -22,7 +22,7 @@ async function part(row, name) {
   });
   const answer = await fetch(`${addresses.look}?${query}`, { redirect: "error" }).catch(() => null);
   if (answer?.ok) return answer.text();
-  return '<p class="small bad">It cannot be shown just now: look again when you are connected and signed in.</p>';
+  return '<p class="small bad">The preview is unavailable. Try again when you are online and signed in.</p>';
 }
 
 async function look(row) {
@@ -100,7 +100,8 @@ function goTo(area, line) {
   area.setSelectionRange(start, end);
 }
 
-// The name says at once what is wrong with it. What is left behind without a reference may be said in any words.
+// Shows what is wrong with a name while it is typed. An expected artifact without a reference may have any description
+// in place of a name.
 function judge(row) {
   const path = pathOf(row).value.trim();
   const bare = row.matches("[data-artifact]") && !own(row, "stored").value;

@@ -1,4 +1,4 @@
-// Findings worked with: from one to the next by key, mended with one click, waived without losing what is typed.
+// Findings: stepping through them, one-click fixes, and dismissals that keep unsaved text.
 import { asText, field, form, go, words } from "../drafts/form.js";
 import { follow } from "../shared/highlighted_text.js";
 import { blank, together } from "../shared/rows.js";
@@ -59,7 +59,7 @@ function mend(button) {
   check();
 }
 
-// A verdict on what stands on the page, saved or not: the page's words go along, and its findings come back.
+// A dismissal applies to the page as it is, saved or not: the form is sent along, and its findings come back.
 async function judge(own, button) {
   const body = new URLSearchParams(asText(words()));
   for (const [name, value] of new FormData(own)) body.set(name, String(value));
@@ -70,7 +70,7 @@ async function judge(own, button) {
     if (!answer.ok) throw new Error(String(answer.status));
     said = await answer.json();
   } catch {
-    said = { problem: "The studio could not be reached. Your reason is still here: try again." };
+    said = { problem: "The server could not be reached. Your reason is still here; try again." };
   }
   if (button) button.disabled = false;
   problem.hidden = !said.problem;

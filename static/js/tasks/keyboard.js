@@ -1,5 +1,5 @@
-// Intents and items are written like lines: Enter adds one or splits it at the caret, Backspace at its start joins it
-// to the one before, several pasted lines become several rows. Shift-Enter breaks a line inside of one.
+// Intents and items are edited like lines: Enter adds one or splits it at the caret, Backspace at its start joins it to
+// the previous one, several pasted lines become several rows. Shift+Enter is a line break within one.
 
 import { form, lineOf } from "../drafts/form.js";
 import { follow } from "../shared/highlighted_text.js";
@@ -28,7 +28,7 @@ function split(row, area) {
   });
 }
 
-// What the row follows from and is seen in holds for both halves.
+// Both halves of a split item have the same links and settings.
 function inherit(row, next) {
   for (const name of ["scope", "initial_status", "grader"]) {
     const from = row.querySelector(`select[name$=".${name}"]`);
@@ -52,7 +52,7 @@ function join(row, area) {
   });
 }
 
-// Where an intent is found out, and what shows that an item is met, holds for the joined row.
+// A joined row has the sources or the evidence of both.
 function gather(row, before) {
   const [from, to] = [row, before].map((one) => one.querySelector(":scope .sub[data-rows]"));
   for (const place of from && to ? rowsOf(from) : []) {
@@ -69,7 +69,7 @@ function gather(row, before) {
 const inputsOf = (row) => [...row.querySelectorAll("select, input:not([type=hidden])")];
 const valuesOf = (row) => inputsOf(row).map((input) => input.value);
 
-// The arrows go on from where a line begins or ends: to the start of the one before, to the end of the one after.
+// At the start of a line, Up goes to the start of the previous one; at the end, Down goes to the end of the next.
 function step(row, area, up) {
   const edge = up ? 0 : area.value.length;
   const next = up ? row.previousElementSibling : row.nextElementSibling;

@@ -1,5 +1,5 @@
-// What an item follows from, without leaving the keyboard: Alt-L opens the list of intents, a digit ticks the intent of
-// that number, arrows and the space bar do so beyond the ninth, Enter or Esc goes back to the line.
+// Linking an item to intents by keyboard: Alt+L opens the list, a digit ticks the intent with that number, arrows and
+// Space reach those beyond the ninth, Enter or Esc returns to the line.
 
 import { form, lineOf } from "../drafts/form.js";
 import { boxesOf, groupOf, offer, tell } from "./links.js";

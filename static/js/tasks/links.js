@@ -1,5 +1,5 @@
-// What an item follows from and is seen in: boxes and lines or, in a row of a long list that nobody opened, the one hidden
-// field that stands for them: the keys of intents in its first line, then the evidence.
+// An item's links to intents and its evidence: checkboxes and a text field or, in a row of a long list that was not opened
+// yet, one hidden field with the intents' keys in its first line and the evidence in the others.
 
 import { form, keyOf, lineOf } from "../drafts/form.js";
 import { put } from "../shared/conditional_fields.js";
@@ -17,7 +17,7 @@ export function keysOf(group) {
   return boxesOf(group).flatMap((box) => (box.checked ? [box.value] : []));
 }
 
-// Opens a group: a box for each intent, also for one that was added after the page was drawn.
+// Expands an item's links: a checkbox for each intent that is on the page now.
 export function offer(group) {
   const brief = briefOf(group);
   const ticked = brief && keysOf(group);
@@ -47,7 +47,7 @@ export function offer(group) {
   return boxesOf(group);
 }
 
-// Says in the lines that open them what items follow from.
+// Shows the numbers of linked intents in the items' summaries.
 export function tell(...groups) {
   const numbers = new Map(intents().map((row, at) => [keyOf(row), at + 1]));
   for (const group of groups) {
@@ -75,7 +75,7 @@ function follow(group, keys) {
   tell(group);
 }
 
-// What holds for a row holds for another too: what an item follows from, or which items follow from an intent.
+// Copies links to another row: the intents of an item, or the items of an intent.
 export function share(row, other) {
   if (groupOf(row)) return follow(groupOf(other), keysOf(groupOf(row)));
   for (const group of form.querySelectorAll('[data-rows="checklist"] .links'))

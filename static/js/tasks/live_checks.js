@@ -1,5 +1,5 @@
-// Findings as they type: the page as it stands is checked, the words are underlined where they stand. What stands
-// beside a field is not moved: it fades when it is mended, and what is new is told in the side pane.
+// Findings while typing: the page is checked as it is now, and what findings are about is underlined. Findings beside a
+// field do not move: they fade when fixed, and new ones appear in the side pane.
 import { asText, form, later, onWriting, words } from "../drafts/form.js";
 import { markFindings } from "../shared/highlighted_text.js";
 
@@ -24,13 +24,13 @@ async function check() {
     if (!answer.ok) return;
     said = await answer.json();
   } catch {
-    return; // offline, or something newer is under way: keeping says so
+    return; // offline, which autosave reports, or replaced by a newer check
   }
   last = text;
   show(said);
 }
 
-// What the studio said of the page: the pane's lists, the words to mark, the outline's counts.
+// Shows the result of a check: the side pane's lists, the underlined text, the outline's counts.
 export function show(said) {
   for (const name of ["findings", "evidence"]) {
     const place = document.querySelector(`[data-live="${name}"]`);
@@ -63,7 +63,7 @@ function outline(link, found) {
 if (form && !form.querySelector("fieldset[disabled]")) {
   const soon = later(350, check);
   onWriting(soon);
-  // What one click would mend, and what a long page left out.
+  // One-click fixes, and what was left out of a long page, come with the first check.
   if (document.querySelector("[data-live] [data-finding], [data-live][data-deferred]")) check();
   document.addEventListener("studio:autosaved", soon);
 }

@@ -1,4 +1,4 @@
-// The task editor while somebody writes. Without any of this the page is saved with its button.
+// The task editor. Without any of this the page is a form with a Save button.
 import "./side_pane.js";
 import "./keyboard.js";
 import "./link_keys.js";

@@ -1,5 +1,4 @@
-// What the session leaves behind, one file a row, and what a good one looks like: chosen, dropped or pasted at a row. The
-// row as it was comes back with Ctrl-Z.
+// Expected artifacts, one per row, and their reference files: chosen, dropped or pasted at a row. Ctrl+Z restores the row.
 
 import { form } from "../drafts/form.js";
 import { blank, rowsOf, together } from "../shared/rows.js";
@@ -19,7 +18,7 @@ function say(row, text, bad = false) {
   place.textContent = text;
 }
 
-// The row again with another reference, or none, in its place: so that it can be undone.
+// Replaces the row by a copy with another reference, or none, so that undo can bring it back.
 function change(row, reference, stored) {
   const next = row.cloneNode(true);
   for (const one of [pathOf, noteOf]) one(next).value = one(row).value;
@@ -38,7 +37,7 @@ async function attach(row, file) {
   const path = pathOf(row).value.trim() || file.name;
   const had = Boolean(storedOf(row).value);
   if (file.size > Number(form.querySelector("[data-files]").dataset.largest))
-    return say(row, "It is larger than a file may be: split it, or choose another.", true);
+    return say(row, "The file is too large: split it or choose another one.", true);
   say(row, "sending…");
   const focused = row.contains(document.activeElement);
   const said = await post(path, file, {
@@ -49,7 +48,7 @@ async function attach(row, file) {
   if (!said.row) return say(row, said.problem, true);
   if (!pathOf(row).value.trim()) pathOf(row).value = path;
   const next = change(row, part(said.row), storedOf(said.row).value);
-  if (had) say(next, "Replaced: Ctrl Z brings the one before back.");
+  if (had) say(next, "Replaced. Ctrl+Z restores the previous one.");
   if (focused) next.querySelector("[data-file-preview]").focus();
 }
 
@@ -57,11 +56,11 @@ function remove(row) {
   const holder = document.createElement("template");
   holder.innerHTML = list.querySelector(":scope > template[data-row-blank]").innerHTML.replaceAll("__n__", keyOf(row));
   const next = change(row, part(holder.content), "");
-  say(next, "Removed: Ctrl Z brings it back.");
+  say(next, "Removed. Ctrl+Z restores it.");
   next.querySelector("[data-reference-file]").focus();
 }
 
-// Each goes to the row of its name, else to a new one.
+// Each file goes to the row with its name, else to a new one.
 function take(files, row) {
   const single = files.length === 1 && row;
   for (const file of files) {
@@ -80,7 +79,7 @@ function take(files, row) {
   }
 }
 
-// A menu in which one is chosen offers those of the page as it stands.
+// A menu of references offers those on the page now.
 function offer(choice) {
   const begins = choice.dataset.attached;
   const chosen = choice.value;
@@ -100,7 +99,7 @@ function hideInputs(root) {
 if (editable) {
   hideInputs(section);
   section.querySelector("[data-drop-hint]").textContent =
-    "a reference is what a good one looks like: choose it in its row, or drop it there";
+    "a reference shows what a good result looks like: choose one in its row, or drop it there";
   list.addEventListener("studio:changed", () => hideInputs(list));
   section.addEventListener("change", (event) => {
     const input = event.target.closest("[data-reference-file]");

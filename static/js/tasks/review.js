@@ -1,4 +1,4 @@
-// The reviewer's list by keys: 1 to 4 tick its points; Approve leads to the first that is not ticked, then approves.
+// The review checklist: Approve leads to the first question without a yes; with none left it approves.
 import { show } from "./side_pane.js";
 
 const form = document.querySelector("form[data-review]");

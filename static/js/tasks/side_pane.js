@@ -20,7 +20,7 @@ function guide(part) {
 
 if (pane) {
   pane.classList.add("tabbed");
-  // A review is looked at and decided: its list stands first, whatever was open at the last task.
+  // In a review its checklist is shown first, whatever was open at the last task.
   const kept = pane.querySelector("[data-tab=review]") ? "review" : sessionStorage.getItem("studio:pane");
   show(pane.querySelector(`[data-tab="${CSS.escape(kept ?? "")}"]`) ? kept : "findings");
   pane.addEventListener("click", (event) => {

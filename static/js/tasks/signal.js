@@ -1,5 +1,5 @@
-// The signal that opens a session: turned from fields into JSON and back by the studio, so that nothing is lost on the
-// way; what the assistant receives first is shown as it is written.
+// The signal that opens a session. The server converts it between fields and JSON, so that nothing is lost; what the
+// assistant receives first is previewed while it is written.
 import { asText, form, later, words } from "../drafts/form.js";
 
 const section = form?.querySelector("[data-signal-address]");
@@ -68,7 +68,7 @@ async function turn(to) {
   turning = true;
   const said = await ask(to);
   turning = false;
-  if (!said) return tell({ [old.querySelector("[name^=payload]").name]: "No connection: it stays as it is." });
+  if (!said) return tell({ [old.querySelector("[name^=payload]").name]: "No connection: nothing was changed." });
   if (said.signal) {
     put(said.signal);
     if (to.startsWith("example") && old.querySelector("textarea, [data-row]")) offer(old);
@@ -79,11 +79,11 @@ async function turn(to) {
   section.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true }));
 }
 
-// What an example took the place of comes back as it stood.
+// The signal that an example replaced can be restored.
 function offer(old) {
   before = old;
   const back = document.createElement("button");
-  Object.assign(back, { type: "button", className: "link small", textContent: "Put back what was there" });
+  Object.assign(back, { type: "button", className: "link small", textContent: "Restore the previous signal" });
   back.addEventListener("click", () => {
     signal().replaceWith(before);
     section.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true }));

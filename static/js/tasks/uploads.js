@@ -1,5 +1,5 @@
-// Files are handed over one by one and at once: chosen, dropped, pasted, whole folders. Each tells how far it is; a name
-// that is there already is asked about beside the file. What has arrived is a row, and kept like everything typed.
+// Uploads: files that are chosen, dropped or pasted, and whole folders. Each shows its progress; if its name exists, the
+// user decides. A finished upload is a row of the form, autosaved like any other field.
 
 import { form } from "../drafts/form.js";
 import { rowsOf, together } from "../shared/rows.js";
@@ -24,7 +24,7 @@ function button(text, act, style = "") {
   return made;
 }
 
-// One line below the files for each that is under way or has a question.
+// One line below the files for each upload that is under way or needs a decision.
 function show(job, text, ...buttons) {
   if (!job.line) {
     job.line = document.createElement("div");
@@ -57,9 +57,9 @@ export function take(files) {
     jobs.push(job);
     const largest = Number(section.dataset.largest);
     if (file.size > largest)
-      fail(job, `It has ${fileSize(file.size)}; a file may have ${fileSize(largest)}. Split it, or leave it out.`);
+      fail(job, `The file is ${fileSize(file.size)}; the limit is ${fileSize(largest)}. Split it or leave it out.`);
     else if (rowsOf(list).length + waiting.length + running >= Number(section.dataset.most))
-      fail(job, `A task brings at most ${section.dataset.most} files.`);
+      fail(job, `A task can have at most ${section.dataset.most} files.`);
     else if (rowOf(path)) ask(job);
     else enqueue(job);
   }
@@ -71,14 +71,14 @@ function fail(job, text, retry = false) {
     job,
     text,
     ...again,
-    button("Leave it out", () => end(job), "plain"),
+    button("Leave out", () => end(job), "plain"),
   );
 }
 function ask(job) {
   job.asks = true;
   show(
     job,
-    "There is a file of this name.",
+    "A file with this name already exists.",
     ...["replace", "both", "skip"].map((how) =>
       button({ replace: "Replace it", both: "Keep both", skip: "Skip" }[how], () => decide(job, how)),
     ),
@@ -91,7 +91,7 @@ function decide(job, how) {
   job.replaces = how === "replace";
   enqueue(job);
 }
-// One answer for all that are asked about.
+// One decision for all names that exist.
 function forAll() {
   const place = section.querySelector("[data-uploads]");
   place.querySelector("[data-for-all]")?.remove();
@@ -101,14 +101,14 @@ function forAll() {
   line.className = "upload line";
   line.dataset.forAll = "";
   const words = document.createElement("span");
-  Object.assign(words, { className: "grow small", textContent: `${asked.length} names are there already.` });
+  Object.assign(words, { className: "grow small", textContent: `${asked.length} names already exist.` });
   const each = (how) => () => {
     for (const job of asked) decide(job, how);
   };
   line.append(
     words,
     button("Replace all", each("replace")),
-    button("Keep both of all", each("both")),
+    button("Keep both for all", each("both")),
     button("Skip all", each("skip")),
   );
   place.prepend(line);
@@ -150,7 +150,7 @@ export function post(path, file, { reference = "", progress } = {}) {
     request.open("POST", section.dataset.add);
     request.setRequestHeader("X-CSRFToken", form.elements.csrfmiddlewaretoken.value);
     if (progress) request.upload.onprogress = (event) => event.lengthComputable && progress(event.loaded / event.total);
-    request.onerror = () => done({ problem: "No connection. It is sent again when it is back.", retry: true });
+    request.onerror = () => done({ problem: "No connection. It will be sent when you are back online.", retry: true });
     request.onload = () => {
       if (request.status === 422) return done({ problem: JSON.parse(request.responseText).problem });
       const holder = document.createElement("template");
@@ -159,7 +159,9 @@ export function post(path, file, { reference = "", progress } = {}) {
       if (row) return done({ row: document.importNode(row, true) });
       const out = request.responseURL.includes("/login") || request.status === 403;
       done({
-        problem: out ? "You are signed out. Sign in in another tab, then try again." : "The studio could not take it.",
+        problem: out
+          ? "You are signed out. Sign in in another tab, then try again."
+          : "Something went wrong on our side.",
         retry: true,
       });
     };
@@ -181,7 +183,7 @@ async function send(job) {
   put(said.row);
 }
 
-// Among the others by name; in place of the one of its name, of which it keeps what was said.
+// Inserts a file's row in the order of names. It replaces a row of the same name and takes over its description.
 export function put(row) {
   const path = pathOf(row).value;
   const old = rowOf(path);
