@@ -5,7 +5,7 @@ const comment = form.querySelector("#comment");
 const told = form.querySelector("[data-status]");
 const holders = [...form.querySelectorAll("[data-passages]")];
 const flat = (text) => text.split(/\s+/).filter(Boolean).join(" ");
-const began = performance.now();
+const startedAt = performance.now();
 
 const marked = [];
 function paint(name, ranges) {
@@ -67,18 +67,18 @@ function mark() {
   marked.push(range);
   paint("evidence", marked);
   getSelection()?.removeAllRanges();
-  keep();
+  storeTyped();
   told.textContent = `Marked: ${words}`;
 }
 
 // What was typed survives leaving the page until the judgment is sent.
 const place = `judging-${form.dataset.packet}`;
-function keep() {
+function storeTyped() {
   sessionStorage.setItem(place, JSON.stringify([field.value, comment.value]));
 }
-const kept = JSON.parse(sessionStorage.getItem(place) ?? "null");
-if (kept && !field.value && !comment.value) [field.value, comment.value] = kept;
-form.addEventListener("input", keep);
+const stored = JSON.parse(sessionStorage.getItem(place) ?? "null");
+if (stored && !field.value && !comment.value) [field.value, comment.value] = stored;
+form.addEventListener("input", storeTyped);
 
 for (const button of form.querySelectorAll("[data-mark], [data-step]")) {
   button.hidden = false;
@@ -89,7 +89,7 @@ let sent = false;
 form.addEventListener("submit", (event) => {
   if (sent) return event.preventDefault();
   sent = true;
-  form.elements.milliseconds.value = Math.round(performance.now() - began);
+  form.elements.milliseconds.value = Math.round(performance.now() - startedAt);
   sessionStorage.removeItem(place);
 });
 addEventListener("pageshow", () => (sent = false));

@@ -1,7 +1,7 @@
 // What is typed is on the server within two seconds, and in this browser before. A task gets a version after a minute's
 // rest, on leaving, and with the Save button; other pages with the button alone.
 import { resolve } from "./conflicts.js";
-import { form, onWriting } from "./form.js";
+import { form, onChange } from "./form.js";
 import { closeDraft, left, submitted } from "./leaving.js";
 import { localCopies, storeLocally } from "./local_copy.js";
 import { restoreAll } from "./restore.js";
@@ -22,7 +22,7 @@ async function heartbeat() {
 }
 
 if (editable) {
-  onWriting(typed);
+  onChange(typed);
   form.addEventListener("click", (event) => {
     const button = event.target.closest("[data-resolve]");
     if (button && resolve(button)) {

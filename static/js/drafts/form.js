@@ -10,13 +10,13 @@ export const keyOf = (row) => row.querySelector(":scope > input[type=hidden]").v
 export const lineOf = (row) => row.querySelector(":scope .area > textarea");
 
 // The form's values without files, which are only sent with the Save button.
-export function words() {
+export function formValues() {
   const data = new FormData(form);
   for (const [name, value] of [...data]) if (value instanceof File) data.delete(name);
   return data;
 }
 
-export const asText = (data) => new URLSearchParams([...data]).toString();
+export const serialize = (data) => new URLSearchParams([...data]).toString();
 
 export function later(wait, act) {
   let timer;
@@ -29,7 +29,7 @@ export function later(wait, act) {
 }
 
 // Calls `act` after every change of a value or of the order of rows.
-export function onWriting(act) {
+export function onChange(act) {
   if (!form) return;
   const own = (event) => event.target.name !== "note" && event.target.type !== "file" && act(event);
   form.addEventListener("input", own);

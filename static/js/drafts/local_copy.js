@@ -1,5 +1,5 @@
 // Text that the server does not have yet, stored in this browser: a copy for each window of the page.
-import { form, later, words } from "./form.js";
+import { form, formValues, later } from "./form.js";
 
 const MONTH = 30 * 24 * 3600_000;
 // Named after the user, so that nobody else who signs in here sees the text.
@@ -10,7 +10,7 @@ let forgotten = false; // for good
 
 export function storeLocally() {
   if (forgotten) return;
-  const data = words();
+  const data = formValues();
   data.delete("csrfmiddlewaretoken");
   try {
     localStorage.setItem(OWN, JSON.stringify({ at: Date.now(), words: [...data] }));

@@ -1,9 +1,9 @@
 // Merges what others changed into the page. What was typed here since the request was sent stays.
 
 import { follow } from "../shared/highlighted_text.js";
-import { number, rowsOf } from "../shared/rows.js";
+import { renumber, rowsOf } from "../shared/rows.js";
 import { unchangedFields } from "./changes.js";
-import { asText, form, words } from "./form.js";
+import { form, formValues, serialize } from "./form.js";
 
 const OWN = ["csrfmiddlewaretoken", "undecided", "note", "base_version"];
 
@@ -24,7 +24,7 @@ export function replaceValue(input, value, fresh) {
 // `sent` is the form as it was when the request was sent.
 export function merge(html, sent) {
   const fresh = parsed(html).querySelector(`form#${form.id}`);
-  const now = new URLSearchParams(asText(words()));
+  const now = new URLSearchParams(serialize(formValues()));
   const untouched = unchangedFields(sent, now);
   for (const list of fresh.querySelectorAll("[data-rows]")) mergeRows(list, untouched);
   for (const input of fresh.querySelectorAll("textarea[name], input[name], select[name]")) {
@@ -58,7 +58,7 @@ function mergeRows(list, untouched) {
     if (next !== row) before ? before.after(row) : own.prepend(row);
     before = row;
   }
-  number(own, true);
+  renumber(own, true);
 }
 
 // Both versions of a field that two people changed are shown beside it.

@@ -9,7 +9,7 @@ import {
   queueSave,
 } from "./autosave_state.js";
 import { firstConflict } from "./conflicts.js";
-import { asText, form, later, renewToken, words } from "./form.js";
+import { form, formValues, later, renewToken, serialize } from "./form.js";
 import { forgetLocalCopy, storeLocally, storeLocallySoon } from "./local_copy.js";
 import { merge } from "./merge.js";
 import { showOthers } from "./presence.js";
@@ -18,7 +18,7 @@ import { request, version } from "./server.js";
 import { refreshWorkflow } from "./workflow_state.js";
 
 export const editable = Boolean(form) && !form.querySelector(":scope > fieldset[disabled]");
-export const current = () => asText(words());
+export const current = () => serialize(formValues());
 export const state = createState({
   autoVersions: editable && "autoVersions" in form.dataset,
   stored: editable ? current() : "",

@@ -3,23 +3,23 @@ export const board = () => document.querySelector("#board");
 export const lane = () => document.querySelector("[data-lane]");
 export const cardsIn = (place) => [...(place?.querySelectorAll("[data-task]") ?? [])];
 export const placed = () => cardsIn(lane());
-export const everyCard = () => cardsIn(board());
+export const allCards = () => cardsIn(board());
 export const cardOf = (element) => element?.closest?.("[data-task]") ?? null;
 export const linkOf = (card) => card?.querySelector(".card");
 export const isPlaced = (card) => "number" in card.dataset;
-export const chosen = () => everyCard().filter((card) => card.querySelector(".pick")?.checked);
+export const selected = () => allCards().filter((card) => card.querySelector(".pick")?.checked);
 export const titleOf = (card) =>
   (card.dataset.number ? `${card.dataset.number.padStart(2, "0")} ` : "") + card.dataset.title;
 
 // The cards that a step on this card applies to: all selected ones if it is one of them.
-export function meant(card) {
-  const cards = chosen();
+export function affected(card) {
+  const cards = selected();
   return cards.includes(card) ? cards : [card];
 }
 
-export const wordsFor = (cards) => (cards.length === 1 ? `“${titleOf(cards[0])}”` : `${cards.length} tasks`);
+export const describe = (cards) => (cards.length === 1 ? `“${titleOf(cards[0])}”` : `${cards.length} tasks`);
 
-export function say(text) {
+export function announce(text) {
   const region = document.querySelector("#board-status");
   if (region) region.textContent = text;
 }

@@ -2,7 +2,7 @@
 // it under the pointer and scrolls; what a drop means (a position, a group, out of the episode) is decided here, and the
 // server moves the card.
 import "../../vendor/sortablejs/Sortable.min.js";
-import { cardOf, isPlaced, lane, line, meant, placed, say, titleOf } from "./cards.js";
+import { affected, announce, cardOf, isPlaced, lane, line, placed, titleOf } from "./cards.js";
 import { step } from "./steps.js";
 
 /** @type {typeof import("sortablejs")} */
@@ -14,7 +14,7 @@ let drag = null; // {cards, label, target, x, y}
 
 function start(event) {
   const { clientX: x, clientY: y } = event.originalEvent;
-  const cards = meant(event.item);
+  const cards = affected(event.item);
   for (const card of cards) card.classList.add("carried");
   document.documentElement.classList.add("dragging");
   drag = { cards, label: labelOf(cards, x, y), target: null, x, y };
@@ -104,7 +104,7 @@ function end() {
 }
 
 function drop(cards, target) {
-  if (!target) return say("Put back.");
+  if (!target) return announce("Put back.");
   if (target.does === "move") {
     const next = placed()[placed().indexOf(cards.at(-1)) + 1] ?? null;
     if (cards.length === 1 && isPlaced(cards[0]) && next === target.before) return;

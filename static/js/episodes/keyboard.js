@@ -1,15 +1,15 @@
 // Moving a card by keyboard: Space picks it up, arrows move it, Space drops it, Esc cancels. Alt with an arrow moves it
 // one position.
-import { cardOf, isPlaced, lane, line, linkOf, meant, placed, say, titleOf, wordsFor } from "./cards.js";
+import { affected, announce, cardOf, describe, isPlaced, lane, line, linkOf, placed, titleOf } from "./cards.js";
 import { step } from "./steps.js";
 
 /** @type {any} */
 let carried = null; // {cards, rest, place}: `place` is an index in `rest`; one past its end is outside the episode
 
-const aside = () => carried.rest.length + 1;
+const outside = () => carried.rest.length + 1;
 
 function pickUp(card) {
-  const cards = meant(card);
+  const cards = affected(card);
   const rest = placed().filter((one) => !cards.includes(one));
   const first = placed().find((one) => cards.includes(one));
   const after = placed()
@@ -18,12 +18,12 @@ function pickUp(card) {
   carried = { cards, rest, place: first ? after.length : rest.length + 1, card };
   carried.from = carried.place;
   for (const one of cards) one.classList.add("carried");
-  show(`Picked up ${wordsFor(cards)}. Arrow keys move it, Space drops it, Esc cancels. `);
+  show(`Picked up ${describe(cards)}. Arrow keys move it, Space drops it, Esc cancels. `);
 }
 
 function show(first = "") {
   const { rest, place } = carried;
-  const out = place === aside();
+  const out = place === outside();
   const mark = line(out ? undefined : (rest[place] ?? null));
   document.querySelector("[data-tray]")?.toggleAttribute("data-target", out);
   const where = out
@@ -31,11 +31,11 @@ function show(first = "") {
     : rest[place]
       ? `Before “${titleOf(rest[place])}”, position ${place + 1}`
       : `At the end, position ${place + 1}`;
-  say(`${first}${where}.`);
+  announce(`${first}${where}.`);
   (mark ?? document.querySelector("[data-tray]"))?.scrollIntoView({ block: "center" });
 }
 
-function letGo() {
+function release() {
   line();
   document.querySelector("[data-tray]")?.removeAttribute("data-target");
   for (const one of carried.cards) one.classList.remove("carried");
@@ -44,9 +44,9 @@ function letGo() {
 
 function drop() {
   const { cards, rest, place, from } = carried;
-  const out = place === aside();
-  letGo();
-  if (place === from && cards.length === 1) return say("Nothing moved.");
+  const out = place === outside();
+  release();
+  if (place === from && cards.length === 1) return announce("Nothing moved.");
   if (out) step("take_out", cards);
   else step("move", cards, { place: rest[place]?.dataset.task ?? "end" });
 }
@@ -54,16 +54,16 @@ function drop() {
 function carry(event) {
   const keys = { ArrowUp: carried.place - 1, ArrowDown: carried.place + 1, Home: 0, End: carried.rest.length };
   if (event.key in keys) {
-    carried.place = Math.max(0, Math.min(aside(), keys[event.key]));
+    carried.place = Math.max(0, Math.min(outside(), keys[event.key]));
     show();
   } else if (event.key === " " || event.key === "Enter") drop();
   else if (event.key === "Escape") {
     const { card } = carried;
-    letGo();
+    release();
     linkOf(card).focus();
     linkOf(card).scrollIntoView({ block: "nearest" });
-    say("Put back.");
-  } else if (event.key === "Tab") return letGo();
+    announce("Put back.");
+  } else if (event.key === "Tab") return release();
   else return;
   event.preventDefault();
   event.stopImmediatePropagation();
@@ -78,7 +78,7 @@ document.addEventListener(
     if (event.altKey && ["ArrowUp", "ArrowDown"].includes(event.key) && isPlaced(card)) {
       event.preventDefault();
       linkOf(card).focus();
-      step(event.key === "ArrowUp" ? "earlier" : "later", meant(card));
+      step(event.key === "ArrowUp" ? "earlier" : "later", affected(card));
     } else if (event.key === " " && !event.altKey && lane()) {
       event.preventDefault();
       event.stopImmediatePropagation();
@@ -91,5 +91,5 @@ document.addEventListener("keyup", (event) => {
   if (event.key === " " && event.target.closest?.(".grip")) event.preventDefault(); // no click of the button
 });
 document.addEventListener("focusout", (event) => {
-  if (carried && event.relatedTarget && !cardOf(event.relatedTarget)) letGo();
+  if (carried && event.relatedTarget && !cardOf(event.relatedTarget)) release();
 });

@@ -1,34 +1,34 @@
 // Selecting cards: Ctrl or Shift with a click, `x`, Shift with the arrows; the arrows alone move from card to card.
-import { lettersAct } from "../shared/shortcuts.js";
-import { board, cardOf, chosen, everyCard, linkOf, say } from "./cards.js";
+import { singleKeysWork } from "../shared/shortcuts.js";
+import { allCards, announce, board, cardOf, linkOf, selected } from "./cards.js";
 
 let anchor = null;
 
-export function tell() {
-  const number = chosen().length;
+export function showCount() {
+  const number = selected().length;
   const place = board()?.querySelector("[data-count]");
   if (place) place.textContent = `${number} selected`;
   return number;
 }
 
-function choose(card, on) {
+function select(card, on) {
   const box = card.querySelector(".pick");
   if (box) box.checked = on;
 }
 
-function chooseTo(card) {
-  const cards = everyCard();
+function selectTo(card) {
+  const cards = allCards();
   const from = Math.max(
     0,
     cards.findIndex((one) => one.dataset.task === anchor),
   );
   const to = cards.indexOf(card);
-  for (const [place, one] of cards.entries()) choose(one, place >= Math.min(from, to) && place <= Math.max(from, to));
+  for (const [place, one] of cards.entries()) select(one, place >= Math.min(from, to) && place <= Math.max(from, to));
 }
 
-function chooseNone() {
-  for (const card of chosen()) choose(card, false);
-  tell();
+function selectNone() {
+  for (const card of selected()) select(card, false);
+  showCount();
 }
 
 document.addEventListener(
@@ -39,22 +39,22 @@ document.addEventListener(
       event.preventDefault();
       event.stopPropagation();
       const card = cardOf(link);
-      if (event.shiftKey) chooseTo(card);
+      if (event.shiftKey) selectTo(card);
       else {
-        choose(card, !card.querySelector(".pick").checked);
+        select(card, !card.querySelector(".pick").checked);
         anchor = card.dataset.task;
       }
       link.focus();
-      return tell();
+      return showCount();
     }
     if (link) anchor = cardOf(link).dataset.task;
-    if (event.target.closest?.("[data-select-none]")) chooseNone();
+    if (event.target.closest?.("[data-select-none]")) selectNone();
     const group = event.target.closest?.("[data-select]");
     if (group) {
       const wanted = group.dataset.select.split(" ");
-      for (const card of everyCard()) choose(card, wanted.includes(card.dataset.task));
+      for (const card of allCards()) select(card, wanted.includes(card.dataset.task));
       group.closest("details").open = false;
-      tell();
+      showCount();
     }
   },
   true,
@@ -62,9 +62,9 @@ document.addEventListener(
 document.addEventListener("change", (event) => {
   if (!event.target.matches?.("#board .pick")) return;
   if (event.target.checked) anchor = cardOf(event.target).dataset.task;
-  tell();
+  showCount();
 });
-document.addEventListener("board:selected", tell);
+document.addEventListener("board:selected", showCount);
 
 document.addEventListener(
   "keydown",
@@ -73,40 +73,40 @@ document.addEventListener(
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (
       event.key === "m" &&
-      lettersAct() &&
-      !chosen().length &&
+      singleKeysWork() &&
+      !selected().length &&
       !event.target.closest("input:not(.pick), textarea, select")
     ) {
       const one = card ?? document.querySelector("#board [data-open]");
-      if (one) choose(one, true); // the field it goes to is shown with it
-      tell();
+      if (one) select(one, true); // shows the field that the key leads to
+      showCount();
       return;
     }
     if (
       event.key === "Escape" &&
-      chosen().length &&
+      selected().length &&
       !event.target.closest("input:not(.pick), textarea, select, details[open], dialog")
     ) {
       event.preventDefault();
-      chooseNone();
-      return say("Nothing selected.");
+      selectNone();
+      return announce("Nothing selected.");
     }
     if (!card) return;
-    if (event.key === "x" && lettersAct()) {
+    if (event.key === "x" && singleKeysWork()) {
       event.preventDefault();
-      choose(card, !card.querySelector(".pick").checked);
+      select(card, !card.querySelector(".pick").checked);
       anchor = card.dataset.task;
-      return say(`${tell()} selected.`);
+      return announce(`${showCount()} selected.`);
     }
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-    const cards = everyCard();
+    const cards = allCards();
     const next = cards[cards.indexOf(card) + (event.key === "ArrowDown" ? 1 : -1)];
     if (!next) return;
     event.preventDefault();
     if (event.shiftKey) {
-      if (!chosen().length) anchor = card.dataset.task;
-      chooseTo(next);
-      say(`${tell()} selected.`);
+      if (!selected().length) anchor = card.dataset.task;
+      selectTo(next);
+      announce(`${showCount()} selected.`);
     }
     linkOf(next).focus();
   },

@@ -1,5 +1,5 @@
 // Sends steps without leaving the page. The answer is the board after the step, with the reason if it was rejected.
-import { board, cardOf, chosen, linkOf, say } from "./cards.js";
+import { announce, board, cardOf, linkOf, selected } from "./cards.js";
 
 let busy = false;
 
@@ -27,8 +27,8 @@ async function post(data) {
     if (answer.ok && answer.redirected) history.replaceState(history.state, "", answer.url);
     show(stays, key);
   } catch {
-    say("");
-    say("The server could not be reached. Nothing was changed; try again.");
+    announce("");
+    announce("The server could not be reached. Nothing was changed; try again.");
     complain();
   } finally {
     busy = false;
@@ -39,11 +39,11 @@ async function post(data) {
 function show(stays, key) {
   const refusal = document.querySelector("#board .refusal");
   if (refusal) {
-    say("");
+    announce("");
     (refusal.querySelector("button") ?? refusal).focus({ preventScroll: true });
     return refusal.scrollIntoView({ block: "nearest" });
   }
-  say(document.querySelector("#messages .message span")?.textContent ?? "");
+  announce(document.querySelector("#messages .message span")?.textContent ?? "");
   const there =
     document.getElementById(stays) ??
     document.querySelector(key ? `[data-key="${CSS.escape(key)}"]` : "#board [data-open] .card");
@@ -86,7 +86,7 @@ document.addEventListener("keydown", (event) => {
 
 // The selection survives opening another card beside the board.
 let kept = [];
-document.addEventListener("htmx:beforeSwap", () => (kept = chosen().map((card) => card.dataset.task)));
+document.addEventListener("htmx:beforeSwap", () => (kept = selected().map((card) => card.dataset.task)));
 document.addEventListener("htmx:afterSwap", () => {
   for (const key of kept) {
     const box = document.querySelector(`[data-task="${key}"] .pick`);

@@ -38,9 +38,9 @@ if (cover) {
 const since = document.querySelector("[data-since]");
 if (since) {
   const began = Number(since.dataset.since) * 1000;
-  const tell = () => (since.textContent = `${Math.max(0, Math.round((Date.now() - began) / 1000))} s`);
-  tell();
-  setInterval(tell, 1000);
+  const showElapsed = () => (since.textContent = `${Math.max(0, Math.round((Date.now() - began) / 1000))} s`);
+  showElapsed();
+  setInterval(showElapsed, 1000);
 }
 
 // The scripted user's next message is the placeholder.
@@ -61,15 +61,15 @@ if (next) {
 }
 
 document.addEventListener("htmx:afterRequest", (event) => {
-  const keep = event.target.closest?.("[data-extract]");
-  if (keep) keep.open = event.detail.xhr.getResponseHeader("X-Extracted") !== "yes"; // rejected text stays to be corrected
+  const menu = event.target.closest?.("[data-extract]");
+  if (menu) menu.open = event.detail.xhr.getResponseHeader("X-Extracted") !== "yes"; // rejected text stays to be corrected
 });
 
 const bar = document.querySelector("[data-extract-bar]");
-/** @type {ReturnType<typeof chosen>} */
+/** @type {ReturnType<typeof readSelection>} */
 let kept = null;
 
-function chosen() {
+function readSelection() {
   const selection = getSelection();
   const words = selection?.toString().trim();
   if (!selection || !words || selection.rangeCount === 0) return null;
@@ -80,8 +80,8 @@ function chosen() {
   return { words, from, box: range.getBoundingClientRect() };
 }
 
-function offer() {
-  const found = chosen();
+function showBar() {
+  const found = readSelection();
   bar.hidden = !found;
   kept = found;
   if (!found) return;
@@ -92,9 +92,9 @@ function offer() {
 
 if (bar) {
   document.body.append(bar);
-  document.addEventListener("mouseup", (event) => bar.contains(event.target) || setTimeout(offer));
-  document.addEventListener("keyup", (event) => event.shiftKey && setTimeout(offer));
-  document.addEventListener("touchend", (event) => bar.contains(event.target) || setTimeout(offer, 300));
+  document.addEventListener("mouseup", (event) => bar.contains(event.target) || setTimeout(showBar));
+  document.addEventListener("keyup", (event) => event.shiftKey && setTimeout(showBar));
+  document.addEventListener("touchend", (event) => bar.contains(event.target) || setTimeout(showBar, 300));
   document.addEventListener("selectionchange", () => {
     if (getSelection()?.isCollapsed && !bar.matches(":focus-within, :hover")) bar.hidden = true;
   });

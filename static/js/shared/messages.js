@@ -1,5 +1,5 @@
 // Reports requests of htmx that fail; what was typed stays where it is.
-function tell(text) {
+function showError(text) {
   const box = document.querySelector("#messages");
   if (!box) return;
   const line = document.createElement("div");
@@ -8,10 +8,10 @@ function tell(text) {
   box.append(line);
 }
 document.addEventListener("htmx:sendError", () =>
-  tell("The server could not be reached. What you typed is still here; try again in a moment."),
+  showError("The server could not be reached. What you typed is still here; try again in a moment."),
 );
 document.addEventListener("htmx:responseError", (event) =>
-  tell(
+  showError(
     `Something went wrong (${event.detail.xhr.status}). What you typed is still here; reload the page to see what was saved.`,
   ),
 );

@@ -9,14 +9,14 @@ const count = dialog?.querySelector("[data-palette-count]");
 let shown = [];
 let chosen = 0;
 let timer;
-let asking;
-let awaited = false; // the studio has not said yet what it finds
-let eager = false; // Enter came before that
+let pendingRequest;
+let awaitingResults = false; // the server has not answered yet
+let enterPressed = false; // Enter came before that
 let stepped = false;
 
 const visible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-const fits = (place, words) => words.every((word) => plain(`${place.label} ${place.detail}`).includes(word));
+const matches = (place, words) => words.every((word) => plain(`${place.label} ${place.detail}`).includes(word));
 
 function known() {
   const rooms = [...document.querySelectorAll("[data-room-name]")].map((link) => ({
@@ -41,7 +41,7 @@ function known() {
   return [...actions, ...rooms];
 }
 
-function draw(places) {
+function showPlaces(places) {
   shown = places;
   chosen = 0;
   list.replaceChildren(
@@ -95,52 +95,52 @@ function everywhere(text) {
 
 function typed() {
   clearTimeout(timer);
-  asking?.abort();
+  pendingRequest?.abort();
   const text = field.value.trim();
-  [awaited, eager, stepped] = [Boolean(text), false, false];
-  if (!text) return draw(known());
-  const here = known().filter((place) => fits(place, plain(text).split(/\s+/)));
-  draw([...here, everywhere(text)].slice(-MOST));
+  [awaitingResults, enterPressed, stepped] = [Boolean(text), false, false];
+  if (!text) return showPlaces(known());
+  const here = known().filter((place) => matches(place, plain(text).split(/\s+/)));
+  showPlaces([...here, everywhere(text)].slice(-MOST));
   timer = setTimeout(() => ask(text, here), PAUSE);
 }
 
 async function ask(text, here) {
-  asking = new AbortController();
+  pendingRequest = new AbortController();
   try {
     const answer = await fetch(`${dialog.dataset.places}?q=${encodeURIComponent(text)}`, {
-      signal: asking.signal,
+      signal: pendingRequest.signal,
       headers: { Accept: "application/json" },
     });
-    if (!answer.ok || answer.redirected) return told();
+    if (!answer.ok || answer.redirected) return resultsArrived();
     const { places } = await answer.json();
     const before = shown[chosen];
-    draw([...here.slice(0, 4), ...places, everywhere(text)]);
+    showPlaces([...here.slice(0, 4), ...places, everywhere(text)]);
     const still = shown.findIndex((place) => before && place.kind === before.kind && place.label === before.label);
     if (still > 0 && (stepped || before.kind !== "Search")) choose(still);
-    told();
+    resultsArrived();
   } catch (problem) {
     if (problem instanceof DOMException && problem.name === "AbortError") return;
     count.textContent = "The server could not be reached.";
-    told();
+    resultsArrived();
   }
 }
 
-function told() {
-  awaited = false;
-  if (eager && dialog.open) go(chosen);
+function resultsArrived() {
+  awaitingResults = false;
+  if (enterPressed && dialog.open) go(chosen);
 }
 
 // Enter pressed before the results are there opens the first of them, not the search page.
 function enter() {
-  if (awaited && !stepped && shown[chosen]?.kind === "Search") eager = true;
+  if (awaitingResults && !stepped && shown[chosen]?.kind === "Search") enterPressed = true;
   else go(chosen);
 }
 
 function open() {
   if (!dialog || dialog.open || document.querySelector("dialog[open]")) return;
   field.value = "";
-  awaited = false;
-  draw(known());
+  awaitingResults = false;
+  showPlaces(known());
   dialog.showModal();
   field.focus();
 }

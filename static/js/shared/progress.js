@@ -16,7 +16,7 @@ function choose(grid, cell) {
   cell.tabIndex = 0;
 }
 
-function say(grid, cell) {
+function describe(grid, cell) {
   const who = cell.closest("ol").getAttribute("aria-label");
   grid.querySelector("[data-progress-status]").textContent = `${cell.title} – ${who.replace(/^Sessions of /, "")}`;
 }
@@ -39,10 +39,10 @@ for (const grid of document.querySelectorAll("[data-progress]")) {
     const cell = event.target.closest("a.cell");
     if (!cell) return;
     choose(grid, cell);
-    say(grid, cell);
+    describe(grid, cell);
   });
   grid.addEventListener("pointerover", (event) => {
     const cell = event.target.closest("a.cell");
-    if (cell) say(grid, cell);
+    if (cell) describe(grid, cell);
   });
 }

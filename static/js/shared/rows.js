@@ -5,15 +5,15 @@
 import { follow } from "./highlighted_text.js";
 
 const WORDS = "textarea, select, input:not([type=hidden], [type=checkbox], [type=radio], [type=file])";
-let made = 0;
-const done = [];
-const undone = [];
-let typed = false; // since the last of them: then the browser undoes
+let rowsMade = 0;
+const undoStack = [];
+const redoStack = [];
+let typedSince = false; // since the last step: then the browser undoes
 
 export const rowsOf = (list) => [...list.querySelectorAll(":scope > [data-row]")];
-export const wordsOf = (row) => row?.querySelector("textarea, input:not([type=hidden]), select");
+export const firstInput = (row) => row?.querySelector("textarea, input:not([type=hidden]), select");
 
-export function number(list, quiet = false) {
+export function renumber(list, quiet = false) {
   rowsOf(list).forEach((row, index) => {
     const place = row.querySelector("[data-row-number]");
     if (place && place.textContent !== String(index + 1)) place.textContent = index + 1;
@@ -34,7 +34,7 @@ function place(list, rows) {
 }
 
 // Runs `act` as one undoable step: undo restores the rows, their text and what was ticked.
-export function together(list, act) {
+export function undoable(list, act) {
   const state = () => ({
     rows: rowsOf(list),
     inner: new Map([...list.querySelectorAll("[data-rows]")].map((inside) => [inside, rowsOf(inside)])),
@@ -50,10 +50,10 @@ export function together(list, act) {
   });
   const before = state();
   act();
-  done.push({ list, before, after: state() });
-  undone.length = 0;
-  typed = false;
-  number(list);
+  undoStack.push({ list, before, after: state() });
+  redoStack.length = 0;
+  typedSince = false;
+  renumber(list);
 }
 
 function restore({ list, ...both }, which) {
@@ -67,7 +67,7 @@ function restore({ list, ...both }, which) {
       else input.dispatchEvent(new Event("change", { bubbles: true }));
     }
   for (const [one, [checked, value]] of links) Object.assign(one, { checked, value });
-  number(list);
+  renumber(list);
   if (focus?.isConnected && focus !== document.body) {
     focus.focus();
     if (caret != null && focus.setSelectionRange) focus.setSelectionRange(caret, caret);
@@ -75,19 +75,19 @@ function restore({ list, ...both }, which) {
 }
 
 function undo() {
-  const last = done.pop();
+  const last = undoStack.pop();
   if (!last) return;
   restore(last, "before");
-  undone.push(last);
-  typed = false;
+  redoStack.push(last);
+  typedSince = false;
 }
 
 function redo() {
-  const next = undone.pop();
+  const next = redoStack.pop();
   if (!next) return;
   restore(next, "after");
-  done.push(next);
-  typed = false;
+  undoStack.push(next);
+  typedSince = false;
 }
 
 /** @returns {any} the new row */
@@ -95,7 +95,7 @@ export function blank(list, after) {
   const shared = list.dataset.blank && document.getElementById(list.dataset.blank);
   const template = shared || list.querySelector(":scope > template[data-row-blank]");
   const holder = document.createElement("template");
-  const key = `new${Date.now()}${made++}${Math.random().toString(36).slice(2, 6)}`;
+  const key = `new${Date.now()}${rowsMade++}${Math.random().toString(36).slice(2, 6)}`;
   const html = template.innerHTML.replaceAll("__list__", () => list.dataset.rows);
   holder.innerHTML = html.replaceAll(template.dataset.rowBlank || "__n__", key);
   const row = holder.content.firstElementChild;
@@ -106,14 +106,14 @@ export function blank(list, after) {
 
 function add(list) {
   const rows = rowsOf(list);
-  together(list, () => wordsOf(blank(list, rows[rows.length - 1]))?.focus());
+  undoable(list, () => firstInput(blank(list, rows[rows.length - 1]))?.focus());
 }
 
 function move(row, by) {
   const other = by < 0 ? row.previousElementSibling : row.nextElementSibling;
   if (!other?.matches("[data-row]")) return;
   const focused = document.activeElement;
-  together(row.parentElement, () => {
+  undoable(row.parentElement, () => {
     if (by < 0) other.before(row);
     else other.after(row);
     if (row.contains(focused)) focused?.focus();
@@ -131,25 +131,25 @@ document.addEventListener("click", (event) => {
   if ("rowDown" in button.dataset) return move(row, 1);
   const list = row.parentElement;
   const next = row.nextElementSibling?.matches("[data-row]") ? row.nextElementSibling : row.previousElementSibling;
-  together(list, () => {
+  undoable(list, () => {
     row.remove();
-    if (next?.matches("[data-row]")) wordsOf(next)?.focus();
+    if (next?.matches("[data-row]")) firstInput(next)?.focus();
   });
 });
 
 document.addEventListener("input", (event) => {
-  if (event.target.closest?.("form [data-rows], form[data-guard]")) typed = true;
+  if (event.target.closest?.("form [data-rows], form[data-guard]")) typedSince = true;
 });
 document.addEventListener("keydown", (event) => {
   const undoing = (event.ctrlKey || event.metaKey) && !event.altKey ? event.key.toLowerCase() : "";
   if (
     ["z", "y"].includes(undoing) &&
     event.target.closest?.("form[data-guard], body") &&
-    (done.length || undone.length)
+    (undoStack.length || redoStack.length)
   ) {
     const again = undoing === "y" || event.shiftKey;
     const act = again ? redo : undo;
-    if (!typed) {
+    if (!typedSince) {
       event.preventDefault();
       return act();
     }

@@ -6,8 +6,8 @@ const TYPING = "input:not([type=checkbox]):not([type=radio]):not([type=file]), t
 let going = false;
 let timer;
 
-export const lettersAct = () => document.documentElement.dataset.keys !== "off";
-const acts = (key) => key.length > 1 || lettersAct();
+export const singleKeysWork = () => document.documentElement.dataset.keys !== "off";
+const acts = (key) => key.length > 1 || singleKeysWork();
 
 const visible = (element) => element.checkVisibility?.() ?? element.offsetParent !== null;
 

@@ -17,7 +17,7 @@ function start(picker) {
     return found;
   }
 
-  function tell() {
+  function showCount() {
     const picked = rows.filter((row) => box(row).checked).length;
     count.textContent = picked ? `${picked} ${count.dataset.of}` : count.dataset.all;
     clear.hidden = !picked;
@@ -32,14 +32,14 @@ function start(picker) {
   }
   function pick(changed, checked) {
     for (const row of changed) box(row).checked = checked;
-    tell();
+    showCount();
     picker.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true }));
   }
-  function narrow() {
+  function filterRows() {
     const wanted = filter.value.toLowerCase().replaceAll("_", " ").split(/\s+/).filter(Boolean);
     for (const row of rows) row.hidden = !wanted.every((word) => wordsOf(row).includes(word));
     picker.querySelector("[data-picker-none]").hidden = shown().length > 0;
-    tell();
+    showCount();
   }
   function move(from, by) {
     const there = shown();
@@ -52,7 +52,7 @@ function start(picker) {
   picker.querySelector("[data-picker-keys]").hidden = false;
   filter.addEventListener("input", (event) => {
     event.stopPropagation(); // looking for something changes nothing of the task
-    narrow();
+    filterRows();
   });
   filter.addEventListener("change", (event) => event.stopPropagation());
   picker.addEventListener("keydown", (event) => {
@@ -61,7 +61,7 @@ function start(picker) {
       else if (event.key === "Enter") shown().length === 1 && box(shown()[0]).click();
       else if (event.key === "Escape" && filter.value) {
         filter.value = "";
-        narrow();
+        filterRows();
         event.stopPropagation();
       } else return;
       return event.preventDefault();
@@ -71,7 +71,7 @@ function start(picker) {
     event.preventDefault();
     move(row, event.key === "ArrowDown" ? 1 : -1);
   });
-  list.addEventListener("change", tell);
+  list.addEventListener("change", showCount);
   list.addEventListener("click", (event) => {
     const domain = event.target.closest("[data-picker-all]")?.closest("[data-picker-domain]");
     if (!domain) return;
@@ -82,7 +82,7 @@ function start(picker) {
     pick(rows, false);
     filter.focus();
   });
-  tell();
+  showCount();
 }
 
 for (const picker of document.querySelectorAll("[data-picker]")) start(picker);

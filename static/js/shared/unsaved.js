@@ -2,7 +2,7 @@
 const changed = new WeakSet();
 let leaving = false;
 
-function say(form) {
+function markUnsaved(form) {
   const status = document.querySelector("[data-save-status]");
   if (status && !changed.has(form)) status.textContent = "Unsaved";
   changed.add(form);
@@ -14,12 +14,12 @@ export function markSaved(form) {
 for (const kind of ["input", "change"])
   document.addEventListener(kind, (event) => {
     const form = event.target.form ?? event.target.closest?.("form");
-    if (form?.matches("[data-guard]")) say(form);
+    if (form?.matches("[data-guard]")) markUnsaved(form);
   });
 document.addEventListener("studio:changed", (event) => {
   if (event.detail?.quiet) return;
   const form = event.target.closest("form[data-guard]");
-  if (form) say(form);
+  if (form) markUnsaved(form);
 });
 document.addEventListener("submit", (event) => {
   if (event.target.matches("[data-guard]")) leaving = true; // another form would lose the changes: the browser asks

@@ -13,7 +13,7 @@ const WHOLE = ["title", "description", "initial_request", "reference_workflow", 
 const compose = () => document.querySelector("[data-compose]");
 
 // Readers can select text to comment on: their fields are enabled, but read-only.
-function read() {
+function makeReadable() {
   const parts = task?.querySelector(":scope > fieldset[disabled]");
   if (!parts) return;
   for (const control of parts.querySelectorAll("input, select, button, textarea"))
@@ -26,7 +26,7 @@ function read() {
   );
 }
 
-function placeOf(area) {
+function subjectOf(area) {
   const row = /^(intents|checklist)\.(.+)\.(content|criterion)$/.exec(area.name);
   if (row) return `${row[1]}:${row[2]}`;
   return WHOLE.includes(area.name) ? area.name : "";
@@ -57,7 +57,7 @@ function underline() {
 }
 
 // Updates the lines beside the fields: htmx replaced the threads only.
-function lines() {
+function updateLines() {
   for (const line of document.querySelector("#remarks [data-comment-lines]")?.content.children ?? []) {
     const there = document.querySelector(`[data-comment-line="${CSS.escape(line.dataset.commentLine)}"]`);
     const made = document.importNode(line, true);
@@ -68,12 +68,12 @@ function lines() {
 
 function chosen() {
   const area = document.activeElement;
-  if (!area?.matches?.("form#task .area > textarea") || !placeOf(area)) return null;
+  if (!area?.matches?.("form#task .area > textarea") || !subjectOf(area)) return null;
   const { selectionStart: start, selectionEnd: end, value } = area;
   return { area, start, end, words: value.slice(start, end), value };
 }
 
-function offer() {
+function showBar() {
   if (!bar) return;
   const now = chosen();
   bar.hidden = !now?.words.trim();
@@ -90,11 +90,11 @@ function drop() {
   form.querySelector("[data-quote]").hidden = true;
 }
 
-function begin({ suggest = false } = {}) {
+function startComment({ suggest = false } = {}) {
   const form = compose();
   const now = chosen();
   if (!form || !now) return;
-  const place = placeOf(now.area);
+  const place = subjectOf(now.area);
   const about = form.elements.about;
   if (![...about.options].some((option) => option.value === place)) about.add(new Option("this row", place));
   about.value = place;
@@ -134,14 +134,14 @@ function fill(form, again = false) {
 let typed = new Map();
 /** @type {Record<string, any> | null} */
 let submitted = null;
-function remember(sent) {
+function storeTyped(sent) {
   typed = new Map();
   for (const area of document.querySelectorAll("#remarks textarea[id]"))
     if (area.value !== area.defaultValue && !sent?.contains(area)) typed.set(area.id, area.value);
   submitted = sent && Object.fromEntries(new FormData(sent));
 }
 
-function bringBack() {
+function restoreTyped() {
   const refused = document.querySelector("#remarks .error");
   for (const [id, value] of typed) {
     const area = document.getElementById(id);
@@ -167,12 +167,12 @@ function show(thread) {
 }
 
 if (task) {
-  read();
+  makeReadable();
   underline();
-  document.addEventListener("selectionchange", offer);
-  task.addEventListener("mouseup", () => setTimeout(offer));
-  task.addEventListener("keyup", offer);
-  task.addEventListener("focusout", () => setTimeout(() => !bar?.contains(document.activeElement) && offer()));
+  document.addEventListener("selectionchange", showBar);
+  task.addEventListener("mouseup", () => setTimeout(showBar));
+  task.addEventListener("keyup", showBar);
+  task.addEventListener("focusout", () => setTimeout(() => !bar?.contains(document.activeElement) && showBar()));
   task.addEventListener("click", (event) => {
     const area = event.target;
     if (!area.matches?.(".area > textarea") || area.selectionStart !== area.selectionEnd) return;
@@ -182,12 +182,12 @@ if (task) {
   bar?.addEventListener("mousedown", (event) => event.preventDefault()); // keeps the selection
   bar?.addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    if (button) begin({ suggest: button.value === "suggest" });
+    if (button) startComment({ suggest: button.value === "suggest" });
   });
   document.addEventListener("keydown", (event) => {
     if (!event.ctrlKey || !event.altKey || !["m", "s"].includes(event.key.toLowerCase()) || !chosen()) return;
     event.preventDefault();
-    begin({ suggest: event.key.toLowerCase() === "s" });
+    startComment({ suggest: event.key.toLowerCase() === "s" });
   });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-quote-remove]")) {
@@ -224,11 +224,11 @@ if (task) {
   );
   document.addEventListener(
     "htmx:beforeSwap",
-    (event) => event.target.id === "remarks" && remember(event.detail.requestConfig?.elt),
+    (event) => event.target.id === "remarks" && storeTyped(event.detail.requestConfig?.elt),
   );
   document.addEventListener("htmx:afterSettle", () => {
-    bringBack();
-    lines();
+    restoreTyped();
+    updateLines();
     underline();
   });
 }

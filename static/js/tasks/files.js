@@ -53,20 +53,20 @@ async function edit(row) {
   check(area);
 }
 
-async function done(row) {
+async function storeText(row) {
   const area = inside(row).querySelector("textarea");
   if (!area) return;
   const lines = own(row, "form").value.includes("crlf") ? area.value.replaceAll("\n", "\r\n") : area.value;
   const mark = own(row, "form").value.includes("mark") ? "\ufeff" : "";
   const reference = row.matches("[data-artifact]") ? keyOf(row) : "";
-  const said = await post(pathOf(row).value.trim(), new Blob([mark + lines]), { reference });
+  const result = await post(pathOf(row).value.trim(), new Blob([mark + lines]), { reference });
   const flaw = row.querySelector("[data-file-syntax]");
-  if (!said.row) {
-    flaw.textContent = said.problem;
+  if (!result.row) {
+    flaw.textContent = result.problem;
     return;
   }
-  for (const name of ["stored", "form"]) own(row, name).value = said.row.querySelector(`[name$=".${name}"]`).value;
-  row.querySelector("[data-file-size]").textContent = said.row.querySelector("[data-file-size]").textContent;
+  for (const name of ["stored", "form"]) own(row, name).value = result.row.querySelector(`[name$=".${name}"]`).value;
+  row.querySelector("[data-file-size]").textContent = result.row.querySelector("[data-file-size]").textContent;
   inside(row).replaceChildren();
   inside(row).hidden = true;
   form.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true }));
@@ -84,14 +84,14 @@ async function check(area) {
     headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
   }).catch(() => null);
   if (!answer?.ok) return;
-  const said = await answer.json();
+  const result = await answer.json();
   const place = row.querySelector("[data-file-syntax]");
   if (!place) return;
   place.replaceChildren();
-  if (!said.problem) return;
+  if (!result.problem) return;
   const to = document.createElement("button");
-  Object.assign(to, { type: "button", className: "link small", textContent: said.problem });
-  to.addEventListener("click", () => goTo(area, said.line));
+  Object.assign(to, { type: "button", className: "link small", textContent: result.problem });
+  to.addEventListener("click", () => goTo(area, result.line));
   place.append(to);
 }
 function goTo(area, line) {
@@ -102,7 +102,7 @@ function goTo(area, line) {
 
 // Shows what is wrong with a name while it is typed. An expected artifact without a reference may have any description
 // in place of a name.
-function judge(row) {
+function validateName(row) {
   const path = pathOf(row).value.trim();
   const bare = row.matches("[data-artifact]") && !own(row, "stored").value;
   const others = rowsOf(row.parentElement)
@@ -122,16 +122,16 @@ for (const section of document.querySelectorAll("[data-files], [data-references]
   section.addEventListener("click", (event) => {
     const row = event.target.closest(HOLDERS);
     const fresh = event.target.closest("[data-file-new]");
-    if (fresh) return void make();
+    if (fresh) return void createFile();
     if (!row || event.ctrlKey || event.metaKey) return;
     if (event.target.closest("[data-file-preview]")) {
       event.preventDefault();
       look(row);
     } else if (event.target.closest("[data-file-edit]")) edit(row);
-    else if (event.target.closest("[data-file-done]")) done(row);
+    else if (event.target.closest("[data-file-done]")) storeText(row);
   });
   section.addEventListener("input", (event) => {
-    if (event.target.matches('[name$=".path"]')) judge(event.target.closest(HOLDERS));
+    if (event.target.matches('[name$=".path"]')) validateName(event.target.closest(HOLDERS));
     if (event.target.matches("[data-file-text] textarea")) soon();
   });
   section.addEventListener("keydown", (event) => {
@@ -153,13 +153,13 @@ for (const section of document.querySelectorAll("[data-files], [data-references]
   for (const area of section.querySelectorAll("[data-file-text] textarea")) check(area);
 }
 
-async function make() {
+async function createFile() {
   const path = rowsOf(list).some((row) => pathOf(row).value.toLowerCase() === "notes.md")
     ? free("notes.md")
     : "notes.md";
-  const said = await post(path, new Blob([]));
-  if (!said.row) return take([{ file: new File([], path), path }]); // says why, and offers to try again
-  const row = put(said.row);
+  const result = await post(path, new Blob([]));
+  if (!result.row) return take([{ file: new File([], path), path }]); // says why, and offers to try again
+  const row = put(result.row);
   await edit(row);
   pathOf(row).focus();
   pathOf(row).select();

@@ -1,7 +1,7 @@
 // Findings: stepping through them, one-click fixes, and dismissals that keep unsaved text.
-import { asText, field, form, go, words } from "../drafts/form.js";
+import { field, form, formValues, go, serialize } from "../drafts/form.js";
 import { follow } from "../shared/highlighted_text.js";
-import { blank, together } from "../shared/rows.js";
+import { blank, undoable } from "../shared/rows.js";
 import { check, show } from "./live_checks.js";
 
 const pane = document.querySelector("[data-pane]");
@@ -52,7 +52,7 @@ function act(change) {
 function mend(button) {
   const changes = JSON.parse(button.dataset.fix);
   const list = changes.map((change) => change.remove ?? change.add).find(Boolean);
-  together(list ? listOf(list) : form, () => changes.forEach(act));
+  undoable(list ? listOf(list) : form, () => changes.forEach(act));
   const place = changes[0].put ?? "";
   if (place) go(place);
   else if (list) listOf(list).scrollIntoView({ block: "center" });
@@ -60,24 +60,24 @@ function mend(button) {
 }
 
 // A dismissal applies to the page as it is, saved or not: the form is sent along, and its findings come back.
-async function judge(own, button) {
-  const body = new URLSearchParams(asText(words()));
+async function dismiss(own, button) {
+  const body = new URLSearchParams(serialize(formValues()));
   for (const [name, value] of new FormData(own)) body.set(name, String(value));
   if (button) button.disabled = true;
-  let said;
+  let result;
   try {
     const answer = await fetch(own.action, { method: "POST", body, redirect: "error" });
     if (!answer.ok) throw new Error(String(answer.status));
-    said = await answer.json();
+    result = await answer.json();
   } catch {
-    said = { problem: "The server could not be reached. Your reason is still here; try again." };
+    result = { problem: "The server could not be reached. Your reason is still here; try again." };
   }
   if (button) button.disabled = false;
-  problem.hidden = !said.problem;
-  problem.textContent = said.problem ?? "";
-  if (!said.findings || said.problem) return;
+  problem.hidden = !result.problem;
+  problem.textContent = result.problem ?? "";
+  if (!result.findings || result.problem) return;
   document.activeElement?.blur();
-  show(said);
+  show(result);
 }
 
 if (pane && form) {
@@ -93,7 +93,7 @@ if (pane && form) {
       if (!event.target.matches("[data-dismissal]")) return;
       event.preventDefault();
       event.stopImmediatePropagation();
-      judge(event.target, event.submitter);
+      dismiss(event.target, event.submitter);
     },
     true,
   );

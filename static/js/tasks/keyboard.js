@@ -3,9 +3,9 @@
 
 import { form, lineOf } from "../drafts/form.js";
 import { follow } from "../shared/highlighted_text.js";
-import { blank, rowsOf, together } from "../shared/rows.js";
+import { blank, rowsOf, undoable } from "../shared/rows.js";
 import { joinLines, pastedLines, splitLine, uniqueLines } from "./lines.js";
-import { groupOf, offer, share } from "./links.js";
+import { copyLinks, expandLinks, groupOf } from "./links.js";
 
 const LISTS = ["intents", "checklist"];
 
@@ -20,40 +20,40 @@ function split(row, area) {
   const lines = splitLine(area.value, area.selectionStart, area.selectionEnd);
   if (!lines) return;
   const { head, tail } = lines;
-  together(row.parentElement, () => {
+  undoable(row.parentElement, () => {
     const next = blank(row.parentElement, row);
     write(area, head);
-    if (tail.trim()) inherit(row, next);
+    if (tail.trim()) copySettings(row, next);
     write(lineOf(next), tail, 0);
   });
 }
 
 // Both halves of a split item have the same links and settings.
-function inherit(row, next) {
+function copySettings(row, next) {
   for (const name of ["scope", "initial_status", "grader"]) {
     const from = row.querySelector(`select[name$=".${name}"]`);
     const to = next.querySelector(`select[name$=".${name}"]`);
     if (from && to) to.value = from.value;
   }
-  share(row, next);
+  copyLinks(row, next);
 }
 
 function join(row, area) {
   const before = row.previousElementSibling;
   if (!before?.matches("[data-row]")) return;
-  for (const group of [row, before].map(groupOf)) if (group) offer(group); // before: as it was is what undoing brings back
-  together(row.parentElement, () => {
+  for (const group of [row, before].map(groupOf)) if (group) expandLinks(group); // first, so that undo restores them expanded
+  undoable(row.parentElement, () => {
     const into = lineOf(before);
     const { text, caret } = joinLines(into.value, area.value);
-    share(row, before);
-    gather(row, before);
+    copyLinks(row, before);
+    mergeSources(row, before);
     write(into, text, caret);
     row.remove();
   });
 }
 
 // A joined row has the sources or the evidence of both.
-function gather(row, before) {
+function mergeSources(row, before) {
   const [from, to] = [row, before].map((one) => one.querySelector(":scope .sub[data-rows]"));
   for (const place of from && to ? rowsOf(from) : []) {
     const values = valuesOf(place);
@@ -116,7 +116,7 @@ form?.addEventListener("paste", (event) => {
   if (!row || lines.length < 2) return;
   event.preventDefault();
   const area = event.target;
-  together(row.parentElement, () => {
+  undoable(row.parentElement, () => {
     const [head, tail] = [area.value.slice(0, area.selectionStart), area.value.slice(area.selectionEnd)];
     write(area, head + lines[0]);
     let last = row;

@@ -2,13 +2,13 @@
 // Space reach those beyond the ninth, Enter or Esc returns to the line.
 
 import { form, lineOf } from "../drafts/form.js";
-import { boxesOf, groupOf, offer, tell } from "./links.js";
+import { boxesOf, expandLinks, groupOf, showLinkedIntents } from "./links.js";
 
 function open(row) {
   const group = groupOf(row);
   if (!group) return false;
   group.closest("details").open = true;
-  const boxes = offer(group);
+  const boxes = expandLinks(group);
   (boxes.find((box) => box.checked) ?? boxes[0] ?? group.closest("details").querySelector("textarea")).focus();
   return true;
 }
@@ -27,13 +27,13 @@ form?.addEventListener(
   "toggle",
   (event) => {
     const group = event.target.open && event.target.querySelector(":scope .links");
-    if (group) offer(group);
+    if (group) expandLinks(group);
   },
   true,
 );
 form?.addEventListener("change", (event) => {
   const group = event.target.closest(".links");
-  if (group) tell(group);
+  if (group) showLinkedIntents(group);
 });
 form?.addEventListener("keydown", (event) => {
   const row = event.target.closest("[data-row]");

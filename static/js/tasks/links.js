@@ -18,7 +18,7 @@ export function keysOf(group) {
 }
 
 // Expands an item's links: a checkbox for each intent that is on the page now.
-export function offer(group) {
+export function expandLinks(group) {
   const brief = briefOf(group);
   const ticked = brief && keysOf(group);
   const name = `checklist.${keyOf(group.closest("[data-row]"))}.follows_from`;
@@ -48,7 +48,7 @@ export function offer(group) {
 }
 
 // Shows the numbers of linked intents in the items' summaries.
-export function tell(...groups) {
+export function showLinkedIntents(...groups) {
   const numbers = new Map(intents().map((row, at) => [keyOf(row), at + 1]));
   for (const group of groups) {
     const own = keysOf(group)
@@ -60,7 +60,8 @@ export function tell(...groups) {
   }
 }
 form?.addEventListener("studio:changed", (event) => {
-  if (event.target.dataset.rows === "intents") tell(...form.querySelectorAll('[data-rows="checklist"] .links'));
+  if (event.target.dataset.rows === "intents")
+    showLinkedIntents(...form.querySelectorAll('[data-rows="checklist"] .links'));
 });
 
 function follow(group, keys) {
@@ -71,12 +72,12 @@ function follow(group, keys) {
   if (brief) {
     const [first, ...evidence] = brief.value.split("\n");
     brief.value = [[first, ...added].filter(Boolean).join(" "), ...evidence].join("\n");
-  } else for (const box of offer(group)) box.checked ||= added.includes(box.value);
-  tell(group);
+  } else for (const box of expandLinks(group)) box.checked ||= added.includes(box.value);
+  showLinkedIntents(group);
 }
 
 // Copies links to another row: the intents of an item, or the items of an intent.
-export function share(row, other) {
+export function copyLinks(row, other) {
   if (groupOf(row)) return follow(groupOf(other), keysOf(groupOf(row)));
   for (const group of form.querySelectorAll('[data-rows="checklist"] .links'))
     if (keysOf(group).includes(keyOf(row))) follow(group, [keyOf(other)]);

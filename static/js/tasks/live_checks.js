@@ -1,6 +1,6 @@
 // Findings while typing: the page is checked as it is now, and what findings are about is underlined. Findings beside a
 // field do not move: they fade when fixed, and new ones appear in the side pane.
-import { asText, form, later, onWriting, words } from "../drafts/form.js";
+import { form, formValues, later, onChange, serialize } from "../drafts/form.js";
 import { markFindings } from "../shared/highlighted_text.js";
 
 let last = "";
@@ -8,7 +8,7 @@ let last = "";
 let running = null;
 
 async function check() {
-  const text = asText(words());
+  const text = serialize(formValues());
   if (text === last) return;
   running?.abort();
   const own = new AbortController();
@@ -62,7 +62,7 @@ function outline(link, found) {
 
 if (form && !form.querySelector("fieldset[disabled]")) {
   const soon = later(350, check);
-  onWriting(soon);
+  onChange(soon);
   // One-click fixes, and what was left out of a long page, come with the first check.
   if (document.querySelector("[data-live] [data-finding], [data-live][data-deferred]")) check();
   document.addEventListener("studio:autosaved", soon);

@@ -1,7 +1,7 @@
 // Expected artifacts, one per row, and their reference files: chosen, dropped or pasted at a row. Ctrl+Z restores the row.
 
 import { form } from "../drafts/form.js";
-import { blank, rowsOf, together } from "../shared/rows.js";
+import { blank, rowsOf, undoable } from "../shared/rows.js";
 import { keyOf, pathOf, post } from "./uploads.js";
 
 const section = form?.querySelector("[data-references]");
@@ -28,7 +28,7 @@ function change(row, reference, stored) {
   const inside = next.querySelector("[data-file-panel]");
   inside.replaceChildren();
   inside.hidden = true;
-  together(list, () => row.replaceWith(next));
+  undoable(list, () => row.replaceWith(next));
   hideInputs(next);
   return next;
 }
@@ -69,7 +69,7 @@ function take(files, row) {
       named(file.name) ||
       rowsOf(list).find((one) => pathOf(one).value.split("/").at(-1).toLowerCase() === file.name.toLowerCase());
     if (!to) {
-      together(list, () => {
+      undoable(list, () => {
         to = blank(list, rowsOf(list).at(-1));
         pathOf(to).value = file.name;
       });
@@ -148,7 +148,7 @@ if (editable) {
       .filter(Boolean);
     if (lines.length < 2 || event.target !== (row && pathOf(row))) return;
     event.preventDefault();
-    together(list, () => {
+    undoable(list, () => {
       const rest = event.target.value ? lines : lines.slice(1);
       if (!event.target.value) event.target.value = lines[0];
       let after = row;
@@ -164,6 +164,6 @@ if (editable) {
     if (event.key !== "Enter" || !row || ![pathOf(row), noteOf(row)].includes(event.target) || event.isComposing)
       return;
     event.preventDefault();
-    together(list, () => pathOf(blank(list, row)).focus());
+    undoable(list, () => pathOf(blank(list, row)).focus());
   });
 }

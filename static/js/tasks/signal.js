@@ -1,22 +1,22 @@
 // The signal that opens a session. The server converts it between fields and JSON, so that nothing is lost; what the
 // assistant receives first is previewed while it is written.
-import { asText, form, later, words } from "../drafts/form.js";
+import { form, formValues, later, serialize } from "../drafts/form.js";
 
 const section = form?.querySelector("[data-signal-address]");
 const signal = () => section.querySelector("[data-signal]");
 let before = null; // the signal that an example took the place of
 /** @type {AbortController | null} */
 let running = null;
-let turning = false; // then nothing newer is asked: it would call off the turn
+let converting = false; // no preview is requested meanwhile: it would abort the conversion
 
-async function ask(to) {
+async function requestPreview(to) {
   running?.abort();
   const own = new AbortController();
   running = own;
-  const data = words();
+  const data = formValues();
   if (to) data.set("to", to);
   data.set("kind", "1");
-  const body = new URLSearchParams(asText(data));
+  const body = new URLSearchParams(serialize(data));
   try {
     const answer = await fetch(section.dataset.signalAddress, {
       method: "POST",
@@ -30,16 +30,16 @@ async function ask(to) {
   }
 }
 
-function tell(errors) {
+function showErrors(errors) {
   for (const old of section.querySelectorAll("[data-error]")) old.remove();
   for (const [name, sentence] of Object.entries(errors)) {
     const input = section.querySelector(`[name="${CSS.escape(name)}"]`) ?? signal().lastElementChild;
     if (input.parentElement.querySelector(".error:not([data-error])")?.textContent === sentence) continue;
-    const said = document.createElement("p");
-    Object.assign(said, { className: "error", textContent: sentence });
-    said.setAttribute("role", "status");
-    said.dataset.error = "";
-    input.after(said);
+    const result = document.createElement("p");
+    Object.assign(result, { className: "error", textContent: sentence });
+    result.setAttribute("role", "status");
+    result.dataset.error = "";
+    input.after(result);
   }
   for (const input of section.querySelectorAll("[data-signal] :is(textarea, input)")) {
     if (input.name in errors) input.setAttribute("aria-invalid", "true");
@@ -47,14 +47,14 @@ function tell(errors) {
   }
 }
 
-function show(said) {
-  section.querySelector("[data-opening]").textContent = said.opening;
-  if (said.examples) {
+function show(result) {
+  section.querySelector("[data-opening]").textContent = result.opening;
+  if (result.examples) {
     const choice = section.querySelector('[name="example"]');
-    if ([...choice.options].map((option) => option.text).join("\n") !== said.examples.join("\n"))
-      choice.replaceChildren(...said.examples.map((name, at) => new Option(name, at)));
+    if ([...choice.options].map((option) => option.text).join("\n") !== result.examples.join("\n"))
+      choice.replaceChildren(...result.examples.map((name, at) => new Option(name, at)));
   }
-  tell(said.errors);
+  showErrors(result.errors);
 }
 
 function put(html) {
@@ -63,24 +63,25 @@ function put(html) {
   signal().replaceWith(document.importNode(holder.content.querySelector("[data-signal]"), true));
 }
 
-async function turn(to) {
+async function convert(to) {
   const old = signal();
-  turning = true;
-  const said = await ask(to);
-  turning = false;
-  if (!said) return tell({ [old.querySelector("[name^=payload]").name]: "No connection: nothing was changed." });
-  if (said.signal) {
-    put(said.signal);
-    if (to.startsWith("example") && old.querySelector("textarea, [data-row]")) offer(old);
+  converting = true;
+  const result = await requestPreview(to);
+  converting = false;
+  if (!result)
+    return showErrors({ [old.querySelector("[name^=payload]").name]: "No connection: nothing was changed." });
+  if (result.signal) {
+    put(result.signal);
+    if (to.startsWith("example") && old.querySelector("textarea, [data-row]")) offerPrevious(old);
   }
-  show(said);
+  show(result);
   const name = to.startsWith("example") ? "example" : to;
   section.querySelector(`[data-turn="${name}"]`)?.focus();
   section.dispatchEvent(new CustomEvent("studio:changed", { bubbles: true }));
 }
 
 // The signal that an example replaced can be restored.
-function offer(old) {
+function offerPrevious(old) {
   before = old;
   const back = document.createElement("button");
   Object.assign(back, { type: "button", className: "link small", textContent: "Restore the previous signal" });
@@ -94,9 +95,9 @@ function offer(old) {
 
 if (section && !form.querySelector(":scope > fieldset[disabled]")) {
   const soon = later(350, async () => {
-    if (turning || form.elements.trigger.value === "user_message") return;
-    const said = await ask();
-    if (said) show(said);
+    if (converting || form.elements.trigger.value === "user_message") return;
+    const result = await requestPreview();
+    if (result) show(result);
   });
   for (const kind of ["input", "change", "studio:changed"]) section.addEventListener(kind, soon);
   section.addEventListener("click", (event) => {
@@ -105,6 +106,6 @@ if (section && !form.querySelector(":scope > fieldset[disabled]")) {
     event.preventDefault();
     const to = button.dataset.turn;
     if (to !== "example" && to === signal().querySelector('[name="payload_as"]').value) return;
-    turn(to === "example" ? `example:${section.querySelector('[name="example"]').value}` : to);
+    convert(to === "example" ? `example:${section.querySelector('[name="example"]').value}` : to);
   });
 }

@@ -2,7 +2,7 @@
 // user decides. A finished upload is a row of the form, autosaved like any other field.
 
 import { form } from "../drafts/form.js";
-import { rowsOf, together } from "../shared/rows.js";
+import { rowsOf, undoable } from "../shared/rows.js";
 import { fileSize, freePath } from "./file_paths.js";
 
 const section = form?.querySelector("[data-files]");
@@ -33,9 +33,9 @@ function show(job, text, ...buttons) {
   }
   const name = document.createElement("span");
   Object.assign(name, { className: "mono grow", textContent: job.path });
-  const said = document.createElement("span");
-  Object.assign(said, { className: job.failed ? "bad small" : "quiet small", textContent: text });
-  job.line.replaceChildren(name, said, ...buttons);
+  const result = document.createElement("span");
+  Object.assign(result, { className: job.failed ? "bad small" : "quiet small", textContent: text });
+  job.line.replaceChildren(name, result, ...buttons);
   forAll();
 }
 function end(job) {
@@ -174,20 +174,20 @@ async function send(job) {
   bar.max = 1;
   bar.setAttribute("aria-label", job.path);
   show(job, fileSize(job.file.size), bar);
-  const said = await post(job.path, job.file, { progress: (part) => (bar.value = part) });
+  const result = await post(job.path, job.file, { progress: (part) => (bar.value = part) });
   running--;
   next();
-  if (!said.row) return fail(job, said.problem, said.retry);
+  if (!result.row) return fail(job, result.problem, result.retry);
   if (!job.replaces && rowOf(job.path)) return ask(job);
   end(job);
-  put(said.row);
+  put(result.row);
 }
 
 // Inserts a file's row in the order of names. It replaces a row of the same name and takes over its description.
 export function put(row) {
   const path = pathOf(row).value;
   const old = rowOf(path);
-  together(list, () => {
+  undoable(list, () => {
     if (old) {
       row.querySelector('input[name$=".description"]').value = old.querySelector('input[name$=".description"]').value;
       return old.replaceWith(row);
