@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from contextlib import suppress
 
 from studio.domain.pibench import fields
 from studio.domain.pibench.encoding import decode
@@ -33,8 +35,10 @@ TRIGGERS: dict[str, TriggerKind] = {
     "user_query": "user_message",
     "environmental_signal": "webhook",
     "environment": "webhook",
+    "env": "webhook",
 }
-"""An environment's signal without a word of which kind: something arrives from outside."""
+"""What the format documents (``user``, ``user_query``, ``environmental_signal``) and what else published tasks have.
+A signal that does not name its kind is a webhook: something arrives from outside."""
 
 
 def read_task(root: Node, report: Report, *, persona: str, task_id: str) -> TaskSpec:
@@ -50,6 +54,7 @@ def read_task(root: Node, report: Report, *, persona: str, task_id: str) -> Task
     _check_ids(root, report, persona, task_id)
     intent = fields.mapping(root, "intent", report)
     objectives = _objectives(root, report)
+    trigger = _trigger(root, report)
     spec = TaskSpec(
         task_id=task_id,
         user_id=fields.text(root, "user_id", Report(""), longest=fields.ID_LENGTH),
@@ -57,8 +62,8 @@ def read_task(root: Node, report: Report, *, persona: str, task_id: str) -> Task
         title=fields.text(root, "title", report),
         description=fields.text(root, "description", report),
         task_type=_task_type(root, report),
-        trigger=_trigger(root, report),
-        initial_request=_initial_request(root, intent, report),
+        trigger=trigger,
+        initial_request=_initial_request(root, intent, report, trigger),
         intents=_intents(root, intent, report, persona, task_id),
         checklist=_checklist(objectives, report, persona, task_id),
         files_read=_files_read(objectives, report),
@@ -124,8 +129,12 @@ def _trigger(root: Node, report: Report) -> Trigger:
     return Trigger(kind=TRIGGERS.get(kind, "user_message"))
 
 
-def _initial_request(root: Node, intent: Node, report: Report) -> str:
+def _initial_request(root: Node, intent: Node, report: Report, trigger: Trigger) -> str:
+    """A signal's payload may be structured; the session then opens with it as JSON."""
     node = intent.get("initial_input")
+    if node is not None and node.kind == "mapping" and trigger.kind != "user_message":
+        with suppress(TypeError):  # keys that JSON does not have
+            return json.dumps(decode(node.value), ensure_ascii=False, indent=2, default=str)
     if node is not None and node.kind != "scalar":
         node.error(report, "“initial_input” is not one text.", "Write it as one text, in quotes or as a block (|).")
         return ""

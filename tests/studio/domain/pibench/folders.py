@@ -112,7 +112,7 @@ def wild_tasks(draw: st.DrawFn, task_id: str, *, setup: bool) -> dict[str, Any]:
         title=draw(text),
         description=draw(value),
         task_type=draw(st.sampled_from(["val", "long_term", 3])),
-        trigger={"type": draw(st.sampled_from(["user", "user_query", "environmental_signal", "odd"]))},
+        trigger={"type": draw(st.sampled_from(["user", "user_query", "environmental_signal", "env", "odd"]))},
         intent=draw(shuffled({"initial_input": draw(text), "hidden_intent": intents})),
         metadata=draw(value),
     )

@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import datetime
+import json
 from pathlib import Path
+from typing import Any
 
+import pytest
+import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -69,3 +74,47 @@ def test_both_real_personas_come_back_document_by_document(pibench_data: Path) -
 
 def test_a_long_text_is_written_as_a_block() -> None:
     assert dump({"a": "First line\n\nSecond: line\n"}) == b"a: |\n  First line\n\n  Second: line\n"
+
+
+DAY = datetime.date(2024, 5, 1)
+PAYLOAD = {"source": "feed", "event": "papers", "payload": {"z": [{"id": 1.0, "new": True}, None], "a": "2024-05-01"}}
+
+
+@pytest.mark.parametrize("payload", [json.dumps(PAYLOAD), json.dumps(PAYLOAD, indent=2) + "\n", PAYLOAD])
+def test_signal_of_type_env_opens_the_session_and_leaves_as_it_came(payload: Any) -> None:
+    intent = {"initial_input": payload, "hidden_intent": [{"content": "Only the new ones"}]}
+    found = folders.files(folders.documents(t1=folders.task_yaml("t1", trigger={"type": "env"}, intent=intent)))
+
+    reading = read_personas(found)
+
+    assert (reading.errors, reading.warnings) == ([], [])
+    [episode] = reading.episodes
+    assert episode.tasks[0].trigger.kind == "webhook"
+    assert json.dumps(json.loads(episode.tasks[0].initial_request)) == json.dumps(PAYLOAD)
+    assert folders.parsed(write_persona(episode, reading.contents)) == folders.parsed(found)
+
+
+def test_edited_task_keeps_its_trigger_type_env() -> None:
+    document = folders.task_yaml("t1", trigger={"type": "env"})
+    reading = read_personas(folders.files(folders.documents(t1=document)))
+    [episode] = reading.episodes
+    edited = episode.tasks[0].model_copy(update={"initial_request": "One paper.", "category": "B"})
+
+    written = write_persona(episode.model_copy(update={"tasks": (edited, *episode.tasks[1:])}), reading.contents)
+
+    [path] = [path for path in written if path.endswith("t1/task.yaml")]
+    assert yaml.safe_load(written[path]) == document | {
+        "intent": document["intent"] | {"initial_input": "One paper."},
+        "studio": {"category": "B"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"), [("user", PAYLOAD), ("env", [PAYLOAD]), ("env", {datetime.date(2024, 5, 1): "x"})]
+)
+def test_other_structured_opening_messages_are_errors(kind: str, payload: Any) -> None:
+    intent = {"initial_input": payload, "hidden_intent": [{"content": "Only the new ones"}]}
+    document = folders.task_yaml("t1", trigger={"type": kind}, intent=intent)
+    reading = read_personas(folders.files(folders.documents(t1=document)))
+
+    assert [problem.message for problem in reading.errors] == ["“initial_input” is not one text."]
