@@ -95,19 +95,6 @@ class IntentJudge(Protocol):
         ...
 
 
-class ChecklistJudge(Protocol):
-    """Judges rubric criteria against the rendered trace."""
-
-    def judge(
-        self, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]], *, escaped: bool
-    ) -> Sequence[Decision]:
-        """One decision for each criterion, in their order; each comes with its index in the task.
-
-        ``escaped`` says whether the trace's texts are (strict) or not (compat). Raises Outage.
-        """
-        ...
-
-
 class AgentFailed(Exception):
     """The agent could not finish its turn, and it is the agent's own failure. The text says why."""
 

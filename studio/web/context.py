@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from studio.notifications.notify import count_unread
@@ -14,7 +14,6 @@ ROOMS = [
     ("home", "Home", "h", "studio:home"),
     ("benchmarks", "Benchmarks", "b", "studio:benchmarks"),
     ("pilots", "Pilots", "p", "evaluation:pilots"),
-    ("results", "Results", "r", "evaluation:results"),
     ("audits", "Audits", "a", "annotations:campaigns"),
     ("releases", "Releases", "l", "evaluation:releases"),
     ("settings", "Settings", "s", "studio:settings"),
@@ -31,7 +30,7 @@ STYLESHEETS = [
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
-    """Rooms that exist, the one this page is in, and how the reader likes it drawn.
+    """The rooms, the one this page is in, and how the reader likes it drawn.
 
     A view names its room with ``request.room = "pilots"`` where its address does not say it.
     """
@@ -41,9 +40,8 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     return {
         "frame": {
             "rooms": [
-                {"key": key, "name": name, "icon": room, "url": url, "here": room == here}
+                {"key": key, "name": name, "icon": room, "url": reverse(target), "here": room == here}
                 for room, name, key, target in ROOMS
-                if (url := _address(target))
             ],
             "theme": theme,
             "theme_words": THEMES[theme],
@@ -55,13 +53,6 @@ def frame(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _address(name: str) -> str:
-    try:
-        return reverse(name)
-    except NoReverseMatch:
-        return ""
-
-
 def _room_of(request: HttpRequest) -> str:
     match = request.resolver_match
     if match is None:
@@ -70,7 +61,7 @@ def _room_of(request: HttpRequest) -> str:
     if match.namespace == "annotations":
         return "audits"
     if match.namespace == "evaluation":
-        for prefix, room in (("release", "releases"), ("result", "results"), ("endpoint", "settings")):
+        for prefix, room in (("release", "releases"), ("endpoint", "settings")):
             if name.startswith(prefix):
                 return room
         return "pilots"

@@ -118,11 +118,6 @@ def asked_from(demand: str, clause: Span) -> int:
     return subject.end() if subject else begin
 
 
-def is_aside(clause: str) -> bool:
-    """Whether a clause only says what is not meant, or what for."""
-    return _CONTRAST.match(clause) is not None
-
-
 def _weights(demand: str, own: Sequence[Word], topic: frozenset[str]) -> dict[int, float]:
     """By place. What a demand is about, contrasts with or gives as an example counts less than what it asks for."""
     weights = {word.start: word.weight * (0.5 if word.key in topic else 1.0) for word in own}
