@@ -100,32 +100,24 @@ class Recorder:
 
 def session_record(session: Session) -> CallRecord:
     """For one who holds the session's claim. A scripted answer makes its whole pilot scripted, and no evidence."""
-
-    def scripted() -> None:
-        pilot = session.run.pilot
-        if not pilot.scripted:
-            Pilot.objects.filter(pk=pilot.pk).update(scripted=True)
-            pilot.scripted = True
-
-    return CallRecord(ModelCall, "session", session, scripted)
+    return CallRecord(ModelCall, "session", session, lambda: _mark_scripted(session.run.pilot))
 
 
 def rehearsal_record(rehearsal: Rehearsal) -> CallRecord:
-    def scripted() -> None:
-        if not rehearsal.scripted:
-            Rehearsal.objects.filter(pk=rehearsal.pk).update(scripted=True)
-            rehearsal.scripted = True
-
-    return CallRecord(RehearsalCall, "rehearsal", rehearsal, scripted)
+    return CallRecord(RehearsalCall, "rehearsal", rehearsal, lambda: _mark_scripted(rehearsal))
 
 
 def suggestion_record(suggestion: Suggestion) -> CallRecord:
     """For one who holds the suggestion's claim."""
 
     def scripted() -> None:
-        if not suggestion.scripted:
-            held = Suggestion.objects.filter(pk=suggestion.pk, claimed_by=suggestion.claimed_by)
-            held.filter(state=Suggestion.State.ASKED).update(scripted=True)
-            suggestion.scripted = True
+        _mark_scripted(suggestion, claimed_by=suggestion.claimed_by, state=Suggestion.State.ASKED)
 
     return CallRecord(SuggestionCall, "suggestion", suggestion, scripted)
+
+
+def _mark_scripted(row: Pilot | Rehearsal | Suggestion, **held: Any) -> None:
+    """``held`` is what the stored row must still be for the change to be ours."""
+    if not row.scripted:
+        type(row)._default_manager.filter(pk=row.pk, **held).update(scripted=True)
+        row.scripted = True

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
@@ -29,26 +30,25 @@ LARGEST = 2_000
 
 
 def auditable_verdicts(pilot: Pilot) -> QuerySet[Verdict]:
-    """The decisions of models in a pilot. Of checklists the strict ones: each is about one turn as it was then."""
-    return Verdict.objects.filter(
-        Q(kind=Verdict.Kind.CHECKLIST, scoring="strict", grader="rubric") | Q(grader="judge"),
-        session__run__pilot=pilot,
-        met__isnull=False,
-    )
+    return Verdict.objects.filter(_auditable(), session__run__pilot=pilot)
 
 
 def auditable_pilots(benchmark: Benchmark) -> QuerySet[Pilot]:
     """Pilots with something to audit, each with ``decisions``, their number."""
-    counted = Count(
-        "runs__sessions__verdicts",
-        filter=Q(runs__sessions__verdicts__met__isnull=False)
-        & (
-            Q(runs__sessions__verdicts__grader="judge")
-            | Q(runs__sessions__verdicts__grader="rubric", runs__sessions__verdicts__scoring="strict")
-        ),
-    )
+    counted = Count("runs__sessions__verdicts", filter=_auditable("runs__sessions__verdicts__"))
     pilots = Pilot.objects.filter(benchmark=benchmark).select_related("agent", "judge")
     return pilots.annotate(decisions=counted).filter(decisions__gt=0)
+
+
+def _auditable(path: str = "") -> Q:
+    """Decisions of models, ``path`` being the lookup path to verdicts. Of checklists the strict ones: each is about
+    one turn as it was then."""
+
+    def verdict(**fields: Any) -> Q:
+        return Q(**{f"{path}{name}": value for name, value in fields.items()})
+
+    rubric = verdict(kind=Verdict.Kind.CHECKLIST, scoring="strict", grader="rubric")
+    return (rubric | verdict(grader="judge")) & verdict(met__isnull=False)
 
 
 def open_audit(

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from evaluation.llm.errors import KeyMissing
+from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
 
 if TYPE_CHECKING:
     from evaluation.models import ModelEndpoint
 
-KEY_ENV = re.compile(r"[A-Z][A-Z0-9_]*API_KEY")
 SCRIPTED = "scripted:"
 """Base URL of the scripted model, wherever it happens to listen."""
 OURS = frozenset({"model", "messages", "tools", "response_format", "n"})
@@ -58,7 +58,7 @@ class Endpoint:
     scripted: bool = False
 
     def __post_init__(self) -> None:
-        if self.key_env and not KEY_ENV.fullmatch(self.key_env):
+        if self.key_env and not re.fullmatch(KEY_VARIABLE, self.key_env):
             raise ValueError(f"The key's variable must be in capitals and end in API_KEY, not {self.key_env!r}.")
         if self.base_url != SCRIPTED and not self.base_url.startswith(("http://", "https://")):
             raise ValueError(f"The address of {self.name} must begin with https://, http:// or be {SCRIPTED!r}.")

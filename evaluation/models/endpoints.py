@@ -6,7 +6,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 
-KEY_ENV = r"^[A-Z][A-Z0-9_]*API_KEY$"
+from evaluation.protocol.environment import KEY_VARIABLE
 
 
 class ModelEndpoint(models.Model):
@@ -20,7 +20,7 @@ class ModelEndpoint(models.Model):
     key_env = models.CharField(
         max_length=100,
         blank=True,
-        validators=[RegexValidator(KEY_ENV, "Name an environment variable that ends in API_KEY.")],
+        validators=[RegexValidator(KEY_VARIABLE, "Name an environment variable that ends in API_KEY.")],
     )
     params = models.JSONField(default=dict, blank=True)
     """Sent with every call: temperature, max_tokens, …"""
@@ -36,7 +36,7 @@ class ModelEndpoint(models.Model):
         ordering = ["name"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(key_env="") | Q(key_env__regex=KEY_ENV), name="endpoint_key_env_is_a_key"
+                condition=Q(key_env="") | Q(key_env__regex=KEY_VARIABLE), name="endpoint_key_env_is_a_key"
             ),
             models.CheckConstraint(
                 condition=~Q(base_url="scripted:") | Q(scripted=True), name="endpoint_scripted_says_so"

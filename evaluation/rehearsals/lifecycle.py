@@ -173,6 +173,12 @@ def delete_rehearsal(pk: int) -> None:
     Rehearsal.objects.filter(pk=pk).delete()
 
 
+def validate_size(path: str, size: int, *, field: str) -> None:
+    """Raises RehearsalRefused for a file that is too large for a workspace."""
+    if size > LARGEST_FILE:
+        raise RehearsalRefused(field, f"“{path}” is larger than {LARGEST_FILE:,} bytes; use a shorter one.")
+
+
 def write_file(pk: int, path: str, content: bytes) -> str:
     """In the assistant's seat: a file of the workspace as it is from now on; its path. Raises RehearsalRefused."""
     path = storable(path).strip()
@@ -182,8 +188,7 @@ def write_file(pk: int, path: str, content: bytes) -> str:
         raise RehearsalRefused("path", "Give the file a name inside the workspace, such as notes/summary.md.") from None
     if len(name) > 500:
         raise RehearsalRefused("path", "This name is too long: at most 500 characters.")
-    if len(content) > LARGEST_FILE:
-        raise RehearsalRefused("content", f"A file written here has at most {LARGEST_FILE:,} bytes.")
+    validate_size(name, len(content), field="content")
     with _taken(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
         if name not in row.manifest and len(row.manifest) >= MAX_FILES:
             raise RehearsalRefused("path", f"The workspace holds {MAX_FILES:,} files already.")

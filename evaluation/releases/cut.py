@@ -9,7 +9,7 @@ from django.db import transaction
 
 from evaluation.models import Release, ReleaseTask
 from evaluation.releases.candidate import Candidate, candidate_of
-from evaluation.releases.readiness import SETTLED, Blocker, blockers_of
+from evaluation.releases.readiness import RELEASABLE, Blocker, blockers_of
 from studio.domain.base import JsonDict
 from studio.domain.episode import EpisodeSpec
 from studio.domain.pack import write_pack
@@ -79,7 +79,7 @@ def cut_release(
     ReleaseTask.objects.bulk_create(
         [ReleaseTask(release=release, revision_id=candidate.revisions[row.pk].pk) for row in candidate.rows]
     )
-    approved = [row.pk for row in candidate.rows if row.state in SETTLED]
+    approved = [row.pk for row in candidate.rows if row.state in RELEASABLE]
     Task.objects.filter(pk__in=approved).update(state=TaskState.RELEASED)
     Event.objects.create(
         benchmark=benchmark,

@@ -14,7 +14,7 @@ from studio.imports.importer import find_reading_errors
 from studio.models import Benchmark, GraderScript, TaskState
 from studio.reports import counts
 
-SETTLED = (TaskState.APPROVED, TaskState.RELEASED)
+RELEASABLE = (TaskState.APPROVED, TaskState.RELEASED)
 AUDITED_DECISIONS = 10
 """How many decisions people must have settled, unless the benchmark's ``release_limits`` say ``audited_decisions``."""
 DISAGREEMENT = 0.1
@@ -71,7 +71,7 @@ def blockers_of(candidate: Candidate, files: Mapping[str, bytes] | None = None) 
 
 def _unapproved(candidate: Candidate) -> Iterable[Blocker]:
     for row in candidate.rows:
-        if row.state not in SETTLED:
+        if row.state not in RELEASABLE:
             state = TaskState(row.state).label.lower()
             yield _of(row, "task-not-approved", f"{row} is not approved: {state}.")
 

@@ -25,9 +25,8 @@ from evaluation.rehearsals.work import give_up_dead, stop_waiting
 from evaluation.views import SignedIn
 from evaluation.workspaces.files import as_text
 from studio import access
-from studio.models import Blob, TaskState
-
-SETTLED = (TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW)
+from studio.models import Blob
+from studio.tasks.save import ENDED_BY_EDITS
 
 
 @login_required
@@ -144,10 +143,7 @@ def _delete(request: SignedIn, row: Rehearsal) -> HttpResponse:
 def _write(request: SignedIn, row: Rehearsal) -> HttpResponse | None:
     uploads = request.FILES.getlist("uploads")
     for file in uploads:
-        if (file.size or 0) > lifecycle.LARGEST_FILE:
-            raise RehearsalRefused(
-                "uploads", f"“{file.name}” is larger than {lifecycle.LARGEST_FILE:,} bytes; use a shorter one."
-            )
+        lifecycle.validate_size(file.name or "", file.size or 0, field="uploads")
         lifecycle.write_file(row.pk, file.name or "", file.read())
     path = request.POST.get("path", "")
     if path.strip() or not uploads:
@@ -238,7 +234,7 @@ def _page(
         "persona": persona,
         "benchmark": persona.benchmark,
         "can_keep": access.may(request.user, persona.benchmark, "edit"),
-        "takes_back": task.state in SETTLED,
+        "takes_back": task.state in ENDED_BY_EDITS,
         "errors": errors or {},
         "typed": typed,
         "choices": _choices(row, reading, typed),

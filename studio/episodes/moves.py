@@ -17,7 +17,7 @@ from studio.drafts.validate import DraftRefused
 from studio.findings.refresh import refresh_findings
 from studio.models import BoardMove, Persona, Task, TaskState, User
 from studio.personas.save import save_personas
-from studio.tasks.save import SETTLED, save_tasks
+from studio.tasks.save import ENDED_BY_EDITS, save_tasks
 
 REMEMBERED = 50
 """How many of somebody's last steps on a board can be undone."""
@@ -202,7 +202,7 @@ def _save(row: Persona, old: EpisodeSpec, wanted: Arrangement, sentence: str, *,
     for task_id in placed:
         if tasks[task_id].state == TaskState.RETIRED:
             raise StepRefused(f"“{tasks[task_id]}” is retired. Make it a draft again first.", task_id)
-    settled = [tasks[task_id] for task_id in changed if tasks[task_id].state in SETTLED]
+    settled = [tasks[task_id] for task_id in changed if tasks[task_id].state in ENDED_BY_EDITS]
     if settled and not sure:
         raise NotSure(settled)
     try:

@@ -18,7 +18,7 @@ from studio.models import (
 )
 from studio.review import assignments, workflow
 from studio.review.workflow import authors_of_newest
-from studio.tasks.save import SETTLED
+from studio.tasks.save import ENDED_BY_EDITS
 
 PARTS = {"writer": Assignment.Part.WRITER, "reviewer": Assignment.Part.REVIEWER}
 FEWEST = "~fewest"
@@ -56,7 +56,7 @@ def categories_of(benchmark: Benchmark) -> dict[str, str]:
 
 def line_of(row: Task, before: str, after: str, refusal: str = "") -> Line:
     """Of a change that makes a version."""
-    settled = row.state in SETTLED and before != after and not refusal
+    settled = row.state in ENDED_BY_EDITS and before != after and not refusal
     return Line(row, before, after, "Becomes a draft and needs a review again." if settled else "", refusal)
 
 

@@ -11,7 +11,7 @@ from studio.domain.persona import script_path
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episodes, load_tasks
 from studio.models import Persona, Task
-from studio.tasks.save import SETTLED
+from studio.tasks.save import ENDED_BY_EDITS
 
 MOST = 300
 """Tasks at once."""
@@ -95,7 +95,7 @@ def _new_ids(tasks: Sequence[Task], there: EpisodeSpec) -> dict[int, str]:
 def _why_not_moved(task: Task, target: Persona, tasks: Sequence[Task], here: EpisodeSpec) -> str:
     if task.episode.persona_id == target.pk:
         return "It is in this episode already."
-    if task.state in SETTLED:
+    if task.state in ENDED_BY_EDITS:
         return "It is in review, approved or released: it can be copied, not moved."
     moved = {other.task_id for other in tasks if other.episode_id == task.episode_id}
     for other in (*here.tasks, *here.unplaced):

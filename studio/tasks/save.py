@@ -21,7 +21,7 @@ from studio.models import Episode, Event, Revision, Task, TaskState, User
 from studio.notifications.notify import tell_of_edits
 from studio.personas.save import save_personas
 
-SETTLED = {TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW}
+ENDED_BY_EDITS = {TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW}
 """States that speak of one revision, and so end when the task is edited."""
 
 
@@ -93,7 +93,7 @@ def save_tasks(
         if fields or row.version == 0:
             changes[place] = tuple(fields)
             changed.append((row, _renamed(before, spec)))
-    settled = {row.pk: row.version for row, _ in changed if row.state in SETTLED}
+    settled = {row.pk: row.version for row, _ in changed if row.state in ENDED_BY_EDITS}
     _write(changed)
     tell_of_edits(settled, by=by)
     revisions = _freeze(changed, by=by, note=note)
@@ -118,7 +118,7 @@ def _write(changed: Sequence[tuple[Task, TaskSpec]]) -> None:
         set_task_fields(row, spec)
         row.version += 1
         row.updated_at = timezone.now()
-        if row.state in SETTLED:
+        if row.state in ENDED_BY_EDITS:
             row.state = TaskState.DRAFT
         if row.pk is None:
             new.append(row)
