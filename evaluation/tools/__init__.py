@@ -1,6 +1,7 @@
 """Tools an agent can be given: their schemas, and what they do. ``toolbox_for`` is where they come from."""
 
-from evaluation.tools.toolbox import Tool, Toolbox, ToolProblem, toolbox_for
+from evaluation.tools.tool import Tool, ToolProblem
+from evaluation.tools.toolbox import Toolbox, toolbox_for
 from evaluation.tools.workspace import Workspace, WorkspaceLimits
 
 __all__ = ["Tool", "ToolProblem", "Toolbox", "Workspace", "WorkspaceLimits", "toolbox_for"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from evaluation.tools.apps import bound
 from evaluation.tools.files import workspace_tools
-from evaluation.tools.toolbox import Tool
+from evaluation.tools.tool import Tool
 from evaluation.tools.workspace import Workspace
 from studio.domain.tool_catalog import Parameter, ToolCard
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import re2
 from pydantic import Field
 
-from evaluation.tools.toolbox import Arguments, Tool, ToolProblem
+from evaluation.tools.tool import Arguments, Tool, ToolProblem
 from evaluation.tools.workspace import Workspace, WorkspaceProblem
 
 MAX_LINES = 2_000

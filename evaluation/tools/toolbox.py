@@ -4,48 +4,21 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from evaluation.protocol.participants import ToolRecord
+from evaluation.tools.apps import bound
+from evaluation.tools.files import workspace_tools
+from evaluation.tools.tool import Tool, ToolProblem
 from evaluation.tools.workspace import Workspace
 
 MAX_RESULT = 20_000
 """Characters of a result that the agent reads."""
 MAX_ARGUMENTS = 4_000_000
 """Characters of a call's arguments."""
-
-
-class ToolProblem(Exception):
-    """The tool cannot do what it was asked. The text is for the model: what is wrong, and what to do instead."""
-
-
-class Arguments(BaseModel):
-    """What a tool takes. Numbers given as text are taken; unknown names are told back."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-@dataclass(frozen=True)
-class Tool:
-    name: str
-    description: str
-    takes: type[Arguments]
-    run: Callable[[Any], str]
-    """Takes an instance of ``takes``. Raises ToolProblem."""
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """As function calling wants it."""
-        parameters = _untitled(self.takes.model_json_schema())
-        parameters.pop("description", None)
-        return {
-            "type": "function",
-            "function": {"name": self.name, "description": self.description, "parameters": parameters},
-        }
 
 
 class Toolbox:
@@ -80,9 +53,6 @@ class Toolbox:
 
 def toolbox_for(workspace: Workspace, names: Iterable[str]) -> Toolbox:
     """The workspace tools, which every agent has, and those a persona binds by name as far as they are built."""
-    from evaluation.tools.apps import bound
-    from evaluation.tools.files import workspace_tools
-
     return Toolbox([*workspace_tools(workspace), *bound(names)])
 
 
@@ -112,14 +82,3 @@ def _told(name: str, error: ValidationError) -> str:
         f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}" for problem in error.errors()[:5]
     )
     return f"{name} cannot be called like this: {problems}."
-
-
-def _untitled(schema: Any) -> Any:
-    """A schema without the titles pydantic adds, which tell a model nothing."""
-    if isinstance(schema, dict):
-        return {
-            key: {name: _untitled(part) for name, part in value.items()} if key == "properties" else _untitled(value)
-            for key, value in schema.items()
-            if key != "title"
-        }
-    return [_untitled(item) for item in schema] if isinstance(schema, list) else schema

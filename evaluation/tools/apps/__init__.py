@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evaluation.tools.toolbox import Tool
+from evaluation.tools.tool import Tool
 
 
 def bound(names: Iterable[str]) -> list[Tool]:
