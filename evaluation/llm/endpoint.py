@@ -7,15 +7,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from evaluation.llm.errors import KeyMissing
 from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
-
-if TYPE_CHECKING:
-    from evaluation.models import ModelEndpoint
+from evaluation.scripted import server
 
 SCRIPTED = "scripted:"
 """Base URL of the scripted model, wherever it happens to listen."""
@@ -44,6 +42,21 @@ class Limits:
     """Requests under way at once from this process."""
 
 
+class EndpointRow(Protocol):
+    """An endpoint as the database stores it; prices in US dollars per million tokens."""
+
+    name: str
+    base_url: str
+    model: str
+    key_env: str
+    params: Any
+    input_price: Decimal
+    output_price: Decimal
+    timeout_seconds: int
+    max_concurrency: int
+    scripted: bool
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """A model behind an OpenAI-compatible address. Raises ValueError for what cannot be one."""
@@ -68,7 +81,7 @@ class Endpoint:
             raise ValueError(f"The parameters of {self.name} may not set {', '.join(sorted(taken))}.")
 
     @classmethod
-    def of(cls, row: ModelEndpoint) -> Endpoint:
+    def of(cls, row: EndpointRow) -> Endpoint:
         return cls(
             name=row.name,
             base_url=row.base_url,
@@ -84,9 +97,7 @@ class Endpoint:
         """Where to send requests now."""
         if self.base_url != SCRIPTED:
             return self.base_url
-        from evaluation.scripted.server import address
-
-        return address()
+        return server.address()
 
     def key(self) -> str:
         """The key from the environment; empty if the endpoint needs none. Raises KeyMissing."""

@@ -11,6 +11,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
+from django.conf import settings
+
 from evaluation.scripted.answers import MODELS, Answer, UnknownModel, answer, completion_of
 from evaluation.scripted.faults import WIRE, ByName
 from evaluation.scripted.scenario import Scenario
@@ -273,8 +275,6 @@ _own_lock = threading.Lock()
 
 def address() -> str:
     """Where the scripted model answers: as set, or at a server that this process starts for itself, once."""
-    from django.conf import settings
-
     if settings.SCRIPTED_MODEL_URL:
         return str(settings.SCRIPTED_MODEL_URL)
     global _own
