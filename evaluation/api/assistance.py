@@ -15,10 +15,11 @@ from rest_framework.response import Response
 
 from evaluation.assistance import decisions, requests
 from evaluation.assistance.assistant import HelpRefused
-from evaluation.assistance.kinds import KINDS, LANGUAGES
+from evaluation.assistance.kinds import LANGUAGES
 from evaluation.assistance.presentation import RowView, suggestions, view_of
 from evaluation.assistance.task_material import assign
 from evaluation.models import Suggestion, SuggestionDecision
+from evaluation.protocol.assistance import KINDS
 from studio.api.base import TASK, Conflict, OfTask
 from studio.domain.task import TaskSpec
 from studio.models import Task

@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from evaluation.assistance.kinds import ROW_FIELDS, Assignment, Kind
+from evaluation.assistance.kinds import ROW_FIELDS, Assignment
 from evaluation.assistance.material import Material, texts_of, tools_of
 from evaluation.assistance.proposals import Proposal, text_at
 from evaluation.protocol.answers import UnusableAnswer, document_in, occurs
+from evaluation.protocol.assistance import Kind
 from studio.domain.archive import why_unsafe
 from studio.domain.task import Recovery, Rule, Scope
 

@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from evaluation.assistance.answers import longest, plain
 from evaluation.assistance.assistant import HelpRefused
-from evaluation.assistance.kinds import AT_ONCE, NAMES, REPLACING, ROW_FIELDS
+from evaluation.assistance.kinds import AT_ONCE, REPLACING, ROW_FIELDS
 from evaluation.assistance.proposals import Chosen, Proposal, new_uid, number_of, put_in, text_at
 from evaluation.models import Suggestion, SuggestionDecision
+from evaluation.protocol.assistance import NAMES
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.validate import DraftRefused

@@ -1,22 +1,11 @@
-"""What a model can be asked for, and where on the page."""
+"""How each kind of assistance is offered: for which fields and findings, and what its rows do."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
 
-Kind = Literal["reword", "intents", "split", "rule", "checklist", "translate", "leaks"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+from evaluation.protocol.assistance import Kind
 
-NAMES: dict[str, str] = {
-    "reword": "A rewording of the request",
-    "intents": "Hidden intents",
-    "split": "A split",
-    "rule": "An exact rule",
-    "checklist": "Checklist items",
-    "translate": "A translation",
-    "leaks": "What the request gives away",
-}
 AT_ONCE = frozenset({"reword", "split", "rule"})
 """Kinds whose rows are one proposal, taken or dismissed as a whole; of the others each row stands for itself."""
 REPLACING = frozenset({"reword", "split", "rule", "translate"})

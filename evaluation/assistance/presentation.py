@@ -8,9 +8,10 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from evaluation.assistance.kinds import AT_ONCE, NAMES, ROW_FIELDS
+from evaluation.assistance.kinds import AT_ONCE, ROW_FIELDS
 from evaluation.assistance.proposals import Proposal, number_of, text_at
 from evaluation.models import Suggestion, SuggestionDecision
+from evaluation.protocol.assistance import NAMES
 from studio.domain.diff import Piece, word_pieces
 from studio.domain.task import Rule, TaskSpec
 

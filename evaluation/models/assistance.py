@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from evaluation.assistance.kinds import KINDS, NAMES
 from evaluation.models.calls import RecordedCall
+from evaluation.protocol.assistance import KINDS, NAMES
 from studio.models.fields import OrderedJSONField
 
 

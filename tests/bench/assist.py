@@ -12,10 +12,11 @@ from pathlib import Path
 from statistics import median
 
 from evaluation.assistance.answers import read_answer
-from evaluation.assistance.kinds import KINDS, Assignment, Kind
+from evaluation.assistance.kinds import Assignment
 from evaluation.assistance.material import Material
 from evaluation.assistance.prompts import prompt_of
 from evaluation.protocol.answers import UnusableAnswer
+from evaluation.protocol.assistance import KINDS, Kind
 from evaluation.scripted.assistance import assignment_in, help_with
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.assistance.answers import plain, read_answer, schema_of
-from evaluation.assistance.kinds import KINDS
 from evaluation.assistance.proposals import Proposal
 from evaluation.protocol.answers import UnusableAnswer
+from evaluation.protocol.assistance import KINDS
 from tests.evaluation.assistance.builders import I1, U1, U2, a_material, assignment, split_into
 
 GOOD = {
