@@ -68,7 +68,6 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "studio.urls"
 WSGI_APPLICATION = "studio.wsgi.application"
-ASGI_APPLICATION = "studio.asgi.application"
 
 _TEMPLATES_FROM = ["studio.web.templating.Loader", "django.template.loaders.app_directories.Loader"]
 TEMPLATES = [

@@ -12,7 +12,8 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
 from studio.domain.uids import default_uid
 from studio.models import Benchmark, Blob, Membership, Persona, Task, User
-from studio.tasks.create import create_persona, create_task
+from studio.personas.create import create_persona
+from studio.tasks.create import create_task
 
 
 class UserFactory(DjangoModelFactory[User]):

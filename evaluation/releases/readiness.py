@@ -10,9 +10,9 @@ from evaluation.assistance.provenance import scripted_words
 from evaluation.releases.candidate import Candidate, Row, candidate_of
 from studio.domain.base import JsonDict
 from studio.domain.persona import script_path
+from studio.findings.queries import open_findings
 from studio.imports.importer import find_reading_errors
 from studio.models import Benchmark, GraderScript, TaskState
-from studio.reports import counts
 
 RELEASABLE = (TaskState.APPROVED, TaskState.RELEASED)
 AUDITED_DECISIONS = 10
@@ -80,7 +80,7 @@ def _errors(candidate: Candidate) -> Iterable[Blocker]:
     """Errors of the checks, but for those an owner set aside; the same findings the editor shows."""
     rows = {row.pk: row for row in candidate.rows}
     errors = (
-        counts.open_findings()
+        open_findings()
         .filter(task__episode__persona__benchmark=candidate.benchmark, severity="error")
         .exclude(task__state=TaskState.RETIRED)
     )

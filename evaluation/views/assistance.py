@@ -25,7 +25,7 @@ from studio import access
 from studio.domain.task import TaskSpec
 from studio.forms.tasks import uid_of_row
 from studio.models import Task, TaskState
-from studio.review.workflow import PublishingRefused
+from studio.tasks.transitions import PublishingRefused
 from studio.views.tasks.autosave import NotSettled, keep_posted, settle
 
 AFTERWARDS, NEWER = "HX-Trigger-After-Settle", "studio:newer"

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
 
-from studio.models import Benchmark, Event, User
-from studio.reports import counts
+from studio.models import (
+    Benchmark,
+    Event,
+    User,
+)
 
 READ = 400
 """Events looked at, newest first."""
@@ -90,7 +93,7 @@ class News:
 
 def news_for(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetime | None) -> News:
     """What others did since then, the newest first; of a first visit, what happened lately."""
-    rows = counts.recent_events(benchmarks)
+    rows = recent_events(benchmarks)
     if since is not None:
         rows = rows.filter(at__gt=since).exclude(actor=user)
     events = list(rows[:READ])
@@ -131,3 +134,11 @@ def _piece(event: Event) -> Piece:
     if event.persona:
         return Piece(str(event.persona), event.persona.get_absolute_url(), str(event.benchmark), event.at, words=words)
     return Piece(str(event.benchmark), event.benchmark.get_absolute_url(), "", event.at, words=words)
+
+
+def recent_events(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
+    """What happened, newest first; of an import its one line, not one for every task."""
+    single = Event.objects.exclude(verb__in=["imported", "approved_elsewhere"], persona__isnull=False)
+    return single.filter(benchmark__in=benchmarks).select_related(
+        "benchmark", "actor", "persona__benchmark", "task__episode__persona__benchmark"
+    )

@@ -12,7 +12,7 @@ from studio import access
 from studio.drafts.validate import DraftRefused
 from studio.models import Task
 from studio.review import assignments
-from studio.review.workflow import PublishingRefused
+from studio.tasks.transitions import PublishingRefused
 
 TASKS = "benchmarks/<slug:slug>/personas/<str:user_id>/tasks/"
 TASK = f"{TASKS}<int:pk>/"

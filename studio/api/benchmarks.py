@@ -15,9 +15,9 @@ from rest_framework.views import APIView
 
 from studio import access
 from studio.drafts.load import load_episode
+from studio.findings.queries import findings_of
 from studio.imports.importer import import_archive
 from studio.models import Benchmark, Finding, Persona
-from studio.reports import counts
 
 
 class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
@@ -116,7 +116,7 @@ class Findings(generics.ListAPIView[Finding]):
         benchmark = access.find_benchmark(self.request.user, self.kwargs["slug"])
         severity = self.request.query_params.get("severity", "")
         severity = severity if severity in ("error", "warning", "hint") else ""
-        return counts.findings_of(benchmark, severity=severity, everything=True)
+        return findings_of(benchmark, severity=severity, everything=True)
 
 
 class Imports(APIView):

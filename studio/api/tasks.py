@@ -24,6 +24,7 @@ from studio.models import Task
 from studio.review import workflow
 from studio.review.checklist import points_of
 from studio.tasks.save import save_task
+from studio.tasks.transitions import submit, withdraw
 
 
 class TaskSerializer(serializers.ModelSerializer[Task]):
@@ -123,9 +124,9 @@ class Steps(OfTask):
         access.require(request.user, task.episode.persona.benchmark, "review" if reviewing else "edit")
         user: Any = request.user
         if action == "submit":
-            workflow.submit(pk, by=user, text=text)
+            submit(pk, by=user, text=text)
         elif action == "withdraw":
-            workflow.withdraw(pk, by=user)
+            withdraw(pk, by=user)
         elif action == "approve":
             workflow.approve(pk, by=user, version=version, text=text, points=points)
         else:

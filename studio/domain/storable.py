@@ -17,3 +17,8 @@ def storable(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [storable(item) for item in value]
     return value
+
+
+def storable_text(text: str) -> str:
+    """Without NUL, which PostgreSQL cannot hold, and without white space around it."""
+    return text.replace("\0", "").strip()

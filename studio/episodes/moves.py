@@ -13,11 +13,11 @@ from studio.domain.arrangement import Arrangement, StepRefused, arrangement_of, 
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import Dependency, TaskSpec
 from studio.drafts.load import load_episodes
+from studio.drafts.save_personas import save_personas
+from studio.drafts.save_tasks import ENDED_BY_EDITS, save_tasks
 from studio.drafts.validate import DraftRefused
 from studio.findings.refresh import refresh_findings
 from studio.models import BoardMove, Persona, Task, TaskState, User
-from studio.personas.save import save_personas
-from studio.tasks.save import ENDED_BY_EDITS, save_tasks
 
 REMEMBERED = 50
 """How many of somebody's last steps on a board can be undone."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from studio.bounded_cache import BoundedCache
 from studio.domain import findings
 from studio.domain.base import FileRef
+from studio.domain.bounded_cache import BoundedCache
 from studio.domain.checks import find_problems
 from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import ANALYSIS, GraderReport

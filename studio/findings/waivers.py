@@ -13,8 +13,15 @@ from django.db import transaction
 from studio import access
 from studio.domain import findings
 from studio.domain.checks import RULES
+from studio.domain.storable import storable_text
+from studio.drafts.authors import authors_of
+from studio.drafts.events import record
+from studio.drafts.locks import lock
 from studio.models import Finding, Revision, SetAside, Task, User, Waiver
-from studio.review.workflow import PublishingRefused, authors_of, lock, record, storable
+
+
+class WaiverError(ValueError):
+    """A waiver that cannot be given or taken back; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +44,10 @@ def waive(
     task = lock(task_id)
     finding = _find(task, fingerprint, found)
     if finding.severity == "error":
-        raise PublishingRefused("An error has to be mended; only warnings and hints can be waived.")
-    reason = storable(reason)
+        raise WaiverError("An error has to be mended; only warnings and hints can be waived.")
+    reason = storable_text(reason)
     if not reason:
-        raise PublishingRefused("Say why this may stay: others will ask.")
+        raise WaiverError("Say why this may stay: others will ask.")
     Waiver.objects.update_or_create(
         task=task, fingerprint=fingerprint, defaults={"rule": finding.rule, "reason": reason, "by": by}
     )
@@ -69,16 +76,16 @@ def set_aside(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
     task = lock(task_id)
     finding = _find(task, fingerprint, None)
     if finding.severity != "error":
-        raise PublishingRefused("Only errors are set aside; warnings and hints are waived.")
+        raise WaiverError("Only errors are set aside; warnings and hints are waived.")
     if finding.rule not in RULES or not RULES[finding.rule].judges_language:
-        raise PublishingRefused("This error is no matter of judgement: it has to be mended.")
+        raise WaiverError("This error is no matter of judgement: it has to be mended.")
     _owner_only(task, by)
     revision = Revision.objects.filter(task=task, number=task.version).first()
     if revision and by.pk in authors_of(revision):
-        raise PublishingRefused("You wrote part of this version, so another owner has to set it aside.")
-    reason = storable(reason)
+        raise WaiverError("You wrote part of this version, so another owner has to set it aside.")
+    reason = storable_text(reason)
     if not reason:
-        raise PublishingRefused("Say why the check is wrong here: it is read at approval and in the release.")
+        raise WaiverError("Say why the check is wrong here: it is read at approval and in the release.")
     SetAside.objects.update_or_create(
         task=task,
         fingerprint=fingerprint,
@@ -119,10 +126,10 @@ def _find(task: Task, fingerprint: str, found: Iterable[findings.Finding] | None
     there = Finding.objects.filter(task=task, fingerprint=fingerprint) if found is None else found
     finding = next((one for one in there if one.fingerprint == fingerprint), None)
     if finding is None:
-        raise PublishingRefused("The checks do not say this any more.")
+        raise WaiverError("The checks do not say this any more.")
     return finding
 
 
 def _owner_only(task: Task, by: User) -> None:
     if not access.may(by, task.episode.persona.benchmark, "manage"):
-        raise PublishingRefused("Only an owner of the benchmark sets errors aside.")
+        raise WaiverError("Only an owner of the benchmark sets errors aside.")

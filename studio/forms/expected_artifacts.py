@@ -9,7 +9,8 @@ from typing import Any
 from studio.domain.base import Content
 from studio.domain.task import ExpectedArtifact
 from studio.files.tokens import seal
-from studio.forms.files import Complain, content_of, keyed, posted_size, why_not
+from studio.files.uploads import why_not
+from studio.forms.files import Complain, content_of, keyed, posted_size
 from studio.forms.post_data import Posted, keep
 
 LIST = "expected_artifacts"

@@ -6,11 +6,10 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from studio.domain.archive import Limits, check_names, why_unsafe
 from studio.domain.base import FileRef
-from studio.domain.checks.rules.asset_reserved import RESERVED
 from studio.files.previews.texts import encode
 from studio.files.tokens import seal, unseal
+from studio.files.uploads import why_not
 from studio.forms.post_data import Posted, keep
 
 FILE = ("path", "description", "stored", "form")
@@ -80,18 +79,6 @@ def files_of(
             complain(place, why)
         found.append(file)
     return tuple(found)
-
-
-def why_not(path: str, others: Iterable[str] = ()) -> str:
-    """Why a task cannot bring a file of this name beside the others; empty: it can."""
-    if not path:
-        return "Give the file a name."
-    if path.split("/")[0] in RESERVED:
-        return f"“{path.split('/')[0]}” belongs to the format: choose another name."
-    if why := why_unsafe(path):
-        return f"{why} Write it like notes/plan.md."
-    problems = [one for one in check_names([*others, path], Limits()) if one.file == path]
-    return " ".join(f"{one.message} {one.mend}" for one in problems[:1])
 
 
 def content_of(row: dict[str, Any]) -> tuple[str, int] | None:

@@ -6,93 +6,15 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.utils.datastructures import MultiValueDict
 
-from studio.domain.base import Content, FileRef
-from studio.forms.expected_artifacts import artifact_row
-from studio.forms.files import put_in, why_not
-from studio.forms.tasks import Sheet
+from studio.files.uploads import Upload, UploadRefused
 from studio.imports.importer import ImportReport, import_archive
-from studio.models import Benchmark, Blob, Import, User
-
-
-class Upload(Protocol):
-    name: str
-    size: int
-
-    def read(self) -> bytes: ...
-
-
-class UploadRefused(ValueError):
-    """What was handed over cannot be looked at; the text says why and what to do."""
-
-
-def take_all(files: MultiValueDict[str, Any], sheet: Sheet) -> dict[str, str]:
-    """Store what a page without scripts sent along: files for the workspace, and references for rows. They are put
-    into the sheet; what cannot be taken is answered, by the input it stands beside."""
-    refused = {}
-    sent: list[Upload] = files.getlist("uploads")
-    try:
-        refuse_too_much(files_in(sheet), [(file.name or "", file.size or 0) for file in sent])
-        contents = [file.read() for file in sent]
-        hashes = Blob.objects.keep(contents)
-        sheet.assets = put_in(
-            sheet.assets,
-            [
-                FileRef(path=(file.name or "").strip(), sha256=sha256, size=len(content))
-                for file, content, sha256 in zip(sent, contents, hashes, strict=True)
-            ],
-        )
-    except UploadRefused as refusal:
-        refused["uploads"] = str(refusal)
-    for row in sheet.expected_artifacts:
-        if (file := files.get(f"expected_artifacts.{row['key']}.file")) is None:
-            continue
-        row["path"] = row["path"].strip() or (file.name or "").strip()
-        try:
-            others = [one for one in files_in(sheet) if one["path"] != f"/{row['path']}"]
-            refuse_too_much(others, [(row["path"], file.size or 0)])
-        except UploadRefused as refusal:
-            refused[f"expected_artifacts.{row['key']}.path"] = str(refusal)
-            continue
-        content = file.read()
-        reference = Content(sha256=Blob.objects.keep([content])[0], size=len(content))
-        row |= artifact_row(row["key"], row["path"], row["note"], reference)
-    return refused
-
-
-def files_in(sheet: Sheet) -> list[dict[str, Any]]:
-    """Path and size of all that counts as a file of the task; references by a path that no workspace file has."""
-    references = ({"path": f"/{row['path'].strip()}", "size": row["size"]} for row in sheet.references)
-    return [*({"path": row["path"], "size": row["size"]} for row in sheet.assets), *references]
-
-
-def refuse_too_much(rows: Iterable[Mapping[str, Any]], files: Iterable[tuple[str, int]]) -> None:
-    """Raise UploadRefused if these files, names and sizes, cannot join the rows of a task's files."""
-    sizes = {str(row["path"]): int(row["size"]) for row in rows}
-    for path, size in files:
-        if why := why_not(path.strip()):
-            raise UploadRefused(f"“{path}”: {why}")
-        if size > settings.UPLOAD_MAX_FILE_BYTES:
-            raise UploadRefused(f"“{path}” is larger than the {_mb(settings.UPLOAD_MAX_FILE_BYTES)} a file may have.")
-        sizes[path.strip()] = size
-    if len(sizes) > settings.UPLOAD_MAX_TASK_FILES:
-        raise UploadRefused(
-            f"A task has at most {settings.UPLOAD_MAX_TASK_FILES} files, references included: leave some out."
-        )
-    if sum(sizes.values()) > settings.UPLOAD_MAX_TASK_BYTES:
-        raise UploadRefused(
-            f"The task's files and references together are larger than {_mb(settings.UPLOAD_MAX_TASK_BYTES)}."
-        )
-
-
-def _mb(size: int) -> str:
-    return f"{size / 1_000_000:.0f} MB"
+from studio.models import Benchmark, Import, User
 
 
 def zip_folder(files: Sequence[Upload], paths: str) -> bytes:

@@ -9,6 +9,8 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.pibench import Reading
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episodes
+from studio.drafts.save_personas import save_personas
+from studio.drafts.save_tasks import SavedTask, save_tasks
 from studio.drafts.validate import DraftRefused
 from studio.findings.grader_keys import GraderKeys
 from studio.findings.refresh import refresh_findings
@@ -28,8 +30,6 @@ from studio.models import (
     User,
 )
 from studio.notifications.notify import tell_of_import
-from studio.personas.save import save_personas
-from studio.tasks.save import SavedTask, save_tasks
 
 ELSEWHERE = "Taken over as approved elsewhere: it comes from a published benchmark."
 

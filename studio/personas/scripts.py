@@ -13,11 +13,11 @@ from django.db.models import F
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec, script_path
 from studio.drafts.load import load_episodes, load_tasks
+from studio.drafts.save_personas import save_personas
+from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftRefused
 from studio.findings.refresh import refresh_findings
 from studio.models import Blob, GraderScript, Persona, PersonaRevision, Task, User
-from studio.personas.save import save_personas
-from studio.tasks.save import save_tasks
 
 LONGEST = 200_000
 """Characters. The checks read no more of a script."""

@@ -6,26 +6,19 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, TextField, When
+from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from studio.domain.statistics import Figures
+from studio.findings.queries import open_findings
 from studio.models import (
-    Assignment,
     Benchmark,
     ChecklistItem,
-    Event,
-    Finding,
     GraderScript,
     HiddenIntent,
     Persona,
-    Review,
-    Revision,
-    SetAside,
     Task,
     TaskState,
-    User,
-    Waiver,
 )
 from studio.reports.statistics import held_by
 
@@ -60,26 +53,6 @@ class Counts:
     @property
     def warnings(self) -> int:
         return self.findings["warning"]
-
-
-def open_findings() -> QuerySet[Finding]:
-    """Findings that nobody waived, and errors that nobody set aside."""
-    same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
-    return Finding.objects.exclude(~Q(severity="error") & Exists(Waiver.objects.filter(**same))).exclude(
-        Q(severity="error") & Exists(SetAside.objects.filter(**same))
-    )
-
-
-def judged_findings() -> QuerySet[Finding]:
-    """All findings, each with the reason for which it was ``waived`` or set aside; null where it stands open."""
-    same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
-    return Finding.objects.annotate(
-        waived=Case(
-            When(severity="error", then=Subquery(SetAside.objects.filter(**same).values("reason")[:1])),
-            default=Subquery(Waiver.objects.filter(**same).values("reason")[:1]),
-            output_field=TextField(null=True),
-        )
-    )
 
 
 def persona_counts(personas: Iterable[Persona]) -> dict[int, Counts]:
@@ -127,67 +100,6 @@ def tasks_with_counts(tasks: QuerySet[Task]) -> QuerySet[Task]:
     )
 
 
-def drafts_of(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    """Drafts and returned tasks this person is to write, or wrote last where nobody else is to: what they are named
-    for first, then the newest."""
-    newest = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
-    return (
-        _tasks(benchmarks)
-        .annotate(mine=Exists(_named("writer").filter(user=user)))
-        .filter(Q(mine=True) | (Exists(newest) & ~Exists(_named("writer"))))
-        .filter(state__in=[TaskState.DRAFT, TaskState.CHANGES_REQUESTED])
-        .order_by("-mine", "-state", "-updated_at")
-    )  # fmt: skip
-
-
-def sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    """Tasks this person is to write or had a hand in and of which changes were asked, what they are named for first."""
-    wrote = Revision.objects.filter(task=OuterRef("pk"), created_by=user)
-    return (
-        _tasks(benchmarks)
-        .annotate(mine=Exists(_named("writer").filter(user=user)))
-        .filter(Q(mine=True) | Exists(wrote), state=TaskState.CHANGES_REQUESTED)
-        .order_by("-mine", "-updated_at")
-    )
-
-
-def waiting_for(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    """Tasks in review that this person may review, did not write last and has not approved yet: those they are asked
-    to review first, then those for which fewer are asked than have to approve."""
-    wrote = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
-    said_yes = Review.objects.filter(
-        revision__task=OuterRef("pk"), revision__number=OuterRef("version"), reviewer=user, decision="approved"
-    )
-    reviewing = benchmarks.filter(memberships__user=user, memberships__role__in=["owner", "reviewer"])
-    asked = _named("reviewer").order_by().values("task").annotate(n=Count("pk")).values("n")
-    return (
-        _tasks(reviewing)
-        .annotate(
-            mine=Exists(_named("reviewer").filter(user=user)),
-            asked=Coalesce(Subquery(asked, output_field=IntegerField()), 0),
-        )
-        .filter(Q(mine=True) | Q(asked__lt=F("episode__persona__benchmark__approvals_needed")))
-        .filter(~Exists(wrote), ~Exists(said_yes), state=TaskState.IN_REVIEW)
-        .order_by("-mine", "updated_at")
-    )
-
-
-def _named(part: str) -> QuerySet[Assignment]:
-    return Assignment.objects.filter(task=OuterRef("pk"), part=part)
-
-
-def recent_events(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
-    """What happened, newest first; of an import its one line, not one for every task."""
-    single = Event.objects.exclude(verb__in=["imported", "approved_elsewhere"], persona__isnull=False)
-    return single.filter(benchmark__in=benchmarks).select_related(
-        "benchmark", "actor", "persona__benchmark", "task__episode__persona__benchmark"
-    )
-
-
-def _tasks(benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    return Task.objects.filter(episode__persona__benchmark__in=benchmarks).select_related("episode__persona__benchmark")
-
-
 def _by_persona(rows: QuerySet) -> QuerySet:
     return rows.order_by().values_list("task__episode__persona").annotate(Count("pk"))
 
@@ -195,30 +107,3 @@ def _by_persona(rows: QuerySet) -> QuerySet:
 def _count(rows: QuerySet) -> object:
     counted = rows.filter(task=OuterRef("pk")).order_by().values("task").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
-
-
-def finding_counts(benchmark: Benchmark) -> dict[str, int]:
-    """A benchmark's open findings, by severity."""
-    rows = open_findings().filter(task__episode__persona__benchmark=benchmark).order_by()
-    return dict.fromkeys(("error", "warning", "hint"), 0) | dict(rows.values_list("severity").annotate(Count("pk")))
-
-
-WEIGHT = Case(When(severity="error", then=0), When(severity="warning", then=1), default=2)
-
-
-def findings_of_task(task: Task) -> QuerySet[Finding]:
-    """All findings of a task, errors first, then as the checks told them."""
-    return Finding.objects.filter(task=task).order_by(WEIGHT, "pk")
-
-
-def findings_of(benchmark: Benchmark, *, severity: str = "", everything: bool = False) -> QuerySet[Finding]:
-    """A benchmark's open findings, errors first, then in the order of personas and tasks.
-
-    ``everything``: those that may stay as well, and ``waived`` of each says why.
-    """
-    rows = (judged_findings() if everything else open_findings()).filter(task__episode__persona__benchmark=benchmark)
-    if severity:
-        rows = rows.filter(severity=severity)
-    return rows.select_related("task__episode__persona__benchmark").order_by(
-        WEIGHT, "task__episode__persona__position", "task__position", "pk"
-    )

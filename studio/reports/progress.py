@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from django.db.models import Case, Count, F, IntegerField, Max, QuerySet, Value, When
 from django.urls import reverse
 
+from studio.findings.queries import open_findings
 from studio.models import Benchmark, Persona, Task, TaskState
 from studio.models.statuses import STATUSES
-from studio.reports.counts import open_findings
 
 PERSONAS = 20
 """Rows of one grid; the others are counted and stand on the benchmark's page."""

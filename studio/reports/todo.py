@@ -5,10 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from django.db.models import Count, QuerySet, Window
+from django.db.models import (
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Window,
+)
+from django.db.models.functions import Coalesce
 
-from studio.models import Benchmark, Task, User
-from studio.reports import counts
+from studio.models import (
+    Assignment,
+    Benchmark,
+    Review,
+    Revision,
+    Task,
+    TaskState,
+    User,
+)
 
 SHOWN = 6
 """Of one kind; the others are counted."""
@@ -61,13 +79,13 @@ def register(name: str, source: Source) -> None:
     _sources[name] = source
 
 
-def waiting_for(user: User, benchmarks: QuerySet[Benchmark], *, most: int = SHOWN) -> list[Group]:
+def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, most: int = SHOWN) -> list[Group]:
     """Everything that waits for the person, kind by kind; kinds without anything are left out."""
     groups = [
-        _group("sent-back", "Changes asked of you", counts.sent_back(user, benchmarks), most),
-        _group("reviews", "To review", counts.waiting_for(user, benchmarks), most),
+        _group("sent-back", "Changes asked of you", tasks_sent_back(user, benchmarks), most),
+        _group("reviews", "To review", tasks_to_review(user, benchmarks), most),
         *(group for source in _sources.values() for group in source(user, benchmarks, most)),
-        _group("drafts", "Your drafts", counts.drafts_of(user, benchmarks).exclude(state="changes_requested"), most),
+        _group("drafts", "Your drafts", drafts_to_write(user, benchmarks).exclude(state="changes_requested"), most),
     ]
     return [group for group in groups if group.count]
 
@@ -82,3 +100,56 @@ def _item(task: Task) -> Item:
     persona = task.episode.persona
     says = "you are asked" if getattr(task, "mine", False) else ""
     return Item(str(task), task.get_absolute_url(), f"{persona.benchmark} · {persona}", task.state, says)
+
+
+def drafts_to_write(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+    """Drafts and returned tasks this person is to write, or wrote last where nobody else is to: what they are named
+    for first, then the newest."""
+    newest = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
+    return (
+        _tasks(benchmarks)
+        .annotate(mine=Exists(_named("writer").filter(user=user)))
+        .filter(Q(mine=True) | (Exists(newest) & ~Exists(_named("writer"))))
+        .filter(state__in=[TaskState.DRAFT, TaskState.CHANGES_REQUESTED])
+        .order_by("-mine", "-state", "-updated_at")
+    )  # fmt: skip
+
+
+def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+    """Tasks this person is to write or had a hand in and of which changes were asked, what they are named for first."""
+    wrote = Revision.objects.filter(task=OuterRef("pk"), created_by=user)
+    return (
+        _tasks(benchmarks)
+        .annotate(mine=Exists(_named("writer").filter(user=user)))
+        .filter(Q(mine=True) | Exists(wrote), state=TaskState.CHANGES_REQUESTED)
+        .order_by("-mine", "-updated_at")
+    )
+
+
+def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+    """Tasks in review that this person may review, did not write last and has not approved yet: those they are asked
+    to review first, then those for which fewer are asked than have to approve."""
+    wrote = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
+    said_yes = Review.objects.filter(
+        revision__task=OuterRef("pk"), revision__number=OuterRef("version"), reviewer=user, decision="approved"
+    )
+    reviewing = benchmarks.filter(memberships__user=user, memberships__role__in=["owner", "reviewer"])
+    asked = _named("reviewer").order_by().values("task").annotate(n=Count("pk")).values("n")
+    return (
+        _tasks(reviewing)
+        .annotate(
+            mine=Exists(_named("reviewer").filter(user=user)),
+            asked=Coalesce(Subquery(asked, output_field=IntegerField()), 0),
+        )
+        .filter(Q(mine=True) | Q(asked__lt=F("episode__persona__benchmark__approvals_needed")))
+        .filter(~Exists(wrote), ~Exists(said_yes), state=TaskState.IN_REVIEW)
+        .order_by("-mine", "updated_at")
+    )
+
+
+def _named(part: str) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(task=OuterRef("pk"), part=part)
+
+
+def _tasks(benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
+    return Task.objects.filter(episode__persona__benchmark__in=benchmarks).select_related("episode__persona__benchmark")

@@ -9,9 +9,9 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from studio.access import ALLOWED
+from studio.drafts.authors import authors_of_newest
 from studio.models import Assignment, Benchmark, Event, Membership, Task, TaskState, User
 from studio.notifications import notify
-from studio.review.workflow import authors_of_newest
 
 Part = Assignment.Part
 RIGHT = {Part.WRITER: "edit", Part.REVIEWER: "review"}

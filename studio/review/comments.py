@@ -8,11 +8,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from studio.domain.anchors import ROWS, Quote, Where, find, quote, texts_of
+from studio.domain.storable import storable_text
+from studio.drafts.events import record
 from studio.drafts.load import load_task
 from studio.models import Comment, Task, User
 from studio.notifications import notify
 from studio.review.threads import TALKED_OF
-from studio.review.workflow import PublishingRefused, record, storable
+from studio.tasks.transitions import PublishingRefused
 
 MOST = 20_000
 """Characters of a remark or a suggestion."""
@@ -147,7 +149,7 @@ def _own(remark: Comment, by: User) -> Comment:
 def written(text: str, *, strip: bool = True) -> str:
     """As it is kept. Raises PublishingRefused for what is too long."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = storable(text) if strip else text.replace("\0", "")
+    text = storable_text(text) if strip else text.replace("\0", "")
     if len(text) > MOST:
         raise PublishingRefused(f"This has {len(text)} characters, and at most {MOST} can be kept: shorten it.")
     return text

@@ -11,12 +11,13 @@ from django.utils import timezone
 from studio.domain.anchors import Where, texts_of, with_text
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
+from studio.drafts.locks import lock
 from studio.models import Comment, Revision, Task, User
 from studio.notifications import notify
 from studio.review.comments import written
 from studio.review.threads import origins_of, place_of
-from studio.review.workflow import PublishingRefused, lock
 from studio.tasks.editor import save_on_top, spec_at
+from studio.tasks.transitions import PublishingRefused
 
 
 class ChangedSince(ValueError):

@@ -10,8 +10,8 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import script_path
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episodes, load_tasks
+from studio.drafts.save_tasks import ENDED_BY_EDITS
 from studio.models import Persona, Task
-from studio.tasks.save import ENDED_BY_EDITS
 
 MOST = 300
 """Tasks at once."""

@@ -8,13 +8,14 @@ from django.db import transaction
 
 from studio.domain.episode import EpisodeSpec, Group
 from studio.drafts.load import load_episodes
+from studio.drafts.locks import lock_all
+from studio.drafts.save_personas import save_personas
+from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftRefused
 from studio.findings.refresh import refresh_findings
 from studio.models import Event, Persona, Task, TaskState, User
-from studio.personas.save import save_personas
-from studio.review import workflow
 from studio.tasks.copy_plan import CopyRefused, Line, Plan, free_path, plan_copy
-from studio.tasks.save import save_tasks
+from studio.tasks.transitions import take
 
 __all__ = ["CopyRefused", "copy_tasks", "free_path", "plan_copy", "where_from"]
 
@@ -121,4 +122,4 @@ def _retire(plan: Plan, *, by: User) -> None:
             verb="reordered",
         )
     left = [line.task.pk for lines in moved.values() for line in lines if line.task.state != TaskState.RETIRED]
-    workflow.take("retire", workflow.lock_all(left), by=by)
+    take("retire", lock_all(left), by=by)

@@ -17,9 +17,10 @@ from studio.domain.merge import Place
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode, load_task, load_tasks
 from studio.drafts.rebase import BothChanged, put_on_top
+from studio.drafts.save_tasks import canonical
 from studio.findings.refresh import load_reports, load_texts, tools_told
 from studio.models import Persona, Revision, Task, User
-from studio.tasks.save import canonical, save_task
+from studio.tasks.save import save_task
 
 
 @dataclass

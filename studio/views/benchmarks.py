@@ -9,7 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from studio import access
+from studio.activity.feed import recent_events
 from studio.domain.statistics import total
+from studio.findings.queries import finding_counts, findings_of
 from studio.forms.benchmarks import BenchmarkForm, MemberForm
 from studio.forms.post_data import number_of
 from studio.imports.taxonomy import ensure_taxonomy
@@ -74,7 +76,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
             "unfinished": sum(any(lack.unfinished for lack in each.lacks) for each in lacks),
             "can": access.actions_in(request.user, found),
             "members": _people(found),
-            "events": counts.recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))[:8],
+            "events": recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))[:8],
         },
     )
 
@@ -159,7 +161,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def history(request: HttpRequest, slug: str) -> HttpResponse:
     found = access.find_benchmark(request.user, slug)
-    events = counts.recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))
+    events = recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))
     return render(
         request,
         "studio/history.html",
@@ -173,14 +175,14 @@ def findings(request: HttpRequest, slug: str) -> HttpResponse:
     found = access.find_benchmark(request.user, slug)
     severity = request.GET.get("severity", "")
     severity = severity if severity in ("error", "warning", "hint") else ""
-    rows = counts.findings_of(found, severity=severity)
+    rows = findings_of(found, severity=severity)
     return render(
         request,
         "studio/findings.html",
         {
             "benchmark": found,
             "severity": severity,
-            "total": counts.finding_counts(found),
+            "total": finding_counts(found),
             "page": Paginator(rows, 50).get_page(request.GET.get("page")),
             "query": f"severity={severity}" if severity else "",
         },

@@ -14,6 +14,7 @@ from studio import access
 from studio.domain.arrangement import StepRefused
 from studio.episodes import moves
 from studio.episodes.board import Board, board_of
+from studio.findings.queries import findings_of_task
 from studio.forms.post_data import number_of
 from studio.models import Persona
 from studio.reports import counts
@@ -77,7 +78,7 @@ def _page(
         context["undo"] = moves.to_undo(persona, request.user)
         context["redo"] = moves.to_redo(persona, request.user)
     if card:
-        context["findings"] = counts.findings_of_task(card.task)
+        context["findings"] = findings_of_task(card.task)
         context["neighbours"] = shown.neighbours(card)
         needed = {need.other.pk for need in card.needs}
         context["could_need"] = [

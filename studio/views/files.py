@@ -14,15 +14,15 @@ from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.domain.base import Content, FileRef
+from studio.files.downloads import download, inline
 from studio.files.previews import Preview, preview, syntax_flaw
 from studio.files.previews.sniff import extension
 from studio.files.tokens import seal, unseal
+from studio.files.uploads import UploadRefused, refuse_too_much
 from studio.forms.expected_artifacts import LIST as ARTIFACTS
 from studio.forms.expected_artifacts import artifact_row
 from studio.forms.files import file_row, free_key
-from studio.imports import staging
 from studio.models import Blob, Task
-from studio.web.downloads import download, inline
 
 REMEMBERED = 3600
 """Seconds for which what was seen in a file is not looked for again."""
@@ -65,8 +65,8 @@ def add(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     try:
         others = [unseal(token) or ("", 0) for token in request.POST.getlist("stored")]
         rows = [{"path": f"/{place}", "size": size} for place, (_, size) in enumerate(others)]
-        staging.refuse_too_much(rows, [(path, file.size or 0)])
-    except staging.UploadRefused as refusal:
+        refuse_too_much(rows, [(path, file.size or 0)])
+    except UploadRefused as refusal:
         return JsonResponse({"problem": str(refusal)}, status=422)
     content = file.read()
     stored = FileRef(path=path, sha256=Blob.objects.keep([content])[0], size=len(content))

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.findings import waivers
+from studio.findings.waivers import WaiverError
 from studio.models import User
-from studio.review.workflow import PublishingRefused
 from studio.tasks import editor
 from studio.views.tasks import autosave
 
@@ -45,7 +45,7 @@ def judge(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespons
             waivers.unwaive(task.pk, fingerprint, by=user)
         else:
             waivers.waive(task.pk, fingerprint, by=user, reason=reason, found=found)
-    except PublishingRefused as refusal:
+    except WaiverError as refusal:
         problem = str(refusal)
     if live:
         said = autosave.judged(request, task, sheet, spec, found or [], episode)

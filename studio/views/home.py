@@ -9,12 +9,11 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from studio import access
-from studio.activity.feed import news_for
+from studio.activity.feed import news_for, recent_events
 from studio.activity.visits import come_home
 from studio.models import Membership, Revision
-from studio.reports import counts
 from studio.reports.progress import grids, newest_first, standings
-from studio.reports.todo import ALL, SHOWN, waiting_for
+from studio.reports.todo import ALL, SHOWN, todo_of
 
 GRIDS = 3
 """Benchmarks whose sessions are all drawn; the others are one line each."""
@@ -35,7 +34,7 @@ def home(request: HttpRequest) -> HttpResponse:
             "grids": grids(newest[:GRIDS], most=ROWS // max(1, len(newest[:GRIDS]))),
             "lines": standings(newest[GRIDS : GRIDS + LINES]),
             "more": len(newest) > GRIDS + LINES,
-            "waiting": waiting_for(request.user, mine, most=ALL if request.GET.get("waiting") == "all" else SHOWN),
+            "waiting": todo_of(request.user, mine, most=ALL if request.GET.get("waiting") == "all" else SHOWN),
             "news": news_for(request.user, mine, come_home(request.user, timezone.now())),
             "first_task": _writes(roles) and not Revision.objects.filter(created_by=request.user.pk).exists(),
             "roles": roles,
@@ -46,7 +45,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 def happened(request: HttpRequest) -> HttpResponse:
     """Everything that happened in my benchmarks, line by line."""
-    events = counts.recent_events(access.benchmarks_for(request.user))
+    events = recent_events(access.benchmarks_for(request.user))
     return render(request, "studio/happened.html", {"page": Paginator(events, 50).get_page(request.GET.get("page"))})
 
 

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.files.uploads import UploadRefused
 from studio.forms.benchmarks import ImportForm
 from studio.imports import staging
 
@@ -24,7 +25,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
             data, name = _handed_over(request, form)
             row = staging.preview(benchmark, data, name=name, by=request.user, published=form.cleaned_data["published"])
             return redirect("studio:import", slug, row.pk)
-        except staging.UploadRefused as refusal:
+        except UploadRefused as refusal:
             form.add_error(None, str(refusal))
     return render(
         request,
@@ -53,7 +54,7 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         return redirect("studio:import_start", slug)
     try:
         report = staging.confirm(row, by=request.user)
-    except staging.UploadRefused as refusal:
+    except UploadRefused as refusal:
         messages.error(request, str(refusal))
         return redirect("studio:import", slug, pk)
     if not report.ok:
@@ -69,6 +70,6 @@ def _handed_over(request: HttpRequest, form: ImportForm) -> tuple[bytes, str]:
         return archive.read(), archive.name
     files = request.FILES.getlist("folder")
     if not files:
-        raise staging.UploadRefused("Choose a zip or a folder first.")
+        raise UploadRefused("Choose a zip or a folder first.")
     paths = form.cleaned_data["paths"]
     return staging.zip_folder(files, paths), staging.folder_name(paths)

@@ -6,14 +6,14 @@ from django.test import Client
 from annotations.campaigns import close_campaign
 from annotations.judgments import next_number, next_packet, record_judgment
 from studio import access
-from studio.reports.todo import waiting_for
+from studio.reports.todo import todo_of
 from tests.annotations.builders import make_benchmark, make_campaign, make_person
 
 pytestmark = pytest.mark.django_db
 
 
 def waiting(user):
-    groups = waiting_for(user, access.benchmarks_for(user))
+    groups = todo_of(user, access.benchmarks_for(user))
     return [(item.title, item.says, item.state) for group in groups if group.key == "audits" for item in group.items]
 
 

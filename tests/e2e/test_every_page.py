@@ -20,7 +20,8 @@ from studio.dev.pictures import Shot
 from studio.dev.tour import SAMPLE, Places, every_page
 from studio.imports.staging import preview
 from studio.models import GraderScript, User
-from studio.review.workflow import approve, request_changes, submit
+from studio.review.workflow import approve, request_changes
+from studio.tasks.transitions import submit
 from tests.e2e.builders import a_finished_pilot
 
 AXE = (Path(__file__).parent / "vendor" / "axe" / "axe.min.js").read_text()

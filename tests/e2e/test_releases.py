@@ -6,7 +6,8 @@ from playwright.sync_api import expect
 
 from studio.drafts.load import load_task
 from studio.models import Task, User
-from studio.review.workflow import approve, submit
+from studio.review.workflow import approve
+from studio.tasks.transitions import submit
 from tests.e2e.builders import a_finished_pilot
 
 

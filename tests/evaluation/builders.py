@@ -12,7 +12,8 @@ from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Rule, TaskSpec
 from studio.models import Benchmark
-from studio.tasks.create import create_persona, create_task
+from studio.personas.create import create_persona
+from studio.tasks.create import create_task
 from tests.factories import stored
 
 _numbers = itertools.count(1)

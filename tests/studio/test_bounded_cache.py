@@ -4,7 +4,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
-from studio.bounded_cache import ENTRY_BYTES, BoundedCache
+from studio.domain.bounded_cache import ENTRY_BYTES, BoundedCache
 
 
 def cache_for(entries: int, value_bytes: int = 1_000) -> BoundedCache[int, int]:

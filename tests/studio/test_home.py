@@ -14,9 +14,10 @@ from studio.activity.visits import PAUSE, come_home
 from studio.drafts.load import load_task
 from studio.models import Event, Finding, Persona, Role, Task, Visit
 from studio.reports.progress import grids, newest_first
-from studio.reports.todo import waiting_for
+from studio.reports.todo import todo_of
 from studio.review import comments, workflow
 from studio.tasks.save import save_task
+from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +42,7 @@ def waiting(user):
 
 
 def _groups(user):
-    return waiting_for(user, access.benchmarks_for(user))
+    return todo_of(user, access.benchmarks_for(user))
 
 
 def test_a_task_waits_for_whoever_has_to_do_something_with_it(place):
@@ -50,7 +51,7 @@ def test_a_task_waits_for_whoever_has_to_do_something_with_it(place):
     rolls, _ = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye"))
 
     assert waiting(author) == [("drafts", ["rye", "rolls"], 2)]
-    workflow.submit(rolls.pk, by=author)
+    submit(rolls.pk, by=author)
     assert (waiting(reviewer), waiting(author)) == ([("reviews", ["rolls"], 1)], [("drafts", ["rye"], 1)])
     workflow.request_changes(rolls.pk, by=reviewer, text="More rolls.")
     assert waiting(author) == [("sent-back", ["rolls"], 1), ("drafts", ["rye"], 1)]
@@ -87,7 +88,7 @@ def test_news_is_what_others_did_since_then_each_subject_once(place):
     for number in range(3):
         spec = load_task(task).model_copy(update={"description": f"Take {number}."})
         save_task(task.pk, spec, by=author)
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
     comments.remark(task.pk, by=reader, text="Nice.")
 
     news = news_for(reader, access.benchmarks_for(reader), since)
@@ -118,7 +119,7 @@ def test_the_grid_says_of_every_session_where_it_stands(place):
     benchmark, author, persona = place
     reviewer = member(benchmark, Role.REVIEWER)
     rolls, rye, old = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye", "old"))
-    workflow.submit(rolls.pk, by=author)
+    submit(rolls.pk, by=author)
     workflow.approve(rolls.pk, by=reviewer)
     Task.objects.filter(pk=old.pk).update(state="retired")
     Finding.objects.all().delete()

@@ -15,6 +15,7 @@ from studio.models import Benchmark, Event, Finding, Persona, Role, Task
 from studio.review import comments as remarks
 from studio.review import workflow
 from studio.tasks.save import save_task
+from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -165,7 +166,7 @@ def test_home_shows_what_waits_for_me(place):
     benchmark, _, persona = place
     author, reviewer = member(benchmark, Role.AUTHOR), member(benchmark, Role.REVIEWER)
     task = a_task(persona, "rolls", by=author, title="Rolls for Monday")
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
 
     assert "To review" in signed_in(reviewer).get("/").content.decode()
     assert "To review" not in signed_in(author).get("/").content.decode()

@@ -14,6 +14,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from studio import access
+from studio.activity.feed import recent_events
 from studio.domain.diff import compare, compare_orders
 from studio.domain.persistent_intents import persistent_intents, tools_named
 from studio.domain.persona import PersonaSpec, Skill
@@ -28,10 +29,9 @@ from studio.forms import personas as sheets
 from studio.forms.post_data import Posted, operate
 from studio.models import Blob, Persona
 from studio.personas import tools_and_skills
+from studio.personas.create import create_persona
 from studio.personas.save import save_persona
 from studio.personas.versions import PersonaVersions
-from studio.reports import counts
-from studio.tasks.create import create_persona
 from studio.views.autosave import PersonaPage, Read, answer, submitted
 
 
@@ -103,7 +103,7 @@ def keep(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
 @login_required
 def history(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
-    events = counts.recent_events(access.benchmarks_for(request.user)).filter(persona=persona)
+    events = recent_events(access.benchmarks_for(request.user)).filter(persona=persona)
     page = Paginator(events, 50).get_page(request.GET.get("page"))
     context = {"benchmark": persona.benchmark, "persona": persona, "page": page}
     return render(request, "studio/history.html", context)

@@ -11,13 +11,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from studio import access
 from studio.domain.diff import Difference, FieldChange, line_pieces
 from studio.drafts.validate import DraftRefused
+from studio.files.downloads import download
 from studio.forms.post_data import number_of
 from studio.models import Blob
 from studio.personas import scripts
 from studio.personas.starter_script import STARTER
 from studio.views.autosave import answer, submitted
 from studio.views.personas.script_editor import ScriptPage, find_script
-from studio.web.downloads import download
 
 
 @login_required

@@ -24,7 +24,7 @@ from studio.models import Task
 from studio.review import comments as remarks
 from studio.review import suggestions
 from studio.review.threads import threads_of
-from studio.review.workflow import PublishingRefused
+from studio.tasks.transitions import PublishingRefused
 from studio.views.tasks.autosave import NotSettled, settle
 from studio.views.tasks.editor_context import FIELDS
 

@@ -9,10 +9,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.drafts.authors import authors_of_newest
 from studio.forms.post_data import number_of
 from studio.models import Task, User
 from studio.review import assignments, checklist, workflow
 from studio.review.checklist import POINTS, Point
+from studio.tasks.transitions import PublishingRefused, reopen, retire, submit, withdraw
 from studio.views.tasks.autosave import NotSettled, settle
 from studio.views.tasks.editor import shown
 
@@ -40,7 +42,7 @@ def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) ->
         if action == "submit":
             settle(request, task)
         moved = _take(action, task, request)
-    except (workflow.PublishingRefused, NotSettled) as refusal:
+    except (PublishingRefused, NotSettled) as refusal:
         messages.error(request, str(refusal))
         if action in REVIEWING:
             task = access.find_task(request.user, slug, user_id, pk)
@@ -50,7 +52,7 @@ def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) ->
         waiting = action == "approve" and moved.state == "in_review"
         alone = (
             action == "submit"
-            and not assignments.people_of(moved, authors=workflow.authors_of_newest([moved])[moved.pk]).may_review
+            and not assignments.people_of(moved, authors=authors_of_newest([moved])[moved.pk]).may_review
         )
         if alone:
             messages.warning(request, ALONE)
@@ -86,13 +88,13 @@ def _take(action: str, task: Task, request: HttpRequest) -> Task:
     text = request.POST.get("text", "")
     version = number_of(request.POST.get("version")) or None
     if action == "submit":
-        return workflow.submit(task.pk, by=user, text=text)
+        return submit(task.pk, by=user, text=text)
     if action == "withdraw":
-        return workflow.withdraw(task.pk, by=user)
+        return withdraw(task.pk, by=user)
     if action == "retire":
-        return workflow.retire(task.pk, by=user)
+        return retire(task.pk, by=user)
     if action == "reopen":
-        return workflow.reopen(task.pk, by=user)
+        return reopen(task.pk, by=user)
     if action == "approve":
         return workflow.approve(task.pk, by=user, version=version, text=text, points=_points(request))
     return workflow.request_changes(task.pk, by=user, text=text, version=version, points=_points(request))

@@ -21,6 +21,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts import autosave
 from studio.drafts.autosave import Desk
 from studio.drafts.rebase import BothChanged, OnTop
+from studio.drafts.save_tasks import canonical
 from studio.drafts.validate import DraftRefused
 from studio.files.previews import decode
 from studio.files.tokens import unseal
@@ -32,7 +33,6 @@ from studio.forms.post_data import Posted, number_of
 from studio.forms.tasks import Sheet, call_rows, read_sheet, rows_of, sheet_from, sheet_of
 from studio.models import Blob, Task
 from studio.tasks import editor
-from studio.tasks.save import canonical
 from studio.views.autosave import KeptPage, Read, answer, posted
 from studio.views.conflicts import INPUTS, places
 from studio.views.tasks import editor_context

@@ -16,7 +16,8 @@ from studio.drafts.validate import DraftRefused
 from studio.forms import personas as sheets
 from studio.forms.post_data import number_of
 from studio.models import Persona, Task, TaskTemplate
-from studio.tasks import filters, templates
+from studio.search import task_filters
+from studio.tasks import templates
 from studio.tasks.copy_tasks import CopyRefused
 from studio.tasks.create import create_task
 from studio.tasks.start import Start, begin
@@ -112,20 +113,22 @@ def _start(persona: Persona, chosen: str) -> Start | None:
 def _found(persona: Persona, q: str, start: Start | None) -> list[Card]:
     """Tasks to begin with: the one that is chosen, then those that say ``q``, or the persona's own."""
     narrow = {"q": q} if q.strip() else {"persona": persona.user_id}
-    rows = filters.tasks_of(persona.benchmark, narrow).tasks
-    chosen = list(filters.tasks_of(persona.benchmark, {}).tasks.filter(pk=start.pk)) if isinstance(start, Task) else []
+    rows = task_filters.tasks_of(persona.benchmark, narrow).tasks
+    chosen = (
+        list(task_filters.tasks_of(persona.benchmark, {}).tasks.filter(pk=start.pk)) if isinstance(start, Task) else []
+    )
     others = [row for row in rows[: MOST_FOUND + 1] if row not in chosen]
     return [_of_task(row) for row in (*chosen, *others[:MOST_FOUND])]
 
 
 def _of_point(point: StartingPoint) -> Card:
     spec = point.spec
-    trigger = str(filters.TRIGGERS[spec.trigger.kind])
+    trigger = str(task_filters.TRIGGERS[spec.trigger.kind])
     return Card(f"point:{point.key}", point.name, point.when, trigger, len(spec.intents), len(spec.scored_items))
 
 
 def _of_template(row: TaskTemplate) -> Card:
-    trigger = str(filters.TRIGGERS.get(row.trigger_kind, row.trigger_kind))
+    trigger = str(task_filters.TRIGGERS.get(row.trigger_kind, row.trigger_kind))
     return Card(f"template:{row.pk}", row.name, row.when, trigger, row.n_intents, row.n_items, row.n_files)
 
 

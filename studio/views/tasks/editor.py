@@ -19,7 +19,7 @@ from studio.forms import signals
 from studio.forms.files import texts_of
 from studio.forms.post_data import Posted, number_of, operate
 from studio.forms.tasks import Sheet, SheetErrors, sheet_from, sheet_of, spec_of
-from studio.imports import staging
+from studio.forms.uploads import take_all
 from studio.models import Blob, Task, User
 from studio.tasks import editor
 from studio.views.autosave import conflict, words_of
@@ -74,7 +74,7 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
     status = 200
     Blob.objects.keep(texts_of(sheet.files))
     try:
-        if told := staging.take_all(request.FILES, sheet):
+        if told := take_all(request.FILES, sheet):
             raise SheetErrors(told)
         if changed is None:
             spec = spec_of(sheet, base)

@@ -16,16 +16,17 @@ from studio.domain.opening_message import opening_message
 from studio.domain.persona import script_path
 from studio.domain.signals import EXAMPLES
 from studio.domain.task import TaskSpec
+from studio.drafts.authors import authors_of
 from studio.findings import waivers
+from studio.findings.queries import findings_of_task
 from studio.forms.file_mentions import mentions_in
 from studio.forms.tasks import Sheet, read_sheet
 from studio.models import Category, GraderScript, Persona, Task
 from studio.personas import tools_and_skills
-from studio.reports import counts
 from studio.review import assignments
 from studio.review.checklist import POINTS
 from studio.review.threads import threads_of
-from studio.review.workflow import approvals_of, authors_of
+from studio.review.workflow import approvals_of
 from studio.tasks import editor
 from studio.tasks import guidelines as guidance
 from studio.views.personas.script_editor import script_keys
@@ -80,7 +81,7 @@ def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> di
     spec, _ = read_sheet(sheet, base)
     newest = row.revisions.select_related("created_by").filter(number=row.version).first()
     authors = authors_of(newest) if newest else set()
-    findings, allowed = waivers.sort_out(row, counts.findings_of_task(row))
+    findings, allowed = waivers.sort_out(row, findings_of_task(row))
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
     siblings = list(row.episode.tasks.order_by("position", "task_id").values("pk", "task_id", "title", "position"))
     here = next((place for place, other in enumerate(siblings) if other["pk"] == row.pk), 0)

@@ -17,8 +17,8 @@ from django.views.decorators.http import require_POST
 from studio import access
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, TaskState
-from studio.review import assignments
-from studio.tasks import bulk, filters
+from studio.review import assignments, bulk
+from studio.search import task_filters
 
 PAGE = 50
 
@@ -28,7 +28,7 @@ def tasks(request: HttpRequest, slug: str) -> HttpResponse:
     """The list, fifty on a page."""
     benchmark = access.find_benchmark(request.user, slug)
     can, people = access.actions_in(request.user, benchmark), assignments.candidates(benchmark)
-    narrowed = filters.tasks_of(benchmark, request.GET, me=request.user)
+    narrowed = task_filters.tasks_of(benchmark, request.GET, me=request.user)
     context: dict[str, Any] = {
         "benchmark": benchmark,
         "page": Paginator(narrowed.tasks, PAGE).get_page(request.GET.get("page")),
@@ -36,7 +36,7 @@ def tasks(request: HttpRequest, slug: str) -> HttpResponse:
         "query": urlencode(narrowed.kept),
         "personas": benchmark.personas.order_by("position", "user_id"),
         "states": TaskState.choices,
-        "triggers": filters.TRIGGERS.items(),
+        "triggers": task_filters.TRIGGERS.items(),
         "categories": bulk.categories_of(benchmark),
         "does": [one for one in bulk.DOES.items() if ("assign" if one[0] in bulk.PARTS else "edit") in can],
         "can": can,
@@ -53,7 +53,7 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
     of them or to none."""
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "assign" if request.POST.get("does") in bulk.PARTS else "edit")
-    kept = {name: value for name, value in parse_qsl(request.POST.get("back", "")) if name in filters.FILTERS}
+    kept = {name: value for name, value in parse_qsl(request.POST.get("back", "")) if name in task_filters.FILTERS}
     back = f"{reverse('studio:tasks', args=[slug])}?{urlencode(kept)}"
     does, value = request.POST.get("does", ""), _value(request)
     chosen = _chosen(request, benchmark, kept)
@@ -117,7 +117,7 @@ def _value(request: HttpRequest) -> str | None:
 def _chosen(request: HttpRequest, benchmark: Benchmark, kept: dict[str, str]) -> dict[int, int | None]:
     """Tasks by key with the version that was seen: those ticked, or all the filters let through."""
     if "everything" in request.POST:
-        return dict(filters.tasks_of(benchmark, kept, me=request.user).tasks.values_list("pk", "version"))
+        return dict(task_filters.tasks_of(benchmark, kept, me=request.user).tasks.values_list("pk", "version"))
     chosen: dict[int, int | None] = {}
     for entry in request.POST.getlist("task"):
         pk, _, version = entry.partition(":")

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from studio import access
 from studio.forms.post_data import number_of
 from studio.models import Benchmark
-from studio.tasks import filters
+from studio.search import task_filters
 from studio.tasks import templates as keeping
 from studio.tasks.templates import TemplateRefused
 
@@ -79,5 +79,11 @@ def _page(
     can = access.actions_in(request.user, benchmark)
     rows = list(keeping.templates_of(benchmark))
     own = [row.pk for row in rows if "manage" in can or ("edit" in can and row.created_by_id == request.user.pk)]
-    context = {"benchmark": benchmark, "templates": rows, "own": own, "triggers": filters.TRIGGERS, "refused": refused}
+    context = {
+        "benchmark": benchmark,
+        "templates": rows,
+        "own": own,
+        "triggers": task_filters.TRIGGERS,
+        "refused": refused,
+    }
     return render(request, "studio/templates.html", context, status=status)

@@ -11,7 +11,8 @@ from evaluation.trials.examinations import examine_forgotten, examine_scripts
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Finding, GraderScript, Persona, ScriptReport
-from studio.tasks.create import create_persona, create_task
+from studio.personas.create import create_persona
+from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, stored
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,9 @@ from evaluation.trials.examples import ExampleRefused, read_example
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import GraderScript, Task, User
+from studio.personas.create import create_persona
 from studio.personas.scripts import create_script
-from studio.tasks.create import create_persona, create_task
+from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, member
 
 pytestmark = pytest.mark.django_db

@@ -14,6 +14,7 @@ from studio.models import Role
 from studio.review import assignments, comments, suggestions, workflow
 from studio.review.checklist import POINTS, Point
 from studio.tasks.save import save_task
+from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,7 @@ class Desk:
     def live(self):
         """A round of everything."""
         assignments.set_people(self.task.pk, by=self.author, writer=self.author, reviewers=[self.second])
-        workflow.submit(self.task.pk, by=self.author)
+        submit(self.task.pk, by=self.author)
         remark = comments.remark(
             self.task.pk,
             by=self.reviewer,
@@ -48,7 +49,7 @@ class Desk:
         points = {"feasible": Point(False, "No file.")}
         workflow.request_changes(self.task.pk, by=self.reviewer, points=points)
         suggestions.apply(self.task.pk, [remark.pk], by=self.author)
-        workflow.submit(self.task.pk, by=self.author)
+        submit(self.task.pk, by=self.author)
         so = {key: Point(True) for key in POINTS}
         workflow.approve(self.task.pk, by=self.second, points=so)
         return remark

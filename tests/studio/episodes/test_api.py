@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from studio.domain.task import Dependency
 from studio.drafts.load import load_episode
 from studio.models import BoardMove, Role, TaskState
-from studio.review import workflow
+from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -66,7 +66,7 @@ def test_what_the_page_refuses_the_api_refuses_with_the_board_as_it_is(place):
     stale = client.post(url, {"does": "later", "tasks": ["setup"], "seen": old}, format="json").json()
     assert (stale["reason"], stale["board"]["order"]) == ("changed", ["setup", "rolls ", "bread"])
     rolls = persona.episode.tasks.get(task_id="rolls ")
-    workflow.submit(rolls.pk, by=author)
+    submit(rolls.pk, by=author)
     asked = {"does": "group", "tasks": ["rolls "], "group": "Rye"}
     assert client.post(url, asked, format="json").json()["reason"] == "unsure"
     assert client.post(url, asked | {"sure": True}, format="json").status_code == 200

@@ -18,6 +18,7 @@ from studio.imports.importer import import_files
 from studio.models import BoardMove, Event, Role, Task
 from studio.models import Dependency as DependencyRow
 from studio.review import workflow
+from studio.tasks.transitions import retire, submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -180,7 +181,7 @@ def test_an_approval_is_not_taken_back_by_a_drag_without_asking(place):
     persona, owner = place
     task = Task.objects.get(task_id="t2")
     reviewer = member(persona.benchmark, Role.REVIEWER)
-    workflow.submit(task.pk, by=owner)
+    submit(task.pk, by=owner)
     workflow.approve(task.pk, by=reviewer, version=1)
 
     do(place, "move", "t2", place="end")
@@ -198,7 +199,7 @@ def test_an_approval_is_not_taken_back_by_a_drag_without_asking(place):
 def test_a_retired_task_is_not_put_into_the_episode(place):
     _, owner = place
     do(place, "take_out", "t5")
-    workflow.retire(Task.objects.get(task_id="t5").pk, by=owner)
+    retire(Task.objects.get(task_id="t5").pk, by=owner)
     with pytest.raises(StepRefused, match="is retired"):
         do(place, "move", "t5", place="t1")
 

@@ -9,9 +9,10 @@ from django.urls import reverse
 from studio.domain.task import HiddenIntent
 from studio.drafts.load import load_task
 from studio.findings import waivers
+from studio.findings.waivers import WaiverError
 from studio.models import Event, Finding, Role, SetAside, TaskState, Waiver
 from studio.review import workflow
-from studio.review.workflow import PublishingRefused
+from studio.tasks.transitions import PublishingRefused, submit
 from tests.factories import member
 from tests.studio.form_values import form_of
 from tests.studio.review.test_workflow import Desk
@@ -38,9 +39,9 @@ def test_a_warning_is_waived_with_a_reason_and_an_error_never():
     desk, error = leaking()
     warning = a_warning(desk)
 
-    with pytest.raises(PublishingRefused, match="Say why"):
+    with pytest.raises(WaiverError, match="Say why"):
         waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason=" ")
-    with pytest.raises(PublishingRefused, match="has to be mended"):
+    with pytest.raises(WaiverError, match="has to be mended"):
         waivers.waive(desk.task.pk, error.fingerprint, by=desk.author, reason="I like it")
     waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason="It has none on purpose.")
     waivers.waive(desk.task.pk, warning.fingerprint, by=desk.reviewer, reason="On purpose.")
@@ -77,7 +78,7 @@ def test_a_waiver_ends_when_the_words_it_was_about_change():
 
 def test_an_owner_who_did_not_write_it_sets_an_error_aside_and_then_it_is_approved():
     desk, error = leaking()
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
     with pytest.raises(PublishingRefused, match="The checks find an error"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
 
@@ -92,7 +93,7 @@ def test_an_owner_who_did_not_write_it_sets_an_error_aside_and_then_it_is_approv
 def test_nobody_else_sets_an_error_aside(who: str, why: str):
     desk, error = leaking()
 
-    with pytest.raises(PublishingRefused, match=why):
+    with pytest.raises(WaiverError, match=why):
         waivers.set_aside(desk.task.pk, error.fingerprint, by=getattr(desk, who), reason="Mine.")
 
 
@@ -100,7 +101,7 @@ def test_an_owner_who_wrote_it_does_not_set_its_error_aside():
     desk, error = leaking()
     desk.edit(by=desk.owner, description="A word more.")
 
-    with pytest.raises(PublishingRefused, match="You wrote part of this version"):
+    with pytest.raises(WaiverError, match="You wrote part of this version"):
         waivers.set_aside(desk.task.pk, error.fingerprint, by=desk.owner, reason="Mine.")
 
 
@@ -109,9 +110,9 @@ def test_what_is_missing_is_no_matter_of_judgement():
     desk.edit(by=desk.author, intents=())
     error = Finding.objects.get(task=desk.task, rule="no-intents")
 
-    with pytest.raises(PublishingRefused, match="no matter of judgement"):
+    with pytest.raises(WaiverError, match="no matter of judgement"):
         waivers.set_aside(desk.task.pk, error.fingerprint, by=desk.owner, reason="Mine.")
-    with pytest.raises(PublishingRefused, match="do not say this any more"):
+    with pytest.raises(WaiverError, match="do not say this any more"):
         waivers.set_aside(desk.task.pk, "gone", by=desk.owner, reason="Mine.")
 
 
@@ -128,7 +129,7 @@ def test_the_database_keeps_no_error_set_aside_without_a_reason_or_twice():
 def test_a_waiver_of_a_warning_does_not_let_an_error_pass():
     desk, error = leaking()
     Waiver.objects.create(task=desk.task, fingerprint=error.fingerprint, rule=error.rule, reason="R", by=desk.author)
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
 
     with pytest.raises(PublishingRefused, match="The checks find an error"):
         workflow.approve(desk.task.pk, by=desk.reviewer)

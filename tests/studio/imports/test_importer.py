@@ -16,8 +16,9 @@ from studio.drafts.load import load_episode, load_task
 from studio.imports.export import benchmark_files
 from studio.imports.importer import ImportReport, find_reading_errors, import_archive, import_files, import_path
 from studio.models import Benchmark, Blob, Event, Persona, Review, Revision, Task, TaskState, User
+from studio.personas.create import create_persona
 from studio.personas.save import save_order
-from studio.tasks.create import create_persona, create_task
+from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.bench.import_2000 import files as many_files
 from tests.studio.domain.pibench.folders import PERSONA, documents, files, parsed, task_yaml

@@ -19,6 +19,7 @@ from studio.notifications import notify
 from studio.notifications.digests import send_digests
 from studio.review import comments, workflow
 from studio.tasks.save import save_task
+from studio.tasks.transitions import submit, withdraw
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -53,14 +54,14 @@ def test_a_review_is_told_step_by_step_to_those_it_concerns(place):
     benchmark, author, reviewer, task = place
     viewer = member(benchmark, Role.VIEWER)
 
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
     assert told(reviewer) == ["review_asked"]
 
     workflow.request_changes(task.pk, by=reviewer, text="Say for whom.")
     assert told(author) == ["changes_requested"]
     assert "Say for whom." in notify.inbox_of(author)[0].text
 
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
     workflow.approve(task.pk, by=reviewer)
     assert told(author) == ["changes_requested", "approved"]
 
@@ -77,7 +78,7 @@ def test_who_may_review_and_wrote_it_is_not_asked(place):
     owner = member(benchmark, Role.OWNER)
     retitle(task, "Mine", owner)
 
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
 
     assert told(owner) == []
     assert told(reviewer) == ["review_asked"]
@@ -87,7 +88,7 @@ def test_one_of_two_approvals_tells_nobody_yet_and_an_edit_tells_who_gave_it(pla
     benchmark, author, reviewer, task = place
     benchmark.approvals_needed = 2
     benchmark.save()
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
     workflow.approve(task.pk, by=reviewer)
     assert told(author) == []
 
@@ -115,7 +116,7 @@ def test_a_remark_tells_members_it_mentions_and_nobody_else(place):
 
 def test_an_import_is_told_to_those_who_edit_and_who_approved_what_it_changed(place):
     benchmark, author, reviewer, task = place
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
     workflow.approve(task.pk, by=reviewer)
     owner = member(benchmark, Role.OWNER)
     files = {path: data.replace(b"rolls", b"buns") for path, data in benchmark_files(benchmark).items()}
@@ -129,16 +130,16 @@ def test_an_import_is_told_to_those_who_edit_and_who_approved_what_it_changed(pl
 
 def test_telling_costs_the_same_for_one_and_for_many(place, django_assert_max_num_queries):
     benchmark, author, _, task = place
-    workflow.submit(task.pk, by=author)
-    workflow.withdraw(task.pk, by=author)
+    submit(task.pk, by=author)
+    withdraw(task.pk, by=author)
     with django_assert_max_num_queries(60) as few:
-        workflow.submit(task.pk, by=author)
-    workflow.withdraw(task.pk, by=author)
+        submit(task.pk, by=author)
+    withdraw(task.pk, by=author)
     for _ in range(30):
         member(benchmark, Role.REVIEWER)
 
     with django_assert_max_num_queries(len(few)):
-        workflow.submit(task.pk, by=author)
+        submit(task.pk, by=author)
 
     assert Notification.objects.count() == 3 + 30
 
@@ -177,7 +178,7 @@ def test_it_leads_to_the_task_also_where_the_persona_has_another_name_since(plac
 
 def test_nobody_reads_the_inbox_of_others_nor_of_a_benchmark_they_left(place):
     benchmark, author, reviewer, task = place
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
     row = notify.inbox_of(reviewer)[0]
 
     assert signed_in(author).post(reverse("studio:notification", args=[row.pk])).status_code == 404
@@ -191,7 +192,7 @@ def test_nobody_reads_the_inbox_of_others_nor_of_a_benchmark_they_left(place):
 
 def test_the_frame_counts_what_is_unread_in_one_query(place, django_assert_num_queries):
     _, author, reviewer, task = place
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
 
     with django_assert_num_queries(1):
         assert notify.count_unread(reviewer) == 1
@@ -203,7 +204,7 @@ def test_a_kind_that_is_turned_off_is_not_told_and_one_for_the_inbox_not_sent(pl
     url = reverse("studio:notification_choices")
     client.post(url, {"review_asked": "not", "mentioned": "inbox", "nonsense": "email", "approved": "nonsense"})
 
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
     comments.remark(task.pk, by=author, text=f"@{reviewer.username} look")
 
     assert told(reviewer) == ["mentioned"]
@@ -215,7 +216,7 @@ def test_a_kind_that_is_turned_off_is_not_told_and_one_for_the_inbox_not_sent(pl
 def test_e_mails_are_sent_once_and_recorded(place, settings):
     settings.PUBLIC_ADDRESS = "https://studio.example.org"
     _, author, reviewer, task = place
-    workflow.submit(task.pk, by=author, text="x")
+    submit(task.pk, by=author, text="x")
     comments.remark(task.pk, by=author, text=f"@{reviewer.username} look\nhere")
 
     call_command("send_digests")
@@ -233,7 +234,7 @@ def test_e_mails_are_sent_once_and_recorded(place, settings):
 def test_the_command_tells_programs_in_one_document(place, settings, capsys):
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
     _, author, reviewer, task = place
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
 
     call_command("send_digests", "--json")
 
@@ -244,7 +245,7 @@ def test_the_command_tells_programs_in_one_document(place, settings, capsys):
 
 def test_what_was_read_or_has_no_address_to_go_to_is_not_sent(place):
     _, author, reviewer, task = place
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
     reviewer.email = ""
     reviewer.save()
     assert send_digests() == []
@@ -259,7 +260,7 @@ def test_an_e_mail_that_cannot_leave_stays_due_and_others_are_sent(place, settin
     other = member(benchmark, Role.REVIEWER)
     other.email = "other@example.org"
     other.save()
-    workflow.submit(task.pk, by=author)
+    submit(task.pk, by=author)
     settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = (
         "django.core.mail.backends.smtp.EmailBackend",
         "127.0.0.1",

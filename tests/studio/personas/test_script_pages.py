@@ -9,9 +9,10 @@ from django.urls import reverse
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import GraderScript, Persona, Task, User
+from studio.personas.create import create_persona
 from studio.personas.scripts import create_script, save_script
 from studio.personas.starter_script import STARTER
-from studio.tasks.create import create_persona, create_task
+from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, member
 from tests.studio.form_values import form_of
 

@@ -9,8 +9,9 @@ from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.validate import DraftRefused
 from studio.models import GraderScript, Persona, Task, TaskState, User
+from studio.personas.create import create_persona
 from studio.personas.scripts import LONGEST, create_script, remove_script, save_script, script_versions, tasks_using
-from studio.tasks.create import create_persona, create_task
+from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory
 

@@ -11,11 +11,11 @@ from studio import access
 from studio.drafts.load import load_task
 from studio.models import Assignment, Event, Role, Task
 from studio.notifications import notify
-from studio.reports import counts
-from studio.review import assignments, workflow
+from studio.reports.todo import drafts_to_write, tasks_sent_back, tasks_to_review
+from studio.review import assignments, bulk, workflow
 from studio.review.assignments import AssigningRefused
-from studio.tasks import bulk
 from studio.tasks.save import save_task
+from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -117,20 +117,20 @@ def test_what_is_assigned_goes_with_the_last_role_that_allows_it(desk):
 def test_a_review_is_asked_of_those_who_are_named(desk):
     desk.name(reviewers=[desk.reviewer])
 
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
 
     assert kinds(desk.reviewer) == ["assigned", "review_asked"]
     assert kinds(desk.second) == []
 
 
 def waiting(user):
-    return list(counts.waiting_for(user, access.benchmarks_for(user)))
+    return list(tasks_to_review(user, access.benchmarks_for(user)))
 
 
 def test_what_one_is_asked_for_waits_first_and_what_others_are_asked_for_does_not(desk):
     other, third = (a_task(desk.persona, name, by=desk.author) for name in ("rolls", "buns"))
     for task in (desk.task, other, third):
-        workflow.submit(task.pk, by=desk.author)
+        submit(task.pk, by=desk.author)
     desk.name(task=third, reviewers=[desk.reviewer])
     desk.name(task=other, reviewers=[desk.second])
 
@@ -140,7 +140,7 @@ def test_what_one_is_asked_for_waits_first_and_what_others_are_asked_for_does_no
 
 def test_where_two_have_to_approve_one_who_is_named_leaves_room_for_another():
     desk = Desk(approvals_needed=2)
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
 
     desk.name(reviewers=[desk.reviewer])
     assert waiting(desk.second) == [desk.task]
@@ -153,11 +153,11 @@ def test_drafts_wait_for_who_is_to_write_them(desk):
     desk.name(writer=desk.owner)
     mine, theirs = access.benchmarks_for(desk.author), access.benchmarks_for(desk.owner)
 
-    assert list(counts.drafts_of(desk.author, mine)) == []
-    assert list(counts.drafts_of(desk.owner, theirs)) == [desk.task]
-    workflow.submit(desk.task.pk, by=desk.author)
+    assert list(drafts_to_write(desk.author, mine)) == []
+    assert list(drafts_to_write(desk.owner, theirs)) == [desk.task]
+    submit(desk.task.pk, by=desk.author)
     workflow.request_changes(desk.task.pk, by=desk.reviewer, text="Say which rye.")
-    assert list(counts.sent_back(desk.owner, theirs)) == [desk.task]
+    assert list(tasks_sent_back(desk.owner, theirs)) == [desk.task]
 
 
 def test_the_one_with_the_fewest_open_reviews_is_proposed(desk):

@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from studio.domain.anchors import Quote, quote, texts_of
+from studio.drafts.authors import authors_of
 from studio.drafts.autosave import Desk as Page
 from studio.drafts.autosave import keep_copy
 from studio.drafts.load import load_task
@@ -15,8 +16,8 @@ from studio.models import Comment, Event, Role, Task
 from studio.notifications import notify
 from studio.review import comments, suggestions, workflow
 from studio.review.threads import threads_of
-from studio.review.workflow import PublishingRefused
 from studio.tasks.save import save_task
+from studio.tasks.transitions import PublishingRefused, submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
 
 pytestmark = pytest.mark.django_db
@@ -185,8 +186,8 @@ def test_a_suggestion_is_applied_at_a_click_and_its_author_is_an_author(desk):
         desk.author,
         desk.author,
     )
-    assert workflow.authors_of(applied.revision) == {desk.author.pk, desk.reviewer.pk}
-    workflow.submit(desk.task.pk, by=desk.author)
+    assert authors_of(applied.revision) == {desk.author.pk, desk.reviewer.pk}
+    submit(desk.task.pk, by=desk.author)
     with pytest.raises(PublishingRefused, match="You wrote part"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
     with pytest.raises(IntegrityError), transaction.atomic():

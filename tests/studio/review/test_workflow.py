@@ -1,13 +1,14 @@
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from studio.drafts.authors import authors_of, authors_of_newest
 from studio.drafts.load import load_task
 from studio.models import Event, Review, Role, Task, TaskState
 from studio.personas.save import save_order
 from studio.review import workflow
 from studio.review.checklist import POINTS, Point
-from studio.review.workflow import PublishingRefused
 from studio.tasks.save import save_task
+from studio.tasks.transitions import PublishingRefused, reopen, retire, submit, withdraw
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +38,7 @@ class Desk:
 def test_a_task_is_approved_by_someone_else():
     desk = Desk()
 
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
     workflow.approve(desk.task.pk, by=desk.reviewer, version=1, text="Reads well.")
 
     assert desk.state == TaskState.APPROVED
@@ -51,7 +52,7 @@ def test_who_wrote_any_of_a_version_cannot_approve_it():
     desk = Desk()
     desk.edit(by=desk.reviewer, title="Bread for Sunday")
     desk.edit(by=desk.author, title="Bread for Monday")
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
 
     for writer in (desk.author, desk.reviewer):
         with pytest.raises(PublishingRefused, match="You wrote part of this version"):
@@ -63,10 +64,10 @@ def test_who_wrote_any_of_a_version_cannot_approve_it():
 
 def test_only_what_was_written_since_the_last_approval_counts():
     desk = Desk()
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
     workflow.approve(desk.task.pk, by=desk.reviewer)
     desk.edit(by=desk.second, title="Bread for Sunday")
-    workflow.submit(desk.task.pk, by=desk.second)
+    submit(desk.task.pk, by=desk.second)
 
     with pytest.raises(PublishingRefused, match="You wrote part"):
         workflow.approve(desk.task.pk, by=desk.second)
@@ -78,7 +79,7 @@ def test_only_what_was_written_since_the_last_approval_counts():
 def test_errors_of_the_checks_block_an_approval():
     desk = Desk()
     desk.edit(by=desk.author, intents=())
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
 
     with pytest.raises(PublishingRefused, match="The checks find"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
@@ -88,7 +89,7 @@ def test_errors_of_the_checks_block_an_approval():
 
 def test_an_edit_takes_an_approval_back():
     desk = Desk()
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
     workflow.approve(desk.task.pk, by=desk.reviewer)
 
     desk.edit(by=desk.author, title="Bread for Sunday")
@@ -98,7 +99,7 @@ def test_an_edit_takes_an_approval_back():
 
 def test_two_approvals_where_the_benchmark_wants_two_of_different_people():
     desk = Desk(approvals_needed=2)
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
 
     workflow.approve(desk.task.pk, by=desk.reviewer)
     assert desk.state == TaskState.IN_REVIEW
@@ -111,9 +112,9 @@ def test_two_approvals_where_the_benchmark_wants_two_of_different_people():
 
 def test_an_approval_is_of_the_version_that_was_read():
     desk = Desk()
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
     desk.edit(by=desk.author, title="Bread for Sunday")
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
 
     with pytest.raises(PublishingRefused, match="this is version 2 now, you read 1"):
         workflow.approve(desk.task.pk, by=desk.reviewer, version=1)
@@ -121,14 +122,14 @@ def test_an_approval_is_of_the_version_that_was_read():
 
 def test_asking_for_changes_needs_words_and_sends_the_task_back():
     desk = Desk()
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
 
     with pytest.raises(PublishingRefused, match="Say what should change"):
         workflow.request_changes(desk.task.pk, by=desk.reviewer, text="  ")
     workflow.request_changes(desk.task.pk, by=desk.reviewer, text="Say which rye.")
 
     assert desk.state == TaskState.CHANGES_REQUESTED
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
     assert desk.state == TaskState.IN_REVIEW
 
 
@@ -138,11 +139,11 @@ def test_steps_out_of_turn_are_refused():
     with pytest.raises(PublishingRefused, match="This task is draft: only a task in review"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
     with pytest.raises(PublishingRefused, match="no review to withdraw"):
-        workflow.withdraw(desk.task.pk, by=desk.author)
-    workflow.submit(desk.task.pk, by=desk.author)
+        withdraw(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
     with pytest.raises(PublishingRefused, match="only a draft can be submitted"):
-        workflow.submit(desk.task.pk, by=desk.author)
-    workflow.withdraw(desk.task.pk, by=desk.author)
+        submit(desk.task.pk, by=desk.author)
+    withdraw(desk.task.pk, by=desk.author)
 
     assert desk.state == TaskState.DRAFT
 
@@ -151,11 +152,11 @@ def test_a_task_is_retired_once_it_has_left_the_episode_and_can_come_back():
     desk = Desk()
 
     with pytest.raises(PublishingRefused, match="Take it out there first"):
-        workflow.retire(desk.task.pk, by=desk.author)
+        retire(desk.task.pk, by=desk.author)
     save_order(desk.persona.pk, [], by=desk.author)
-    workflow.retire(desk.task.pk, by=desk.author)
+    retire(desk.task.pk, by=desk.author)
     assert desk.state == TaskState.RETIRED
-    workflow.reopen(desk.task.pk, by=desk.author)
+    reopen(desk.task.pk, by=desk.author)
 
     assert desk.state == TaskState.DRAFT
 
@@ -165,7 +166,7 @@ SO = {key: Point(True) for key in POINTS}
 
 def test_an_approval_keeps_the_list_that_was_gone_through_or_that_it_was_not():
     desk = Desk(approvals_needed=2)
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
 
     points = {"realistic": Point(True), "feasible": Point(False, "No file"), "well_scoped": Point(True)}
     with pytest.raises(PublishingRefused, match="Not ticked yet: feasible, correct"):
@@ -181,7 +182,7 @@ def test_an_approval_keeps_the_list_that_was_gone_through_or_that_it_was_not():
 
 def test_asking_for_changes_names_what_is_not_so():
     desk = Desk()
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
 
     points = {"realistic": Point(True), "feasible": Point(False, " There is no order list. ")}
     workflow.request_changes(desk.task.pk, by=desk.reviewer, points=points)
@@ -193,7 +194,7 @@ def test_asking_for_changes_names_what_is_not_so():
 
 def test_where_the_benchmark_asks_for_the_list_nobody_reviews_without_it():
     desk = Desk(review_by_list=True)
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
 
     with pytest.raises(PublishingRefused, match="go through the four points"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
@@ -225,7 +226,7 @@ def test_the_database_itself_refuses_an_approval_by_an_author_or_with_a_point_th
 
 def test_the_database_itself_counts_the_approvals():
     desk = Desk(approvals_needed=2)
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
     workflow.approve(desk.task.pk, by=desk.reviewer)
 
     def approve_all():
@@ -243,9 +244,9 @@ def test_the_database_itself_counts_the_approvals():
 
 def test_one_yes_of_two_does_not_forget_who_wrote_what_came_before():
     desk = Desk(approvals_needed=2)
-    workflow.submit(desk.task.pk, by=desk.author)
+    submit(desk.task.pk, by=desk.author)
     workflow.approve(desk.task.pk, by=desk.reviewer)
     desk.edit(by=desk.second, title="Bread for Sunday")
 
-    assert workflow.authors_of(desk.task.revisions.first()) == {desk.author.pk, desk.second.pk}
-    assert workflow.authors_of_newest([desk.task]) == {desk.task.pk: {desk.author.pk, desk.second.pk}}
+    assert authors_of(desk.task.revisions.first()) == {desk.author.pk, desk.second.pk}
+    assert authors_of_newest([desk.task]) == {desk.task.pk: {desk.author.pk, desk.second.pk}}

@@ -14,9 +14,10 @@ from studio.drafts.load import load_task
 from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.models import Asset, Blob, ChecklistItem, HiddenIntent, Role, Task
-from studio.review import comments, workflow
+from studio.review import comments
 from studio.search.query import find_places, search
 from studio.tasks.save import save_task
+from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
 
 pytestmark = pytest.mark.django_db
@@ -157,7 +158,7 @@ def test_snippets_show_the_words_and_run_nothing(place):
 
 def test_filters_narrow_and_the_counts_of_all_kinds_stay(place):
     _, owner, persona, task = place
-    workflow.submit(task.pk, by=owner)
+    submit(task.pk, by=owner)
     a_task(persona, "other", by=owner, title="Bread for Sunday")
 
     everything = search(owner, "bread")

@@ -10,9 +10,9 @@ from studio.domain.task import Dependency
 from studio.drafts.load import load_episode, load_task
 from studio.drafts.validate import DraftRefused
 from studio.models import Event, Membership, Persona, Role, Task
-from studio.review import workflow
 from studio.tasks import copy_tasks as copying
 from studio.tasks.copy_tasks import CopyRefused, copy_tasks, plan_copy
+from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member, stored
 
 pytestmark = pytest.mark.django_db
@@ -117,7 +117,7 @@ def test_moved_tasks_leave_their_episode_retired_and_what_is_settled_or_needed_s
     assert (ids(persona), ids(there)) == ([], ["setup", "bread"])
     assert {task.state for task in tasks_of(persona)} == {"retired"}
 
-    workflow.submit(tasks_of(there, "bread")[0].pk, by=owner)
+    submit(tasks_of(there, "bread")[0].pk, by=owner)
     with pytest.raises(CopyRefused, match="can be copied, not moved"):
         copy_tasks(tasks_of(there), persona, by=owner, moving=True)
 

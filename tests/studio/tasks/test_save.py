@@ -11,8 +11,9 @@ from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Recovery
 from studio.drafts.load import load_episode, load_task
 from studio.drafts.validate import DraftRefused, StaleDraft
 from studio.models import Benchmark, Persona, Task, TaskState, User
+from studio.personas.create import create_persona
 from studio.personas.save import save_order, save_persona
-from studio.tasks.create import create_persona, create_task
+from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.factories import stored
 

@@ -12,10 +12,10 @@ from studio.episodes import moves
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Event, Finding, Role, Task, TaskState, WorkingCopy
 from studio.personas.save import save_order, save_persona
-from studio.review import workflow
-from studio.tasks import bulk
-from studio.tasks.bulk import BulkRefused
+from studio.review import bulk
+from studio.review.bulk import BulkRefused
 from studio.tasks.save import save_task
+from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +51,7 @@ def test_the_list_is_narrowed_by_everything_its_address_says(place):
     a_task(persona, "bread", by=owner, title="Bread", category=code)
     rolls = a_task(persona, "rolls", by=owner, title="Rolls for the mayor", initial_request="Croissants as well.")
     flour = a_task(other, "flour", by=owner, title="Flour")
-    workflow.submit(rolls.pk, by=owner)
+    submit(rolls.pk, by=owner)
     Finding.objects.all().delete()
     Finding.objects.create(task=flour, rule="r", severity="error", message="m", fingerprint="f")
     client = signed_in(member(benchmark, Role.VIEWER))
@@ -102,7 +102,7 @@ def test_a_change_is_shown_before_it_is_made_and_made_as_shown(place):
     code = code_of(benchmark)
     bread = a_task(persona, "bread", by=owner)
     rolls = a_task(persona, "rolls", by=owner)
-    workflow.submit(rolls.pk, by=owner)
+    submit(rolls.pk, by=owner)
     client, url = signed_in(owner), reverse("studio:tasks_change", args=[benchmark.slug])
     asked = {"task": [f"{bread.pk}:1", f"{rolls.pk}:1"], "does": "category", "category": code, "back": "q=b&evil=1"}
 
@@ -149,7 +149,7 @@ def test_tasks_go_into_a_group_as_by_a_step_on_their_board(place):
     benchmark, owner, persona = place
     other = a_persona(benchmark, "miller", by=owner)
     rows = [a_task(persona, "a", by=owner), a_task(persona, "b", by=owner, group="Rye"), a_task(other, "c", by=owner)]
-    workflow.submit(rows[0].pk, by=owner)
+    submit(rows[0].pk, by=owner)
     chosen = {row.pk: None for row in rows}
 
     lines = bulk.plan(benchmark, chosen, "group", "  Rye ")

@@ -17,6 +17,7 @@ from studio.tasks.save import save_task
 from studio.tasks.start import begin
 from studio.tasks.starting_points import starting_points
 from studio.tasks.templates import TemplateRefused, save_template
+from studio.tasks.transitions import PublishingRefused, submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, stored
 
 pytestmark = pytest.mark.django_db
@@ -76,8 +77,8 @@ def test_every_starting_point_becomes_a_draft_that_cannot_be_approved_before_it_
     assert left >= {"intents", "description", "trigger" if spec.trigger.payload else "initial_request"}
     assert {rule for rule, _ in errors} <= {"placeholder", "empty-request"}
     assert row.events.filter(verb="started").get().summary == f"From the starting point “{point.name}”."
-    workflow.submit(row.pk, by=owner)
-    with pytest.raises(workflow.PublishingRefused, match="errors"):
+    submit(row.pk, by=owner)
+    with pytest.raises(PublishingRefused, match="errors"):
         workflow.approve(row.pk, by=reviewer)
 
 

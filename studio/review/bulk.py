@@ -9,16 +9,15 @@ from django.db import transaction
 
 from studio.domain.arrangement import StepRefused
 from studio.drafts.load import load_tasks
+from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftRefused
 from studio.episodes import moves
 from studio.findings.refresh import refresh_findings
 from studio.models import Benchmark, Persona, Task, User
 from studio.reports.counts import tasks_with_counts
-from studio.review import assignments, workflow
-from studio.review.workflow import PublishingRefused
-from studio.tasks import bulk_preview
-from studio.tasks.bulk_preview import FEWEST, PARTS, BulkRefused, Line, categories_of, line_of, names_to_choose
-from studio.tasks.save import save_tasks
+from studio.review import assignments, bulk_preview
+from studio.review.bulk_preview import FEWEST, PARTS, BulkRefused, Line, categories_of, line_of, names_to_choose
+from studio.tasks.transitions import PublishingRefused, take
 
 __all__ = [
     "FEWEST",
@@ -106,7 +105,7 @@ def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], does: str, val
             people = {line.task.pk: set(line.people) for line in lines if line.changes}
             assignments.name_people(todo, PARTS[does], people, by=by)
         else:
-            workflow.take(does, todo, by=by)
+            take(does, todo, by=by)
     except (DraftRefused, PublishingRefused, StepRefused) as refusal:
         raise BulkRefused(f"Nothing was changed. {refusal}") from None
     return len(todo)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from studio.domain.arrangement import LONGEST_NAME
+from studio.drafts.authors import authors_of_newest
+from studio.drafts.save_tasks import ENDED_BY_EDITS
 from studio.models import (
     Assignment,
     Benchmark,
@@ -16,9 +18,8 @@ from studio.models import (
     User,
     WorkingCopy,
 )
-from studio.review import assignments, workflow
-from studio.review.workflow import authors_of_newest
-from studio.tasks.save import ENDED_BY_EDITS
+from studio.review import assignments
+from studio.tasks.transitions import OPEN, STEPS
 
 PARTS = {"writer": Assignment.Part.WRITER, "reviewer": Assignment.Part.REVIEWER}
 FEWEST = "~fewest"
@@ -61,13 +62,13 @@ def line_of(row: Task, before: str, after: str, refusal: str = "") -> Line:
 
 
 def step_lines(rows: list[Task], does: str, by: User | None) -> list[Line]:
-    after = str(workflow.STEPS[does].to.label)
+    after = str(STEPS[does].to.label)
     typed = WorkingCopy.objects.filter(user=by, task__in=rows, sheet__isnull=False)
     unsaved = set(typed.values_list("task_id", flat=True)) if by and does == "submit" else set()
     lines = []
     for row in rows:
         note, refusal = "", ""
-        if does == "submit" and row.state not in workflow.OPEN:
+        if does == "submit" and row.state not in OPEN:
             refusal = "Only a draft can be submitted."
         elif does == "submit" and row.pk in unsaved:
             refusal = "Your words in it are in no version yet. Open it and save them first."

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from studio.imports.importer import import_files
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Dependency, Event, Notification, Role, Task, TaskState
-from studio.tasks import bulk
+from studio.review import bulk
 from tests.bench.import_2000 import files
 from tests.factories import BenchmarkFactory, member
 

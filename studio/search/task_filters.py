@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from studio.access import Somebody
+from studio.findings.queries import open_findings
 from studio.models import Assignment, Benchmark, Task, TaskState
-from studio.reports.counts import open_findings, tasks_with_counts
+from studio.reports.counts import tasks_with_counts
 from studio.search.query import clean, parts_of
 
 FILTERS = ("q", "persona", "state", "category", "trigger", "findings", "writer", "reviewer")

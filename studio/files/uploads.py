@@ -1,0 +1,57 @@
+"""Limits on uploaded files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from django.conf import settings
+
+from studio.domain.archive import Limits, check_names, why_unsafe
+from studio.domain.checks.rules.asset_reserved import RESERVED
+
+
+class Upload(Protocol):
+    name: str
+    size: int
+
+    def read(self) -> bytes: ...
+
+
+class UploadRefused(ValueError):
+    """What was handed over cannot be looked at; the text says why and what to do."""
+
+
+def refuse_too_much(rows: Iterable[Mapping[str, Any]], files: Iterable[tuple[str, int]]) -> None:
+    """Raise UploadRefused if these files, names and sizes, cannot join the rows of a task's files."""
+    sizes = {str(row["path"]): int(row["size"]) for row in rows}
+    for path, size in files:
+        if why := why_not(path.strip()):
+            raise UploadRefused(f"“{path}”: {why}")
+        if size > settings.UPLOAD_MAX_FILE_BYTES:
+            raise UploadRefused(f"“{path}” is larger than the {_mb(settings.UPLOAD_MAX_FILE_BYTES)} a file may have.")
+        sizes[path.strip()] = size
+    if len(sizes) > settings.UPLOAD_MAX_TASK_FILES:
+        raise UploadRefused(
+            f"A task has at most {settings.UPLOAD_MAX_TASK_FILES} files, references included: leave some out."
+        )
+    if sum(sizes.values()) > settings.UPLOAD_MAX_TASK_BYTES:
+        raise UploadRefused(
+            f"The task's files and references together are larger than {_mb(settings.UPLOAD_MAX_TASK_BYTES)}."
+        )
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1_000_000:.0f} MB"
+
+
+def why_not(path: str, others: Iterable[str] = ()) -> str:
+    """Why a task cannot bring a file of this name beside the others; empty: it can."""
+    if not path:
+        return "Give the file a name."
+    if path.split("/")[0] in RESERVED:
+        return f"“{path.split('/')[0]}” belongs to the format: choose another name."
+    if why := why_unsafe(path):
+        return f"{why} Write it like notes/plan.md."
+    problems = [one for one in check_names([*others, path], Limits()) if one.file == path]
+    return " ".join(f"{one.message} {one.mend}" for one in problems[:1])

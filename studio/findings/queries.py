@@ -1,0 +1,60 @@
+"""Open and dismissed findings, for lists and counts."""
+
+from __future__ import annotations
+
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, TextField, When
+
+from studio.models import (
+    Benchmark,
+    Finding,
+    SetAside,
+    Task,
+    Waiver,
+)
+
+
+def open_findings() -> QuerySet[Finding]:
+    """Findings that nobody waived, and errors that nobody set aside."""
+    same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
+    return Finding.objects.exclude(~Q(severity="error") & Exists(Waiver.objects.filter(**same))).exclude(
+        Q(severity="error") & Exists(SetAside.objects.filter(**same))
+    )
+
+
+def judged_findings() -> QuerySet[Finding]:
+    """All findings, each with the reason for which it was ``waived`` or set aside; null where it stands open."""
+    same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
+    return Finding.objects.annotate(
+        waived=Case(
+            When(severity="error", then=Subquery(SetAside.objects.filter(**same).values("reason")[:1])),
+            default=Subquery(Waiver.objects.filter(**same).values("reason")[:1]),
+            output_field=TextField(null=True),
+        )
+    )
+
+
+def finding_counts(benchmark: Benchmark) -> dict[str, int]:
+    """A benchmark's open findings, by severity."""
+    rows = open_findings().filter(task__episode__persona__benchmark=benchmark).order_by()
+    return dict.fromkeys(("error", "warning", "hint"), 0) | dict(rows.values_list("severity").annotate(Count("pk")))
+
+
+WEIGHT = Case(When(severity="error", then=0), When(severity="warning", then=1), default=2)
+
+
+def findings_of_task(task: Task) -> QuerySet[Finding]:
+    """All findings of a task, errors first, then as the checks told them."""
+    return Finding.objects.filter(task=task).order_by(WEIGHT, "pk")
+
+
+def findings_of(benchmark: Benchmark, *, severity: str = "", everything: bool = False) -> QuerySet[Finding]:
+    """A benchmark's open findings, errors first, then in the order of personas and tasks.
+
+    ``everything``: those that may stay as well, and ``waived`` of each says why.
+    """
+    rows = (judged_findings() if everything else open_findings()).filter(task__episode__persona__benchmark=benchmark)
+    if severity:
+        rows = rows.filter(severity=severity)
+    return rows.select_related("task__episode__persona__benchmark").order_by(
+        WEIGHT, "task__episode__persona__position", "task__position", "pk"
+    )

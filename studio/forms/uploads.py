@@ -1,0 +1,54 @@
+"""Files posted by a page without scripts, put into the task form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.datastructures import MultiValueDict
+
+from studio.domain.base import Content, FileRef
+from studio.files.uploads import Upload, UploadRefused, refuse_too_much
+from studio.forms.expected_artifacts import artifact_row
+from studio.forms.files import put_in
+from studio.forms.tasks import Sheet
+from studio.models import Blob
+
+
+def take_all(files: MultiValueDict[str, Any], sheet: Sheet) -> dict[str, str]:
+    """Store what a page without scripts sent along: files for the workspace, and references for rows. They are put
+    into the sheet; what cannot be taken is answered, by the input it stands beside."""
+    refused = {}
+    sent: list[Upload] = files.getlist("uploads")
+    try:
+        refuse_too_much(files_in(sheet), [(file.name or "", file.size or 0) for file in sent])
+        contents = [file.read() for file in sent]
+        hashes = Blob.objects.keep(contents)
+        sheet.assets = put_in(
+            sheet.assets,
+            [
+                FileRef(path=(file.name or "").strip(), sha256=sha256, size=len(content))
+                for file, content, sha256 in zip(sent, contents, hashes, strict=True)
+            ],
+        )
+    except UploadRefused as refusal:
+        refused["uploads"] = str(refusal)
+    for row in sheet.expected_artifacts:
+        if (file := files.get(f"expected_artifacts.{row['key']}.file")) is None:
+            continue
+        row["path"] = row["path"].strip() or (file.name or "").strip()
+        try:
+            others = [one for one in files_in(sheet) if one["path"] != f"/{row['path']}"]
+            refuse_too_much(others, [(row["path"], file.size or 0)])
+        except UploadRefused as refusal:
+            refused[f"expected_artifacts.{row['key']}.path"] = str(refusal)
+            continue
+        content = file.read()
+        reference = Content(sha256=Blob.objects.keep([content])[0], size=len(content))
+        row |= artifact_row(row["key"], row["path"], row["note"], reference)
+    return refused
+
+
+def files_in(sheet: Sheet) -> list[dict[str, Any]]:
+    """Path and size of all that counts as a file of the task; references by a path that no workspace file has."""
+    references = ({"path": f"/{row['path'].strip()}", "size": row["size"]} for row in sheet.references)
+    return [*({"path": row["path"], "size": row["size"]} for row in sheet.assets), *references]
