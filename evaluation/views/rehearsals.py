@@ -25,8 +25,8 @@ from evaluation.rehearsals.work import give_up_dead, stop_waiting
 from evaluation.views import SignedIn
 from evaluation.workspaces.files import as_text
 from studio import access
+from studio.drafts.save_tasks import ENDED_BY_EDITS
 from studio.models import Blob
-from studio.tasks.save import ENDED_BY_EDITS
 
 
 @login_required
