@@ -103,7 +103,7 @@ def test_words_are_kept_within_two_seconds_and_a_reload_has_them(task, visit):
     page = visitor.go(task.get_absolute_url())
 
     page.get_by_role("textbox", name=REQUEST).press_sequentially("Kept.")
-    expect(page.locator(SAVED)).to_contain_text("saved", timeout=2_500)
+    expect(page.locator(SAVED)).to_contain_text("Draft saved", timeout=2_500)
     expect(page.locator(SAVED)).to_contain_text("v1")
     value = page.get_by_role("textbox", name=REQUEST).input_value()
     kept(task, initial_request=value)
@@ -121,7 +121,7 @@ def test_a_lost_connection_keeps_the_words_and_sends_them_later(task, visit):
     expect(page.locator(SAVED)).to_contain_text("No connection")
     visitor.context.set_offline(False)
 
-    expect(page.locator(SAVED)).to_contain_text("saved")
+    expect(page.locator(SAVED)).to_contain_text("Draft saved")
     kept(task, initial_request="Written in a tunnel.")
 
 
@@ -138,7 +138,7 @@ def test_words_of_an_expired_session_are_back_after_signing_in(task, visit):
     page.reload()
 
     expect(page.get_by_role("textbox", name=REQUEST)).to_have_value("Written too late.")
-    expect(page.locator(SAVED)).to_contain_text("saved")
+    expect(page.locator(SAVED)).to_contain_text("Draft saved")
 
 
 def sign_in(page, name: str) -> None:
@@ -158,7 +158,7 @@ def test_signing_in_in_another_tab_sends_what_was_waiting(task, visit):
 
     sign_in(visitor.tab(), "author")
 
-    expect(page.locator(SAVED)).to_contain_text("saved", timeout=A_BEAT_AND_MORE)
+    expect(page.locator(SAVED)).to_contain_text("Draft saved", timeout=A_BEAT_AND_MORE)
     kept(task, initial_request="Written too late.")
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
@@ -269,7 +269,7 @@ def test_words_typed_just_before_a_reload_are_there_after_it_and_nothing_is_aske
     page = visit("author").go(task.get_absolute_url())
     request = page.get_by_role("textbox", name=REQUEST)
     request.fill("Kept.")
-    expect(page.locator(SAVED)).to_contain_text("saved", timeout=2_500)
+    expect(page.locator(SAVED)).to_contain_text("Draft saved", timeout=2_500)
     for words in ("Kept. And typed at the last moment.", "Kept. And typed later.", "Kept. And typed at last."):
         request.fill(words)
         page.reload()

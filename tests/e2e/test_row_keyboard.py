@@ -56,7 +56,7 @@ def test_a_task_is_written_with_keys_and_nothing_is_lost(browser, live_server, c
     assert asked == ["beforeunload"]
     assert page.url.endswith(task.get_absolute_url())
     page.context.set_offline(False)
-    expect(page.locator("[data-save-status]")).to_contain_text("saved")
+    expect(page.locator("[data-save-status]")).to_contain_text("Draft saved")
     page.locator("textarea[name$='.content']").first.focus()
     with page.expect_navigation():
         press("Control+s")
