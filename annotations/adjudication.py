@@ -38,13 +38,13 @@ def adjudicate(packet: Packet, *, by: User, decision: bool, reason: str) -> Adju
     packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=packet.pk)
     answers = answers_of([packet.campaign_id]).get(packet.pk, {})
     if not may_adjudicate(by, packet):
-        raise AdjudicationRefused("Someone who has not judged this decision gives the last word on it.")
+        raise AdjudicationRefused("Someone who has not judged this decision must adjudicate it.")
     if len(answers) < packet.campaign.overlap:
-        raise AdjudicationRefused("Not everybody who is asked has judged this decision yet.")
+        raise AdjudicationRefused("Not everyone assigned has judged this decision yet.")
     if agreed(answers.values()) is not None:
         raise AdjudicationRefused("The auditors agree on this decision; there is nothing to adjudicate.")
     if not reason.strip():
-        raise AdjudicationRefused("Say why in a sentence: it is what the auditors will read.", "reason")
+        raise AdjudicationRefused("Give your reason in one sentence; the auditors will see it.", "reason")
     row = Adjudication.objects.create(packet=packet, by=by, decision=decision, reason=reason.strip())
     update_consensus(packet)
     return row

@@ -50,9 +50,9 @@ def open_campaign(
 ) -> AuditCampaign:
     """Freeze the decisions, in their order, for people to judge. Raises CampaignRefused."""
     if not name.strip():
-        raise CampaignRefused("name", "Give the audit a name, so that people find it again.")
+        raise CampaignRefused("name", "Enter a name for the audit.")
     if not decisions:
-        raise CampaignRefused("size", "There is no decision of a judge to audit yet. Let a pilot finish first.")
+        raise CampaignRefused("size", "There are no judge decisions to audit yet. Finish a pilot first.")
     check_auditors(benchmark, overlap, auditors)
     campaign = AuditCampaign.objects.create(
         benchmark=benchmark,
@@ -103,12 +103,14 @@ def check_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User
         Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values_list("user_id", flat=True)
     )
     if strangers := [str(user) for user in auditors if user.pk not in known]:
-        raise CampaignRefused("auditors", f"{', '.join(strangers)} cannot audit here. Give them the role first.")
+        raise CampaignRefused(
+            "auditors", (f"{', '.join(strangers)} cannot audit here. Give them the auditor role first.")
+        )
     asked = len({user.pk for user in auditors}) or len(known)
     if asked < overlap:
         people = "person is" if asked == 1 else "people are"
         raise CampaignRefused(
-            "overlap", f"{overlap} people are to judge each decision, but only {asked} {people} asked. Add auditors."
+            "overlap", f"{overlap} people must judge each decision, but only {asked} {people} assigned. Add auditors."
         )
 
 

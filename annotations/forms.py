@@ -34,5 +34,5 @@ class AdjudicationForm(forms.Form):
     reason = forms.CharField(
         max_length=LONGEST_COMMENT,
         widget=forms.Textarea,
-        error_messages={"required": "Say why in a sentence: it is what the auditors will read."},
+        error_messages={"required": "Give your reason in one sentence; the auditors will see it."},
     )

@@ -61,24 +61,20 @@ def record_judgment(
     if number in given:
         if number == last and given[number].answer == answer:
             return given[number]
-        raise JudgmentRefused(
-            "You have answered this one already, in another window perhaps. Take it back to change it."
-        )
+        raise JudgmentRefused("You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.campaign.state != AuditCampaign.State.OPEN:
-        raise JudgmentRefused("This audit has been closed meanwhile; your answer was not kept.")
+        raise JudgmentRefused("This audit has been closed in the meantime; your answer was not saved.")
     if not is_auditor(auditor, packet.campaign):
-        raise JudgmentRefused("You are not asked in this audit.")
+        raise JudgmentRefused("You are not assigned to this audit.")
     if has_read_results(auditor, packet.campaign):
-        raise JudgmentRefused("You have seen the results of this audit, so you are not asked any more.")
+        raise JudgmentRefused("You have seen the results of this audit, so you can no longer judge in it.")
     if number != last + 1 or (last and given[last].answer != Judgment.Answer.UNDONE):
-        raise JudgmentRefused(
-            "You have answered this one already, in another window perhaps. Take it back to change it."
-        )
+        raise JudgmentRefused("You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.adjudications.exists():
-        raise JudgmentRefused("This decision has been adjudicated meanwhile; your answer was not kept.")
+        raise JudgmentRefused("This decision has been adjudicated in the meantime; your answer was not saved.")
     passages = _checked_passages(packet, evidence)
     if len(comment) > LONGEST_COMMENT:
-        raise JudgmentRefused(f"Keep the comment below {LONGEST_COMMENT} characters.", "comment")
+        raise JudgmentRefused(f"Keep the comment under {LONGEST_COMMENT} characters.", "comment")
     row = Judgment.objects.create(
         packet=packet,
         auditor=auditor,
@@ -101,7 +97,7 @@ def _checked_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
         if find_passage(shown, passage) is None:
             words = passage if len(passage) <= 80 else passage[:79] + "…"
             raise JudgmentRefused(
-                f"“{words}” does not stand in what is shown. Mark it there, or leave it out.", "evidence"
+                f"“{words}” does not occur in what is shown. Mark it there, or remove it.", "evidence"
             )
     return passages
 
@@ -113,9 +109,9 @@ def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
     What has been adjudicated stays: somebody relied on it.
     """
     if campaign.state != AuditCampaign.State.OPEN:
-        raise JudgmentRefused("This audit is closed; its answers stay as they are.")
+        raise JudgmentRefused("This audit is closed; answers can no longer be changed.")
     if has_read_results(auditor, campaign):
-        raise JudgmentRefused("You have seen the results of this audit, so your answers stay as they are.")
+        raise JudgmentRefused("You have seen the results of this audit, so your answers can no longer be changed.")
     last = (
         Judgment.objects.filter(packet__campaign=campaign, auditor=auditor)
         .order_by("packet_id", "-number")
@@ -123,11 +119,11 @@ def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
     )
     standing = [row for row in last if row.answer != Judgment.Answer.UNDONE]
     if not standing:
-        raise JudgmentRefused("There is no answer of yours to take back.")
+        raise JudgmentRefused("You have no answer to undo.")
     newest = max(standing, key=lambda row: (row.created_at, row.pk))
     packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=newest.packet_id)
     if packet.adjudications.exists():
-        raise JudgmentRefused("Your last answer has been adjudicated; it can no longer be taken back.")
+        raise JudgmentRefused("Your last answer has been adjudicated and can no longer be undone.")
     if next_number(packet, auditor) == newest.number + 1:  # else another window was quicker
         Judgment.objects.create(packet=packet, auditor=auditor, number=newest.number + 1, answer=Judgment.Answer.UNDONE)
     update_consensus(packet)
@@ -144,7 +140,7 @@ def read_results(campaign: AuditCampaign, auditor: User) -> None:
     if has_read_results(auditor, campaign):
         return
     if pending_packets(campaign, auditor):
-        raise JudgmentRefused("Judge what is left first: the results would sway you.")
+        raise JudgmentRefused("Finish judging first; the results could influence you.")
     Event.objects.create(
         benchmark_id=campaign.benchmark_id,
         actor=auditor,

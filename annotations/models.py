@@ -78,7 +78,7 @@ class Judgment(models.Model):
         YES = "yes", "Yes"
         NO = "no", "No"
         UNSURE = "unsure", "Unsure"
-        UNDONE = "undone", "Taken back"
+        UNDONE = "undone", "Undone"
 
     packet = models.ForeignKey(Packet, on_delete=models.CASCADE, related_name="judgments")
     auditor = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="judgments")

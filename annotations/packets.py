@@ -20,18 +20,18 @@ SHORTEST_NAME = 4
 """Shorter names (``o1``) are ordinary words too often to be struck out."""
 
 QUESTIONS: dict[Kind, str] = {
-    "satisfaction": "Does this reply, or a file shown with it, meet this need?",
+    "satisfaction": "Does this reply, or a file shown with it, meet this intent?",
     "follow_up": "Does this reply ask for this, or propose a concrete step towards it?",
-    "checklist": "Is this satisfied by what the session shows?",
+    "checklist": "Does the session satisfy this?",
 }
 GUIDES: dict[Kind, str] = {
     "satisfaction": (
-        "Yes only if it is met explicitly and specifically. Half met, hinted at or promised for later is No. "
-        "The judge saw this reply and these files, nothing earlier."
+        "Yes only if it is met explicitly and specifically. Partly met, hinted at or promised for later is No. "
+        "The judge saw only this reply and these files."
     ),
     "follow_up": (
-        "Yes only for a question or a concrete proposal that aims at exactly this. “Anything else?” is No. "
-        "The judge saw this reply, nothing earlier and no files."
+        "Yes only for a question or a concrete proposal aimed at exactly this. “Anything else?” is No. "
+        "The judge saw only this reply, no files."
     ),
     "checklist": (
         "Yes only where the record shows it clearly; if you would have to guess, No. "

@@ -30,7 +30,7 @@ def audits_waiting(user: User, benchmarks: QuerySet[Benchmark], most: int) -> li
         )
         for campaign in asked[:most]
     )
-    return [Group("audits", "Waiting for your judgment", items, len(asked))]
+    return [Group("audits", "Decisions to judge", items, len(asked))]
 
 
 def register_waiting() -> None:

@@ -145,7 +145,7 @@ def undo(request: SignedIn, pk: int) -> HttpResponse:
     except JudgmentRefused as exc:
         messages.warning(request, str(exc))
         return redirect("annotations:judge", row.pk)
-    messages.success(request, "Your last answer is taken back. Here is its question again.")
+    messages.success(request, "Your last answer was undone. Here is the question again.")
     return redirect("annotations:packet", row.pk, packet.position)
 
 

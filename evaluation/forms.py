@@ -33,36 +33,38 @@ class EndpointChoice(forms.ModelChoiceField):
         if row.scripted:
             return f"{row.name} – scripted"
         if row.input_price or row.output_price:
-            return f"{row.name} – ${row.input_price.normalize():f} in, ${row.output_price.normalize():f} out a million"
+            return (
+                f"{row.name} – ${row.input_price.normalize():f} in, ${row.output_price.normalize():f} out per million"
+            )
         return f"{row.name} – no price given"
 
 
 class PilotForm(forms.Form):
     """``LIMITS`` of the rules are its defaults; refusals of the rules come back to the field they name."""
 
-    persona = forms.ChoiceField(required=False, label="Whose episode")
+    persona = forms.ChoiceField(required=False, label="Episode")
     tasks = forms.MultipleChoiceField(
         required=False,
         label="Tasks",
-        help_text="None chosen: the whole episode. What a chosen task depends on runs before it.",
+        help_text="Select none to run the whole episode. Dependencies of selected tasks run first.",
     )
-    agent = EndpointChoice(queryset=ModelEndpoint.objects.none(), help_text="The assistant that is tried.")
+    agent = EndpointChoice(queryset=ModelEndpoint.objects.none(), help_text="The assistant being tested.")
     user_model = EndpointChoice(
-        queryset=ModelEndpoint.objects.none(), label="User model", help_text="Plays the user and settles the intents."
+        queryset=ModelEndpoint.objects.none(), label="User model", help_text="Plays the user and marks intents as met."
     )
     judge = EndpointChoice(
-        queryset=ModelEndpoint.objects.none(), help_text="Judges the checklist. Better not the agent itself."
+        queryset=ModelEndpoint.objects.none(), help_text="Judges the checklist. Choose a model other than the agent."
     )
     runs = forms.IntegerField(
         min_value=1,
         max_value=MAX_RUNS,
         initial=1,
-        help_text="Times each episode is run. The paper takes 3 and gives mean and deviation.",
+        help_text="Runs per episode; the paper uses 3 and reports mean and deviation.",
     )
-    turns = forms.IntegerField(min_value=1, max_value=int(LIMITS["turns"]), required=False, label="Turns a session")
-    tool_calls = forms.IntegerField(min_value=0, required=False, label="Tool calls a turn")
-    tokens = forms.IntegerField(min_value=0, required=False, label="Tokens of the agent a session")
-    cost = forms.FloatField(min_value=0, required=False, label="US dollars a session", help_text="0 is no limit.")
+    turns = forms.IntegerField(min_value=1, max_value=int(LIMITS["turns"]), required=False, label="Turns per session")
+    tool_calls = forms.IntegerField(min_value=0, required=False, label="Tool calls per turn")
+    tokens = forms.IntegerField(min_value=0, required=False, label="Agent tokens per session")
+    cost = forms.FloatField(min_value=0, required=False, label="US dollars per session", help_text="0 means no limit.")
 
     def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -137,9 +139,9 @@ class ReleaseForm(forms.Form):
     version = forms.CharField(max_length=40, label="Version", help_text="Such as 1.0. It never changes afterwards.")
     accept = forms.CharField(
         required=False,
-        label="Reason to accept",
+        label="Reason for the exceptions",
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Stands in the release with your name, for everyone who reads it.",
+        help_text="Recorded in the release under your name.",
     )
 
 
@@ -159,19 +161,19 @@ class EndpointForm(forms.ModelForm):
         ]
         labels = {
             "base_url": "Address",
-            "key_env": "Variable of the key",
+            "key_env": "API key variable",
             "params": "Parameters",
-            "input_price": "US dollars for a million tokens in",
-            "output_price": "US dollars for a million tokens out",
-            "timeout_seconds": "Seconds to wait for an answer",
-            "max_concurrency": "Requests at once",
+            "input_price": "US dollars per million input tokens",
+            "output_price": "US dollars per million output tokens",
+            "timeout_seconds": "Timeout in seconds",
+            "max_concurrency": "Concurrent requests",
         }
         help_texts = {
-            "name": "What people choose, such as “qwen-plus”.",
-            "base_url": "Of an OpenAI-compatible service, such as https://example.com/v1.",
-            "model": "As the service names it.",
+            "name": "Display name, such as “qwen-plus”.",
+            "base_url": "Base URL of an OpenAI-compatible service, such as https://example.com/v1.",
+            "model": "The model's name at the service.",
             "key_env": "The environment variable that holds the key on every machine with a worker. "
-            "The key itself is never stored. Empty: the service needs none.",
+            "The key itself is never stored. Leave blank if the service needs none.",
             "params": 'Sent with every call, as JSON: {"temperature": 0.2}.',
         }
 
@@ -180,7 +182,7 @@ class EndpointForm(forms.ModelForm):
         if not self.errors:
             row = ModelEndpoint(**{name: data[name] for name in self.Meta.fields})
             if not isinstance(row.params, dict):
-                self.add_error("params", 'Write the parameters as one JSON object, such as {"temperature": 0.2}.')
+                self.add_error("params", 'Enter the parameters as one JSON object, such as {"temperature": 0.2}.')
             elif problem := problem_of(row):
                 self.add_error("params" if "parameters" in problem else "base_url", problem)
         return data
@@ -207,16 +209,16 @@ class HelperForm(forms.ModelForm):
         model = Helper
         fields = ["endpoint", "period", "most_tokens", "most_cost"]
         labels = {
-            "endpoint": "Who helps",
-            "period": "The budget is",
+            "endpoint": "Assistant model",
+            "period": "Budget period",
             "most_tokens": "Tokens",
             "most_cost": "US dollars",
         }
         help_texts = {
             "endpoint": "It proposes when an author asks, and sees the task it is asked about: request, hidden "
             "intents, checklist, files that are text, the profile, and a reference where items are drawn from one.",
-            "most_tokens": "0 is no limit.",
-            "most_cost": "0 is no limit. Counted with the prices that stand beside the model.",
+            "most_tokens": "0 means no limit.",
+            "most_cost": "0 means no limit. Counted at the model's prices.",
         }
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -224,8 +226,8 @@ class HelperForm(forms.ModelForm):
         self.fields["endpoint"] = EndpointChoice(
             queryset=visibility.endpoints(),
             required=False,
-            label="Who helps",
-            empty_label="Nobody",
+            label="Assistant model",
+            empty_label="None (AI help off)",
             help_text=self.Meta.help_texts["endpoint"],
         )
 
@@ -236,14 +238,14 @@ class RehearsalForm(forms.Form):
     seat = forms.ChoiceField(choices=Rehearsal.Seat.choices, widget=forms.RadioSelect, initial=Rehearsal.Seat.AGENT)
     agent = EndpointChoice(
         queryset=ModelEndpoint.objects.none(),
-        label="Who answers you",
-        help_text="The assistant, when you take the user’s seat.",
+        label="Answering model",
+        help_text="Plays the assistant when you play the user.",
     )
     judge = EndpointChoice(
         queryset=ModelEndpoint.objects.none(),
         required=False,
-        label="Who settles the intents",
-        empty_label="I do, by hand",
+        label="Who marks intents as met",
+        empty_label="I do, manually",
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:

@@ -58,7 +58,7 @@ def _sweep_on() -> None:
         try:
             close_old_connections()
             if sent := sweep(sent_before=started):
-                logger.info("Sent %d sessions that nobody worked on.", sent)
+                logger.info("Requeued %d unclaimed sessions.", sent)
             send_forgotten()
             started = False
             examine_forgotten()

@@ -34,15 +34,15 @@ ALLOWED: dict[str, frozenset[str]] = {
 WORDS = {
     "view": "see this",
     "comment": "comment on tasks",
-    "assign": "say who writes and reviews tasks",
+    "assign": "assign authors and reviewers",
     "edit": "edit personas and tasks",
     "review": "review tasks",
     "rehearse": "rehearse tasks",
     "pilot": "start pilots",
     "audit": "judge in audits",
     "plan_audit": "plan and adjudicate audits",
-    "release": "cut releases",
-    "manage": "change the benchmark and its members",
+    "release": "create releases",
+    "manage": "edit the benchmark and its members",
 }
 
 
@@ -153,7 +153,7 @@ def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: Use
         benchmark=benchmark,
         actor=by,
         verb="members_changed",
-        summary=f"{user}: {labels}." if labels else f"{user} is no member any more.",
+        summary=f"{user}: {labels}." if labels else f"{user} is no longer a member.",
         data={"user": user.username, "roles": sorted(wanted)},
     )
 

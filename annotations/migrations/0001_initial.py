@@ -60,7 +60,7 @@ class Migration(migrations.Migration):
                 (
                     "answer",
                     models.CharField(
-                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure"), ("undone", "Taken back")],
+                        choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure"), ("undone", "Undone")],
                         max_length=10,
                     ),
                 ),

@@ -24,7 +24,7 @@ from studio.api.base import TASK, Conflict, OfTask
 from studio.domain.task import TaskSpec
 from studio.models import Task
 
-STATE = OpenApiParameter("state", str, enum=Suggestion.State.values, description="Only these.")
+STATE = OpenApiParameter("state", str, enum=Suggestion.State.values, description="Limits to these.")
 SUGGESTION = f"{TASK}suggestions/<int:suggestion>/"
 
 
@@ -48,14 +48,16 @@ class FoundSerializer(serializers.Serializer[Any]):
 
 
 class ProposedSerializer(serializers.Serializer[RowView]):
-    row = serializers.IntegerField(help_text="Its place in the suggestion, from 0: what taking and dismissing name.")
+    row = serializers.IntegerField(help_text="0-based index in the proposal; used to accept or dismiss it.")
     field = serializers.CharField(source="proposal.field")
-    uid = serializers.CharField(source="proposal.uid", help_text="Of the row it changes; empty: it is a new one.")
-    before = serializers.CharField(help_text="What stood there when it was asked for.")
+    uid = serializers.CharField(source="proposal.uid", help_text="The row it changes; empty for a new row.")
+    before = serializers.CharField(help_text="The text when the proposal was requested.")
     text = serializers.CharField(source="proposal.text")
     why = serializers.CharField(source="proposal.why")
     quote = serializers.CharField(source="proposal.quote")
-    supported = serializers.BooleanField(source="proposal.supported", help_text="The quote stands where it says.")
+    supported = serializers.BooleanField(
+        source="proposal.supported", help_text=("Whether the quote occurs where it claims.")
+    )
     scope = serializers.CharField(source="proposal.scope")
     recovery = serializers.SerializerMethodField()
     follows_from = serializers.ListField(source="proposal.follows_from", child=serializers.CharField())
@@ -78,13 +80,11 @@ class ProposedSerializer(serializers.Serializer[RowView]):
 
 
 class SuggestionSerializer(serializers.ModelSerializer[Suggestion]):
-    version = serializers.IntegerField(source="revision.number", help_text="Of the task that was asked about.")
+    version = serializers.IntegerField(source="revision.number", help_text="Version of the task the request was about.")
     language = serializers.CharField(source="options.language", default="")
     reference = serializers.CharField(source="options.reference", default="")
     helper = serializers.CharField(source="endpoint.name")
-    cut = serializers.ListField(
-        child=serializers.CharField(), help_text="Files of which the model saw only a beginning."
-    )
+    cut = serializers.ListField(child=serializers.CharField(), help_text="Files the model saw only in part.")
     asked_by = serializers.CharField(source="asked_by.username")
     result = serializers.IntegerField(source="result.number", allow_null=True, default=None)
     title = serializers.SerializerMethodField()
@@ -136,7 +136,7 @@ class SuggestionSerializer(serializers.ModelSerializer[Suggestion]):
 
 class AskSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(KINDS)
-    field = serializers.CharField(max_length=60, help_text="Field of the task, or “task” for all its texts.")
+    field = serializers.CharField(max_length=60, help_text="Field of the task, or “task” for all its text.")
     item = serializers.UUIDField(
         required=False, allow_null=True, default=None, help_text="uid of the row to help with."
     )
@@ -146,12 +146,12 @@ class AskSerializer(serializers.Serializer[Any]):
         allow_blank=True,
         default="",
         max_length=600,
-        help_text="What a checklist is drawn from: “the reference of <path>”, a file's path, “the reference workflow”.",
+        help_text="Source for checklist items: “the reference of <path>”, a file's path, “the reference workflow”.",
     )
     pasted = serializers.CharField(
-        required=False, allow_blank=True, default="", trim_whitespace=False, help_text="Or a good result itself."
+        required=False, allow_blank=True, default="", trim_whitespace=False, help_text="Or the text of a good result."
     )
-    fresh = serializers.BooleanField(default=False, help_text="Another answer than the one on record.")
+    fresh = serializers.BooleanField(default=False, help_text="Request a new answer instead of the recorded one.")
 
 
 class RowsSerializer(serializers.Serializer[Any]):
@@ -160,7 +160,7 @@ class RowsSerializer(serializers.Serializer[Any]):
         required=False,
         allow_null=True,
         default=None,
-        help_text="Which; null: all that are open.",
+        help_text="Which rows; null for all open ones.",
     )
 
 
@@ -169,15 +169,15 @@ class TakeSerializer(RowsSerializer):
         child=serializers.CharField(allow_blank=True, trim_whitespace=False),
         required=False,
         default=dict,
-        help_text="Words in place of what was proposed, by row.",
+        help_text="Edited text to use instead of the proposed text, by row.",
     )
     over_changes = serializers.BooleanField(
-        default=False, help_text="Also where somebody changed the words since it was asked for."
+        default=False, help_text="Proceed even if the text has changed since the request."
     )
 
     def validate_texts(self, texts: dict[str, str]) -> dict[int, str]:
         if not all(row.isascii() and row.isdecimal() and len(row) < 5 for row in texts):
-            raise ValidationError("Name the rows by their numbers.")
+            raise ValidationError("Refer to the rows by number.")
         return {int(row): text for row, text in texts.items()}
 
 

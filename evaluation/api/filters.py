@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
-BENCHMARK = OpenApiParameter("benchmark", str, description="Slug: only of this benchmark.")
+BENCHMARK = OpenApiParameter("benchmark", str, description="Slug; limits to this benchmark.")
 
 
 def of_benchmark(found: Any, request: Request) -> Any:

@@ -105,7 +105,8 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         row = self.get_object()
         if pending_in(request.user, row):
             raise PermissionDenied(
-                "You judge decisions of this pilot blind. Its report opens once you have opened the audit's results."
+                "You judge decisions of this pilot blind. Its report is available "
+                "once you have opened the audit's results."
             )
         return Response(pilot_report(row))
 

@@ -53,7 +53,9 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         request=NewReleaseSerializer,
         responses={
             201: ReleaseSerializer,
-            409: OpenApiResponse(OpenApiTypes.OBJECT, "``blocked_by``: what stands in the way, shortest first."),
+            409: OpenApiResponse(
+                OpenApiTypes.OBJECT, ("``blocked_by``: what blocks the release, smallest groups first.")
+            ),
         },
     )
     def create(self, request: Request) -> Response:

@@ -101,7 +101,7 @@ class SessionDetailSerializer(SessionSerializer):
         return None if self.context["blind"] else list(VerdictSerializer(visibility.verdicts_of(row), many=True).data)
 
 
-@extend_schema_view(list=extend_schema(parameters=[OpenApiParameter("pilot", int, description="Only of this pilot.")]))
+@extend_schema_view(list=extend_schema(parameters=[OpenApiParameter("pilot", int, description="Only this pilot.")]))
 class SessionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Session]):
     """One task executed."""
 

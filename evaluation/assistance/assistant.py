@@ -59,7 +59,7 @@ def why_over_budget(helper: Helper) -> str:
     used = spent(helper)
     when = "this month's" if helper.period == Helper.Period.MONTH else "the whole"
     if helper.most_tokens and used.tokens >= helper.most_tokens:
-        return f"The help has used {when} budget of {helper.most_tokens:,} tokens. An owner can raise it."
+        return f"AI help has used {when} budget of {helper.most_tokens:,} tokens. An owner can raise it."
     if helper.most_cost and used.cost >= helper.most_cost:
-        return f"The help has used {when} budget of ${helper.most_cost:.2f}. An owner can raise it."
+        return f"AI help has used {when} budget of ${helper.most_cost:.2f}. An owner can raise it."
     return ""

@@ -44,7 +44,7 @@ def _in_one(leaks: Sequence[Finding]) -> list[dict[str, Any]]:
         return [_told(each) for each in leaks]
     numbers = [str(each.item) for each in leaks]
     worst = min(leaks, key=lambda each: SEVERITIES.index(each.severity))
-    message = f"The request says something of intents {', '.join(numbers[:-1])} and {numbers[-1]}."
+    message = f"The request gives something away about intents {', '.join(numbers[:-1])} and {numbers[-1]}."
     return [_told(worst) | {"message": message, "mend": "Take it out of the request, in both languages.", "words": ""}]
 
 

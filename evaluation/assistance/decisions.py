@@ -21,14 +21,14 @@ from studio.review import comments
 from studio.tasks import editor
 
 State = Suggestion.State
-DECIDED = "It was decided already, perhaps in another window. Nothing was changed now."
+DECIDED = "This was already decided, perhaps in another window. Nothing was changed."
 
 
 class MovedOn(HelpRefused):
     """Somebody changed the words since: both are shown, and a person chooses."""
 
     def __init__(self, row: int, current: str, proposed: str) -> None:
-        super().__init__("These words were changed since the suggestion was asked for. Choose which stay.")
+        super().__init__("This text has changed since the proposal was requested. Choose which version to keep.")
         self.row = row
         self.current = current
         self.proposed = proposed
@@ -110,11 +110,11 @@ def _wanted(suggestion: Suggestion, proposals: list[Proposal], rows: Collection[
 
 def _require_words(chosen: Collection[Chosen], current: TaskSpec) -> None:
     if not chosen or any(not one.text for one in chosen):
-        raise HelpRefused("There are no words left in it: write some, or dismiss it.")
+        raise HelpRefused("It is empty. Write something, or dismiss it.")
     for one in chosen:
         most = longest(one.proposal.field, text_at(current, one.proposal.field, one.proposal.uid) or "")
         if len(one.text) > most:
-            raise HelpRefused(f"This has {len(one.text):,} characters; at most {most:,} can be taken: shorten it.")
+            raise HelpRefused(f"This has {len(one.text):,} characters; the limit is {most:,}. Shorten it.")
 
 
 def _require_unchanged(
@@ -124,7 +124,7 @@ def _require_unchanged(
         field, uid = one.proposal.field, one.proposal.uid
         now = text_at(current, field, uid)
         if now is None:
-            raise HelpRefused("The row it is about is not there any more: dismiss the suggestion.")
+            raise HelpRefused("The row it refers to no longer exists. Dismiss the proposal.")
         if now != text_at(asked_about, field, uid) and not over_changes:
             raise MovedOn(one.row, now, one.text)
 
@@ -132,7 +132,7 @@ def _require_unchanged(
 def _remark(suggestion: Suggestion, chosen: Collection[Chosen], by: User) -> None:
     """What the request gives away stands beside the intent as this person's remark."""
     for one in chosen:
-        degree = "gives this away" if one.proposal.degree == "wholly" else "gives a part of this away"
+        degree = "gives this away" if one.proposal.degree == "wholly" else "partly gives this away"
         why = f" {one.proposal.why}" if one.proposal.why else ""
         text = f"The request {degree}: “{one.proposal.quote}”.{why} ({_who(suggestion)} pointed to it.)"
         comments.remark(suggestion.task_id, by=by, text=text, field="intents", item_uid=one.proposal.uid)
@@ -141,8 +141,8 @@ def _remark(suggestion: Suggestion, chosen: Collection[Chosen], by: User) -> Non
 def _note(suggestion: Suggestion, chosen: Collection[Chosen], current: TaskSpec) -> str:
     number = number_of(current, suggestion.field, str(suggestion.item)) if suggestion.item else None
     about = f" of {'item' if suggestion.field == 'checklist' else 'intent'} {number}" if number else ""
-    changed = ", changed before taking" if any(one.text != one.proposal.text for one in chosen) else ""
-    return f"{NAMES[suggestion.kind]}{about}, suggested by {_who(suggestion)}{changed}"[:300]
+    changed = ", edited before accepting" if any(one.text != one.proposal.text for one in chosen) else ""
+    return f"{NAMES[suggestion.kind]}{about}, proposed by {_who(suggestion)}{changed}"[:300]
 
 
 def _who(suggestion: Suggestion) -> str:

@@ -37,7 +37,7 @@ def ask(task: Task, *, by: User, assignment: Assignment, fresh: bool = False) ->
     benchmark = task.episode.persona.benchmark
     helper = helper_of(benchmark)
     if helper is None or helper.endpoint is None:
-        raise HelpRefused("No model helps in this benchmark. An owner can choose one.")
+        raise HelpRefused("AI help is off in this benchmark. An owner can turn it on.")
     revision = task.revisions.get(number=task.version)
     spec = TaskSpec.model_validate(revision.spec)
     _require_something(assignment, spec)
@@ -93,15 +93,15 @@ def send_forgotten() -> None:
 def _require_something(assignment: Assignment, spec: TaskSpec) -> None:
     kind, field = assignment.kind, assignment.field
     if not is_askable(kind, field):
-        raise HelpRefused("There is no such help here.")
+        raise HelpRefused("This kind of AI help is not available here.")
     if kind in ("split", "rule") and not (text_at(spec, field, assignment.uid) or "").strip():
-        raise HelpRefused("This row is empty or not there any more: write it first.")
+        raise HelpRefused("This row is empty or no longer exists. Write it first.")
     if kind in ("reword", "leaks") and not spec.initial_request.strip():
         raise HelpRefused("Write the request first.")
     if kind in ("reword", "leaks") and not spec.intents:
-        raise HelpRefused("Write the hidden intents first: without them there is nothing to give away.")
+        raise HelpRefused("Write the hidden intents first; without them, nothing can be given away.")
     if kind == "checklist" and not assignment.reference_text.strip():
-        raise HelpRefused("Choose a reference or a file with text, or paste a good result to draw items from.")
+        raise HelpRefused("Choose a reference or a text file, or paste a good result to derive items from.")
     if kind == "translate" and not texts_of(spec, field):
         raise HelpRefused("There is no text to translate yet.")
 

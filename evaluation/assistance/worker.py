@@ -46,13 +46,13 @@ MOST_ATTEMPTS = 3
 """Workers that may die over it."""
 ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
     (BudgetSpent, "", "An owner of the benchmark can raise the budget."),
-    (UnusableJson, "", "Try again, or write it yourself: nothing of the answer was kept."),
-    (ContextTooLong, "This is more than {name} can read.", "Shorten the files, or ask about less."),
-    (KeyMissing, "{name} has no key.", "Whoever runs this studio can set it."),
-    (KeyRefused, "{name} was refused: its key is not accepted.", "Whoever runs this studio can look at the key."),
-    (QuotaSpent, "The account of {name} has nothing left.", "Whoever runs this studio can look at the account."),
-    (RequestRefused, "{name} refused the question.", "An owner can choose another model."),
-    (Outage, "{name} gave no answer.", "Try again in a moment; if it stays so, an owner can choose another model."),
+    (UnusableJson, "", "Try again, or write it yourself. Nothing was saved from the answer."),
+    (ContextTooLong, "This is too long for {name}.", "Shorten the files, or ask about less."),
+    (KeyMissing, "{name} has no API key.", "An administrator can set it."),
+    (KeyRefused, "{name} rejected its API key.", "An administrator can check the key."),
+    (QuotaSpent, "The account for {name} has no quota left.", "An administrator can check the account."),
+    (RequestRefused, "{name} refused the request.", "An owner can choose another model."),
+    (Outage, "{name} gave no answer.", "Try again in a moment. If this persists, an owner can choose another model."),
 )
 """What happened, in place of the failure's own words where those speak of addresses and replies of a server, and what
 to do."""
@@ -69,7 +69,7 @@ def work_on(pk: int, *, patience: Patience = PATIENCE) -> None:
         "revision", "endpoint", "task__episode__persona__benchmark", "task__group"
     ).get(pk=pk)
     if row.attempts > MOST_ATTEMPTS:
-        _finish(row, state=State.FAILED, problem="The studio stopped several times while the model was at work.")
+        _finish(row, state=State.FAILED, problem="The studio stopped several times while the model was working.")
         return
     renewed = Suggestion.objects.filter(claimed_by=token)
     with heartbeat(lambda: renewed.update(lease_until=lease_end()), "suggestion"):
@@ -79,11 +79,11 @@ def work_on(pk: int, *, patience: Patience = PATIENCE) -> None:
             said = {"problem": in_words(failure, row.endpoint.name), "detail": str(failure)}
             _finish(row, state=State.FAILED, **{name: storable(text)[:2000] for name, text in said.items()})
         except OwnerGone:
-            logger.info("Nobody waits for suggestion %d any more.", pk)
+            logger.info("No one is waiting for suggestion %d any more.", pk)
         except Exception as error:
             logger.exception("Suggestion %d stopped by a defect of the studio.", pk)
             connection.close_if_unusable_or_obsolete()
-            _finish(row, state=State.FAILED, problem=f"A defect of the studio: {type(error).__name__}. Try again.")
+            _finish(row, state=State.FAILED, problem=f"Internal error: {type(error).__name__}. Try again.")
 
 
 def in_words(failure: Exception, name: str) -> str:
@@ -99,7 +99,7 @@ def _answer(row: Suggestion, patience: Patience) -> Mapping[str, Any]:
     prompt = prompt_of(assignment, material)
     helper = helper_of(row.task.episode.persona.benchmark)
     if helper is None:
-        raise ValueError("The help was switched off in the meantime.")
+        raise ValueError("AI help was turned off in the meantime.")
     recorder = suggestion_record(row).recorder(row.endpoint, row.kind, lambda: 0)
     door = Door(Endpoint.of(row.endpoint), recorder=recorder, budget=budget_of(helper), patience=patience)
     proposals, _ = door.ask_json(

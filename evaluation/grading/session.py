@@ -202,7 +202,7 @@ def verdict_of(session: Session, item: Item, way: Way, turn: int, decision: Deci
 def _rule_verdict(session: Session, item: Item, way: Way, scene: Scene) -> Verdict:
     verdict = verdict_of(session, item, way, scene.number, Decision(False), None)
     if item.rule is None:
-        verdict.met, verdict.error = None, "The item is to be checked by a rule and has none."
+        verdict.met, verdict.error = None, "The item should be checked by a rule but has none."
         return verdict
     try:
         result = check_rule(item.rule, Material(scene.reply, scene.calls, scene.read))

@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('position', models.PositiveIntegerField()),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('finished', 'Finished'), ('failed', 'Failed by the agent'), ('error', 'Our own failure'), ('cancelled', 'Cancelled')], default='waiting', max_length=10)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('finished', 'Finished'), ('failed', 'Failed by the agent'), ('error', 'Infrastructure failure'), ('cancelled', 'Cancelled')], default='waiting', max_length=10)),
                 ('reason', models.TextField(blank=True)),
                 ('claimed_by', models.CharField(blank=True, max_length=200)),
                 ('lease_until', models.DateTimeField(null=True)),
@@ -200,7 +200,7 @@ class Migration(migrations.Migration):
                 ('config', models.JSONField(default=dict)),
                 ('scripted', models.BooleanField(default=False)),
                 ('drafts', models.BooleanField(default=False)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('finished', 'Finished'), ('stopped', 'Stopped by our own failures'), ('cancelled', 'Cancelled')], default='waiting', max_length=12)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('finished', 'Finished'), ('stopped', 'Stopped by infrastructure failures'), ('cancelled', 'Cancelled')], default='waiting', max_length=12)),
                 ('scores', models.JSONField(null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('finished_at', models.DateTimeField(null=True)),

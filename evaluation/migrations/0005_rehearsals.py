@@ -19,8 +19,8 @@ class Migration(migrations.Migration):
             name='Rehearsal',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('seat', models.CharField(choices=[('agent', "The assistant's seat"), ('user', "The user's seat")], max_length=5)),
-                ('state', models.CharField(choices=[('yours', 'Your turn'), ('working', 'A model is at work'), ('stopped', 'Stopped by our own failure'), ('finished', 'Finished')], default='yours', max_length=8)),
+                ('seat', models.CharField(choices=[('agent', 'As the assistant'), ('user', 'As the user')], max_length=5)),
+                ('state', models.CharField(choices=[('yours', 'Your turn'), ('working', 'A model is working'), ('stopped', 'Stopped by an infrastructure failure'), ('finished', 'Finished')], default='yours', max_length=8)),
                 ('reason', models.TextField(blank=True)),
                 ('message', models.TextField(blank=True)),
                 ('turns', studio.models.fields.OrderedJSONField(default=list)),

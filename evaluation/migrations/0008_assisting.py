@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
                 ('model', models.CharField(max_length=320)),
                 ('scripted', models.BooleanField(default=False)),
                 ('request_hash', models.CharField(max_length=64)),
-                ('state', models.CharField(choices=[('asked', 'Asked'), ('ready', 'Ready'), ('failed', 'Failed'), ('taken', 'Taken'), ('dismissed', 'Dismissed')], default='asked', max_length=10)),
+                ('state', models.CharField(choices=[('asked', 'Requested'), ('ready', 'Ready'), ('failed', 'Failed'), ('taken', 'Accepted'), ('dismissed', 'Dismissed')], default='asked', max_length=10)),
                 ('problem', models.TextField(blank=True)),
                 ('rows', studio.models.fields.OrderedJSONField(null=True)),
                 ('findings', studio.models.fields.OrderedJSONField(default=dict)),

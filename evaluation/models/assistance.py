@@ -37,10 +37,10 @@ class Suggestion(models.Model):
     """One request for help and what came of it. Once it is decided a trigger in the database refuses changes."""
 
     class State(models.TextChoices):
-        ASKED = "asked", "Asked"
+        ASKED = "asked", "Requested"
         READY = "ready", "Ready"
         FAILED = "failed", "Failed"
-        TAKEN = "taken", "Taken"
+        TAKEN = "taken", "Accepted"
         DISMISSED = "dismissed", "Dismissed"
 
     task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, related_name="suggestions")

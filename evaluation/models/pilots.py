@@ -16,7 +16,7 @@ class Pilot(models.Model):
         WAITING = "waiting", "Waiting"
         RUNNING = "running", "Running"
         FINISHED = "finished", "Finished"
-        STOPPED = "stopped", "Stopped by our own failures"
+        STOPPED = "stopped", "Stopped by infrastructure failures"
         CANCELLED = "cancelled", "Cancelled"
 
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="pilots")

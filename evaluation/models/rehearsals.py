@@ -16,13 +16,13 @@ class Rehearsal(models.Model):
     and they may delete it."""
 
     class Seat(models.TextChoices):
-        AGENT = "agent", "The assistant's seat"
-        USER = "user", "The user's seat"
+        AGENT = "agent", "As the assistant"
+        USER = "user", "As the user"
 
     class State(models.TextChoices):
         YOURS = "yours", "Your turn"
-        WORKING = "working", "A model is at work"
-        STOPPED = "stopped", "Stopped by our own failure"
+        WORKING = "working", "A model is working"
+        STOPPED = "stopped", "Stopped by an infrastructure failure"
         FINISHED = "finished", "Finished"
 
     revision = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, related_name="rehearsals")

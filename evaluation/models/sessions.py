@@ -18,7 +18,7 @@ class Session(models.Model):
         RUNNING = "running", "Running"
         FINISHED = "finished", "Finished"
         FAILED = "failed", "Failed by the agent"
-        ERROR = "error", "Our own failure"
+        ERROR = "error", "Infrastructure failure"
         CANCELLED = "cancelled", "Cancelled"
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sessions")

@@ -21,7 +21,7 @@ from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Event, Persona, Revision, Task, TaskState, User
 from studio.notifications import notify
 
-ENDED = {Pilot.State.FINISHED: "finished", Pilot.State.STOPPED: "met failures of its own and stopped"}
+ENDED = {Pilot.State.FINISHED: "has finished", Pilot.State.STOPPED: "was stopped by infrastructure failures"}
 APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
 MAX_RUNS = 20
 LIMITS: dict[str, float] = {"turns": MAX_TURNS, "turn_seconds": 2400, "tool_calls": 200, "tokens": 2_000_000, "cost": 0}
@@ -129,7 +129,7 @@ def retry_pilot(pilot_id: int, *, by: User | None) -> Pilot:
     pilot.state = Pilot.State.RUNNING
     pilot.finished_at = None
     pilot.save(update_fields=["state", "finished_at"])
-    _tell(pilot, by, "retried", f"Took up pilot {pilot.number} again.")
+    _tell(pilot, by, "retried", f"Resumed pilot {pilot.number}.")
     enqueue_due(pilot.runs.all())
     return pilot
 
@@ -151,7 +151,7 @@ def settle_pilot(pilot_id: int) -> None:
         notify.tell(
             [pilot.created_by_id] if pilot.created_by_id else [],
             notify.Kind.PILOT_ENDED,
-            f"{ENDED[Pilot.State(state)]} pilot {pilot.number}, which you started.",
+            f"Pilot {pilot.number}, which you started, {ENDED[Pilot.State(state)]}.",
             benchmark=pilot.benchmark_id,
             address=pilot.get_absolute_url(),
             by=None,
@@ -230,7 +230,7 @@ def _choose(
     if missing := [name for name in wanted if name not in found]:
         raise PilotRefused("tasks", f"No episode here has the task “{missing[0]}”.")
     if not chosen:
-        raise PilotRefused("tasks", "There is no task to run: the episode is empty.")
+        raise PilotRefused("tasks", "There are no tasks to run. The episode is empty.")
     return chosen
 
 
@@ -263,7 +263,7 @@ def _limits(given: Mapping[str, float]) -> dict[str, float]:
             raise PilotRefused("limits", f"The limit “{name}” is not a number from 0 up.")
     limits = LIMITS | dict(given)
     if not 1 <= limits["turns"] <= MAX_TURNS:
-        raise PilotRefused("limits", f"A session takes between 1 and {MAX_TURNS} turns.")
+        raise PilotRefused("limits", f"A session can have between 1 and {MAX_TURNS} turns.")
     return limits
 
 

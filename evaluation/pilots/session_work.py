@@ -49,7 +49,7 @@ def work_on(session_id: int) -> bool:
         except Exception as error:
             logger.exception("Session %d stopped by a defect of the studio.", session.pk)
             connection.close_if_unusable_or_obsolete()
-            _record_outage(session, f"A defect of the studio: {type(error).__name__}: {error}")
+            _record_outage(session, f"Internal error: {type(error).__name__}: {error}")
     enqueue_due([session.run])
     settle_pilot(session.run.pilot_id)
     return True

@@ -38,10 +38,10 @@ def keep_words(rehearsal: Rehearsal, kind: Kind, words: str, *, by: User) -> Har
     """
     words = " ".join(words.split())
     if not words:
-        raise WordsRefused("Select or write the words first.")
+        raise WordsRefused("Select or write some text first.")
     if len(words) > MOST_CHARACTERS:
         raise WordsRefused(
-            f"This has {len(words):,} characters. Keep the one thing that matters: at most {MOST_CHARACTERS:,}."
+            f"This has {len(words):,} characters; the limit is {MOST_CHARACTERS:,}. Extract only the part that matters."
         )
     for _ in range(TRIES):  # it adds at the end, so a draft that has just been saved is no reason to trouble anyone
         task = Task.objects.select_related("group").get(pk=rehearsal.revision.task_id)
@@ -53,14 +53,14 @@ def keep_words(rehearsal: Rehearsal, kind: Kind, words: str, *, by: User) -> Har
         except DraftRefused as refusal:
             raise WordsRefused(str(refusal)) from None
         return Harvest(kind, len(spec.intents if kind == "intent" else spec.checklist), revision.number)
-    raise WordsRefused("Others are saving this task at this very moment. Your words are still here: try once more.")
+    raise WordsRefused("Someone else is saving this task right now. Your text is still here. Try again.")
 
 
 def _with(spec: TaskSpec, kind: Kind, words: str) -> TaskSpec:
     there = [one.content for one in spec.intents] if kind == "intent" else [one.criterion for one in spec.checklist]
     for number, text in enumerate(there, 1):
         if " ".join(text.split()) == words:
-            raise WordsRefused(f"{'Intent' if kind == 'intent' else 'Item'} {number} of the draft says this already.")
+            raise WordsRefused(f"{'Intent' if kind == 'intent' else 'Item'} {number} of the draft already says this.")
     uid = str(uuid.uuid4())
     if kind == "intent":
         return spec.model_copy(update={"intents": (*spec.intents, HiddenIntent(uid=uid, content=words))})

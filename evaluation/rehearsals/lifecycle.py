@@ -32,7 +32,7 @@ State = Rehearsal.State
 LARGEST_FILE = 400_000
 """Bytes of a file that is written in a form."""
 MAX_MESSAGE = 20_000
-MOVED_ON = "It moved on in another window: look at it as it is now. What you wrote is kept below."
+MOVED_ON = "The rehearsal has moved on in another window. Your text is kept below."
 
 
 class RehearsalRefused(Exception):
@@ -53,9 +53,9 @@ def start_rehearsal(
     RehearsalRefused.
     """
     if seat not in Seat.values:
-        raise RehearsalRefused("seat", "Choose a seat.")
+        raise RehearsalRefused("seat", "Choose a role.")
     if seat == Seat.AGENT and judge is None:
-        raise RehearsalRefused("judge", "Choose who settles the intents while you answer.")
+        raise RehearsalRefused("judge", "Choose who marks intents as met while you answer.")
     if seat == Seat.USER and agent is None:
         raise RehearsalRefused("agent", "Choose who answers you.")
     persona = task.episode.persona
@@ -67,7 +67,7 @@ def start_rehearsal(
     spec = TaskSpec.model_validate(frozen[task.pk].spec)
     message = opening_message(spec)
     if not message.strip():
-        raise RehearsalRefused("", "The task has no request yet: write what the user says first, and save it.")
+        raise RehearsalRefused("", "The task has no request yet. Write one and save it first.")
     persona_revision = persona.revisions.order_by("-number").first()
     assert persona_revision is not None
     person = PersonaSpec.model_validate(persona_revision.spec)
@@ -100,7 +100,7 @@ def answer(pk: int, text: str, *, turn: int | None = None) -> None:
     text = storable(text.replace("\r\n", "\n"))
     with _taken(pk, Seat.AGENT, State.YOURS, State.STOPPED, turn=turn) as row:
         if not text.strip():
-            raise RehearsalRefused("text", "Write what the assistant answers.")
+            raise RehearsalRefused("text", "Write the assistant's reply.")
         if len(text) > MAX_REPLY:
             raise RehearsalRefused("text", f"This has {len(text):,} characters; a reply has at most {MAX_REPLY:,}.")
         row.under_way = {"reply": reply_document(AgentReply(text))}
@@ -146,7 +146,7 @@ def propose_again(pk: int) -> None:
     """In the user's seat: the judge is asked once more about the reply that is there."""
     with _taken(pk, Seat.USER, State.YOURS) as row:
         if row.judge_id is None:
-            raise RehearsalRefused("", "This rehearsal has no judge: you settle the intents by hand.")
+            raise RehearsalRefused("", "This rehearsal has no judge. Mark the intents yourself.")
         send_off(row)
 
 
@@ -193,7 +193,9 @@ def write_file(pk: int, path: str, content: bytes) -> str:
         if name not in row.manifest and len(row.manifest) >= MAX_FILES:
             raise RehearsalRefused("path", f"The workspace holds {MAX_FILES:,} files already.")
         if clash := next((other for other in row.manifest if _in_the_way(name, other)), None):
-            raise RehearsalRefused("path", f"“{clash}” is in the way: a name is a file's or a folder's, not both.")
+            raise RehearsalRefused(
+                "path", (f"“{clash}” conflicts with this name: a name can be a file or a folder, not both.")
+            )
         Blob.objects.keep([content])
         row.manifest = dict(sorted({**row.manifest, name: hashlib.sha256(content).hexdigest()}.items()))
         row.save(update_fields=["manifest", "touched_at"])
@@ -203,7 +205,7 @@ def write_file(pk: int, path: str, content: bytes) -> str:
 def remove_file(pk: int, path: str) -> None:
     with _taken(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
         if path not in row.manifest:
-            raise RehearsalRefused("path", "The workspace has no such file any more.")
+            raise RehearsalRefused("path", "The workspace no longer has this file.")
         row.manifest = {other: sha for other, sha in row.manifest.items() if other != path}
         row.save(update_fields=["manifest", "touched_at"])
 
@@ -222,13 +224,13 @@ def _taken(pk: int, seat: str | None, *states: str, turn: int | None = None) -> 
             .get(pk=pk)
         )
         if seat is not None and row.seat != seat:
-            raise RehearsalRefused("", "This belongs to the other seat.")
+            raise RehearsalRefused("", "This is only possible in the other role.")
         if turn is not None and turn != len(row.turns) + 1 and row.state in states:
             raise RehearsalRefused("", MOVED_ON)
         if row.state not in states:
             row_says = {
-                State.WORKING: "A model is at work: wait for it, or stop waiting.",
-                State.FINISHED: "This rehearsal is over: begin another.",
+                State.WORKING: "A model is working. Wait for it, or cancel.",
+                State.FINISHED: "This rehearsal is over. Start another.",
             }
             raise RehearsalRefused("", row_says.get(State(row.state), MOVED_ON))
         yield row

@@ -39,7 +39,7 @@ from studio.domain.task import TaskSpec
 
 logger = logging.getLogger(__name__)
 State = Rehearsal.State
-DIED = "The studio stopped while the model was at work. Nothing is lost: try again."
+DIED = "The studio stopped while the model was working. Nothing is lost. Try again."
 
 
 class LostClaim(Exception):
@@ -67,7 +67,7 @@ def give_up_dead(rehearsal: Rehearsal) -> None:
 def stop_waiting(rehearsal: Rehearsal) -> None:
     """The person takes their turn back. What the model still says is not stored."""
     Rehearsal.objects.filter(pk=rehearsal.pk, state=State.WORKING).update(
-        **_stopped(rehearsal, "You stopped waiting for the model.")
+        **_stopped(rehearsal, "You cancelled the request to the model.")
     )
 
 
@@ -88,7 +88,7 @@ def work_on(pk: int) -> None:
         except Exception as error:
             logger.exception("Rehearsal %d stopped by a defect of the studio.", pk)
             connection.close_if_unusable_or_obsolete()
-            _held(rehearsal).update(**_stopped(rehearsal, f"A defect of the studio: {type(error).__name__}: {error}"))
+            _held(rehearsal).update(**_stopped(rehearsal, f"Internal error: {type(error).__name__}: {error}"))
 
 
 def settled(rehearsal: Rehearsal, task: TaskSpec, judge: IntentJudge) -> tuple[TurnTaken, Progress]:
@@ -106,7 +106,7 @@ def after(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: Progress) -> 
             "state": State.FINISHED,
             "reason": ""
             if progress.ending == "settled"
-            else f"It ended after {progress.turns} turns, as every session.",
+            else f"It ended after {progress.turns} turns, the limit for every session.",
         }
     return changes
 

@@ -29,7 +29,7 @@ class ReleaseBlocked(Exception):
     """Something stands in the way that nobody accepted."""
 
     def __init__(self, blockers: Sequence[Blocker]) -> None:
-        super().__init__(f"{len(blockers)} things stand in the way of a release.")
+        super().__init__(f"{len(blockers)} blockers prevent a release.")
         self.blockers = tuple(blockers)
 
 
@@ -44,11 +44,12 @@ def cut_release(
     """
     if not VERSION.fullmatch(version):
         raise ReleaseRefused(
-            f"“{version}” cannot name a release. Use up to 40 letters, digits, dots, pluses and dashes, such as 1.0."
+            f"“{version}” is not a valid release version. Use up to 40 letters, "
+            f"digits, dots, pluses and dashes, such as 1.0."
         )
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     if benchmark.releases.filter(version=version).exists():
-        raise ReleaseRefused(f"Release {version} exists already and never changes. Choose the next number.")
+        raise ReleaseRefused(f"Release {version} already exists and cannot be changed. Choose the next version.")
     list(Task.objects.select_for_update().filter(episode__persona__benchmark=benchmark).order_by("pk"))
     personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
     run_graders(personas, wait=True)
@@ -62,7 +63,7 @@ def cut_release(
 
     name = signature or (str(by) if by else "")
     if blockers and not name:
-        raise ReleaseRefused("Say who accepts what blocks the release: their name stands in it.")
+        raise ReleaseRefused("Say who waives the blockers; their name is recorded in the release.")
     exceptions = [{"problem": b.to_json(), "reason": accept.strip(), "by": name} for b in blockers]
     manifest = _manifest(version, candidate, episodes, exceptions)
     archive = write_pack(manifest, files)

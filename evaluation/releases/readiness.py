@@ -23,9 +23,9 @@ The paper reports 2.7 % for checklists and 1.5 % for intents (Table 6)."""
 WORDS = {
     "intents": "intent",
     "checklist": "item",
-    "depends_on": "earlier session",
+    "depends_on": "earlier task",
     "assets": "file",
-    "expected_artifacts": "file it leaves behind",
+    "expected_artifacts": "output file",
 }
 
 
@@ -55,7 +55,7 @@ def release_blockers(benchmark: Benchmark) -> list[Blocker]:
 
 def blockers_of(candidate: Candidate, files: Mapping[str, bytes] | None = None) -> list[Blocker]:
     if not candidate.rows:
-        return [Blocker("no-tasks", "There is no task to release.", acceptable=False)]
+        return [Blocker("no-tasks", "There are no tasks to release.", acceptable=False)]
     found = [
         *_unapproved(candidate),
         *_errors(candidate),
@@ -102,9 +102,9 @@ def _unpiloted(candidate: Candidate) -> Iterable[Blocker]:
         tried = candidate.tried(row)
         if tried in candidate.evidence.piloted:
             continue
-        said = f"No pilot by a real model has run {row} as it is now."
+        said = f"No pilot with a real model has run the current version of {row}."
         if tried.sha256 in by_another_script:
-            said = f"{row} was graded by an older script when a real model ran it: no pilot has used the present one."
+            said = f"{row} was graded by an older script when a real model ran it; no pilot has used the current one."
         yield _of(row, "task-not-piloted", said)
 
 
@@ -133,7 +133,7 @@ def _unaudited(candidate: Candidate) -> Iterable[Blocker]:
     if audit.n < wanted:
         yield Blocker(
             "too-few-audited",
-            f"People have settled {audit.n} decisions of real judges; a release needs {wanted}.",
+            f"People have resolved {audit.n} decisions of real judges; a release needs {wanted}.",
         )
     if audit.value is not None and audit.value > most:
         yield Blocker(
@@ -149,7 +149,7 @@ def _scripted(candidate: Candidate) -> Iterable[Blocker]:
     for one in scripted_words(candidate.benchmark, rows):
         places.setdefault(one.task_pk, []).append(one.place)
     for pk, found in places.items():
-        yield _of(rows[pk], "scripted-words", f"{rows[pk]} has words of a scripted model: {', '.join(found)}.")
+        yield _of(rows[pk], "scripted-words", f"{rows[pk]} contains text from a scripted model: {', '.join(found)}.")
 
 
 def _of(row: Row, code: str, message: str) -> Blocker:

@@ -198,8 +198,8 @@ def _explain_setup(words: str, returncode: int) -> str:
     forbidden = ("namespace", "uid map", "gid map", "Operation not permitted", "Permission denied")
     if any(sign in words for sign in forbidden):
         return (
-            f"This machine forbids user namespaces, so no foreign code is run ({said}). Allow them: "
+            f"This machine forbids user namespaces, so untrusted code is not run ({said}). Allow them: "
             "sysctl kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0; "
             "in a container, a security profile that lets processes create user namespaces."
         )
-    return f"The sandbox could not be set up, so no foreign code is run ({said})."
+    return f"The sandbox could not be set up, so untrusted code is not run ({said})."

@@ -22,7 +22,7 @@ from studio.templatetags.studio_rows import findings_at
 
 register = template.Library()
 OPEN = (Suggestion.State.ASKED, Suggestion.State.READY, Suggestion.State.FAILED)
-BUTTONS = {"reword": "Suggest a rewording", "split": "Suggest a split", "rule": "Suggest a rule"}
+BUTTONS = {"reword": "Propose a rewording", "split": "Propose a split", "rule": "Propose a rule"}
 
 
 class Assistance:

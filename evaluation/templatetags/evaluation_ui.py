@@ -14,15 +14,15 @@ from studio.templatetags.studio_ui import status
 register = template.Library()
 
 SESSION = {
-    "error": ("error", "our own failure"),
+    "error": ("error", "infrastructure failure"),
     "failed": ("failed", "failed by the agent"),
     "cancelled": ("stopped", "cancelled"),
 }
 PILOT = {
-    "stopped": ("error", "stopped by our own failures"),
+    "stopped": ("error", "stopped by infrastructure failures"),
     "cancelled": ("stopped", "cancelled"),
 }
-SHORT = {"error": "our failure", "failed": "failed"}
+SHORT = {"error": "infrastructure failure", "failed": "failed"}
 SHAPES = {"met": "✓", "not_met": "–", "unsupported": "?", "ungraded": "✕", "waiting": "◌"}
 
 
@@ -49,7 +49,7 @@ def scripted() -> SafeString:
     """What stands wherever a scripted model's results show."""
     return format_html(
         '<span class="chip pill" title="{}"><span class="shape" aria-hidden="true">◌</span>scripted</span>',
-        "A scripted model played a part: good to try things, never evidence",
+        "A scripted model took part: useful for testing, never evidence",
     )
 
 

@@ -98,8 +98,8 @@ def item_steps(task: TaskSpec, session: Session, verdicts: Sequence[Verdict]) ->
 def _mark(way: Way, item: Item, session: Session, verdicts: Sequence[Verdict]) -> Mark:
     if session.state == Session.State.FAILED:
         if way == "strict":
-            return Mark(way, "not_met", None, None, "The agent failed: nothing counts as met.")
-        return Mark(way, "ungraded", None, None, "The agent failed: the session is left out of the mean.")
+            return Mark(way, "not_met", None, None, "The agent failed, so nothing counts as met.")
+        return Mark(way, "ungraded", None, None, "The agent failed, so the session is excluded from the mean.")
     graded = over_turns([(one.turn, one.met) for one in verdicts])
     if not verdicts:
         graded_at = session.graded_compat_at if way == "compat" else session.graded_strict_at

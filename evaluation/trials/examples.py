@@ -92,9 +92,9 @@ def read_example(text: str) -> list[dict[str, Any]]:
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ExampleRefused(f"Line {error.lineno} of the example is no JSON: {error.msg.lower()}.") from None
+        raise ExampleRefused(f"Line {error.lineno} of the example is not valid JSON: {error.msg.lower()}.") from None
     except (ValueError, RecursionError):
-        raise ExampleRefused("The example is no JSON that can be read.") from None
+        raise ExampleRefused("The example is not valid JSON.") from None
     if not isinstance(found, list) or len(found) > MOST_CALLS:
         raise ExampleRefused(f"The example is a list of up to {MOST_CALLS} calls: [{{…}}, {{…}}].")
     for place, call in enumerate(found, 1):

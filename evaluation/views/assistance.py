@@ -45,7 +45,7 @@ def ask(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpResponse:
     before = _standing(task)
     try:
         keep_posted(request, task)
-        settle(request, task, note="Saved before asking for help")
+        settle(request, task, note="Saved before requesting AI help")
         task.refresh_from_db(fields=["version", "state"])
         assignment, fresh = _again(request, task) or (_assignment(request, task), False)
         row = requests.ask(task, by=request.user, assignment=assignment, fresh=fresh)
@@ -110,7 +110,7 @@ def helper(request: SignedIn, slug: str) -> HttpResponse:
         saved = form.save(commit=False)
         saved.changed_by = request.user
         saved.save()
-        messages.success(request, f"{saved.endpoint} helps now." if saved.endpoint else "No model helps now.")
+        messages.success(request, f"AI help is on, using {saved.endpoint}." if saved.endpoint else "AI help is off.")
         return redirect("evaluation:helper", slug)
     asked = Suggestion.objects.filter(task__episode__persona__benchmark=benchmark)
     context = {

@@ -39,30 +39,32 @@ class OpenAuditForm(forms.Form):
         widget=forms.RadioSelect,
         empty_label=None,
         error_messages={
-            "required": "Choose the pilot whose judge is to be audited.",
+            "required": "The pilot whose judge to audit.",
             "invalid_choice": "This pilot has nothing to audit.",
         },
     )
-    name = forms.CharField(required=False, max_length=200, help_text="Empty: “Audit of pilot …”.")
+    name = forms.CharField(required=False, max_length=200, help_text="Leave blank for “Audit of pilot …”.")
     size = forms.IntegerField(
         label="Decisions",
         initial=DEFAULT_SIZE,
         min_value=1,
         max_value=LARGEST,
-        help_text="Drawn in proportion over kinds, decisions and personas. 60 show a rate of 3 % to about ± 5 points.",
+        help_text=(
+            "Sampled proportionally by kind, decision and persona. With 60, a rate of 3 % is known to about ± 5 points."
+        ),
     )
     overlap = forms.IntegerField(
-        label="People for each decision",
+        label="People per decision",
         initial=1,
         min_value=1,
         max_value=9,
-        help_text="With two or more you also learn how far people agree with each other.",
+        help_text="With two or more, you also see how well people agree with each other.",
     )
     auditors = forms.ModelMultipleChoiceField(
         User.objects.none(),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Nobody ticked: every auditor of the benchmark.",
+        help_text="Leave all unchecked to include every auditor of the benchmark.",
     )
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same sample again.")
 

@@ -61,11 +61,11 @@ def _edit(request: SignedIn, row: ModelEndpoint | None) -> HttpResponse:
     form = EndpointForm(request.POST or None, instance=row)
     if request.method == "POST" and form.is_valid():
         form.save()
-        messages.success(request, "Saved. Try it before you start a pilot with it.")
+        messages.success(request, "Saved. Test it before you start a pilot with it.")
         return redirect("evaluation:endpoints")
     return render(request, "evaluation/endpoint.html", {"form": form, "endpoint": row})
 
 
 def _staff_only(request: SignedIn) -> None:
     if not request.user.is_staff:
-        raise PermissionDenied("Only the studio's staff connects models. Ask them for one you miss.")
+        raise PermissionDenied("Only administrators can connect models.")

@@ -31,8 +31,8 @@ PERSONAS_PER_PAGE = 5
 NOBODY_AFTER = timedelta(seconds=30)
 UNDER_WAY = (Pilot.State.WAITING, Pilot.State.RUNNING)
 STEPS = {
-    "cancel": (cancel_pilot, "Cancelled. What had finished is kept."),
-    "retry": (retry_pilot, "Taken up again. Nothing that was answered is asked a second time."),
+    "cancel": (cancel_pilot, "Cancelled. Finished sessions are kept."),
+    "retry": (retry_pilot, "Resumed. Answered calls are not repeated."),
 }
 
 
@@ -108,7 +108,7 @@ def pilot_json(request: SignedIn, pk: int) -> HttpResponse:
     row = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
     if pending_in(request.user, row):
         raise PermissionDenied(
-            "You judge decisions of this pilot blind. Its report opens once you have opened the audit's results."
+            "You judge decisions of this pilot blind. Its report is available once you have opened the audit's results."
         )
     response = JsonResponse(pilot_report(row), json_dumps_params={"ensure_ascii": False, "indent": 2})
     response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-pilot-{row.number}.json"'

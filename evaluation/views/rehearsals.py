@@ -134,7 +134,7 @@ def _end(request: SignedIn, row: Rehearsal) -> None:
 
 def _delete(request: SignedIn, row: Rehearsal) -> HttpResponse:
     lifecycle.delete_rehearsal(row.pk)
-    messages.success(request, "The rehearsal is deleted. What was kept of it stays in the task.")
+    messages.success(request, "The rehearsal was deleted. What you extracted from it stays in the task.")
     task = row.revision.task
     persona = task.episode.persona
     return redirect("evaluation:rehearse", persona.benchmark.slug, persona.user_id, task.pk)
@@ -149,7 +149,7 @@ def _write(request: SignedIn, row: Rehearsal) -> HttpResponse | None:
     if path.strip() or not uploads:
         text = request.POST.get("content", "").replace("\r\n", "\n")
         name = lifecycle.write_file(row.pk, path, text.encode("utf-8", "replace"))
-        messages.success(request, f"“{name}” is in the workspace.")
+        messages.success(request, f"“{name}” was added to the workspace.")
     return redirect(f"{row.get_absolute_url()}#workspace")
 
 
@@ -178,7 +178,7 @@ def _keep(request: SignedIn, row: Rehearsal) -> HttpResponse:
     messages.success(
         request,
         f"Saved as {name} {harvest.position} of the draft, in version {harvest.version}. "
-        f"This rehearsal goes on with version {row.revision.number}.",
+        f"This rehearsal continues with version {row.revision.number}.",
     )
     turn = place.partition("-")[0]
     return redirect(f"{row.get_absolute_url()}#turn-{turn}" if turn.isdecimal() else row.get_absolute_url())

@@ -25,10 +25,10 @@ PER_PAGE = 50
 SHOWN = 6
 """Of a kind, beside the other kinds."""
 KINDS = {
-    "no-tasks": "no task at all",
+    "no-tasks": "no tasks",
     "task-not-approved": "not approved",
-    "task-not-piloted": "not tried by a real model as they are now",
-    "too-few-audited": "too few decisions of real judges audited",
+    "task-not-piloted": "current version not piloted with a real model",
+    "too-few-audited": "too few audited decisions of real judges",
     "judges-disagree": "people disagree with the judges",
     "pack-unreadable": "cannot be read back",
 }
@@ -83,7 +83,7 @@ def release_new(request: SignedIn, slug: str) -> HttpResponse:
             except ReleaseRefused as refused:
                 form.add_error("version", str(refused))
             except ReleaseBlocked:
-                form.add_error("accept", "Something stands in the way. Mend it, or accept it with a reason.")
+                form.add_error("accept", "The release is blocked. Fix the blockers, or waive them with a reason.")
     blockers = release_blockers(benchmark)
     asked = request.GET.get("kind", "")
     if asked not in {one.code for one in blockers}:
@@ -154,7 +154,7 @@ def _shown(benchmark: Benchmark, one: Blocker) -> Shown:
     if one.code == "task-not-piloted":
         return Shown(one, f"{reverse('evaluation:pilot_new', args=[benchmark.slug])}?task={one.task}", "Start a pilot")
     if one.code in ("too-few-audited", "judges-disagree"):
-        return Shown(one, reverse("annotations:campaigns"), "To the audits")
+        return Shown(one, reverse("annotations:campaigns"), "Go to audits")
     if one.task_pk is not None:
-        return Shown(one, reverse("studio:task", args=[benchmark.slug, one.persona, one.task_pk]), "To the task")
-    return Shown(one, benchmark.get_absolute_url(), "To the benchmark")
+        return Shown(one, reverse("studio:task", args=[benchmark.slug, one.persona, one.task_pk]), "Go to task")
+    return Shown(one, benchmark.get_absolute_url(), "Go to benchmark")

@@ -19,7 +19,7 @@ from studio.review.threads import Thread
 OF_VERSIONS = ("created", "edited", "imported", "restored")
 OF_REVIEWS = ("approved", "changes_requested", "approved_elsewhere")
 OF_TALK = ("settled_a_remark", "opened_a_remark_again")
-ONLY = {"": "All", "versions": "Versions", "talk": "Talk"}
+ONLY = {"": "All", "versions": "Versions", "talk": "Comments"}
 PAGE = 50
 
 

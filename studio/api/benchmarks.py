@@ -59,7 +59,9 @@ class FindingSerializer(serializers.ModelSerializer[Finding]):
     persona = serializers.CharField(source="task.episode.persona.user_id")
     task = serializers.CharField(source="task.task_id")
     waived = serializers.CharField(
-        allow_null=True, read_only=True, help_text="Why it may stay: waived, or an error that an owner set aside."
+        allow_null=True,
+        read_only=True,
+        help_text=("Reason for the dismissal; an error can only be dismissed by an owner."),
     )
 
     class Meta:
@@ -69,8 +71,8 @@ class FindingSerializer(serializers.ModelSerializer[Finding]):
 
 class ImportSerializer(serializers.Serializer[Any]):
     archive = serializers.FileField(help_text="A zip of one persona's folder, or of a data/ folder of several.")
-    published = serializers.BooleanField(default=False, help_text="Take the tasks as approved elsewhere.")
-    dry_run = serializers.BooleanField(default=False, help_text="Tell what would happen and store nothing.")
+    published = serializers.BooleanField(default=False, help_text="Mark the tasks as already approved.")
+    dry_run = serializers.BooleanField(default=False, help_text="Dry run: report what would happen and store nothing.")
 
 
 class Benchmarks(generics.ListAPIView[Benchmark]):

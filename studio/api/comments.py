@@ -29,18 +29,20 @@ class AnswerSerializer(serializers.ModelSerializer[Comment]):
 
 
 class PlaceSerializer(serializers.Serializer[Any]):
-    field = serializers.CharField(help_text="Field of the task; empty: the task as a whole.")
-    item = serializers.CharField(help_text="uid of the row, where it is about one.")
+    field = serializers.CharField(help_text="Field of the task; empty for the whole task.")
+    item = serializers.CharField(help_text="uid of the row, if the comment is about one.")
     state = serializers.ChoiceField(choices=["here", "changed", "gone"])
-    start = serializers.IntegerField(allow_null=True, help_text="Where its words begin in the text now, in characters.")
-    words = serializers.CharField(help_text="What the words are now.")
+    start = serializers.IntegerField(
+        allow_null=True, help_text=("Offset of the quoted text in the current text, in characters.")
+    )
+    words = serializers.CharField(help_text="The quoted text as it is now.")
 
 
 class RemarkSerializer(AnswerSerializer):
     """A remark with its answers, and where it stands in the newest version."""
 
-    version = serializers.SerializerMethodField(help_text="The version it was made on.")
-    applied_in = serializers.SerializerMethodField(help_text="The version its suggestion became.")
+    version = serializers.SerializerMethodField(help_text="The version it was written on.")
+    applied_in = serializers.SerializerMethodField(help_text="The version its suggestion was applied in.")
     place = serializers.SerializerMethodField()
     answers = serializers.SerializerMethodField()
 
@@ -89,7 +91,9 @@ class NewRemarkSerializer(serializers.Serializer[Any]):
     field = serializers.ChoiceField(choices=TALKED_OF, required=False, allow_blank=True, default="")
     item = serializers.UUIDField(required=False, allow_null=True, default=None, help_text="uid of an intent or item.")
     words = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
-    start = serializers.IntegerField(required=False, min_value=0, default=0, help_text="Which of them, if said twice.")
+    start = serializers.IntegerField(
+        required=False, min_value=0, default=0, help_text="Which occurrence, counted from 0."
+    )
     suggestion = serializers.CharField(
         required=False,
         allow_null=True,
@@ -97,7 +101,7 @@ class NewRemarkSerializer(serializers.Serializer[Any]):
         default=None,
         trim_whitespace=False,
         max_length=remarks.MOST,
-        help_text="What the words, or without words the whole text, should become.",
+        help_text="Replacement for the quoted text, or for the whole text if nothing is quoted.",
     )
 
 
@@ -115,9 +119,9 @@ class ApplySerializer(serializers.Serializer[Any]):
 
 
 class AppliedSerializer(serializers.Serializer[Any]):
-    version = serializers.IntegerField(allow_null=True, help_text="The version that was made, if one was.")
+    version = serializers.IntegerField(allow_null=True, help_text="The version created, if any.")
     undecided = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Suggestions whose words have changed since: a person chooses."
+        child=serializers.IntegerField(), help_text="Suggestions whose text has changed since; a person has to choose."
     )
 
 

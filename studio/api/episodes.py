@@ -23,12 +23,12 @@ class NeedSerializer(serializers.Serializer[Any]):
 
 
 class BoardSerializer(serializers.Serializer[Any]):
-    seen = serializers.CharField(help_text="Stands for this arrangement: a step names the one it was thought out for.")
-    order = serializers.ListField(child=serializers.CharField(), help_text="Ids of the tasks as they run.")
-    aside = serializers.ListField(child=serializers.CharField(), help_text="Tasks without a place.")
-    groups = serializers.DictField(child=serializers.CharField(), help_text="By task: its group; empty: none.")
-    needs = serializers.DictField(child=NeedSerializer(many=True), help_text="By task: what it builds on.")
-    words = serializers.DictField(child=serializers.CharField(), help_text="By group: what it carries over.")
+    seen = serializers.CharField(help_text="Identifies this arrangement; a step names the arrangement it is based on.")
+    order = serializers.ListField(child=serializers.CharField(), help_text="Task ids in run order.")
+    aside = serializers.ListField(child=serializers.CharField(), help_text="Unplaced tasks.")
+    groups = serializers.DictField(child=serializers.CharField(), help_text="Group by task; empty if none.")
+    needs = serializers.DictField(child=NeedSerializer(many=True), help_text="Dependencies by task.")
+    words = serializers.DictField(child=serializers.CharField(), help_text="What carries over, by group.")
 
 
 def _text(words: str, longest: int = 200) -> serializers.CharField:
@@ -43,16 +43,14 @@ class BoardStepSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=200, trim_whitespace=False),
         default=list,
         max_length=500,
-        help_text="Ids of the tasks it is about.",
+        help_text="Ids of the tasks concerned.",
     )
-    place = _text(
-        "For move: the task in front of which they go, or “end”; for swap, depend and stop_depending: the other task."
-    )
-    group = _text("The group, for what is done to one.")
-    name = _text("Its new name; for merge_group: the other group.")
+    place = _text("For move: the task to insert before, or “end”; for swap, depend and stop_depending: the other task.")
+    group = _text("The group, for group operations.")
+    name = _text("The new name; for merge_group, the other group.")
     words = _text("What carries over.", 5_000)
-    seen = _text("The arrangement the step was thought out for; empty: whichever there is.")
-    sure = serializers.BooleanField(default=False, help_text="Also where approvals are taken back by it.")
+    seen = _text("The arrangement the step is based on; empty: the current one.")
+    sure = serializers.BooleanField(default=False, help_text="Proceed even if approvals are withdrawn.")
 
 
 class MadeSerializer(serializers.Serializer[Any]):
@@ -64,7 +62,7 @@ class NotMadeSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField()
     reason = serializers.ChoiceField(
         choices=["changed", "unsure", "refused"],
-        help_text="The board is another one now; approvals would be taken back, say “sure”; or it cannot be done.",
+        help_text="The board has changed, the step would withdraw approvals (send “sure”), or it is not possible.",
     )
     board = BoardSerializer()
 

@@ -18,7 +18,7 @@ from studio.review.checklist import POINTS
 
 
 class PointSerializer(serializers.Serializer[Any]):
-    so = serializers.BooleanField(help_text="Whether it is so.")
+    so = serializers.BooleanField(help_text="The reviewer's answer.")
     word = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)
 
 
@@ -47,7 +47,7 @@ class ReviewSerializer(serializers.ModelSerializer[Review]):
 
 
 class PeopleSerializer(serializers.Serializer[Any]):
-    writer = serializers.CharField(allow_null=True, allow_blank=True, help_text="Name they sign in with.")
+    writer = serializers.CharField(allow_null=True, allow_blank=True, help_text="Username.")
     reviewers = serializers.ListField(child=serializers.CharField(), max_length=50)
 
 
@@ -76,7 +76,7 @@ class People(OfTask):
         members = User.objects.filter(memberships__benchmark=task.episode.persona.benchmark, username__in=names)
         known = {user.username: user for user in members.distinct()}
         if unknown := [name for name in names if name and name not in known]:
-            raise ValidationError({"people": [f"Nobody here signs in as “{unknown[0]}”."]})
+            raise ValidationError({"people": [f"No user here has the username “{unknown[0]}”."]})
         user: Any = request.user
         assigning.set_people(
             task.pk, by=user, writer=known.get(names[0]), reviewers=[known[name] for name in names[1:] if name]

@@ -47,8 +47,8 @@ class TaskDetailSerializer(TaskSerializer):
 
 
 class SaveSerializer(serializers.Serializer[Any]):
-    version = serializers.IntegerField(min_value=0, help_text="The version the edit began from.")
-    spec = serializers.DictField(help_text="The whole task, as a GET gives it.")
+    version = serializers.IntegerField(min_value=0, help_text="The version the edit is based on.")
+    spec = serializers.DictField(help_text="The whole task, as returned by GET.")
     note = serializers.CharField(required=False, allow_blank=True, max_length=300, default="")
 
 

@@ -27,7 +27,7 @@ def main() -> int:
         wanted = hashlib.sha256(LOCK.read_bytes()).hexdigest() + f" {sys.version_info.major}.{sys.version_info.minor}\n"
         if DONE.exists() and DONE.read_text() == wanted and works(PYTHON):
             return 0
-        print("Setting up the virtual environment; the first time takes a minute.", flush=True)
+        print("Setting up the virtual environment; this takes a minute the first time.", flush=True)
         if not works(PYTHON) and not make_environment():
             return 1
         if not install():
@@ -75,7 +75,7 @@ def install() -> bool:
         uv = [str(PYTHON), "-m", "uv", "--quiet", "pip", "install", "--python", str(PYTHON), "--require-hashes"]
         if run([*uv, "-r", str(LOCK)], env=uv_environment()):
             return True
-        print("uv did not manage; trying pip.", flush=True)
+        print("uv failed; trying pip.", flush=True)
     return run([*pip, "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(LOCK)])
 
 

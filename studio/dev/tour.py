@@ -152,12 +152,12 @@ class Tour:
                 page.keyboard.press(key)
             page.get_by_role("status").filter(has_text="Approved.").wait_for()
         page = self.go("reviewer", self.places.tasks[2])
-        page.get_by_label("Your words").fill("The request already says what the second intent hides.")
-        page.get_by_role("button", name="Ask for changes").click()
+        page.get_by_label("Your comment").fill("The request already says what the second intent hides.")
+        page.get_by_role("button", name="Request changes").click()
 
     def rehearse(self) -> None:
         page = self.go("author", f"{self.places.tasks[2]}rehearse/")
-        page.get_by_role("button", name="Begin").click()
+        page.get_by_role("button", name="Start").click()
         page.wait_for_url("**/rehearsals/*/")
         self.places.rehearsal = page.url.removeprefix(self.address)
 
@@ -166,7 +166,7 @@ class Tour:
         with tempfile.TemporaryDirectory() as folder:
             packed = shutil.make_archive(f"{folder}/persona", "zip", SAMPLE, "radio_producer")
             page.get_by_label("A zip").set_input_files(packed)
-            page.get_by_role("button", name="Preview the import").click()
+            page.get_by_role("button", name="Preview import").click()
             page.wait_for_url("**/import/*/")
         self.places.imported = page.url.removeprefix(self.address)
 
@@ -177,7 +177,7 @@ class Tour:
         page.get_by_role("button", name="Start the pilot").click()
         page.wait_for_url("**/pilots/*/")
         self.places.pilot = page.url.removeprefix(self.address)
-        page.get_by_text("This page keeps itself up to date").wait_for(
+        page.get_by_text("This page updates automatically").wait_for(
             state="detached", timeout=LONGEST_PILOT_SECONDS * 1000
         )
         self.places.session = str(
@@ -215,7 +215,7 @@ class Tour:
     def cut_release(self) -> None:
         page = self.go("owner", "/benchmarks/sample/releases/")
         page.get_by_label("Version").fill("0.1")
-        page.get_by_label("Reason to accept").fill(REASON)
-        page.get_by_role("button", name="Accept and cut the release").click()
+        page.get_by_label("Reason for the exceptions").fill(REASON)
+        page.get_by_role("button", name="Accept exceptions and release").click()
         page.wait_for_url("**/releases/*/")
         self.places.release = page.url.removeprefix(self.address)

@@ -69,9 +69,7 @@ def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
         found += report.errors
         key = _folded(path)
         if key in seen:
-            same = (
-                "stands twice" if seen[key] == path else f"differs from “{_shown(seen[key])}” only in how it is written"
-            )
+            same = "appears twice" if seen[key] == path else f"differs from “{_shown(seen[key])}” only in spelling"
             found.append(
                 Problem(
                     file=_shown(path),
@@ -95,7 +93,7 @@ def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
         found.append(
             Problem(
                 file=_shown(seen[key]),
-                message="The name stands for a file and for a folder.",
+                message="The name is used for both a file and a folder.",
                 mend="Rename one of the two.",
             )
         )
@@ -112,7 +110,7 @@ def why_unsafe(path: str) -> str:
 def _unpack(data: bytes, limits: Limits, report: Report) -> dict[str, bytes]:
     if len(data) > limits.archive_bytes:
         report.error(
-            f"The archive has {len(data):,} bytes; at most {limits.archive_bytes:,} are taken.",
+            f"The archive has {len(data):,} bytes; the limit is {limits.archive_bytes:,}.",
             "Import the personas one by one, or leave large files out.",
         )
         return {}
@@ -145,7 +143,7 @@ def _check_entries(entries: Iterable[zipfile.ZipInfo], limits: Limits, report: R
         if entry.flag_bits & 0x41:
             own.error("This is encrypted.", "Pack the archive without a password.")
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            own.error("This is packed in a way that is not read.", "Pack it again, as an ordinary zip.")
+            own.error("This uses an unsupported compression method.", "Pack it again, as an ordinary zip.")
         if entry.file_size > limits.file_bytes:
             _too_large(own, limits)
         report.errors += own.errors
@@ -169,7 +167,10 @@ def _read(
                 if total > limits.unpacked_bytes or (total > _SMALL and total > packed * limits.ratio):
                     report.error(
                         f"The archive unpacks to more than {total:,} bytes from {packed:,}.",
-                        f"At most {limits.unpacked_bytes:,} bytes, {limits.ratio} times the archive's size, are taken.",
+                        (
+                            f"At most {limits.unpacked_bytes:,} bytes, {limits.ratio} "
+                            f"times the archive's size, are allowed."
+                        ),
                     )
                     return {}
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
@@ -192,13 +193,13 @@ def _check_name(path: str, limits: Limits, report: Report) -> None:
     elif ".." in parts or "." in parts or "" in parts:
         report.error("The name leads out of its folder.", "Pack the folder itself, without “..” in the names.")
     if "\\" in path:
-        report.error("The name holds a backslash.", "Use “/” between folders, and none in names.")
+        report.error("The name contains a backslash.", "Use “/” between folders, and none in names.")
     if _CONTROL.search(path):
-        report.error("The name holds a character that cannot be shown or is not UTF-8.", "Rename the file.")
+        report.error("The name contains a character that cannot be displayed or is not UTF-8.", "Rename the file.")
     if any(len(part.encode("utf-8", "replace")) > _NAME_BYTES for part in parts):
         report.error(f"The name is longer than {_NAME_BYTES} bytes.", "Rename the file.")
     if len(parts) - 1 > limits.depth:
-        report.error(f"The file lies more than {limits.depth} folders deep.", "Move it up.")
+        report.error(f"The file is more than {limits.depth} folders deep.", "Move it up.")
 
 
 def _too_large(report: Report, limits: Limits) -> None:
@@ -210,7 +211,7 @@ def _too_large(report: Report, limits: Limits) -> None:
 def _too_many(count: int, limits: Limits) -> Problem:
     return Problem(
         file="",
-        message=f"There are {count:,} files; at most {limits.files:,} are taken.",
+        message=f"There are {count:,} files; the limit is {limits.files:,}.",
         mend="Import the personas one by one.",
     )
 

@@ -92,7 +92,10 @@ def refuse_broken(wanted: Arrangement, tasks: Mapping[str, TaskSpec], moved: Seq
     about = f" ({_short(need.carries_over)})" if need.carries_over.strip() else ""
     later, earlier = _named(tasks[task_id]), _named(tasks[need.task_id]) if need.task_id in tasks else need.task_id
     if task_id not in places:
-        why = "a task outside the episode builds on nothing. Remove this dependency first, or leave it in its place."
+        why = (
+            "a task outside the episode cannot have dependencies. Remove this "
+            "dependency first, or keep the task in the episode."
+        )
     elif need.task_id not in places:
         why = f"“{earlier}” would be outside the episode. Take both out, or remove this dependency first."
     else:
@@ -113,7 +116,7 @@ def move(now: Arrangement, chosen: Sequence[str], before: str | None) -> Arrange
         later = now.order[now.order.index(before) :]
         place = next((rest.index(task_id) for task_id in later if task_id in rest), len(rest))
     else:
-        raise StepRefused("There is no such place in the episode any more.")
+        raise StepRefused("That position in the episode no longer exists.")
     return replace(now, order=(*rest[:place], *_as_they_stand(now, chosen), *rest[place:]))
 
 
@@ -121,7 +124,7 @@ def shift(now: Arrangement, chosen: Sequence[str], by: int) -> Arrangement:
     """The chosen tasks one place earlier or later, kept together."""
     inside = [task_id for task_id in now.order if task_id in chosen]
     if not inside:
-        raise StepRefused("Only a session of the episode has a place before or after.")
+        raise StepRefused("Only a task in the episode has a position before or after it.")
     rest = [task_id for task_id in now.order if task_id not in chosen]
     first = now.order.index(inside[0])
     place = max(0, min(len(rest), first + by))
@@ -136,7 +139,7 @@ def take_out(now: Arrangement, chosen: Sequence[str]) -> Arrangement:
 def swap(now: Arrangement, one: str, other: str) -> Arrangement:
     """Two tasks in each other's place; one of them may be outside the episode."""
     if one not in now.order and other not in now.order:
-        raise StepRefused("Neither of the two has a place in the episode.", one)
+        raise StepRefused("Neither of the two is in the episode.", one)
     places = {one: other, other: one}
     return replace(now, order=tuple(places.get(task_id, task_id) for task_id in now.order))
 
@@ -152,9 +155,9 @@ def rename_group(now: Arrangement, name: str, to: str) -> Arrangement:
     """A group under another name; the name of another group puts the two together, with what both carry over."""
     to = _name(to, now)
     if not to:
-        raise StepRefused("Give the group a name.")
+        raise StepRefused("Enter a name for the group.")
     if name not in now.groups.values():
-        raise StepRefused(f"There is no group “{_short(name)}” any more.")
+        raise StepRefused(f"The group “{_short(name)}” no longer exists.")
     words = {key: said for key, said in now.words.items() if key not in (name, to)}
     both = dict.fromkeys(said for said in (now.words.get(to, ""), now.words.get(name, "")) if said.strip())
     return replace(
@@ -166,7 +169,7 @@ def rename_group(now: Arrangement, name: str, to: str) -> Arrangement:
 
 def say_for_group(now: Arrangement, name: str, words: str) -> Arrangement:
     if not name or name not in now.groups.values():
-        raise StepRefused(f"There is no group “{_short(name)}” any more.")
+        raise StepRefused(f"The group “{_short(name)}” no longer exists.")
     return replace(now, words={**now.words, name: words.strip()})
 
 
@@ -196,7 +199,7 @@ def _as_they_stand(now: Arrangement, chosen: Sequence[str]) -> list[str]:
 
 def _refuse_none(chosen: Sequence[str]) -> None:
     if not chosen:
-        raise StepRefused("Choose at least one session.")
+        raise StepRefused("Choose at least one task.")
 
 
 def _name(text: str, now: Arrangement) -> str:
@@ -205,7 +208,7 @@ def _name(text: str, now: Arrangement) -> str:
         return text
     name = " ".join(text.split())
     if len(name) > LONGEST_NAME:
-        raise StepRefused(f"The name has {len(name)} characters, and at most {LONGEST_NAME} can be kept: shorten it.")
+        raise StepRefused(f"The name has {len(name)} characters; the limit is {LONGEST_NAME}. Shorten it.")
     return name
 
 

@@ -29,7 +29,7 @@ WORDS = {
     "reference_workflow": "the reference workflow",
     "expected_artifacts": "the expected artifacts",
     "metadata": "the metadata",
-    "source": "keys that only the imported file has",
+    "source": "keys found only in the imported file",
     "name": "the name",
     "role_text": "the role",
     "occupation": "the occupation",
@@ -41,8 +41,8 @@ WORDS = {
     "scripts": "the grader scripts",
     "files": "other files",
     "episode": "the episode",
-    "profile_source": "keys that only the imported profile has",
-    "tools_source": "how the tools file is written",
+    "profile_source": "keys found only in the imported profile",
+    "tools_source": "the format of the tools file",
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 RECOVERIES = {
-    "session": "an earlier session",
+    "session": "an earlier task",
     "file": "a file",
     "profile": "the profile",
     "tool": "a tool",
@@ -26,8 +26,8 @@ NAMES = {
     "recoverable_from": "found out from",
     "initial_status": "at the start",
     "rule": "rule",
-    "evidence": "seen in",
-    "follows_from": "follows from intent",
+    "evidence": "evidence",
+    "follows_from": "tests intent",
     "carries_over": "carries over",
     "call": "fields of the call",
     "result": "fields of the result",
@@ -35,8 +35,8 @@ NAMES = {
 }
 VALUES = {
     "session_local": "this session",
-    "not_provided": "unsaid",
-    "provided": "said",
+    "not_provided": "not stated",
+    "provided": "stated",
     "rubric": "a judge decides",
     "user_message": "the user writes",
     True: "yes",

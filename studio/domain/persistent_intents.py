@@ -122,9 +122,9 @@ def _taken_later(episode: EpisodeSpec, places: dict[str, int]) -> dict[int, tupl
 def _problem(intent: HiddenIntent, session: int, places: dict[str, int]) -> str:
     for place in intent.recoverable_from:
         if place.kind == "session" and place.ref in places:
-            return f"It is to be learned in session {places[place.ref]}, which does not come before session {session}."
+            return f"Its source is task {places[place.ref]}, which does not come before task {session}."
         if place.kind == "session":
-            return f"It is to be learned in “{place.ref}”, which is not in the episode."
+            return f"Its source is “{place.ref}”, which is not in the episode."
     if session == 1:
-        return "Nothing says where it can be learned, and no session comes before."
-    return "Nothing says where it can be learned, and the session builds on no earlier one."
+        return "It has no source, and no task comes before."
+    return "It has no source, and the task builds on no earlier one."

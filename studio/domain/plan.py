@@ -53,9 +53,9 @@ def plan_problem(
     if not least <= sessions <= most:
         span = str(least) if least == most else f"{least} to {most}"
         groups_said = f"{number(groups, 'group')} of {group_least} to {group_most} tasks"
-        return f"{groups_said} and {standalone} alone make {span} sessions, not {sessions}."
+        return f"{groups_said} and {standalone} standalone make {span} tasks, not {sessions}."
     if signals > sessions:
-        return f"Of {number(sessions, 'session')}, {signals} cannot begin with a signal."
+        return f"Of {number(sessions, 'task')}, {signals} cannot be started by an event."
     return ""
 
 
@@ -137,15 +137,15 @@ def _of_sessions(shape: Shape, plan: Plan) -> Iterator[Gap]:
         missing = plan.sessions - have
         yield Gap(
             "sessions",
-            f"{_some(have)} of {number(plan.sessions, 'planned session')} {_verb(have, 'is', 'are')} there.",
-            f"Write {number(missing, 'more session' if have else 'session')}.",
+            f"{_some(have)} of {number(plan.sessions, 'planned task')} written.",
+            f"Write {number(missing, 'more task' if have else 'task')}.",
             unfinished=True,
         )
     elif have > plan.sessions:
         yield Gap(
             "sessions",
-            f"{number(have, 'session')}, and the plan is {plan.sessions}.",
-            f"Take {number(have - plan.sessions, 'session')} out of the episode.",
+            f"{number(have, 'task')}, but the plan has {plan.sessions}.",
+            f"Take {number(have - plan.sessions, 'task')} out of the episode.",
         )
 
 
@@ -154,30 +154,30 @@ def _of_groups(shape: Shape, plan: Plan) -> Iterator[Gap]:
     if have < plan.groups:
         yield Gap(
             "groups",
-            f"{_some(have)} of {number(plan.groups, 'planned dependency group')} {_verb(have, 'is', 'are')} there.",
-            "Let a session build on an earlier one.",
+            f"{_some(have)} of {number(plan.groups, 'planned dependency group')} formed.",
+            "Make a task build on an earlier one.",
             unfinished=_unfinished(shape, plan),
         )
     elif have > plan.groups:
         yield Gap(
             "groups",
-            f"{number(have, 'dependency group')}, and the plan is {plan.groups}.",
-            "Join two groups, or let the sessions of one stand alone.",
+            f"{number(have, 'dependency group')}, but the plan has {plan.groups}.",
+            "Merge two groups, or make the tasks of one standalone.",
         )
     for group in shape.groups:
         if len(group) < plan.group_least:
             yield Gap(
                 "group-size",
-                f"A group has {number(len(group), 'session')}, and the plan asks for at least {plan.group_least}.",
-                "Let another session join it.",
+                f"A group has {number(len(group), 'task')}, but the plan requires at least {plan.group_least}.",
+                "Add another task to it.",
                 group,
                 unfinished=_unfinished(shape, plan),
             )
         elif len(group) > plan.group_most:
             yield Gap(
                 "group-size",
-                f"A group has {number(len(group), 'session')}, and the plan allows at most {plan.group_most}.",
-                "Let it fall into two groups, or let a session of it stand alone.",
+                f"A group has {number(len(group), 'task')}, but the plan allows at most {plan.group_most}.",
+                "Split it into two groups, or make one of its tasks standalone.",
                 group,
             )
 
@@ -187,15 +187,15 @@ def _alone(shape: Shape, plan: Plan) -> Iterator[Gap]:
     if have < plan.standalone:
         yield Gap(
             "standalone",
-            f"{_some(have)} of {number(plan.standalone, 'planned session')} {_verb(have, 'stands', 'stand')} alone.",
-            "Write a session that builds on no other.",
+            f"{_some(have)} of {number(plan.standalone, 'planned standalone task')} written.",
+            "Write a task that builds on no other.",
             unfinished=_unfinished(shape, plan),
         )
     elif have > plan.standalone:
         yield Gap(
             "standalone",
-            f"{number(have, 'session')} {_verb(have, 'stands', 'stand')} alone, and the plan is {plan.standalone}.",
-            "Let some of them build on an earlier session.",
+            f"{number(have, 'standalone task')}, but the plan has {plan.standalone}.",
+            "Make some of them build on an earlier task.",
             shape.standalone,
             unfinished=_unfinished(shape, plan),
         )
@@ -206,10 +206,10 @@ def _of_signals(shape: Shape, plan: Plan) -> Iterator[Gap]:
     if have < plan.signals:
         yield Gap(
             "signals",
-            f"{have} of {number(plan.signals, 'planned session')} {_verb(have, 'begins', 'begin')} with a signal."
+            f"{have} of {number(plan.signals, 'planned task')} {_verb(have, 'is', 'are')} started by an event."
             if have
-            else "No session begins with a signal of the environment.",
-            "Let a message, a feed, a dropped file or the clock open a session.",
+            else "No task is started by an event.",
+            "Start a task with a webhook, a feed, a dropped file or the clock.",
             unfinished=_unfinished(shape, plan),
         )
 

@@ -38,7 +38,7 @@ class Desk:
 def keep_copy(desk: Desk, user: User, sheet: Mapping[str, Sequence[str]], *, base_version: int) -> WorkingCopy:
     """Keep what a page holds in place of what was kept of it. Raises DraftRefused for what cannot be stored."""
     if any("\0" in value for values in sheet.values() for value in values):
-        raise DraftRefused("", "This contains the character U+0000: remove it.")
+        raise DraftRefused("", "This contains the character U+0000. Remove it.")
     now = timezone.now()
     words = {name: list(values) for name, values in sheet.items()}
     kept, _ = WorkingCopy.objects.update_or_create(

@@ -21,7 +21,7 @@ class StaleDraft(Exception):
     """Someone else saved first. ``current`` is the version stored now."""
 
     def __init__(self, current: int) -> None:
-        super().__init__("Someone else has saved this in the meantime: compare, then save again.")
+        super().__init__("Someone else has saved this in the meantime. Compare, then save again.")
         self.current = current
 
 
@@ -43,7 +43,7 @@ def refuse_unstorable(spec: TaskSpec | PersonaSpec) -> None:
         _refuse_long("user_id", spec.user_id, ID_LENGTH)
         _refuse_long("name", spec.name, ID_LENGTH)
         if not spec.user_id.strip():
-            raise DraftRefused("user_id", "Give the persona an id: it names its folder.")
+            raise DraftRefused("user_id", "Enter an id for the persona; it is used as its folder name.")
         _refuse_folder("user_id", spec.user_id)
         for position, tool in enumerate(spec.tools, 1):
             _refuse_long("tools", tool, ID_LENGTH, position)
@@ -69,25 +69,25 @@ def refuse_taken_id(task_id: str, others: Iterable[str]) -> None:
     """Raise DraftRefused if another task's folder would be this one's on systems that take a and A for the same."""
     for other in others:
         if other.casefold() == task_id.casefold():
-            raise DraftRefused("task_id", f"The episode has a task “{other}” already: choose another id.")
+            raise DraftRefused("task_id", f"The episode already has a task “{other}”. Choose another id.")
 
 
 def _refuse_task(spec: TaskSpec) -> None:
     if not spec.task_id.strip():
-        raise DraftRefused("task_id", "Give the task an id: it names its folder.")
+        raise DraftRefused("task_id", "Enter an id for the task; it is used as its folder name.")
     for name in ("task_id", "user_id", "environment_id", "task_type", "group"):
         _refuse_long(name, getattr(spec, name), ID_LENGTH)
     _refuse_long("category", spec.category, 20)
     _refuse_long("grader_script", spec.grader_script, PATH_LENGTH)
     for position, item in enumerate(spec.checklist, 1):
         if not 0 < item.weight < float("inf"):
-            raise DraftRefused("checklist", "A weight is a number greater than 0.", position)
+            raise DraftRefused("checklist", "Enter a weight greater than 0.", position)
     for name in ("intents", "checklist"):
         uids = [item.uid for item in getattr(spec, name)]
         if len(set(uids)) < len(uids):
             raise DraftRefused(
                 name,
-                "Two items have the same inner id: load the page again and save once more.",
+                "Two items have the same internal id. Reload the page and save again.",
             )
     _refuse_folder("task_id", spec.task_id)
     _refuse_paths("assets", spec.assets)
@@ -103,10 +103,10 @@ def _refuse_artifacts(spec: TaskSpec) -> None:
         if not artifact.path.strip():
             raise DraftRefused("expected_artifacts", "Give the file a name.", position)
         if artifact.path in seen:
-            raise DraftRefused("expected_artifacts", f"“{artifact.path}” is named twice: remove one.", position)
+            raise DraftRefused("expected_artifacts", f"“{artifact.path}” is listed twice. Remove one.", position)
         seen.add(artifact.path)
         if artifact.reference and (why := why_unsafe(artifact.path)):
-            raise DraftRefused("expected_artifacts", f"“{artifact.path}” cannot name a file. {why}", position)
+            raise DraftRefused("expected_artifacts", f"“{artifact.path}” is not a valid file name. {why}", position)
 
 
 def _refuse_dependencies(spec: TaskSpec) -> None:
@@ -115,13 +115,13 @@ def _refuse_dependencies(spec: TaskSpec) -> None:
         if dependency.task_id == spec.task_id:
             raise DraftRefused(
                 "depends_on",
-                "A task cannot depend on itself: remove this dependency.",
+                "A task cannot depend on itself. Remove this dependency.",
                 position,
             )
         if dependency.task_id in seen:
             raise DraftRefused(
                 "depends_on",
-                "This task is named twice: remove one of the two.",
+                "This task is listed twice. Remove one of the two.",
                 position,
             )
         seen.add(dependency.task_id)
@@ -129,8 +129,8 @@ def _refuse_dependencies(spec: TaskSpec) -> None:
 
 def _refuse_folder(field: str, name: str, item: int | None = None) -> None:
     """Ids name folders of an export."""
-    if why := why_unsafe(name) or ("The name holds a slash." if "/" in name else ""):
-        raise DraftRefused(field, f"“{name}” cannot name a folder. {why}", item)
+    if why := why_unsafe(name) or ("The name contains a slash." if "/" in name else ""):
+        raise DraftRefused(field, f"“{name}” is not a valid folder name. {why}", item)
 
 
 def _refuse_paths(field: str, files: Sequence[FileRef]) -> None:
@@ -138,9 +138,9 @@ def _refuse_paths(field: str, files: Sequence[FileRef]) -> None:
     for position, file in enumerate(files, 1):
         _refuse_long(field, file.path, PATH_LENGTH, position)
         if why := why_unsafe(file.path):
-            raise DraftRefused(field, f"“{file.path}” cannot name a file. {why}", position)
+            raise DraftRefused(field, f"“{file.path}” is not a valid file name. {why}", position)
         if file.path in seen:
-            raise DraftRefused(field, f"There are two files “{file.path}”: rename or remove one.", position)
+            raise DraftRefused(field, f"There are two files “{file.path}”. Rename or remove one.", position)
         seen.add(file.path)
 
 
@@ -148,7 +148,7 @@ def _refuse_long(field: str, text: str, most: int, item: int | None = None) -> N
     if len(text) > most:
         raise DraftRefused(
             field,
-            f"This has {len(text)} characters, and at most {most} can be kept: shorten it.",
+            f"This has {len(text)} characters; the limit is {most}. Shorten it.",
             item,
         )
 

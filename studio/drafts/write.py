@@ -286,7 +286,7 @@ def _write_dependencies(pairs: Pairs) -> None:
             if pk is None:
                 raise DraftRefused(
                     "depends_on",
-                    f"The episode has no task “{dependency.task_id}”: choose an earlier one.",
+                    f"The episode has no task “{dependency.task_id}”. Choose an earlier one.",
                     position,
                 )
             if own is None or place is None or place >= own:

@@ -49,8 +49,12 @@ class BoardChanged(Exception):
     """Someone changed the board since it was looked at."""
 
     def __init__(self, last: BoardMove | None) -> None:
-        who = f"{last.actor} changed the board meanwhile: {last.sentence}" if last else "The board changed meanwhile."
-        super().__init__(f"{who} What you did was not applied; this is the board as it is now.")
+        who = (
+            f"{last.actor} changed the board in the meantime: {last.sentence}"
+            if last
+            else "The board has changed in the meantime."
+        )
+        super().__init__(f"{who} Your change was not applied; this is the current board.")
 
 
 class NotSure(Exception):
@@ -61,8 +65,8 @@ class NotSure(Exception):
         one = len(tasks) == 1
         super().__init__(
             f"{names} {'is' if one else 'are'} in review, approved or released. "
-            + ("By this it becomes a draft and needs" if one else "By this they become drafts and need")
-            + " a review again."
+            + ("This returns it to draft, and it needs" if one else "This returns them to draft, and they need")
+            + " another review."
         )
         self.tasks = tasks
 
@@ -99,11 +103,11 @@ def arrange(persona_id: int, step: Step, *, by: User, seen: str = "", sure: bool
         if last is None:
             raise StepRefused(f"There is nothing to {kind}.")
         if now.digest() != (last.left if undoing else last.found):
-            raise StepRefused(f"The board was changed since: “{last.sentence}” cannot be put back as one step.")
+            raise StepRefused(f"The board has changed since, so “{last.sentence}” cannot be undone in one step.")
         wanted = _patched(now, last.before if undoing else last.after)
-        sentence, about = f"{'Undone' if undoing else 'Done again'}: {last.sentence}", ()
+        sentence, about = f"{'Undone' if undoing else 'Redone'}: {last.sentence}", ()
     if wanted.digest() == now.digest():
-        return Made("Everything is as it was.", step.tasks)
+        return Made("Nothing has changed.", step.tasks)
     tasks = {task.task_id: task for task in (*old.tasks, *old.unplaced)}
     refuse_broken(wanted, tasks, step.tasks)
     _save(row, old, wanted, sentence, by=by, sure=sure)
@@ -142,14 +146,14 @@ def _to_take_back(persona: Persona, user: User, kind: BoardMove.Kind) -> BoardMo
 def _after(now: Arrangement, step: Step) -> Arrangement:
     for task_id in (*step.tasks, step.place):
         if task_id and task_id != END and task_id not in now.groups:
-            raise StepRefused("One of these sessions is not in this episode any more.")
+            raise StepRefused("One of these tasks is no longer in this episode.")
     one = step.tasks[0] if step.tasks else ""
     if step.does in ("swap", "depend", "stop_depending") and (not one or step.place not in now.groups):
-        raise StepRefused("Choose the other session.", one)
+        raise StepRefused("Choose the other task.", one)
     match step.does:
         case "move":
             if not step.place:
-                raise StepRefused("Choose where it goes.", one)
+                raise StepRefused("Choose where to move it.", one)
             return arrangement.move(now, step.tasks, None if step.place == END else step.place)
         case "earlier" | "later":
             return arrangement.shift(now, step.tasks, -1 if step.does == "earlier" else 1)
@@ -159,13 +163,13 @@ def _after(now: Arrangement, step: Step) -> Arrangement:
             return arrangement.swap(now, one, step.place)
         case "group":
             if not step.group.strip():
-                raise StepRefused("Name the group they go into.", one)
+                raise StepRefused("Enter a group name.", one)
             return arrangement.put_into_group(now, step.tasks, step.group)
         case "ungroup":
             return arrangement.put_into_group(now, step.tasks, "")
         case "describe_group":
             if step.name != step.group and step.name in now.groups.values():
-                raise StepRefused(f"There is a group “{step.name}” already. To put the two together, merge them.")
+                raise StepRefused(f"A group “{step.name}” already exists. To combine the two, merge them.")
             renamed = arrangement.rename_group(now, step.group, step.name)
             return arrangement.say_for_group(renamed, _new_name(now, renamed, step.group), step.words)
         case "merge_group":
@@ -201,7 +205,7 @@ def _save(row: Persona, old: EpisodeSpec, wanted: Arrangement, sentence: str, *,
     tasks = {task.task_id: task for task in rows}
     for task_id in placed:
         if tasks[task_id].state == TaskState.RETIRED:
-            raise StepRefused(f"“{tasks[task_id]}” is retired. Make it a draft again first.", task_id)
+            raise StepRefused(f"“{tasks[task_id]}” is retired. Restore it first.", task_id)
     settled = [tasks[task_id] for task_id in changed if tasks[task_id].state in ENDED_BY_EDITS]
     if settled and not sure:
         raise NotSure(settled)
@@ -261,10 +265,10 @@ def _sentence(old: EpisodeSpec, now: Arrangement, step: Step) -> str:
         "describe_group": f"Changed the group {group}"
         + (f" to “{_short(step.name)}”." if step.name != step.group else "."),
         "merge_group": f"Merged the group {group} into “{_short(step.name)}”.",
-        "depend": f"Wrote what {what} takes over from {other}."
+        "depend": f"Described what {what} takes over from {other}."
         if any(need.task_id == step.place for need in now.needs.get(step.tasks[0] if step.tasks else "", ()))
         else f"Made {what} build on {other}.",
-        "stop_depending": f"{what} does not build on {other} any more.",
+        "stop_depending": f"{what} no longer builds on {other}.",
     }[step.does]
 
 

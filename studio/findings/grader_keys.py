@@ -39,7 +39,7 @@ def read_keys(scripts: Iterable[bytes]) -> list[GraderKeys]:
     """The keys of each script, in order."""
     scripts = list(scripts)
     if _reader is None:
-        return [GraderKeys(problem="Nothing here can run grader scripts.")] * len(scripts)
+        return [GraderKeys(problem="Grader scripts cannot be run here.")] * len(scripts)
     if not scripts:
         return []
     with ThreadPoolExecutor(min(AT_ONCE, len(scripts))) as pool:

@@ -44,10 +44,10 @@ def waive(
     task = lock(task_id)
     finding = _find(task, fingerprint, found)
     if finding.severity == "error":
-        raise WaiverError("An error has to be mended; only warnings and hints can be waived.")
+        raise WaiverError("Errors must be fixed; only warnings and hints can be dismissed.")
     reason = storable_text(reason)
     if not reason:
-        raise WaiverError("Say why this may stay: others will ask.")
+        raise WaiverError("Say why this is acceptable; others will ask.")
     Waiver.objects.update_or_create(
         task=task, fingerprint=fingerprint, defaults={"rule": finding.rule, "reason": reason, "by": by}
     )
@@ -63,7 +63,7 @@ def unwaive(task_id: int, fingerprint: str, *, by: User) -> None:
         _owner_only(task, by)
         gone += SetAside.objects.filter(task=task, fingerprint=fingerprint).delete()[0]
     if gone:
-        record(task, "unwaived", by=by, summary="A finding stands again.")
+        record(task, "unwaived", by=by, summary="Dismissal undone.")
 
 
 @transaction.atomic
@@ -76,16 +76,16 @@ def set_aside(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
     task = lock(task_id)
     finding = _find(task, fingerprint, None)
     if finding.severity != "error":
-        raise WaiverError("Only errors are set aside; warnings and hints are waived.")
+        raise WaiverError("This is for errors only; dismiss warnings and hints the usual way.")
     if finding.rule not in RULES or not RULES[finding.rule].judges_language:
-        raise WaiverError("This error is no matter of judgement: it has to be mended.")
+        raise WaiverError("This error is not a matter of judgement. It must be fixed.")
     _owner_only(task, by)
     revision = Revision.objects.filter(task=task, number=task.version).first()
     if revision and by.pk in authors_of(revision):
-        raise WaiverError("You wrote part of this version, so another owner has to set it aside.")
+        raise WaiverError("You wrote part of this version, so another owner has to dismiss it.")
     reason = storable_text(reason)
     if not reason:
-        raise WaiverError("Say why the check is wrong here: it is read at approval and in the release.")
+        raise WaiverError("Say why the check is wrong here; your reason is shown at approval and in the release.")
     SetAside.objects.update_or_create(
         task=task,
         fingerprint=fingerprint,
@@ -126,10 +126,10 @@ def _find(task: Task, fingerprint: str, found: Iterable[findings.Finding] | None
     there = Finding.objects.filter(task=task, fingerprint=fingerprint) if found is None else found
     finding = next((one for one in there if one.fingerprint == fingerprint), None)
     if finding is None:
-        raise WaiverError("The checks do not say this any more.")
+        raise WaiverError("The checks no longer report this.")
     return finding
 
 
 def _owner_only(task: Task, by: User) -> None:
     if not access.may(by, task.episode.persona.benchmark, "manage"):
-        raise WaiverError("Only an owner of the benchmark sets errors aside.")
+        raise WaiverError("Only an owner of the benchmark can dismiss errors.")

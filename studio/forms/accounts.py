@@ -8,8 +8,8 @@ from studio.models import User
 
 class LoginForm(AuthenticationForm):
     error_messages = {
-        "invalid_login": "Name and password do not fit together. Both are case-sensitive.",
-        "inactive": "This account is closed. Ask an owner of your benchmark.",
+        "invalid_login": "Incorrect username or password. Both are case-sensitive.",
+        "inactive": "This account is disabled. Ask an owner of your benchmark.",
     }
 
 
@@ -21,9 +21,9 @@ class AccountForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ["display_name", "email", "letter_keys"]
-        labels = {"letter_keys": "Use keys of one letter, such as j and k"}
+        labels = {"letter_keys": "Single-key shortcuts, such as j and k"}
         help_texts = {
-            "display_name": "What others see beside your reviews and comments.",
-            "letter_keys": "Switch them off if they act when you did not mean it, or if you write by voice. "
+            "display_name": "Shown next to your reviews and comments.",
+            "letter_keys": "Turn them off if you trigger them by accident or dictate text. "
             "Ctrl K, Enter and Esc keep working.",
         }

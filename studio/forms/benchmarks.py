@@ -12,23 +12,23 @@ from studio.domain.plan import PAPER, Plan, plan_problem
 from studio.models import Benchmark, Role, User
 
 PLAN: dict[str, tuple[str, str]] = {
-    "sessions": ("Sessions", "In one episode."),
-    "groups": ("Dependency groups", "Sessions that build on each other."),
-    "group_least": ("Smallest group", "Sessions, at least."),
-    "group_most": ("Largest group", "Sessions, at most."),
-    "standalone": ("Stand alone", "Sessions in no group."),
-    "signals": ("Begun by a signal", "Sessions, at least, that the user does not open."),
+    "sessions": ("Tasks", "In one episode."),
+    "groups": ("Dependency groups", "Tasks that build on each other."),
+    "group_least": ("Smallest group", "Minimum number of tasks."),
+    "group_most": ("Largest group", "Maximum number of tasks."),
+    "standalone": ("Standalone tasks", "Tasks in no group."),
+    "signals": ("Started by an event", "Minimum number of tasks not started by the user."),
 }
 """What a plan's numbers are called on the form, and what each counts."""
 
 
 class BenchmarkForm(forms.ModelForm):
     approvals_needed = forms.IntegerField(
-        label="Approvals a task needs",
+        label="Approvals required",
         min_value=1,
         max_value=20,
         initial=1,
-        help_text="How many people other than its authors must say yes.",
+        help_text="Approvals required from non-authors.",
     )
 
     class Meta:
@@ -40,12 +40,14 @@ class BenchmarkForm(forms.ModelForm):
         labels = {
             "slug": "Short name",
             "taxonomy": "Categories",
-            "review_by_list": "Reviewers must go through the list",
+            "review_by_list": "Require the review checklist",
         }
         help_texts = {
-            "slug": "Used in addresses and commands: letters, digits and hyphens. Empty: made from the name.",
-            "review_by_list": "Realistic, feasible, correct, well scoped: without all four ticked nobody can approve.",
-            "taxonomy": "What kinds of tasks there are; the paper's are A–R.",
+            "slug": "Used in URLs and commands: letters, digits and hyphens. Leave blank to generate from the name.",
+            "review_by_list": (
+                "Realistic, feasible, correct, well scoped: a task can only be approved with “Yes” to all four."
+            ),
+            "taxonomy": "The set of task categories; the paper uses A–R.",
         }
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
 
@@ -74,7 +76,7 @@ class BenchmarkForm(forms.ModelForm):
     def clean_slug(self) -> str:
         slug = self.cleaned_data["slug"] or self.instance.slug or slugify(self.cleaned_data.get("name", ""))[:80]
         if not slug:
-            raise forms.ValidationError("Give a short name: letters, digits and hyphens.")
+            raise forms.ValidationError("Enter a short name: letters, digits and hyphens.")
         return slug
 
     def clean(self) -> dict[str, Any]:
@@ -88,14 +90,14 @@ class BenchmarkForm(forms.ModelForm):
 class MemberForm(forms.Form):
     """Someone by their sign-in name, with the roles they shall have."""
 
-    username = forms.CharField(label="Name they sign in with", max_length=150)
+    username = forms.CharField(label="Username", max_length=150)
     roles = forms.MultipleChoiceField(choices=Role.choices, widget=forms.CheckboxSelectMultiple)
 
     def clean_username(self) -> User:
         name = self.cleaned_data["username"].strip()
         user = User.objects.filter(username=name, is_active=True).first()
         if user is None:
-            raise ValidationError(f"Nobody signs in as “{name}”. Whoever runs this studio can make the account.")
+            raise ValidationError(f"There is no user “{name}”. An administrator can create the account.")
         return user
 
 
@@ -118,12 +120,12 @@ class ImportForm(forms.Form):
     folder = SeveralFilesField(
         label="Or a folder",
         required=False,
-        help_text="The same, as it lies on your disk.",
+        help_text="The same, unzipped.",
         widget=SeveralFiles(attrs={"webkitdirectory": ""}),
     )
     paths = forms.CharField(required=False, widget=forms.HiddenInput(attrs={"data-paths": ""}))
     published = forms.BooleanField(
         required=False,
-        label="These tasks are published already: take them as approved elsewhere",
-        help_text="Their history will say so.",
+        label="These tasks are already published: mark as already approved",
+        help_text="This is recorded in their history.",
     )

@@ -67,9 +67,9 @@ def artifacts_of(
         if not path:
             complain(place, "Give the file a name.")
         elif any(one.path == path for one in found):
-            complain(place, f"“{path}” is here already: remove one of the two.")
+            complain(place, f"“{path}” is already listed. Remove one of the two.")
         elif has_reference and known is None:
-            complain(place, f"The reference of “{path}” did not arrive whole: attach it again.")
+            complain(place, f"The reference of “{path}” was not fully uploaded. Attach it again.")
         elif known and (why := why_not(path, (one.path for one in found if one.reference))):
             complain(place, why)
         reference = Content(sha256=known[0], size=known[1]) if known else None

@@ -67,7 +67,7 @@ def files_of(
         place = f"{name}.{row['key']}.path"
         known = content_of(row)
         if known is None:
-            complain(place, f"“{path or 'This file'}” did not arrive whole: add it again.")
+            complain(place, f"“{path or 'This file'}” was not fully uploaded. Add it again.")
             continue
         file = FileRef(
             path=path,

@@ -78,14 +78,14 @@ class NewPersonaForm(forms.Form):
         label="Short name",
         max_length=100,
         required=False,
-        help_text="Names the folder of an export, and stays as it is. Empty: made from the name.",
-        error_messages={"invalid": "Use letters, digits, spaces, dots, - and _, beginning with a letter or digit."},
+        help_text="Used as the export folder name; can't be changed later. Leave blank to generate from the name.",
+        error_messages={"invalid": "Use letters, digits, spaces, dots, - and _, starting with a letter or digit."},
     )
 
     def clean_user_id(self) -> str:
         short = self.cleaned_data["user_id"] or slugify(self.cleaned_data.get("name", "")).replace("-", "_")[:100]
         if not short:
-            raise forms.ValidationError("Give a name, or a short name in Latin letters or digits.")
+            raise forms.ValidationError("Enter a name, or a short name in Latin letters or digits.")
         return short
 
 
@@ -94,21 +94,21 @@ class NewTaskForm(forms.Form):
         max_length=300,
         required=False,
         widget=forms.TextInput(attrs={"autofocus": True}),
-        help_text="Empty: the title of what you begin with. A blank task and a starting point need one.",
+        help_text="Leave blank to keep the template's title. Required for a blank task or a starting point.",
     )
     initial_request = forms.CharField(
-        label="What the user writes",
+        label="Request",
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
         strip=False,
-        help_text="The first message, as this person would write it. Empty: that of what you begin with.",
+        help_text="The first message, as this person would write it. Leave blank to keep the template's request.",
     )
     task_id = forms.RegexField(
         r"^[\w][\w .-]*$",
         label="Id",
         max_length=150,
-        help_text="Names its folder when it is exported: letters, digits, - and _.",
-        error_messages={"invalid": "Use letters, digits, spaces, dots, - and _, beginning with a letter or digit."},
+        help_text="Used as its folder name in exports: letters, digits, - and _.",
+        error_messages={"invalid": "Use letters, digits, spaces, dots, - and _, starting with a letter or digit."},
     )
 
 

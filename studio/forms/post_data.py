@@ -109,7 +109,7 @@ def read_json(text: str) -> Any:
     """The value; raises ValueError, also for the words that Python takes for numbers and JSON does not."""
 
     def refuse(word: str) -> Any:
-        raise ValueError(f"{word} is no number there")
+        raise ValueError(f"{word} is not a valid number there")
 
     try:
         return json.loads(text, parse_constant=refuse)
@@ -143,9 +143,9 @@ def mapping_of(
             continue
         place = f"{prefix}.{row['key']}"
         if not name and not stays:
-            complain(f"{place}.name", "Give this a name.")
+            complain(f"{place}.name", "Enter a name.")
         elif name in result:
-            complain(f"{place}.name", f"“{name}” is there already: choose another name.")
+            complain(f"{place}.name", f"“{name}” already exists: choose another name.")
         if was is not None and was["kind"] == kind and keep(was["value"], text) == was["value"]:
             result[name] = stored[was_name]
         elif kind == "list":
@@ -154,7 +154,7 @@ def mapping_of(
             try:
                 result[name] = read_json(text)
             except ValueError as error:
-                complain(f"{place}.value", f"This does not read as JSON: {error}.")
+                complain(f"{place}.value", f"This is not valid JSON: {error}.")
                 result[name] = text
         else:
             result[name] = text

@@ -34,15 +34,15 @@ def payload_of(
     if not raw.strip():
         return {}
     if flaw := json_flaw(raw):
-        complain("payload_raw", f"This does not read as JSON. {flaw.sentence}")
+        complain("payload_raw", f"This is not valid JSON. {flaw.sentence}")
         return stored
     try:
         payload = read_json(raw)
     except ValueError as error:
-        complain("payload_raw", f"This does not read as JSON: {error}.")
+        complain("payload_raw", f"This is not valid JSON: {error}.")
         return stored
     if not isinstance(payload, dict):
-        complain("payload_raw", 'Write an object: names and values between { and }, such as {"event": "…"}.')
+        complain("payload_raw", 'Enter an object: names and values between { and }, such as {"event": "…"}.')
         return stored
     return payload
 
@@ -67,7 +67,10 @@ def turned(data: QueryDict, stored: JsonDict, to: str) -> QueryDict:
     else:
         way = name if name in WAYS else "rows"
     if way != "raw" and not all(map(_fits_a_line, payload)):
-        raise CannotTurn("payload_raw", "A name that is empty, has a line break or ends with a space is JSON only.")
+        raise CannotTurn(
+            "payload_raw",
+            ("Names that are empty, contain a line break or end with a space can only be entered as JSON."),
+        )
     changed = data.copy()
     for field in [field for field in data if field == "payload" or field.startswith(("payload.", "payload_raw"))]:
         del changed[field]

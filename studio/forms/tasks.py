@@ -161,7 +161,7 @@ def read_sheet(sheet: Sheet, base: TaskSpec) -> tuple[TaskSpec, dict[str, str]]:
     fields["assets"] = files_of(sheet.assets, base.assets, reading.complain, "assets")
     fields["expected_artifacts"] = artifacts_of(sheet.expected_artifacts, base.expected_artifacts, reading.complain)
     if not fields["task_id"].strip():
-        reading.complain("task_id", "Give the task an id: it names its folder.")
+        reading.complain("task_id", "Enter an id for the task; it is used as its folder name.")
     return base.model_copy(update=fields), reading.errors
 
 
@@ -226,7 +226,7 @@ class _Reading:
         except ValueError:
             weight = 0
         if not 0 < weight < float("inf"):
-            self.complain(place, "A weight is a number greater than 0.")
+            self.complain(place, "Enter a weight greater than 0.")
             return 1.0
         return weight
 
@@ -276,9 +276,9 @@ class _Reading:
                 "result": lines(old.result, row["result"]),
             }
             if not row["tool"].strip():
-                self.complain(f"tool_evidence.{row['key']}.tool", "Name the tool whose fields are shown.")
+                self.complain(f"tool_evidence.{row['key']}.tool", "Enter the tool whose fields are shown.")
             elif not values["call"] and not values["result"]:
-                self.complain(f"tool_evidence.{row['key']}.call", "Name at least one field of its calls or results.")
+                self.complain(f"tool_evidence.{row['key']}.call", "Enter at least one field of its calls or results.")
             result.append(old.model_copy(update=values))
         return tuple(result)
 

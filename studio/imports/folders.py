@@ -33,7 +33,12 @@ def read_folder(folder: Path, limits: Limits) -> Unpacked:
             try:
                 found.files[name] = path.read_bytes()
             except OSError as error:
-                _refuse(found, name, f"The file cannot be read: {error.strerror}.", "Give this user leave to read it.")
+                _refuse(
+                    found,
+                    name,
+                    (f"The file cannot be read: {error.strerror}."),
+                    "Give this user permission to read it.",
+                )
     found.errors += check_names(found.files, limits)
     return found if not found.errors else Unpacked(errors=found.errors)
 
@@ -45,7 +50,7 @@ def write_folder(files: Mapping[str, bytes], out: Path) -> None:
         raise ValueError(f"{problems[0].file}: {problems[0].message}")
     for top in sorted({"/".join(path.split("/")[:2]) for path in files}):
         if (out / top).exists():
-            raise NotEmpty(f"{out / top} is there already")
+            raise NotEmpty(f"{out / top} already exists")
     for path, content in files.items():
         target = out / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -45,7 +45,7 @@ def import_path(
             return _refused(found.errors)
         return _import(benchmark, _read(found.files), by=by, published=published, dry_run=dry_run)
     if path.stat().st_size > settings.UPLOAD_MAX_BYTES:
-        message = f"The file has {path.stat().st_size:,} bytes; at most {settings.UPLOAD_MAX_BYTES:,} are taken."
+        message = f"The file has {path.stat().st_size:,} bytes; the limit is {settings.UPLOAD_MAX_BYTES:,}."
         return _refused([Problem(file=path.name, message=message, mend="Import the personas one by one.")])
     return import_archive(benchmark, path.read_bytes(), name=path.stem, by=by, published=published, dry_run=dry_run)
 

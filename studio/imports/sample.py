@@ -16,7 +16,7 @@ from studio.models import Benchmark, Membership, Role, User
 SLUG = "sample"
 NAME = "Sample benchmark"
 PLAN = Plan(sessions=7, groups=2, standalone=3)
-DESCRIPTION = "Two personas of different fields, to learn from and to try things on."
+DESCRIPTION = "Two personas from different fields, to learn from and experiment with."
 
 
 _furnishers: list[Callable[[Benchmark], None]] = []

@@ -24,9 +24,9 @@ def zip_folder(files: Sequence[Upload], paths: str) -> bytes:
     except ValueError:
         names = None
     if not isinstance(names, list) or len(names) != len(files) or not all(isinstance(n, str) and n for n in names):
-        raise UploadRefused("The folder came without the paths of its files. Try again, or send it as a zip.")
+        raise UploadRefused("The folder arrived without its file paths. Try again, or upload it as a zip.")
     if sum(file.size for file in files) > settings.UPLOAD_MAX_UNPACKED_BYTES:
-        raise UploadRefused("The folder is larger than this studio takes. Import its personas one by one.")
+        raise UploadRefused("The folder exceeds the size limit. Import its personas one by one.")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, file in zip(names, files, strict=True):
@@ -59,7 +59,7 @@ def confirm(row: Import, *, by: User) -> ImportReport:
     """Carry out what was previewed. Once: the second time raises UploadRefused."""
     row = Import.objects.select_for_update().select_related("benchmark").get(pk=row.pk)
     if row.state != "previewed" or row.upload is None:
-        raise UploadRefused("This import was carried out or dropped already.")
+        raise UploadRefused("This import has already been completed or discarded.")
     report = import_archive(row.benchmark, bytes(row.upload), name=_stem(row.name), by=by, published=row.published)
     row.state, row.report, row.upload = "done" if report.ok else "refused", _plain(report), None
     row.save()

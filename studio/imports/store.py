@@ -31,7 +31,7 @@ from studio.models import (
 )
 from studio.notifications.notify import tell_of_import
 
-ELSEWHERE = "Taken over as approved elsewhere: it comes from a published benchmark."
+ELSEWHERE = "Marked as already approved: it comes from a published benchmark."
 
 
 class Storing:
@@ -99,7 +99,7 @@ class Storing:
         }
         for name in names:
             if (other := everyone.get(name.casefold(), name)) != name and name not in rows:
-                raise DraftRefused("user_id", f"There is a persona “{other}” already, which “{name}” must not replace.")
+                raise DraftRefused("user_id", f"A persona “{other}” already exists, which “{name}” cannot replace.")
         last = self.benchmark.personas.order_by("-position").values_list("position", flat=True).first() or 0
         new = Persona.objects.bulk_create(
             Persona(benchmark=self.benchmark, user_id=name, position=last + number)
@@ -201,7 +201,7 @@ class Storing:
 
     def _record(self, approved: int) -> None:
         new, updated = len(self.report.created), len(self.report.updated)
-        counts = {"new": new, "changed": updated, "as before": len(self.report.unchanged)}
+        counts = {"new": new, "changed": updated, "unchanged": len(self.report.unchanged)}
         what = ", ".join(f"{number} {how}" for how, number in counts.items() if number) or "no tasks"
         what = f"{what}."
         tell_of_import(self.benchmark, what, by=self.by)

@@ -20,8 +20,8 @@ def continued(read: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> E
         report.warnings.append(
             Problem(
                 file=f"{read.persona.user_id}/tasks/{task.task_id}",
-                message=f"“{task.task_id}” is in the studio and not among the files.",
-                mend="It stays as a draft outside the episode; retire it if it is not needed any more.",
+                message=f"“{task.task_id}” is in the studio but not among the files.",
+                mend="It stays as a draft outside the episode; retire it if it is no longer needed.",
             )
         )
     persona = read.persona

@@ -51,9 +51,9 @@ class ReportCommand(BaseCommand):
         try:
             return super().execute(*args, **options)
         except OperationalError as problem:
-            said = f"The database cannot be used: {' '.join(str(problem).split())}"
+            said = f"The database is not available: {' '.join(str(problem).split())}"
             self._cannot_run(
-                said, "See that it runs, and that DATABASE_URL names it.", as_json=bool(options.get("json"))
+                said, "Check that it is running and that DATABASE_URL points to it.", as_json=bool(options.get("json"))
             )
 
     def _cannot_run(self, message: str, mend: str, *, as_json: bool) -> NoReturn:
@@ -86,7 +86,7 @@ class ReportCommand(BaseCommand):
         if found is None:
             known = ", ".join(Benchmark.objects.values_list("slug", flat=True)) or "none yet"
             self.called_wrongly(
-                f"There is no benchmark “{slug}”.", f"Those there are: {known}.", as_json=as_json, document=document
+                f"There is no benchmark “{slug}”.", f"Available: {known}.", as_json=as_json, document=document
             )
         return found
 

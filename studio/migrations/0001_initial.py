@@ -224,7 +224,7 @@ class Migration(migrations.Migration):
             name='Review',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('decision', models.CharField(choices=[('approved', 'Approved'), ('changes_requested', 'Changes requested'), ('approved_elsewhere', 'Approved elsewhere')], max_length=20)),
+                ('decision', models.CharField(choices=[('approved', 'Approved'), ('changes_requested', 'Changes requested'), ('approved_elsewhere', 'Already approved')], max_length=20)),
                 ('text', models.TextField(blank=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('reviewer', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to=settings.AUTH_USER_MODEL)),
@@ -304,7 +304,7 @@ class Migration(migrations.Migration):
                 ('uid', models.UUIDField(default=uuid.uuid4, editable=False)),
                 ('position', models.PositiveIntegerField()),
                 ('content', models.TextField()),
-                ('scope', models.CharField(choices=[('session_local', 'This session'), ('persistent', 'Persistent')], default='session_local', max_length=20)),
+                ('scope', models.CharField(choices=[('session_local', 'This session only'), ('persistent', 'Persistent')], default='session_local', max_length=20)),
                 ('initial_status', models.CharField(choices=[('not_provided', 'Not provided'), ('provided', 'Provided')], default='not_provided', max_length=20)),
                 ('recoverable_from', studio.models.fields.OrderedJSONField(blank=True, default=list)),
                 ('source', studio.models.fields.OrderedJSONField(blank=True, default=dict)),

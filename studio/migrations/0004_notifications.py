@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
             name='Notification',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mentioned', 'Somebody mentions you in a remark'), ('review_asked', 'A task waits for a review you may give'), ('changes_requested', 'Changes are asked of a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit is done'), ('pilot_ended', 'A pilot you started has ended'), ('audit_opened', 'An audit is open for you')], max_length=20)),
+                ('kind', models.CharField(choices=[('mentioned', 'Someone mentions you in a comment'), ('review_asked', 'A task is ready for a review you can give'), ('changes_requested', 'Changes are requested on a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit has finished'), ('pilot_ended', 'A pilot you started has ended'), ('audit_opened', 'An audit is open for you')], max_length=20)),
                 ('text', models.TextField()),
                 ('address', models.CharField(max_length=500)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -50,8 +50,8 @@ class Migration(migrations.Migration):
             name='NotificationChoice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('mentioned', 'Somebody mentions you in a remark'), ('review_asked', 'A task waits for a review you may give'), ('changes_requested', 'Changes are asked of a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit is done'), ('pilot_ended', 'A pilot you started has ended'), ('audit_opened', 'An audit is open for you')], max_length=20)),
-                ('how', models.CharField(choices=[('email', 'Inbox and e-mail'), ('inbox', 'Inbox'), ('not', 'Not at all')], max_length=10)),
+                ('kind', models.CharField(choices=[('mentioned', 'Someone mentions you in a comment'), ('review_asked', 'A task is ready for a review you can give'), ('changes_requested', 'Changes are requested on a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit has finished'), ('pilot_ended', 'A pilot you started has ended'), ('audit_opened', 'An audit is open for you')], max_length=20)),
+                ('how', models.CharField(choices=[('email', 'Inbox and email'), ('inbox', 'Inbox'), ('not', 'Off')], max_length=10)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notification_choices', to=settings.AUTH_USER_MODEL)),
             ],
             options={

@@ -162,7 +162,7 @@ class Migration(migrations.Migration):
             name='Assignment',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('part', models.CharField(choices=[('writer', 'Writer'), ('reviewer', 'Reviewer')], max_length=10)),
+                ('part', models.CharField(choices=[('writer', 'Author'), ('reviewer', 'Reviewer')], max_length=10)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
@@ -227,12 +227,12 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='notification',
             name='kind',
-            field=models.CharField(choices=[('mentioned', 'Somebody mentions you in a remark'), ('remarked', 'A remark on a task you write'), ('answered', 'Somebody answers you, or applies what you suggested'), ('assigned', 'A task is given to you to write or to review'), ('review_asked', 'A task waits for a review you may give'), ('changes_requested', 'Changes are asked of a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit is done'), ('pilot_ended', 'A pilot you started has ended'), ('audit_opened', 'An audit is open for you')], max_length=20),
+            field=models.CharField(choices=[('mentioned', 'Someone mentions you in a comment'), ('remarked', 'A comment on a task you write'), ('answered', 'Someone replies to you or applies your suggestion'), ('assigned', 'A task is assigned to you'), ('review_asked', 'A task is ready for a review you can give'), ('changes_requested', 'Changes are requested on a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit has finished'), ('pilot_ended', 'A pilot you started has ended'), ('audit_opened', 'An audit is open for you')], max_length=20),
         ),
         migrations.AlterField(
             model_name='notificationchoice',
             name='kind',
-            field=models.CharField(choices=[('mentioned', 'Somebody mentions you in a remark'), ('remarked', 'A remark on a task you write'), ('answered', 'Somebody answers you, or applies what you suggested'), ('assigned', 'A task is given to you to write or to review'), ('review_asked', 'A task waits for a review you may give'), ('changes_requested', 'Changes are asked of a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit is done'), ('pilot_ended', 'A pilot you started has ended'), ('audit_opened', 'An audit is open for you')], max_length=20),
+            field=models.CharField(choices=[('mentioned', 'Someone mentions you in a comment'), ('remarked', 'A comment on a task you write'), ('answered', 'Someone replies to you or applies your suggestion'), ('assigned', 'A task is assigned to you'), ('review_asked', 'A task is ready for a review you can give'), ('changes_requested', 'Changes are requested on a task you wrote'), ('approved', 'A task you wrote is approved'), ('edited_after', 'A task you approved is edited'), ('imported', 'An import into a benchmark you edit has finished'), ('pilot_ended', 'A pilot you started has ended'), ('audit_opened', 'An audit is open for you')], max_length=20),
         ),
         migrations.AddIndex(
             model_name='comment',

@@ -219,7 +219,7 @@ class HiddenIntent(models.Model):
     scope = models.CharField(
         max_length=20,
         default="session_local",
-        choices=[("session_local", "This session"), ("persistent", "Persistent")],
+        choices=[("session_local", "This session only"), ("persistent", "Persistent")],
     )
     initial_status = models.CharField(
         max_length=20, default="not_provided", choices=[("not_provided", "Not provided"), ("provided", "Provided")]

@@ -9,16 +9,16 @@ class Notification(models.Model):
     """One thing that happened and that one person should know of."""
 
     class Kind(models.TextChoices):
-        MENTIONED = "mentioned", "Somebody mentions you in a remark"
-        REMARKED = "remarked", "A remark on a task you write"
-        ANSWERED = "answered", "Somebody answers you, or applies what you suggested"
-        SETTLED = "settled", "A remark you took part in is settled, or taken up again"
-        ASSIGNED = "assigned", "A task is given to you to write or to review"
-        REVIEW_ASKED = "review_asked", "A task waits for a review you may give"
-        CHANGES_REQUESTED = "changes_requested", "Changes are asked of a task you wrote"
+        MENTIONED = "mentioned", "Someone mentions you in a comment"
+        REMARKED = "remarked", "A comment on a task you write"
+        ANSWERED = "answered", "Someone replies to you or applies your suggestion"
+        SETTLED = "settled", "A thread you took part in is resolved or reopened"
+        ASSIGNED = "assigned", "A task is assigned to you"
+        REVIEW_ASKED = "review_asked", "A task is ready for a review you can give"
+        CHANGES_REQUESTED = "changes_requested", "Changes are requested on a task you wrote"
         APPROVED = "approved", "A task you wrote is approved"
         EDITED_AFTER = "edited_after", "A task you approved is edited"
-        IMPORTED = "imported", "An import into a benchmark you edit is done"
+        IMPORTED = "imported", "An import into a benchmark you edit has finished"
         PILOT_ENDED = "pilot_ended", "A pilot you started has ended"
         AUDIT_OPENED = "audit_opened", "An audit is open for you"
 
@@ -48,9 +48,9 @@ class NotificationChoice(models.Model):
     """How one person wants to be told of one kind; without a row: in the inbox and by e-mail."""
 
     class How(models.TextChoices):
-        EMAIL = "email", "Inbox and e-mail"
+        EMAIL = "email", "Inbox and email"
         INBOX = "inbox", "Inbox"
-        NOT = "not", "Not at all"
+        NOT = "not", "Off"
 
     user = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="notification_choices")
     kind = models.CharField(max_length=20, choices=Notification.Kind.choices)

@@ -15,7 +15,7 @@ class Review(models.Model):
     class Decision(models.TextChoices):
         APPROVED = "approved", "Approved"
         CHANGES_REQUESTED = "changes_requested", "Changes requested"
-        APPROVED_ELSEWHERE = "approved_elsewhere", "Approved elsewhere"
+        APPROVED_ELSEWHERE = "approved_elsewhere", "Already approved"
 
     revision = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, related_name="reviews")
     reviewer = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="reviews")
@@ -45,7 +45,7 @@ class Assignment(models.Model):
     """
 
     class Part(models.TextChoices):
-        WRITER = "writer", "Writer"
+        WRITER = "writer", "Author"
         REVIEWER = "reviewer", "Reviewer"
 
     task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, related_name="assignments")

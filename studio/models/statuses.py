@@ -6,7 +6,7 @@ STATUSES: dict[str, tuple[str, str, str]] = {
     "in_review": ("warn", "◔", "in review"),
     "changes_requested": ("bad", "↺", "changes requested"),
     "approved": ("good", "◉", "approved"),
-    "approved_elsewhere": ("good", "◉", "approved elsewhere"),
+    "approved_elsewhere": ("good", "◉", "already approved"),
     "released": ("info", "■", "released"),
     "retired": ("", "□", "retired"),
     # of an intent in a session
@@ -29,12 +29,12 @@ STATUSES: dict[str, tuple[str, str, str]] = {
     "error": ("bad", "✕", "error"),
     "warning": ("warn", "▲", "warning"),
     "hint": ("info", "i", "hint"),
-    "clean": ("good", "✓", "nothing found"),
+    "clean": ("good", "✓", "no findings"),
     # of an import
     "created": ("good", "+", "new"),
     "updated": ("info", "~", "changed"),
     "unchanged": ("", "=", "unchanged"),
-    "previewed": ("warn", "◔", "waiting for your yes"),
+    "previewed": ("warn", "◔", "awaiting confirmation"),
     "done": ("good", "●", "imported"),
     "refused": ("bad", "✕", "refused"),
     "dropped": ("", "□", "dropped"),

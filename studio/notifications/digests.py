@@ -57,20 +57,20 @@ def _send(person: User) -> Digest | None:
 
 def write(person: User, rows: Sequence[Notification]) -> str:
     """The e-mail's text: what happened in each benchmark, the oldest first."""
-    lines = [f"Hello {person},", "", "since the last e-mail:"]
+    lines = [f"Hello {person},", "", "since the last email:"]
     benchmark = None
     for row in rows[:SHOWN]:
         if row.benchmark_id != benchmark:
             benchmark = row.benchmark_id
             lines += ["", str(row.benchmark), "-" * len(str(row.benchmark))]
-        lines.append(f"* {row.actor or 'The studio'} {' '.join(row.text.split())}")
+        lines.append(f"* {row.actor or ''} {' '.join(row.text.split())}".replace("*  ", "* "))
         lines.append(f"  {settings.PUBLIC_ADDRESS}{place_of(row)}")
     if len(rows) > SHOWN:
         lines += ["", f"And {len(rows) - SHOWN} more in your inbox."]
     lines += [
         "",
         f"Your inbox: {settings.PUBLIC_ADDRESS}/inbox/",
-        f"What you are told: {settings.PUBLIC_ADDRESS}/settings/notifications/",
+        f"Notification settings: {settings.PUBLIC_ADDRESS}/settings/notifications/",
         "",
     ]
     return "\n".join(lines)

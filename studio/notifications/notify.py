@@ -106,7 +106,7 @@ def tell_of_remark(remark: Comment, *, told_before: str = "") -> None:
     mentioned = _mentioned(remark, told_before)
     if not told_before and remark.reply_to_id is None:
         words = _short(remark.text or "a suggestion")
-        text = f"remarks on “{remark.task}”: {words}"
+        text = f"commented on “{remark.task}”: {words}"
         writers = writers_of(remark.task) - mentioned
         _tell_of_task(remark.task, writers, Kind.REMARKED, text, by=remark.author, anchor=f"#remark-{remark.pk}")
 
@@ -117,14 +117,14 @@ def tell_of_answer(answer: Comment) -> None:
     assert root is not None
     mentioned = _mentioned(answer, "")
     others = people_in(root)
-    text = f"answers on “{answer.task}”: {_short(answer.text)}"
+    text = f"replied on “{answer.task}”: {_short(answer.text)}"
     _tell_of_task(answer.task, others - mentioned, Kind.ANSWERED, text, by=answer.author, anchor=f"#remark-{root.pk}")
 
 
 def tell_of_settling(root: Comment, *, by: User, settled: bool) -> None:
     """Those who took part in the talk."""
-    done = "settled" if settled else "took up again"
-    text = f"{done} a remark on “{root.task}”: {_short(root.text or root.words)}"
+    done = "settled" if settled else "reopened"
+    text = f"{done} a comment on “{root.task}”: {_short(root.text or root.words)}"
     _tell_of_task(root.task, people_in(root), Kind.SETTLED, text, by=by, anchor=f"#remark-{root.pk}")
 
 
@@ -151,7 +151,7 @@ def _mentioned(remark: Comment, told_before: str) -> set[int]:
     if not (names := mentioned_in(remark.text) - mentioned_in(told_before)):
         return set()
     people = set(User.objects.filter(username__in=names).values_list("pk", flat=True))
-    text = f"mentions you in a remark on “{remark.task}”: {_short(remark.text)}"
+    text = f"mentioned you in a comment on “{remark.task}”: {_short(remark.text)}"
     anchor = f"#remark-{remark.reply_to_id or remark.pk}"
     _tell_of_task(remark.task, people, Kind.MENTIONED, text, by=remark.author, anchor=anchor)
     return people
@@ -173,12 +173,12 @@ def tell_of_submissions(tasks: Sequence[Task], authors: Mapping[int, Collection[
         for task in own:
             wrote = set(authors[task.pk])
             people = frozenset(asked.get(task.pk, set()) - wrote or may - wrote)
-            messages.append(Message(people, f"asks for a review of “{task}”.", task.get_absolute_url(), task))
+            messages.append(Message(people, f"asked for a review of “{task}”.", task.get_absolute_url(), task))
         tell_many(messages, Kind.REVIEW_ASKED, benchmark=benchmark, by=by)
 
 
 def tell_of_changes(task: Task, authors: Collection[int], words: str, *, by: User) -> None:
-    _tell_of_task(task, authors, Kind.CHANGES_REQUESTED, f"asks for changes of “{task}”: {_short(words)}", by=by)
+    _tell_of_task(task, authors, Kind.CHANGES_REQUESTED, f"requested changes to “{task}”: {_short(words)}", by=by)
 
 
 def tell_of_approval(task: Task, authors: Collection[int], *, by: User) -> None:
@@ -203,7 +203,7 @@ def tell_of_edits(edited: Mapping[int, int], *, by: User | None) -> None:
     for task in Task.objects.select_related("episode__persona__benchmark").filter(pk__in=approvers):
         by_benchmark.setdefault(task.episode.persona.benchmark_id, []).append(task)
     for benchmark, tasks in by_benchmark.items():
-        said = "edited “{}”, of which you approved version {}. It needs a review again."
+        said = "edited “{}”, of which you approved version {}. It needs another review."
         tell_many(
             [
                 Message(

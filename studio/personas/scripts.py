@@ -45,7 +45,7 @@ def create_script(persona_id: int, name: str, source: str, *, by: User, task_id:
     with transaction.atomic():
         row = Persona.objects.select_for_update().get(pk=persona_id)
         if any(one.path.casefold() == path.casefold() for one in row.grader_scripts.all()):
-            raise DraftRefused("name", f"There is a script “{name}” already. Choose another name, or open that one.")
+            raise DraftRefused("name", f"A script “{name}” already exists. Choose another name, or open that one.")
         _write(row, lambda spec: [*spec.scripts, _stored(path, source)], (), by=by, note=f"New grader script {name}.")
         if task_id is not None:
             task = Task.objects.select_for_update(of=("self",)).select_related("group").get(

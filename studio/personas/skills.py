@@ -21,17 +21,17 @@ def save_skill(persona_id: int, name: str, text: str, *, was: str = "", by: User
     row, episode = _locked(persona_id)
     skills = {skill.name: skill for skill in episode.persona.skills}
     if was and was not in skills:
-        raise DraftRefused("name", f"There is no skill “{was}” any more: somebody deleted or renamed it.")
+        raise DraftRefused("name", f"The skill “{was}” no longer exists; someone deleted or renamed it.")
     if not name.strip():
-        raise DraftRefused("name", "Give the skill a name: it names its folder.")
+        raise DraftRefused("name", "Enter a name for the skill; it is used as its folder name.")
     if any(other.casefold() == name.casefold() for other in skills if other != was):
-        raise DraftRefused("name", f"There is a skill “{name}” already: choose another name.")
+        raise DraftRefused("name", f"A skill “{name}” already exists. Choose another name.")
     if was and name != was:
         _refuse_named(episode, was, "renamed")
     if not text.strip():
         raise DraftRefused("text", "Write what the assistant should do when it uses this skill.")
     if "\0" in text:
-        raise DraftRefused("text", "This contains the character U+0000: remove it.")
+        raise DraftRefused("text", "This contains the character U+0000. Remove it.")
     content = text.encode("utf-8", "replace")
     main = FileRef(path=MAIN, sha256=Blob.objects.keep([content])[0], size=len(content))
     others = [file for file in skills[was].files if file.path != MAIN] if was else []
@@ -63,7 +63,7 @@ def _locked(persona_id: int) -> tuple[Persona, EpisodeSpec]:
 def _refuse_named(episode: EpisodeSpec, name: str, done: str) -> None:
     if tasks := tasks_naming(episode, name):
         named = ", ".join(f"“{task}”" for task in tasks[:8]) + (f" and {len(tasks) - 8} more" if len(tasks) > 8 else "")
-        raise DraftRefused("name", f"“{name}” cannot be {done} while {named} pick it: take it out of them first.")
+        raise DraftRefused("name", f"“{name}” cannot be {done} while {named} use it. Remove it from them first.")
 
 
 def _save(row: Persona, episode: EpisodeSpec, skills: dict[str, Skill], *, by: User, note: str) -> PersonaRevision:

@@ -72,7 +72,7 @@ def other_lacks(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Lack
         lacks.append(
             Lack(
                 "No task has a category.",
-                "Choose one for each: results are told by category.",
+                "Choose one for each; results are reported by category.",
                 reverse("studio:tasks", args=[benchmark.slug]),
                 "All tasks",
             )
@@ -83,7 +83,7 @@ def other_lacks(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Lack
             Lack(
                 f"{len(empty)} of {len(rows)} categories {'has' if len(empty) == 1 else 'have'} no task: "
                 f"{', '.join(empty)}.",
-                "Write a session of that kind, or leave them empty on purpose.",
+                "Write a task of that kind, or leave them empty on purpose.",
                 f"{here}#categories",
                 "Categories",
             )
@@ -93,7 +93,7 @@ def other_lacks(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Lack
         lacks.append(
             Lack(
                 f"{without} task{'' if without == 1 else 's'} {'has' if without == 1 else 'have'} no category.",
-                "Choose one: results are told by category.",
+                "Choose one; results are reported by category.",
                 f"{tasks}?{urlencode({'category': 'none'})}",
                 "These tasks",
             )
@@ -102,8 +102,8 @@ def other_lacks(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Lack
         if idle and (persona := personas.get(pk)):
             lacks.append(
                 Lack(
-                    f"{persona}: {idle} of {bound} tools {'is' if idle == 1 else 'are'} named by no task.",
-                    "Tools nobody needs make an agent choose; too many only cost it words.",
+                    f"{persona}: {idle} of {bound} tools {'is' if idle == 1 else 'are'} used by no task.",
+                    "Unused tools add distractors for the agent; too many only cost tokens.",
                     reverse("studio:profile", args=[benchmark.slug, persona.user_id]) + "#tools",
                     "Its tools",
                 )
@@ -114,7 +114,7 @@ def other_lacks(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Lack
 def _lack(persona: Persona, gap: Gap, board: str) -> Lack:
     if gap.kind == "sessions" and gap.unfinished:
         address = reverse("studio:task_new", args=[persona.benchmark.slug, persona.user_id])
-        return Lack(gap.message, gap.mend, address, "New session", unfinished=True)
+        return Lack(gap.message, gap.mend, address, "New task", unfinished=True)
     if gap.tasks:
         return Lack(gap.message, gap.mend, f"{board}?task={gap.tasks[0]}", "On the board", gap.unfinished)
     return Lack(gap.message, gap.mend, board, "Board", gap.unfinished)

@@ -82,7 +82,7 @@ def register(name: str, source: Source) -> None:
 def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, most: int = SHOWN) -> list[Group]:
     """Everything that waits for the person, kind by kind; kinds without anything are left out."""
     groups = [
-        _group("sent-back", "Changes asked of you", tasks_sent_back(user, benchmarks), most),
+        _group("sent-back", "Changes requested", tasks_sent_back(user, benchmarks), most),
         _group("reviews", "To review", tasks_to_review(user, benchmarks), most),
         *(group for source in _sources.values() for group in source(user, benchmarks, most)),
         _group("drafts", "Your drafts", drafts_to_write(user, benchmarks).exclude(state="changes_requested"), most),
@@ -98,7 +98,7 @@ def _group(key: str, title: str, tasks: QuerySet[Task], most: int) -> Group:
 
 def _item(task: Task) -> Item:
     persona = task.episode.persona
-    says = "you are asked" if getattr(task, "mine", False) else ""
+    says = "assigned to you" if getattr(task, "mine", False) else ""
     return Item(str(task), task.get_absolute_url(), f"{persona.benchmark} · {persona}", task.state, says)
 
 

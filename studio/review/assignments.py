@@ -86,7 +86,7 @@ def set_people(task_id: int, *, by: User, writer: User | None, reviewers: Sequen
     found = candidates(task.episode.persona.benchmark)
     if writer:
         if writer in reviewers:
-            raise AssigningRefused(f"{writer} cannot write and review the same task.")
+            raise AssigningRefused(f"{writer} cannot be both author and reviewer of the same task.")
         refuse_unfit(writer, Part.WRITER, found)
     had = set(task.assignments.filter(part=Part.REVIEWER).values_list("user", flat=True))
     authors = authors_of_newest([task])[task.pk]
@@ -103,7 +103,7 @@ def set_people(task_id: int, *, by: User, writer: User | None, reviewers: Sequen
 def refuse_unfit(user: User, part: str, found: Mapping[str, Sequence[Candidate]]) -> None:
     if user.pk not in {one.user.pk for one in found[part]}:
         what = "write" if part == Part.WRITER else "review"
-        raise AssigningRefused(f"{user} may not {what} tasks here: an owner can add the role.")
+        raise AssigningRefused(f"{user} is not allowed to {what} tasks here. An owner can add the role.")
 
 
 def name_people(tasks: Sequence[Task], part: str, wanted: Mapping[int, set[int]], *, by: User) -> None:

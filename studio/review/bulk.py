@@ -33,15 +33,15 @@ __all__ = [
 
 DOES = {
     "category": "Set the category",
-    "group": "Move into a group",
+    "group": "Move to a group",
     "tools": "Set the tools",
     "skills": "Set the skills",
-    "writer": "Say who writes",
-    "reviewer": "Say who reviews",
+    "writer": "Assign an author",
+    "reviewer": "Assign a reviewer",
     "submit": "Submit for review",
     "withdraw": "Withdraw from review",
     "retire": "Retire",
-    "reopen": "Make retired tasks drafts again",
+    "reopen": "Restore retired tasks",
 }
 ASKED = ("group", "tools", "skills")
 """Changes whose value is asked for once the tasks are known."""
@@ -116,7 +116,7 @@ def _rewrite(todo: list[Task], does: str, value: str, *, by: User) -> None:
         specs = load_tasks(todo)
         wanted = value if does == "category" else tuple(filter(None, value.split("\n")))
         pairs = [(task, specs[task.pk].model_copy(update={does: wanted})) for task in todo]
-        save_tasks(pairs, by=by, note="Changed with others.")
+        save_tasks(pairs, by=by, note="Changed in bulk.")
         refresh_findings({task.episode.persona_id: task.episode.persona for task in todo}.values())
 
 
@@ -134,4 +134,4 @@ def _still(line: Line, seen: int | None) -> Line:
     """Refused if somebody saved the task since it was looked at."""
     if seen is None or seen == line.task.version:
         return line
-    return replace(line, refusal=f"It was saved since: this is version {line.task.version} now.")
+    return replace(line, refusal=f"It has been saved since; it is now at version {line.task.version} now.")

@@ -58,7 +58,7 @@ def categories_of(benchmark: Benchmark) -> dict[str, str]:
 def line_of(row: Task, before: str, after: str, refusal: str = "") -> Line:
     """Of a change that makes a version."""
     settled = row.state in ENDED_BY_EDITS and before != after and not refusal
-    return Line(row, before, after, "Becomes a draft and needs a review again." if settled else "", refusal)
+    return Line(row, before, after, "Becomes a draft and needs another review." if settled else "", refusal)
 
 
 def step_lines(rows: list[Task], does: str, by: User | None) -> list[Line]:
@@ -71,14 +71,14 @@ def step_lines(rows: list[Task], does: str, by: User | None) -> list[Line]:
         if does == "submit" and row.state not in OPEN:
             refusal = "Only a draft can be submitted."
         elif does == "submit" and row.pk in unsaved:
-            refusal = "Your words in it are in no version yet. Open it and save them first."
+            refusal = "It has unsaved changes of yours. Open it and save them first."
         elif does == "submit" and (errors := getattr(row, "n_errors", 0)):
             what = "an error" if errors == 1 else f"{errors} errors"
-            note = f"The checks find {what}: it cannot be approved like this."
+            note = f"The checks find {what}; it cannot be approved until they are fixed."
         elif does == "withdraw" and row.state != TaskState.IN_REVIEW:
             refusal = "It is not in review."
         elif does == "retire" and row.state != TaskState.RETIRED and row.position is not None:
-            refusal = "It has a place in the episode. Take it out on the board first."
+            refusal = "It is in the episode. Take it out on the board first."
         elif does == "reopen" and row.state != TaskState.RETIRED:
             refusal = "It is not retired."
         lines.append(Line(row, str(row.get_state_display()), after, note, refusal))
@@ -87,7 +87,7 @@ def step_lines(rows: list[Task], does: str, by: User | None) -> list[Line]:
 
 def group_lines(rows: list[Task], value: str) -> list[Line]:
     if "\0" in value or len(" ".join(value.split())) > LONGEST_NAME:
-        raise BulkRefused(f"A group's name has at most {LONGEST_NAME} characters: shorten it.")
+        raise BulkRefused(f"A group name can have at most {LONGEST_NAME} characters. Shorten it.")
     name = " ".join(value.split()) or "none"
     return [line_of(row, row.group.name or "none" if row.group else "none", name) for row in rows]
 
@@ -128,7 +128,7 @@ def people_lines(benchmark: Benchmark, rows: list[Task], does: str, value: str) 
     part, found = PARTS[does], assignments.candidates(benchmark)[PARTS[does]]
     known = {one.user.username: one.user for one in found}
     if value and value != FEWEST and value not in known:
-        raise BulkRefused("Choose somebody who may do this here.")
+        raise BulkRefused("Choose someone who is allowed to do this here.")
     named: dict[tuple[int, str], dict[int, str]] = {}
     for one in Assignment.objects.filter(task__in=rows).select_related("user"):
         named.setdefault((one.task_id, one.part), {})[one.user_id] = str(one.user)
@@ -143,7 +143,7 @@ def people_lines(benchmark: Benchmark, rows: list[Task], does: str, value: str) 
         user, refusal = known.get(value), ""
         if value == FEWEST:
             user = min(fit, key=lambda one: busy[one.pk], default=None)
-            refusal = "" if user else "There is nobody who may and did not write it."
+            refusal = "" if user else "No eligible person: everyone who may do this wrote part of it."
         elif user and user not in fit:
             refusal = f"{user} {'reviews' if does == 'writer' else 'writes'} it."
         before, after = ", ".join(sorted(had.values())) or "nobody", str(user or "nobody")

@@ -16,14 +16,15 @@ class Question:
 
 POINTS = {
     "realistic": Question(
-        "Realistic", "Would somebody in this role ask for this, in these words, and leave just this unsaid?"
+        "Realistic", "Would someone in this role ask for this, in these words, and leave exactly this unsaid?"
     ),
     "feasible": Question(
-        "Feasible", "Can it be done with the files, tools and skills that are there, and every intent be found out?"
+        "Feasible", "Can it be done with the available files, tools and skills, and can every intent be found out?"
     ),
-    "correct": Question("Correct", "Is how it wants things done right in this field, and does the checklist agree?"),
+    "correct": Question("Correct", "Is what it asks for correct in this field, and does the checklist agree?"),
     "well_scoped": Question(
-        "Well scoped", "Is it one piece of work: enough to need asking, and little enough to be judged with certainty?"
+        "Well scoped",
+        ("Is it one piece of work, large enough to need clarification and small enough to judge with certainty?"),
     ),
 }
 

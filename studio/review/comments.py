@@ -44,14 +44,14 @@ def remark(
     if not text and suggestion is None:
         raise PublishingRefused("Write something first.")
     if (field and field not in TALKED_OF) or (item_uid and field not in ROWS):
-        raise PublishingRefused("There is no such place in a task: choose another one.")
+        raise PublishingRefused("There is no such field in a task. Choose another one.")
     where = (field, str(item_uid or ""))
     texts = texts_of(load_task(task).to_json())
     if item_uid and where not in texts:
-        raise NotThere("That row is not in the newest version: save first, or choose another place.")
+        raise NotThere("That row is not in the newest version. Save first, or choose another field.")
     anchor = _anchor(where, texts, words, whole=suggestion is not None)
     if suggestion is not None and suggestion == anchor.words:
-        raise PublishingRefused("The suggestion says what stands there already: change it.")
+        raise PublishingRefused("The suggestion is identical to the current text. Change it.")
     made = Comment.objects.create(
         task=task,
         revision=task.revisions.defer("spec").filter(number=task.version).first(),
@@ -76,7 +76,7 @@ def answer(root: Comment, *, by: User, text: str) -> Comment:
         raise PublishingRefused("Write something first.")
     root = root.reply_to or root
     if root.deleted_at and not root.replies.filter(deleted_at=None).exists():
-        raise PublishingRefused("This remark was taken back in the meantime.")
+        raise PublishingRefused("This comment was deleted in the meantime.")
     made = Comment.objects.create(task_id=root.task_id, revision_id=None, reply_to=root, text=text, author=by)
     notify.tell_of_answer(made)
     return made
@@ -90,10 +90,10 @@ def rewrite(remark: Comment, *, by: User, text: str, suggestion: str | None = No
     remark.text = written(text)
     if suggestion is not None and remark.suggestion is not None:
         if remark.applied_in_id:
-            raise PublishingRefused("This suggestion is in a version already: make a new one.")
+            raise PublishingRefused("This suggestion has already been applied. Make a new one.")
         remark.suggestion = written(suggestion, strip=False)
     if not remark.text and remark.suggestion is None:
-        raise PublishingRefused("Write something, or take the remark back.")
+        raise PublishingRefused("Write something, or delete the comment.")
     remark.edited_at = timezone.now()
     remark.save(update_fields=["text", "suggestion", "edited_at"])
     notify.tell_of_remark(remark, told_before=before)
@@ -104,7 +104,7 @@ def take_back(remark: Comment, *, by: User) -> None:
     """Remove one's own words; answers stay."""
     remark = _own(remark, by)
     if remark.applied_in_id:
-        raise PublishingRefused("This suggestion is in a version, and its history stays: settle it instead.")
+        raise PublishingRefused("This suggestion has been applied and stays in the history. Resolve it instead.")
     remark.text, remark.suggestion, remark.deleted_at = "", None, timezone.now()
     remark.save(update_fields=["text", "suggestion", "deleted_at"])
 
@@ -127,12 +127,12 @@ def _anchor(where: Where, texts: Mapping[Where, str], words: Quote | None, *, wh
     text = texts.get(where)
     if text is None:
         if words or whole:
-            raise PublishingRefused("Words can be chosen in a text: choose another place.")
+            raise PublishingRefused("Text can only be quoted from text fields. Choose another field.")
         return Quote("")
     if words and words.words:
         span = find(words, text)
         if span is None:
-            raise NotThere("The newest version does not say these words: save first, then remark on them.")
+            raise NotThere("The newest version does not contain this text. Save first, then comment on it.")
         return quote(text, span.start, span.end)
     return Quote(text) if whole else Quote("")
 
@@ -140,9 +140,9 @@ def _anchor(where: Where, texts: Mapping[Where, str], words: Quote | None, *, wh
 def _own(remark: Comment, by: User) -> Comment:
     remark = Comment.objects.select_for_update(of=("self",)).select_related("task").get(pk=remark.pk)
     if remark.author_id != by.pk:
-        raise PublishingRefused("Only who wrote it can change it.")
+        raise PublishingRefused("Only its author can edit it.")
     if remark.deleted_at:
-        raise PublishingRefused("It was taken back already.")
+        raise PublishingRefused("It was already deleted.")
     return remark
 
 
@@ -151,7 +151,7 @@ def written(text: str, *, strip: bool = True) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = storable_text(text) if strip else text.replace("\0", "")
     if len(text) > MOST:
-        raise PublishingRefused(f"This has {len(text)} characters, and at most {MOST} can be kept: shorten it.")
+        raise PublishingRefused(f"This has {len(text)} characters; the limit is {MOST}. Shorten it.")
     return text
 
 

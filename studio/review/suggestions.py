@@ -54,7 +54,7 @@ def apply(task_id: int, keys: Sequence[int], *, by: User) -> Applied:
         text, begun = texts[where], len(texts[where]) + 1
         for start, end, row in sorted(changes, key=lambda change: change[:2], reverse=True):
             if end > begun:
-                raise PublishingRefused("Two of these change the same words: apply one, then look at the other.")
+                raise PublishingRefused("Two of these change the same text. Apply one, then review the other.")
             text, begun = text[:start] + (row.suggestion or "") + text[end:], start
             applied.append(row)
         spec = with_text(spec, where, text)
@@ -102,9 +102,9 @@ def apply_as(task_id: int, key: int, text: str, *, by: User, version: int) -> Re
     texts = texts_of(seen.to_json())
     here = place_of(row, texts, origins_of([row]))
     if (here.field, here.row) not in texts:
-        raise PublishingRefused("The row it was about is not there any more: write its words where they belong.")
+        raise PublishingRefused("The row no longer exists. Copy the text to where it belongs.")
     if texts_of(load_task(task).to_json()).get((here.field, here.row)) != texts[here.field, here.row]:
-        raise ChangedSince("Somebody changed this text since you saw it.")
+        raise ChangedSince("Someone has changed this text since you saw it.")
     return _save(task, with_text(seen, (here.field, here.row), written(text, strip=False)), [row], by, version)
 
 
@@ -130,10 +130,10 @@ def _suggestions(task: Task, keys: Sequence[int]) -> list[Comment]:
         .order_by("created_at", "pk")
     )
     if not rows or len(rows) < len(set(keys)):
-        raise PublishingRefused("There is no such suggestion any more.")
+        raise PublishingRefused("This suggestion no longer exists.")
     for row in rows:
         if row.applied_in_id:
-            raise PublishingRefused("This suggestion is in a version already.")
+            raise PublishingRefused("This suggestion has already been applied.")
     return rows
 
 

@@ -37,9 +37,9 @@ def approve(
     refresh_findings([task.episode.persona])
     if errors := open_findings().filter(task=task, severity="error").count():
         what = "an error" if errors == 1 else f"{errors} errors"
-        raise PublishingRefused(f"The checks find {what}. Ask for changes, or mend it first.")
+        raise PublishingRefused(f"The checks find {what}. Request changes, or fix it first.")
     if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED).exists():
-        raise PublishingRefused("You have approved this version already; someone else's yes is missing.")
+        raise PublishingRefused("You have already approved this version; another person's approval is still required.")
     gone_through = _gone_through(task, points)
     Review.objects.create(
         revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=storable_text(text), points=gone_through
@@ -53,7 +53,7 @@ def approve(
         storable_text(text),
     ]
     if not gone_through:
-        parts.append("Without the reviewer's list.")
+        parts.append("Approved without the review checklist.")
     moved = _move(task, state, "approved", by=by, summary=" ".join(filter(None, parts)))
     if state == TaskState.APPROVED:
         notify.tell_of_approval(moved, authors_of(revision), by=by)
@@ -67,13 +67,13 @@ def request_changes(
     """Send the task back with what should change, and which points of the list are not so."""
     task = lock(task_id)
     if task.state not in (TaskState.IN_REVIEW, TaskState.APPROVED):
-        raise PublishingRefused(f"This task is {_state(task)}: changes are asked for during a review.")
+        raise PublishingRefused(f"This task is {_state(task)}: changes can only be requested during a review.")
     marked = {key: Point(point.so, storable_text(point.word)) for key, point in (points or {}).items()}
     said = in_words(marked, storable_text(text))
     if not storable_text(text) and not any(point.word for point in marked.values() if not point.so):
         raise PublishingRefused("Say what should change, so that the author knows what to do.")
     if task.episode.persona.benchmark.review_by_list and all(point.so for point in marked.values()):
-        raise PublishingRefused("Mark which of the four points is not so: this benchmark asks for it.")
+        raise PublishingRefused("Answer “No” to at least one of the four questions; this benchmark requires it.")
     revision = _read(task, version)
     Review.objects.create(
         revision=revision,
@@ -95,11 +95,11 @@ def approvals_of(revision: Revision) -> int:
 def _gone_through(task: Task, points: Points | None) -> dict[str, Any]:
     if points is None:
         if task.episode.persona.benchmark.review_by_list:
-            raise PublishingRefused("This benchmark asks reviewers to go through the four points of the list first.")
+            raise PublishingRefused("This benchmark requires the review checklist. Answer its four questions first.")
         return {}
     if missing := [POINTS[key].label.lower() for key in POINTS if key not in points or not points[key].so]:
         raise PublishingRefused(
-            f"Not ticked yet: {', '.join(missing)}. Tick all four points, or ask for changes and say which is not so."
+            f"Not answered “Yes”: {', '.join(missing)}. Answer “Yes” to all four, or request changes."
         )
     return stored(points)
 
@@ -108,13 +108,13 @@ def _aside(task: Task) -> str:
     """What an approval says of errors that an owner set aside."""
     standing = Finding.objects.filter(task=task, severity="error").values("fingerprint")
     count = SetAside.objects.filter(task=task, fingerprint__in=standing).count()
-    return f"{count} error{'s' if count > 1 else ''} set aside." if count else ""
+    return f"{count} error{'s' if count > 1 else ''} dismissed." if count else ""
 
 
 def _read(task: Task, version: int | None) -> Revision:
     if version is not None and version != task.version:
         raise PublishingRefused(
-            f"It was saved again while you read: this is version {task.version} now, you read {version}. Read it again."
+            f"It was saved while you were reading: it is now at version {task.version}, and you read version {version}. Read it again."
         )
     return task.revisions.get(number=task.version)
 

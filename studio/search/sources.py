@@ -103,7 +103,7 @@ SOURCES: list[Source] = [
         item="r.position", at="t.updated_at", named="r.path", anchor="f-expected_artifacts-{item}",
     ),
     _part_of_task(
-        "remark", "Remarks", "studio_comment", "r.text",
+        "remark", "Comments", "studio_comment", "r.text",
         item="NULL::int", at="r.created_at", anchor="remarks",
     ),
 ]  # fmt: skip

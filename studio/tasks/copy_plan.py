@@ -53,7 +53,7 @@ def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, t
     if not tasks:
         raise CopyRefused("Choose at least one task.")
     if len(tasks) > MOST:
-        raise CopyRefused(f"At most {MOST} tasks are copied at once, and these are {len(tasks)}.")
+        raise CopyRefused(f"At most {MOST} tasks can be copied at a time; you selected {len(tasks)}.")
     tasks = sorted(tasks, key=lambda task: (task.episode_id, task.position is None, task.position or 0, task.pk))
     specs = load_tasks(tasks)
     sources = {task.episode.persona for task in tasks}
@@ -94,15 +94,14 @@ def _new_ids(tasks: Sequence[Task], there: EpisodeSpec) -> dict[int, str]:
 
 def _why_not_moved(task: Task, target: Persona, tasks: Sequence[Task], here: EpisodeSpec) -> str:
     if task.episode.persona_id == target.pk:
-        return "It is in this episode already."
+        return "It is already in this episode."
     if task.state in ENDED_BY_EDITS:
-        return "It is in review, approved or released: it can be copied, not moved."
+        return "It is in review, approved or released, so it can be copied but not moved."
     moved = {other.task_id for other in tasks if other.episode_id == task.episode_id}
     for other in (*here.tasks, *here.unplaced):
         if other.task_id not in moved and any(need.task_id == task.task_id for need in other.depends_on):
-            return (
-                f"“{other.title or other.task_id}” builds on it and stays. Move both, or remove the dependency first."
-            )
+            name = other.title or other.task_id
+            return f"“{name}” builds on it and would stay behind. Move both, or remove the dependency first."
     return ""
 
 
@@ -116,9 +115,9 @@ def _leave_behind(line: Line, task: Task, tasks: Sequence[Task], ids: Mapping[in
             kept.append(need.model_copy(update={"task_id": along[need.task_id]}))
         elif need.task_id in known and task.position is not None:
             kept.append(need)
-            line.words.append(f"Builds on “{need.task_id}” as it is there.")
+            line.words.append(f"Builds on the existing “{need.task_id}” there.")
         else:
-            line.words.append(f"Does not build on “{need.task_id}” any more: it does not come along.")
+            line.words.append(f"Does not build on “{need.task_id}” any more, since that task is not copied.")
     intents = tuple(
         intent.model_copy(
             update={
@@ -141,18 +140,18 @@ def _bring_script(plan: Plan, line: Line, here: EpisodeSpec, there: EpisodeSpec,
     script = here.persona.script(line.spec.grader_script)
     path = script_path(here.persona.user_id, line.spec.grader_script)
     if script is None:
-        line.words.append(f"Its grader script “{path}” is missing here too.")
+        line.words.append(f"Its grader script “{path}” is missing here as well.")
     else:
         taken = {file.path: file.sha256 for file in (*there.persona.scripts, *plan.scripts.values())}
         if taken.get(path, script.sha256) != script.sha256:
             plan.asks.append(path)
             if theirs:
-                line.words.append(f"Is graded by the “{path}” that is there, which is another.")
+                line.words.append(f"Is graded by the “{path}” that is already there, which is a different script.")
             else:
                 path = free_path(path, script, taken)
-                line.words.append(f"Its grader script comes along as “{path}”: there is another of its name.")
+                line.words.append(f"Its grader script is copied as “{path}”, because the name is taken.")
         elif path not in taken:
-            line.words.append(f"Its grader script “{path}” comes along.")
+            line.words.append(f"Its grader script “{path}” is copied too.")
         if not (theirs and path in plan.asks):
             plan.scripts[path] = script.model_copy(update={"path": path})
     line.spec = line.spec.model_copy(update={"grader_script": f"data/{there.persona.user_id}/{path}"})

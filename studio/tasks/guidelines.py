@@ -9,7 +9,7 @@ from typing import Any
 
 FILE = Path(__file__).resolve().parents[2] / "fixtures" / "guidelines.json"
 PARTS = {
-    "initial_request": "What the user writes",
+    "initial_request": "Request",
     "intents": "Hidden intents",
     "checklist": "Checklist",
 }

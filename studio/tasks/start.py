@@ -37,7 +37,7 @@ def begin(
     if spec.source:
         given["source"] = {**spec.source, **({"task_id": task_id} if "task_id" in spec.source else {})}  # type: ignore[assignment]
     if not given["title"].strip():
-        raise DraftRefused("title", "Give it a title: what you begin with has none.")
+        raise DraftRefused("title", "Enter a title; the template has none.")
     row = create_task(persona, spec.model_copy(update=given), by=by, before=before, scripts=scripts)
     _tell(persona, start, row, by=by)
     return Begun(row, words)
@@ -60,7 +60,7 @@ def _brought(persona: Persona, start: Start) -> tuple[TaskSpec, list[FileRef], t
         taken = {one.path: one.sha256 for one in load_episode(persona).persona.scripts}
         if taken.get(path, script.sha256) != script.sha256:
             path = copy_tasks.free_path(path, script, taken)
-            words.append(f"Its grader script comes along as “{path}”: there is another of its name.")
+            words.append(f"Its grader script is copied as “{path}”, because the name is taken.")
         scripts.append(script.model_copy(update={"path": path}))
     return spec.model_copy(update={"grader_script": f"data/{persona.user_id}/{path}"}), scripts, tuple(words)
 

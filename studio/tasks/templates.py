@@ -47,7 +47,7 @@ def save_template(task: Task, *, name: str, when: str, version: int, by: User) -
     benchmark = Benchmark.objects.select_for_update().get(pk=persona.benchmark_id)
     name, when = _named(benchmark, name, when)
     if benchmark.templates.count() >= MOST:
-        raise TemplateRefused("name", f"There are {MOST} templates here already: delete one first.")
+        raise TemplateRefused("name", f"There are already {MOST} templates here. Delete one first.")
     spec = spec_at(task, version)
     script = load_episode(persona).persona.script(spec.grader_script) if spec.grader_script else None
     kept = without_place(spec, persona.user_id)
@@ -93,7 +93,7 @@ def rename_template(template: TaskTemplate, *, name: str, when: str, by: User) -
         return row
     row.name, row.when = name, when
     row.save(update_fields=["name", "when"])
-    summary = f"Renamed the template “{old}” to “{name}”." if name != old else f"Said when to use “{name}”."
+    summary = f"Renamed the template “{old}” to “{name}”." if name != old else f"Described when to use “{name}”."
     Event.objects.create(benchmark=benchmark, actor=by, verb="template_changed", summary=summary)
     return row
 
@@ -140,11 +140,11 @@ def without_place(spec: TaskSpec, folder: str) -> TaskSpec:
 def _named(benchmark: Benchmark, name: str, when: str, *, but: int | None = None) -> tuple[str, str]:
     name, when = (" ".join(UNSTORABLE.sub("", text).split()) for text in (name, when))
     if not name:
-        raise TemplateRefused("name", "Give it a name, such as “Weekly report to the board”.")
+        raise TemplateRefused("name", "Enter a name, such as “Weekly report to the board”.")
     for field, text, most in (("name", name, LONGEST_NAME), ("when", when, LONGEST_WHEN)):
         if len(text) > most:
-            raise TemplateRefused(field, f"These are {len(text)} characters, and at most {most} can be kept: shorten.")
+            raise TemplateRefused(field, f"This has {len(text)} characters; the limit is {most}. Shorten it.")
     same = benchmark.templates.alias(low=Lower("name")).filter(low=Lower(Value(name))).exclude(pk=but or 0)
     if (other := same.first()) is not None:
-        raise TemplateRefused("name", f"There is a template “{other.name}” already: choose another name.")
+        raise TemplateRefused("name", f"A template “{other.name}” already exists. Choose another name.")
     return name, when

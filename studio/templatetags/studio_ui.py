@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from functools import cache
 from html import escape
 from typing import Any
@@ -15,6 +16,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from studio.activity.feed import DEEDS
 from studio.domain.checks import RULES
 from studio.models.statuses import STATUSES
 from studio.review import checklist
@@ -139,6 +141,12 @@ def sentence(event: Any) -> str:
     if event.verb not in TOLD_WHOLE or getattr(event, "task", None) or not text[:1].isupper():
         return ""
     return text[:1].lower() + text[1:]
+
+
+@register.filter
+def deed(event: Any) -> str:
+    """What an event's actor did, in the past tense, to go between their name and a subject or a colon."""
+    return re.sub(r" it\b", "", DEEDS.get(event.verb, words(event.verb)))
 
 
 @register.filter

@@ -49,7 +49,7 @@ def key(request: HttpRequest) -> HttpResponse:
     """Make a key for the API, in place of the one there was, or take it away. Shown once."""
     Token.objects.filter(user=_user(request)).delete()
     if "remove" in request.POST:
-        messages.success(request, "Your key is gone. Programs that used it are out.")
+        messages.success(request, "Your API key was revoked. Programs using it no longer have access.")
         return redirect("studio:settings")
     token = Token.objects.create(user=_user(request))
     form = AccountForm(instance=request.user)

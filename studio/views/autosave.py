@@ -184,7 +184,7 @@ def answer(page: KeptPage[S]) -> HttpResponse:
     if request.method == "POST":
         access.require(user, page.benchmark, "edit")
         if request.headers.get(PERSON, str(user.pk)) != str(user.pk):
-            raise PermissionDenied("Somebody else has signed in since these words were written.")
+            raise PermissionDenied("Someone else has signed in since this text was written.")
         try:
             said = _keep(page, request.POST)
         except DraftRefused as refusal:

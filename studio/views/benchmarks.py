@@ -38,7 +38,7 @@ def create(request: HttpRequest) -> HttpResponse:
     form = BenchmarkForm(request.POST or None, initial={"taxonomy": ensure_taxonomy()})
     if request.method == "POST" and form.is_valid():
         benchmark = access.create_benchmark(by=request.user, **form.cleaned_data)
-        messages.success(request, f"“{benchmark}” is there. Write its first persona, or import one.")
+        messages.success(request, f"“{benchmark}” created. Add its first persona, or import one.")
         return redirect(benchmark)
     return render(request, "studio/benchmark_form.html", {"form": form})
 
@@ -200,7 +200,7 @@ def _set_roles(request: HttpRequest, found: Benchmark, person: User, roles: list
     except access.MembersRefused as refusal:
         messages.error(request, str(refusal))
     else:
-        messages.success(request, f"Saved {person}'s roles." if roles else f"{person} is no member any more.")
+        messages.success(request, f"Saved {person}'s roles." if roles else f"{person} is no longer a member.")
     if access.roles_in(request.user, found):
         return redirect("studio:members", found.slug)
     return redirect("studio:benchmarks")

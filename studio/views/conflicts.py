@@ -19,7 +19,7 @@ S = TypeVar("S", bound=Spec)
 INPUTS = {"intents": "content", "checklist": "criterion"}
 """The input of a row that holds its words."""
 NAMES = {
-    "initial_request": "what the user writes",
+    "initial_request": "the request",
     "role_text": "who they are",
     "source": "the script",
     "text": "SKILL.md",

@@ -61,7 +61,7 @@ def add(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     path = request.POST.get("path", "").replace("\0", "").strip()
     file = request.FILES.get("file")
     if file is None:
-        return JsonResponse({"problem": "No file came with this: choose it again."}, status=422)
+        return JsonResponse({"problem": "No file was uploaded. Choose it again."}, status=422)
     try:
         others = [unseal(token) or ("", 0) for token in request.POST.getlist("stored")]
         rows = [{"path": f"/{place}", "size": size} for place, (_, size) in enumerate(others)]

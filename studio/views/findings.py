@@ -16,9 +16,9 @@ from studio.tasks import editor
 from studio.views.tasks import autosave
 
 SAID = {
-    "waive": "Waived, with your reason.",
-    "unwaive": "It stands again.",
-    "set_aside": "Set aside, with your reason.",
+    "waive": "Dismissed, with your reason.",
+    "unwaive": "Dismissal undone.",
+    "set_aside": "Dismissed, with your reason.",
 }
 
 

@@ -50,7 +50,7 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     row = get_object_or_404(benchmark.imports.defer("upload"), pk=pk)
     if "drop" in request.POST:
         staging.drop(row)
-        messages.info(request, "Dropped. Nothing was changed.")
+        messages.info(request, "Discarded. Nothing was changed.")
         return redirect("studio:import_start", slug)
     try:
         report = staging.confirm(row, by=request.user)
@@ -58,10 +58,10 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.error(request, str(refusal))
         return redirect("studio:import", slug, pk)
     if not report.ok:
-        messages.error(request, "Nothing was stored: since you looked, something changed that stands in its way.")
+        messages.error(request, "Nothing was imported: something has changed since the preview that prevents it.")
         return redirect("studio:import", slug, pk)
     new, changed = len(report.created), len(report.updated)
-    messages.success(request, f"Imported: {new} new, {changed} changed, {len(report.unchanged)} as they were.")
+    messages.success(request, f"Imported: {new} new, {changed} changed, {len(report.unchanged)} unchanged.")
     return redirect(report.personas[0] if len(report.personas) == 1 else benchmark)
 
 

@@ -16,11 +16,11 @@ from studio.models.statuses import STATUSES
 
 
 class Example(forms.Form):
-    title = forms.CharField(help_text="A line that says what the session is about.")
-    request_text = forms.CharField(label="What the user writes", widget=forms.Textarea, required=False)
+    title = forms.CharField(help_text="One line that says what the task is about.")
+    request_text = forms.CharField(label="Request", widget=forms.Textarea, required=False)
     trigger = forms.ChoiceField(choices=[("user_message", "User message"), ("feed", "Feed")])
     weight = forms.FloatField(min_value=0)
-    persistent = forms.BooleanField(label="Holds in later sessions too", required=False)
+    persistent = forms.BooleanField(label="Also applies in later tasks", required=False)
 
 
 def styleguide(request: HttpRequest) -> HttpResponse:
@@ -32,14 +32,14 @@ def styleguide(request: HttpRequest) -> HttpResponse:
             rule="said",
             severity="error",
             message="Intent 4 is already in the request",
-            mend="Drop the intent, or leave these words out of the request.",
+            mend="Remove the intent, or leave this text out of the request.",
             words="keep this in that thread",
         ),
         Finding(
             rule="two",
             severity="warning",
             message="Item 2 asks two things",
-            mend="Split it, so that a judge can say yes to one.",
+            mend="Split it so that each part can be judged separately.",
             words="open points",
         ),
         Finding(rule="unused", severity="hint", message="Nothing scores intent 4", mend="Add an item."),

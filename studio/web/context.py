@@ -19,7 +19,7 @@ ROOMS = [
     ("settings", "Settings", "s", "studio:settings"),
 ]
 ROOMLESS = ("styleguide", "search", "inbox")
-THEMES = {"": "Theme: as the system", "light": "Theme: light", "dark": "Theme: dark"}
+THEMES = {"": "Theme: system", "light": "Theme: light", "dark": "Theme: dark"}
 STYLESHEETS = [
     f"css/{name}.css"
     for name in (

@@ -73,9 +73,9 @@ def test_who_judged_or_has_no_role_has_not_the_last_word():
 @pytest.mark.parametrize(
     ("answers", "reason", "words", "field"),
     [
-        (("yes",), "because", "Not everybody", ""),
+        (("yes",), "because", "Not everyone", ""),
         (("yes", "yes"), "because", "agree", ""),
-        (("yes", "no"), "  ", "Say why", "reason"),
+        (("yes", "no"), "  ", "Give your reason", "reason"),
     ],
 )
 def test_a_last_word_that_nobody_needs_or_explains_is_refused(answers, reason, words, field):

@@ -24,9 +24,9 @@ def test_opening_freezes_the_decisions_in_their_order_and_seals_what_the_judge_s
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"name": " "}, "name", "Give the audit a name"),
+        ({"name": " "}, "name", "Enter a name for the audit"),
         ({"overlap": 0}, "overlap", "At least one person"),
-        ({"overlap": 3}, "overlap", "3 people are to judge each decision, but only 2 people are asked"),
+        ({"overlap": 3}, "overlap", "3 people must judge each decision, but only 2 people are assigned"),
     ],
 )
 def test_a_campaign_that_cannot_work_is_refused_beside_the_entry_that_is_wrong(changes, field, words):
@@ -38,7 +38,7 @@ def test_a_campaign_that_cannot_work_is_refused_beside_the_entry_that_is_wrong(c
 
 
 def test_without_decisions_there_is_nothing_to_audit():
-    with pytest.raises(CampaignRefused, match="Let a pilot finish first"):
+    with pytest.raises(CampaignRefused, match="Finish a pilot first"):
         make_campaign(size=0)
 
 

@@ -107,7 +107,7 @@ def test_another_answer_needs_the_first_taken_back(number):
     packet = campaign.packets.first()
     record_judgment(packet, auditor=ana, answer="no", number=1)
 
-    with pytest.raises(JudgmentRefused, match="answered this one already"):
+    with pytest.raises(JudgmentRefused, match="already answered this one"):
         record_judgment(packet, auditor=ana, answer="yes", number=number)
 
 
@@ -115,10 +115,10 @@ def test_another_answer_needs_the_first_taken_back(number):
     ("given", "field", "words"),
     [
         ({"answer": "maybe"}, "answer", "yes, no or unsure"),
-        ({"evidence": ["nobody said this"]}, "evidence", "“nobody said this” does not stand in what is shown"),
+        ({"evidence": ["nobody said this"]}, "evidence", "“nobody said this” does not occur in what is shown"),
         ({"evidence": [str(n) for n in range(30)]}, "evidence", "at most 20"),
-        ({"comment": "x" * 5001}, "comment", "below 5000"),
-        ({"number": 3}, "", "answered this one already"),
+        ({"comment": "x" * 5001}, "comment", "under 5000"),
+        ({"number": 3}, "", "already answered this one"),
     ],
 )
 def test_an_answer_that_cannot_be_is_refused_and_nothing_is_kept(given, field, words):
@@ -136,10 +136,10 @@ def test_only_those_asked_judge_and_only_while_the_audit_is_open():
     viewer = make_person(campaign.benchmark, "viewer")
     packet = campaign.packets.first()
 
-    with pytest.raises(JudgmentRefused, match="You are not asked"):
+    with pytest.raises(JudgmentRefused, match="You are not assigned"):
         record_judgment(packet, auditor=viewer, answer="yes", number=1)
     close_campaign(campaign, by=ana)
-    with pytest.raises(JudgmentRefused, match="closed meanwhile"):
+    with pytest.raises(JudgmentRefused, match="closed in the meantime"):
         record_judgment(packet, auditor=ana, answer="yes", number=1)
     campaign.refresh_from_db()
     assert (next_packet(campaign, ana), next_packet(campaign, viewer)) == (None, None)
@@ -175,7 +175,7 @@ def test_taking_back_again_takes_back_the_one_before():
 
     assert undo_last(campaign, ana).pk == second
     assert undo_last(campaign, ana).pk == first
-    with pytest.raises(JudgmentRefused, match="no answer of yours"):
+    with pytest.raises(JudgmentRefused, match="no answer to undo"):
         undo_last(campaign, ana)
 
 
@@ -215,7 +215,7 @@ def test_other_pages_hide_what_a_person_judges_blind_until_they_open_the_results
 def test_results_are_not_opened_before_everything_is_judged():
     campaign, (ana,) = make_campaign()
 
-    with pytest.raises(JudgmentRefused, match="Judge what is left first"):
+    with pytest.raises(JudgmentRefused, match="Finish judging first"):
         read_results(campaign, ana)
 
     judge_all(campaign, ana)

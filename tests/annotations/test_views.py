@@ -57,7 +57,7 @@ def test_an_auditor_is_led_from_question_to_question_and_to_the_results():
 
     assert [row.evidence for row in Judgment.objects.all()] == [["by five tomorrow"]] * 2
     last = client.get(f"/audits/{campaign.pk}/judge/", follow=True).content.decode()
-    assert "You have judged everything that is yours" in last
+    assert "You have judged everything assigned to you" in last
     assert "50.0 %" not in last
     shown = client.post(f"/audits/{campaign.pk}/results/", follow=True).content.decode()
     assert "50.0 %" in shown
@@ -75,7 +75,7 @@ def test_no_page_shows_an_auditor_what_is_sealed_before_everything_is_judged():
     pages.append(page(client, campaign.get_absolute_url()))
 
     assert not [word for text in pages for word in SEALED if word in text]
-    assert all("Where people hold the opposite" not in text for text in pages)
+    assert all("Disagreements" not in text for text in pages)
     assert page(client, f"/audits/{campaign.pk}/adjudicate/3/", 404)
 
 
@@ -85,7 +85,7 @@ def test_a_refused_answer_stays_on_the_page_with_what_was_typed():
 
     text = signed_in(ana).post(f"/audits/{campaign.pk}/judge/1/", sent).content.decode()
 
-    assert "does not stand in what is shown" in text
+    assert "does not occur in what is shown" in text
     assert "typed &lt;b&gt;words&lt;/b&gt;" in text
     assert not Judgment.objects.exists()
 
@@ -99,7 +99,7 @@ def test_an_answer_sent_twice_leads_on_and_a_changed_one_is_explained():
     changed = client.post(url, {"answer": "no", "number": "1"})
 
     assert changed.status_code == 409
-    assert "answered this one already" in changed.content.decode()
+    assert "already answered this one" in changed.content.decode()
     assert Judgment.objects.count() == 1
 
 
@@ -110,10 +110,10 @@ def test_taking_back_shows_the_question_again():
 
     text = client.post(f"/audits/{campaign.pk}/undo/", follow=True).content.decode()
 
-    assert "Here is its question again" in text
+    assert "Here is the question again" in text
     assert re.search(r'name="number" value="3"', text)
     nothing = client.post(f"/audits/{campaign.pk}/undo/", follow=True).content.decode()
-    assert "There is no answer of yours to take back" in nothing
+    assert "You have no answer to undo" in nothing
 
 
 def test_who_opened_the_results_judges_and_takes_back_no_more():
@@ -124,8 +124,8 @@ def test_who_opened_the_results_judges_and_takes_back_no_more():
 
     text = client.post(f"/audits/{campaign.pk}/undo/", follow=True).content.decode()
 
-    assert "your answers stay as they are" in text
-    assert "Taken back" not in text
+    assert "your answers stay unchanged" in text
+    assert "Undone" not in text
     assert Judgment.objects.count() == 1
 
 
@@ -156,7 +156,7 @@ def test_an_owner_adjudicates_without_seeing_what_the_judge_held():
 
     text = page(client, url)
     assert not [word for word in (*SEALED, ana.username, ben.username) if word in text]
-    assert "Say why in a sentence" in client.post(url, {"decision": "yes", "reason": ""}).content.decode()
+    assert "Give your reason in one sentence" in client.post(url, {"decision": "yes", "reason": ""}).content.decode()
     assert client.post(url, {"decision": "no", "reason": "Not said."}).status_code == 302
 
     assert "Not said." in page(client, campaign.get_absolute_url())

@@ -47,7 +47,7 @@ def test_a_bundled_criterion_is_split_taken_and_brought_back(task, visit):
     of_the_new_row = page.locator("[data-live=findings] .finding button[value^='split:checklist:new']")
 
     of_the_new_row.press("Enter")
-    expect(page.locator("[data-proposal]")).to_contain_text("waits for a worker")
+    expect(page.locator("[data-proposal]")).to_contain_text("Waiting for a worker")
     answer()
     panel = page.locator("[data-proposal]").filter(has_text="A split")
     expect(panel.get_by_role("button", name="Take it")).to_be_visible()
@@ -61,9 +61,9 @@ def test_a_bundled_criterion_is_split_taken_and_brought_back(task, visit):
     expect(page.get_by_role("textbox", name="Description")).to_have_value("Typed while it worked.")
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version")).to_be_visible()
-    expect(page.locator("#checklist .origin").last).to_contain_text("changed before taking")
+    expect(page.locator("#checklist .origin").last).to_contain_text("edited before accepting")
     page.goto(f"{task.get_absolute_url()}versions/1/")
-    page.get_by_role("button", name="Go back to this version").click()
+    page.get_by_role("button", name="Restore this version").click()
     assert criteria(page) == before
     assert len(load_task(Task.objects.get(pk=task.pk)).checklist) == len(before)
 
@@ -77,7 +77,7 @@ def test_intents_are_proposed_and_taken_one_by_one_and_the_rest_put_away(task, v
     expect(page.locator("#intents [data-proposal]")).to_be_visible()
     answer()
     panel = page.locator("#intents [data-proposal]")
-    expect(panel.get_by_role("button", name="Take all")).to_be_visible()
+    expect(panel.get_by_role("button", name="Accept all")).to_be_visible()
     panel.get_by_role("button", name="Take New intent").first.click()
     expect(rows).to_have_count(count + 1)
     panel.get_by_role("button", name="Dismiss", exact=True).click()
@@ -95,11 +95,11 @@ def test_a_key_takes_nothing_out_of_sight_and_an_open_menu_stays_open(task, visi
     page.keyboard.press("I")
     expect(page.locator("#intents [data-proposal]")).to_be_visible()
     page.keyboard.press("K")
-    pasted = page.get_by_label("or a good result, pasted here")
+    pasted = page.get_by_label("or paste a good result here")
     pasted.fill("The two dates stand side by side.")
 
     answer()
-    take = page.locator("#intents").get_by_role("button", name="Take all")
+    take = page.locator("#intents").get_by_role("button", name="Accept all")
     expect(take).to_be_visible()
     expect(pasted).to_be_visible()
     page.keyboard.press("t")

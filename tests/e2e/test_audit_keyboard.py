@@ -42,7 +42,7 @@ def test_an_audit_is_judged_by_keys_alone(browser, live_server, client):
     press("Escape")
     with page.expect_navigation():
         press("y")
-    assert "You have judged everything that is yours" in page.content()
+    assert "You have judged everything assigned to you" in page.content()
 
     answers = [(row.answer, row.evidence, row.comment) for row in Judgment.objects.order_by("created_at")]
     passage = "Send the papers by five tomorrow."
@@ -64,9 +64,9 @@ def test_without_scripts_and_on_a_small_screen_plain_forms_do(browser, live_serv
     page = sign_in(context, live_server, ana, client)
 
     page.goto(f"{live_server.url}/audits/{campaign.pk}/judge/")
-    page.get_by_label("Words it rests on").fill("by five tomorrow")
+    page.get_by_label("Supporting passages").fill("by five tomorrow")
     page.get_by_role("button", name="Unsure").click()
 
-    assert "You have judged everything that is yours" in page.content()
+    assert "You have judged everything assigned to you" in page.content()
     assert [(row.answer, row.evidence) for row in Judgment.objects.all()] == [("unsure", ["by five tomorrow"])]
     context.close()

@@ -39,10 +39,10 @@ def test_ten_decisions_are_judged_by_keys_and_nothing_tells_what_the_judge_held(
         with auditor.expect_navigation():
             auditor.keyboard.press(answer)
 
-    expect(auditor.get_by_role("heading", name="You have judged everything that is yours")).to_be_visible()
+    expect(auditor.get_by_role("heading", name="You have judged everything assigned to you")).to_be_visible()
     expect(auditor.get_by_role("main")).not_to_contain_text("opposite of the judge")
     auditor.keyboard.press("r")
-    expect(auditor.get_by_text("How often people hold the opposite of the judge")).to_be_visible()
+    expect(auditor.get_by_text("How often people disagree with the judge")).to_be_visible()
     expect(auditor.locator(".rate")).to_contain_text("n = ")
     assert [row.answer for row in Judgment.objects.order_by("created_at")] == [
         {"y": "yes", "n": "no", "u": "unsure", "z": "undone"}[key] for key in ANSWERS[:4] + "zn" + ANSWERS[4:]
@@ -59,5 +59,5 @@ def test_an_auditor_does_not_find_the_verdicts_on_the_pilots_pages(sample, visit
     expect(page.get_by_text("You judge decisions of this pilot blind")).to_be_visible()
     expect(page.get_by_role("heading", name="Scores")).to_have_count(0)
     page.get_by_role("link", name="read session Music return for February").click()
-    expect(page.get_by_text("You judge decisions of this session blind")).to_be_visible()
+    expect(page.get_by_text("You are judging decisions from this session blind")).to_be_visible()
     expect(page.locator(".decision, mark.evidence, .all-decisions")).to_have_count(0)

@@ -12,7 +12,7 @@ from studio.models import Task, WorkingCopy
 from tests.e2e.visitor import Visitor
 
 INTENT = "What they need and do not say"
-REQUEST = "What the user writes"
+REQUEST = "Request"
 SAVED = "[data-save-status]"
 A_BEAT_AND_MORE = 25_000
 """Milliseconds in which an open page asks again whether the studio can be reached."""
@@ -90,7 +90,7 @@ def test_findings_come_as_they_type_and_nothing_moves(task, visit):
     assert abs(below.bounding_box()["y"] - at) < 40  # the line itself may be one shorter
     assert load_task(task).intents[1].content == said
     pane.get_by_role("link", name="Guide").click()
-    expect(pane.get_by_text("Is not said yet")).to_be_visible()
+    expect(pane.get_by_text("Is not already stated")).to_be_visible()
     request.focus()
     expect(pane.get_by_text("Sounds like the person")).to_be_visible()
     pane.get_by_role("link", name="Evidence").click()
@@ -259,7 +259,7 @@ def test_the_second_to_change_a_field_is_shown_both_and_takes_theirs(task, visit
     expect(choice).to_contain_text("Their words.")
     expect(choice).to_contain_text("My words.")
     expect(mine.get_by_role("textbox", name=REQUEST)).to_have_value("My words.")
-    choice.get_by_role("button", name="Take theirs").click()
+    choice.get_by_role("button", name="Use theirs").click()
     expect(mine.get_by_role("textbox", name=REQUEST)).to_have_value("Their words.")
     expect(choice).to_have_count(0)
     assert load_task(Task.objects.get(pk=task.pk)).initial_request == "Their words."

@@ -97,7 +97,7 @@ def test_cards_are_dragged_onto_a_group_and_into_a_new_one(sample, radio, visit)
     expect(page.locator(".groups li").nth(1)).to_contain_text("04 05 07")
 
     drag(page, card(page, 6), page.locator("[data-drop-new]"))
-    expect(page.get_by_label("Group, one that is there or a new one")).to_be_focused()
+    expect(page.get_by_label("Group, existing or new")).to_be_focused()
     page.keyboard.type("Phones")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -197,7 +197,7 @@ def test_the_second_of_two_people_sees_the_new_order_and_that_theirs_was_not_app
     expect(titles(first)).to_have_text(order(4, 1, 2, 3, 5, 6, 7))
     drag(second, card(second, 6), card(second, 1), y=0.1)
 
-    expect(second.get_by_role("alert")).to_contain_text("What you did was not applied")
+    expect(second.get_by_role("alert")).to_contain_text("Your change was not applied")
     expect(titles(second)).to_have_text(order(4, 1, 2, 3, 5, 6, 7))
     drag(second, card(second, 6), card(second, 1), y=0.1)
     expect(titles(second)).to_have_text(order(4, 6, 1, 2, 3, 5, 7))
@@ -207,16 +207,16 @@ def test_without_scripts_sessions_are_moved_and_grouped_by_forms(sample, visit):
     page = visit("author", java_script_enabled=False).go(BOARD)
 
     page.get_by_label(f"Choose {TITLES[3]}").check()
-    page.get_by_label("Where they go").select_option(label=f"before 01 {TITLES[0]}")
+    page.get_by_label("Destination").select_option(label=f"before 01 {TITLES[0]}")
     page.get_by_role("button", name="Move", exact=True).click()
     expect(titles(page)).to_have_text(order(4, 1, 2, 3, 5, 6, 7))
     page.get_by_label(f"Choose {TITLES[2]}").check()
-    page.get_by_label("Where they go").select_option(label=f"before 02 {TITLES[0]}")
+    page.get_by_label("Destination").select_option(label=f"before 02 {TITLES[0]}")
     page.get_by_role("button", name="Move", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("must come after it")
     page.get_by_label(f"Choose {TITLES[5]}").check()
-    page.get_by_label("Group, one that is there or a new one").fill("Phones")
-    page.get_by_role("button", name="Put into group").click()
+    page.get_by_label("Group, existing or new").fill("Phones")
+    page.get_by_role("button", name="Add to group").click()
     expect(page.locator(".groups")).to_contain_text("Phones")
 
 

@@ -26,7 +26,7 @@ def test_an_item_is_opened_linked_and_moved(task, visit):
     item = rows.nth(0)
 
     item.locator("summary").click()
-    boxes = item.get_by_role("group", name="Follows from these intents").get_by_role("checkbox")
+    boxes = item.get_by_role("group", name="Intents this item tests").get_by_role("checkbox")
     expect(boxes).to_have_count(len(before.intents))
     kept = [one.uid in before.checklist[0].follows_from for one in before.intents]
     assert [boxes.nth(at).is_checked() for at in range(boxes.count())] == kept

@@ -36,9 +36,9 @@ def test_one_click_mends_and_undo_takes_it_back(task, visit):
     was = scopes.evaluate_all("all => all.map(one => one.value)")
     assert was[0] == "persistent"
 
-    page.get_by_role("button", name="Set the scope to this session").click()
+    page.get_by_role("button", name="Set scope to this session only").click()
     expect(scopes.first).to_have_value("session_local")
-    expect(page.get_by_role("button", name="Set the scope to this session")).to_have_count(0)
+    expect(page.get_by_role("button", name="Set scope to this session only")).to_have_count(0)
     page.keyboard.press("Control+z")
 
     expect(scopes.first).to_have_value("persistent")
@@ -54,14 +54,14 @@ def test_a_finding_is_waived_while_words_are_unsaved_and_stands_again(task, visi
 
     finding.locator("summary").click()
     finding.get_by_role("textbox").fill("They last: she says so every week.")
-    finding.get_by_role("button", name="Waive it").click()
+    finding.get_by_role("button", name="Dismiss").click()
 
     expect(pane.get_by_text("1 waived")).to_be_visible()
     expect(finding).to_have_count(0)
     expect(title).to_have_value("A briefing on the footbridge")
     assert Waiver.objects.get(task=task).reason == "They last: she says so every week."
     pane.get_by_text("1 waived").click()
-    pane.get_by_role("button", name="Let it stand again").click()
+    pane.get_by_role("button", name="Undo dismissal").click()
     expect(finding).to_have_count(1)
     assert not Waiver.objects.filter(task=task).exists()
 

@@ -46,7 +46,7 @@ def begin(radio: dict[str, Task], visit: Callable[..., Visitor]) -> Page:
     page = visit("author").go(radio["02_briefing"].get_absolute_url())
     page.get_by_role("link", name="New grader script").click()
     page.get_by_label("File name").fill("briefing")
-    page.get_by_role("button", name="Create the script").click()
+    page.get_by_role("button", name="Create script").click()
     expect(page.get_by_role("textbox", name="Text of briefing.py")).to_be_visible()
     expect(page.get_by_role("button", name="Run")).to_be_visible()
     page.wait_for_load_state()
@@ -151,7 +151,7 @@ def test_two_people_in_one_script_see_what_the_other_saved(radio, visit):
     expect(other.get_by_role("textbox", name="Text of briefing.py")).to_contain_text("theirs")
     other.keyboard.press("Control+s")
     expect(choice).to_be_focused()
-    choice.get_by_role("button", name="Take theirs").click()
+    choice.get_by_role("button", name="Use theirs").click()
     expect(other.get_by_role("textbox", name="Text of briefing.py")).to_contain_text("mine")
     expect(choice).to_have_count(0)
 
@@ -168,7 +168,7 @@ def test_a_script_is_kept_within_two_seconds_and_while_there_is_no_connection(ra
     expect(saved).to_contain_text("in no version yet", timeout=2_500)
     again(page)
     expect(text).to_contain_text("kept")
-    expect(page.get_by_text("They are in no version yet")).to_be_visible()
+    expect(page.get_by_text("They are not in a version yet")).to_be_visible()
 
     page.context.set_offline(True)
     rewrite(page, "def score(h):\n    return {'tunnel': 0}")
@@ -178,7 +178,7 @@ def test_a_script_is_kept_within_two_seconds_and_while_there_is_no_connection(ra
     again(page)
     expect(text).to_contain_text("tunnel")
 
-    page.get_by_role("button", name="throw them away").click()
+    page.get_by_role("button", name="discard them").click()
     expect(text).to_contain_text("letter_written")
     expect(page.get_by_role("button", name="Run")).to_be_visible()
 
@@ -199,7 +199,7 @@ def test_the_page_is_for_everybody(radio, visit):
 def test_without_scripts_a_script_is_written_and_run_too(radio, visit):
     page = visit("author", java_script_enabled=False).go(radio["02_briefing"].get_absolute_url())
     page.get_by_role("link", name="New grader script").click()
-    page.get_by_role("button", name="Create the script").click()
+    page.get_by_role("button", name="Create script").click()
     page.get_by_role("link", name="Choose an example").click()
     page.get_by_label(re.compile("^Text of")).fill("def score(h):\n    return {'called': int(bool(h))}")
 

@@ -38,10 +38,10 @@ def test_a_zip_is_looked_at_first_and_stored_on_a_yes(page, persona_folder, tmp_
     packed = shutil.make_archive(str(tmp_path / "persona"), "zip", persona_folder.parent, persona_folder.name)
 
     page.get_by_label("A zip").set_input_files(packed)
-    page.get_by_label("take them as approved elsewhere").check()
-    page.get_by_role("button", name="Preview the import").click()
+    page.get_by_label("take them as already approved").check()
+    page.get_by_role("button", name="Preview import").click()
 
-    expect(page.get_by_text("Nothing is stored yet")).to_be_visible()
+    expect(page.get_by_text("Nothing has been imported yet")).to_be_visible()
     expect(page.get_by_role("heading", name=f"New: {tasks}")).to_be_visible()
     assert not Persona.objects.filter(benchmark__name="Elsewhere").exists()
 
@@ -59,9 +59,9 @@ def test_a_broken_zip_names_the_place_and_the_remedy_and_stores_nothing(page, tm
     packed = shutil.make_archive(str(tmp_path / "broken"), "zip", tmp_path, "radio_producer")
 
     page.get_by_label("A zip").set_input_files(packed)
-    page.get_by_role("button", name="Preview the import").click()
+    page.get_by_role("button", name="Preview import").click()
 
-    expect(page.get_by_text("Nothing was stored.")).to_be_visible()
+    expect(page.get_by_text("Nothing was imported.")).to_be_visible()
     found = page.locator(".finding.error")
     assert found.count() >= 2
     for name in ("radio_01_clock", "radio_02_briefing"):
@@ -75,7 +75,7 @@ def test_a_broken_zip_names_the_place_and_the_remedy_and_stores_nothing(page, tm
 def test_a_folder_is_handed_over_with_its_paths(page):
     page.get_by_label("Or a folder").set_input_files(OWN / "radio_producer")
     expect(page.locator("[data-count]")).to_contain_text("files")
-    page.get_by_role("button", name="Preview the import").click()
+    page.get_by_role("button", name="Preview import").click()
 
     expect(page.get_by_role("heading", name="New: 7")).to_be_visible()
     page.get_by_role("button", name="Import").click()

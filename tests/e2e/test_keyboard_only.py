@@ -73,7 +73,7 @@ def test_a_first_task_comes_from_nothing_to_approved_by_keyboard_alone(craft, vi
         one.to_have_text(f" {place}")
 
     mine.press("Escape", "f")
-    expect(mine.page.get_by_role("textbox", name="Name of the file")).to_be_focused()
+    expect(mine.page.get_by_role("textbox", name="File name")).to_be_focused()
     mine.write("orders.csv")
     mine.press("Enter")
     expect(mine.page.get_by_role("textbox", name="Text of")).to_be_focused()
@@ -97,7 +97,7 @@ def test_a_first_task_comes_from_nothing_to_approved_by_keyboard_alone(craft, vi
     mine.step_to(unseen)
     mine.tab_to("Show it to the judges")
     mine.press("Enter")
-    expect(mine.page.get_by_label("Workspace files, one a line")).to_have_value("plan.md")
+    expect(mine.page.get_by_label("Workspace files, one per line")).to_have_value("plan.md")
     expect(findings).to_have_count(0)
     mine.press("Control+s")
     expect(mine.page.get_by_role("status").filter(has_text="Saved as version")).to_be_visible()

@@ -39,7 +39,7 @@ def long_task(transactional_db, browser) -> Task:
         a_persona(benchmark, by=author),
         by=author,
         intents=tuple(
-            HiddenIntent(uid=uid, content=f"Bread {number} of the list bakes on tray {number}, beside the others.")
+            HiddenIntent(uid=uid, content=f"Bread {number} in the list bakes on tray {number}, beside the others.")
             for number, uid in enumerate(uids, 1)
         ),
         checklist=tuple(

@@ -32,7 +32,7 @@ def test_rooms_actions_and_search_are_reached_and_esc_goes_back_to_where_one_was
 
     page.keyboard.press("Control+k")
     page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog", name="Go anywhere")).to_be_hidden()
+    expect(page.get_by_role("dialog", name="Go to page")).to_be_hidden()
     expect(persona).to_be_focused()
 
     page.keyboard.press("Control+k")
@@ -56,9 +56,9 @@ def test_rooms_actions_and_search_are_reached_and_esc_goes_back_to_where_one_was
 
 def test_the_button_opens_it_and_is_a_link_where_nothing_runs(sample, visit):
     page = visit("author").go("/")
-    page.get_by_role("link", name="Go anywhere, or search").click()
-    expect(page.get_by_role("dialog", name="Go anywhere")).to_be_visible()
+    page.get_by_role("link", name="Go to page or search").click()
+    expect(page.get_by_role("dialog", name="Go to page")).to_be_visible()
 
     plain = visit("author", java_script_enabled=False).go("/")
-    plain.get_by_role("link", name="Go anywhere, or search").click()
+    plain.get_by_role("link", name="Go to page or search").click()
     expect(plain.get_by_role("searchbox", name="Search for")).to_be_visible()

@@ -26,7 +26,7 @@ def test_a_profile_is_kept_as_it_is_typed_and_saved_as_one_version(sample, visit
     page.reload()
 
     expect(page.get_by_role("textbox", name="Routines")).to_have_value("Every Thursday at nine.")
-    expect(page.get_by_text("They are in no version yet")).to_be_visible()
+    expect(page.get_by_text("They are not in a version yet")).to_be_visible()
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
     assert (spec().routines, Persona.objects.get(user_id="radio_producer").version) == (
@@ -72,10 +72,10 @@ def test_tools_are_found_by_what_they_do_and_picked_by_key(sample, visit):
     page = visit("author").go(PROFILE)
     page.get_by_text("Tools: 6 of").click()
 
-    page.get_by_role("searchbox", name="Find a tool by name or description").fill("expression")
+    page.get_by_role("searchbox", name="Filter tools by name or description").fill("expression")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Space")
-    page.get_by_label("Others, that are not in the list").fill("calendar__create_event")
+    page.get_by_label("Other tools, not listed above").fill("calendar__create_event")
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
 

@@ -66,7 +66,7 @@ def test_a_reference_is_attached_looked_at_saved_and_there_after_an_export_and_a
     elsewhere.memberships.create(user=sample.created_by, role="owner")
     owner = visit("owner").go("/b/elsewhere/import/")
     owner.get_by_label("A zip").set_input_files(file("sample.zip", pack.getvalue()))
-    owner.get_by_role("button", name="Preview the import").click()
+    owner.get_by_role("button", name="Preview import").click()
     owner.get_by_role("button", name="Import").click()
     expect(owner.get_by_role("status").filter(has_text="Imported:")).to_be_visible()
     there = Task.objects.get(episode__persona__benchmark=elsewhere, task_id=task.task_id)
@@ -128,7 +128,7 @@ def test_the_text_of_a_reference_is_edited_in_place_and_kept(task, visit):
     page.evaluate(DROP, [None, "plan.md", "# Good\n"])
     row = rows(page).last
     row.get_by_role("link", name="Reference", exact=True).click()
-    row.get_by_role("button", name="Edit the text").click()
+    row.get_by_role("button", name="Edit text").click()
     row.locator("textarea").fill("# Better\n")
     row.get_by_role("button", name="Done").click()
     expect(row.get_by_role("heading", name="Better")).to_be_visible()
@@ -143,9 +143,9 @@ def test_what_was_just_attached_is_offered_to_draw_items_from(task, visit):
     page.evaluate(DROP, [None, "plan.md", "# Plan\n\nThe news begins at ten.\n"])
     expect(rows(page).last.get_by_role("link", name="Reference", exact=True)).to_be_visible()
 
-    page.get_by_text("Suggest items…").click()
+    page.get_by_text("Propose items…").click()
     expect(page.get_by_label("From", exact=True)).to_have_value("the reference of plan.md")
-    page.get_by_role("button", name="Suggest items").click()
+    page.get_by_role("button", name="Propose items").click()
 
     expect(page.locator("[data-proposal]")).to_contain_text("Checklist items from the reference of plan.md")
     assert artifacts(task)["plan.md"][1] == b"# Plan\n\nThe news begins at ten.\n"  # in a version by then

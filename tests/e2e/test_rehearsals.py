@@ -43,28 +43,28 @@ def test_an_author_plays_both_seats_and_keeps_a_good_line(radio, visit):
     expect(page.get_by_role("heading", level=1)).to_contain_text("Rehearse")
     sound(page)
     page.keyboard.press("b")
-    expect(page.get_by_label("You answer as the assistant")).to_be_focused()
+    expect(page.get_by_label("Your reply as the assistant")).to_be_focused()
     page.keyboard.type("- The bridge stays shut until May.\n- Who signs it off?")
     page.reload()
-    expect(page.get_by_label("You answer as the assistant")).to_have_value(
+    expect(page.get_by_label("Your reply as the assistant")).to_have_value(
         "- The bridge stays shut until May.\n- Who signs it off?"
     )
-    page.get_by_label("You answer as the assistant").press("Control+Enter")
+    page.get_by_label("Your reply as the assistant").press("Control+Enter")
     expect(page.get_by_role("region", name="Turn 1")).to_contain_text("stays shut until May")
     expect(page.locator("#intent-1")).to_contain_text("turn 1")
 
-    page.get_by_label("You answer as the assistant").fill("Half a thought")
+    page.get_by_label("Your reply as the assistant").fill("Half a thought")
     page.evaluate(SELECT)
     page.get_by_role("toolbar").get_by_role("button", name="Make an intent").click()
-    expect(page.locator("#kept-1-agent")).to_contain_text(f"Kept as intent {before + 1} of the draft")
-    expect(page.get_by_label("You answer as the assistant")).to_have_value("Half a thought")
+    expect(page.locator("#kept-1-agent")).to_contain_text(f"Extracted as intent {before + 1} of the draft")
+    expect(page.get_by_label("Your reply as the assistant")).to_have_value("Half a thought")
     assert load_task(task).intents[-1].content == "The bridge stays shut until May."
     sound(page)
     page.get_by_role("button", name="End here").click()
     expect(page.get_by_role("heading", name="It is over")).to_be_visible()
 
     page.get_by_role("link", name="Another one").click()
-    page.get_by_label("The user’s seat").check()
+    page.get_by_label("Play the user").check()
     page.get_by_role("button", name="Begin").click()
     expect(page.get_by_text("What did this reply do?")).to_be_visible()
     sound(page)

@@ -20,15 +20,15 @@ def test_what_blocks_a_release_is_listed_and_an_accepted_one_reads_back(sample, 
     page.get_by_role("link", name="Sample benchmark: what is missing").click()
 
     blockers = page.get_by_role("main").get_by_role("listitem")
-    expect(page.get_by_role("heading", name="What is missing for a release")).to_be_visible()
+    expect(page.get_by_role("heading", name="What blocks a release")).to_be_visible()
     expect(
         blockers.filter(has_text="A reusable clock").or_(blockers.filter(has_text="radio_01_clock")).first
     ).to_be_visible()
     page.get_by_label("Version").fill("1.0")
-    page.get_by_role("button", name="Accept and cut the release").click()
-    expect(page.get_by_role("button", name="Accept and cut the release")).to_be_visible()  # not without a reason
-    page.get_by_label("Reason to accept").fill("Practice, for a class.")
-    page.get_by_role("button", name="Accept and cut the release").click()
+    page.get_by_role("button", name="Accept exceptions and release").click()
+    expect(page.get_by_role("button", name="Accept exceptions and release")).to_be_visible()  # not without a reason
+    page.get_by_label("Reason for the exceptions").fill("Practice, for a class.")
+    page.get_by_role("button", name="Accept exceptions and release").click()
 
     expect(page.get_by_role("heading", name="Sample benchmark 1.0")).to_be_visible()
     expect(page.get_by_text("Mina Manager accepted")).to_contain_text("Practice, for a class.")
@@ -43,7 +43,7 @@ def test_what_blocks_a_release_is_listed_and_an_accepted_one_reads_back(sample, 
     page.get_by_role("main").get_by_role("button").first.click()
     page.get_by_role("link", name="Import", exact=True).click()
     page.get_by_label("A zip").set_input_files(pack)
-    page.get_by_role("button", name="Preview the import").click()
+    page.get_by_role("button", name="Preview import").click()
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("status").filter(has_text="Imported:")).to_be_visible()
 

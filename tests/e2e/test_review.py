@@ -14,7 +14,7 @@ def test_nobody_approves_what_they_wrote_and_an_edit_needs_a_new_approval(sample
     Membership.objects.create(benchmark=sample, user=author, role="reviewer")
     mine, theirs = visit("author").go(task.get_absolute_url()), visit("reviewer").page
 
-    request = mine.get_by_role("textbox", name="What the user writes")
+    request = mine.get_by_role("textbox", name="Request")
     request.fill("Please write the briefing for Thursday.")
     mine.get_by_role("button", name="Save").first.click()
     mine.get_by_role("button", name="Submit for review").click()
@@ -45,10 +45,10 @@ def test_a_reviewer_says_what_should_change_and_the_author_finds_it(sample, radi
     mine.keyboard.press("s")
     expect(mine.get_by_role("banner")).to_contain_text("in review")
     theirs.goto(task.get_absolute_url())
-    expect(theirs.get_by_label("Your words")).to_be_in_viewport()  # at once: looking and deciding
+    expect(theirs.get_by_label("Your comment")).to_be_in_viewport()  # at once: looking and deciding
     expect(theirs.get_by_role("link", name="Findings")).to_be_in_viewport()
-    theirs.get_by_label("Your words").fill("Say which February.")
-    theirs.get_by_role("button", name="Ask for changes").click()
+    theirs.get_by_label("Your comment").fill("Say which February.")
+    theirs.get_by_role("button", name="Request changes").click()
     expect(theirs.get_by_role("banner")).to_contain_text("changes requested")
 
     mine.goto("/")
@@ -60,13 +60,13 @@ def test_a_remark_stands_beside_its_field_at_once_and_goes_when_it_is_settled(ra
     page = visit("reviewer").go(radio["02_briefing"].get_absolute_url())
     beside = page.locator("#request .remark")
 
-    page.get_by_label("Remark on").select_option("what the user writes")
-    page.get_by_label("Your remark").fill("For <b>whom</b>?")
+    page.get_by_label("Comment on").select_option("the request")
+    page.get_by_label("Your comment").fill("For <b>whom</b>?")
     page.get_by_role("button", name="Remark", exact=True).last.click()
 
     expect(beside).to_contain_text("For <b>whom</b>?")
     page.locator("summary").filter(has_text="Answer").click()
-    page.get_by_label("Your answer").fill("For the presenter.")
+    page.get_by_label("Your reply").fill("For the presenter.")
     page.get_by_role("button", name="Answer").click()
     expect(beside).to_contain_text("1 answer")
     page.get_by_role("button", name="Settle").click()
@@ -78,7 +78,7 @@ def test_an_earlier_session_is_chosen_by_number_and_title(radio, visit):
     row = page.locator("#intents > .rows-edit > [data-row]").nth(3)
 
     row.get_by_role("button", name="where it can be found out").click()
-    row.get_by_label("Kind of place").last.select_option("an earlier session")
+    row.get_by_label("Source type").last.select_option("an earlier task")
     row.get_by_label("Which session").select_option(label="02 Briefing for the footbridge interview")
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
@@ -99,7 +99,7 @@ SELECT = """(area, words) => {
 def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_approved_by_keys(sample, radio, visit):
     task = radio["02_briefing"]
     author = visit("author").go(task.get_absolute_url())
-    request = author.get_by_role("textbox", name="What the user writes")
+    request = author.get_by_role("textbox", name="Request")
     request.fill("Please write the briefing for Thursday, as always.")
     author.keyboard.press("Control+s")
     expect(author.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
@@ -107,13 +107,13 @@ def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_a
     expect(author.get_by_role("banner")).to_contain_text("in review")
 
     reviewer = visit("reviewer").go(task.get_absolute_url())
-    field = reviewer.get_by_role("textbox", name="What the user writes")
+    field = reviewer.get_by_role("textbox", name="Request")
     field.evaluate(SELECT, "Thursday")
     reviewer.get_by_role("button", name="Suggest", exact=True).click()
-    suggestion = reviewer.get_by_role("textbox", name="What it should say")
+    suggestion = reviewer.get_by_role("textbox", name="Proposed text")
     expect(suggestion).to_have_value("Thursday")
     reviewer.keyboard.type("Friday")
-    reviewer.get_by_role("textbox", name="Your remark").fill("The council meets on Friday.")
+    reviewer.get_by_role("textbox", name="Your comment").fill("The council meets on Friday.")
     reviewer.get_by_role("button", name="Remark", exact=True).last.click()
     card = reviewer.get_by_role("article").filter(has_text="The council meets on Friday.")
     expect(card.locator("del")).to_have_text("Thursday")
@@ -122,11 +122,11 @@ def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_a
     author.goto("/inbox/")
     author.get_by_role("button", name="remarks on").first.click()
     title = author.get_by_role("textbox", name="Title")
-    title.fill("Typed and not saved yet")
+    title.fill("Typed and unsaved")
     author.get_by_role("article").get_by_role("button", name="Apply").click()
     expect(author.get_by_role("status").filter(has_text="Applied")).to_be_visible()
     expect(request).to_have_value("Please write the briefing for Friday, as always.")
-    expect(title).to_have_value("Typed and not saved yet")
+    expect(title).to_have_value("Typed and unsaved")
     author.get_by_role("button", name="Submit for review").click()
     expect(author.get_by_role("banner")).to_contain_text("in review")
 
@@ -140,7 +140,7 @@ def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_a
     expect(owner.get_by_role("banner")).to_contain_text("approved")
     owner.keyboard.press("h")
     story = owner.get_by_role("main")
-    expect(story).to_contain_text("suggested by")
+    expect(story).to_contain_text("proposed by")
     expect(story).to_contain_text("The council meets on Friday.")
     expect(story).to_contain_text("Well scoped")
 
@@ -148,7 +148,7 @@ def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_a
 def test_a_remark_on_words_stays_on_them_while_the_author_writes_and_is_answered(sample, radio, visit):
     task = radio["03_running_order"]
     page = visit("author").go(task.get_absolute_url())
-    request = page.get_by_role("textbox", name="What the user writes")
+    request = page.get_by_role("textbox", name="Request")
     word = request.input_value().split()[2]
     request.evaluate(SELECT, word)
     page.keyboard.press("Control+Alt+m")
@@ -161,7 +161,7 @@ def test_a_remark_on_words_stays_on_them_while_the_author_writes_and_is_answered
     expect(page.locator("#request mark.comment")).to_have_text(word)
     card = page.get_by_role("article")
     card.locator("summary").filter(has_text="Answer").click()
-    card.get_by_role("textbox", name="Your answer").fill("It is.")
+    card.get_by_role("textbox", name="Your reply").fill("It is.")
     card.get_by_role("button", name="Answer").click()
     expect(card).to_contain_text("It is.")
     card.get_by_role("button", name="Settle").click()
@@ -171,14 +171,14 @@ def test_a_remark_on_words_stays_on_them_while_the_author_writes_and_is_answered
 
 def test_a_refused_remark_keeps_what_was_typed(sample, radio, visit):
     page = visit("reviewer").go(radio["03_running_order"].get_absolute_url())
-    page.get_by_label("Remark on").select_option("title")
+    page.get_by_label("Comment on").select_option("title")
     page.get_by_text("Suggest a change").click()
     title = page.get_by_role("textbox", name="Title").input_value()
-    suggestion = page.get_by_role("textbox", name="What it should say")
+    suggestion = page.get_by_role("textbox", name="Proposed text")
     expect(suggestion).to_have_value(title)
-    page.get_by_role("textbox", name="Your remark").fill("My long thought.")
+    page.get_by_role("textbox", name="Your comment").fill("My long thought.")
     page.get_by_role("button", name="Remark", exact=True).last.click()
 
-    expect(page.get_by_text("what stands there already")).to_be_visible()
-    expect(page.get_by_role("textbox", name="Your remark")).to_have_value("My long thought.")
+    expect(page.get_by_text("what stands already there")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Your comment")).to_have_value("My long thought.")
     expect(suggestion).to_have_value(title)

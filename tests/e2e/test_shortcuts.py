@@ -78,7 +78,7 @@ def test_the_first_tab_leads_past_the_rooms(sample, visit):
     page = visit("author").go("/b/sample/")
 
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the work")).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_in_viewport()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('main') !== null")
@@ -88,7 +88,7 @@ def test_every_page_tells_its_keys(sample, radio, visit):
     page = visit("owner").page
     for path, key in (
         ("/b/sample/", "New persona"),
-        ("/b/sample/p/radio_producer/", "First session"),
+        ("/b/sample/p/radio_producer/", "First task"),
         (radio["02_briefing"].get_absolute_url(), "Submit for review"),
         ("/audits/", "Audits"),
     ):

@@ -17,10 +17,10 @@ def task(radio) -> Task:
 
 def test_a_signal_is_written_as_fields_and_json_and_shown_as_the_assistant_gets_it(task, visit):
     page = visit("author").go(task.get_absolute_url())
-    page.get_by_role("combobox", name="What opens the session").select_option("feed")
+    page.get_by_role("combobox", name="Trigger").select_option("feed")
     page.get_by_role("combobox", name="Start from an example").select_option(label="Unread mail")
 
-    page.get_by_role("button", name="Put it in").click()
+    page.get_by_role("button", name="Insert").click()
     shown = page.locator("[data-opening]")
     expect(shown).to_contain_text("[Environment signal: feed]")
     expect(shown).to_contain_text("Ines Calder")

@@ -9,9 +9,9 @@ from studio.models import Task, User
 
 def test_who_switches_keys_of_one_letter_off_keeps_the_others(sample, visit):
     page = visit("author").go("/settings/")
-    page.get_by_label("Use keys of one letter").uncheck()
+    page.get_by_label("Single-key shortcuts").uncheck()
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_label("Use keys of one letter")).not_to_be_checked()
+    expect(page.get_by_label("Single-key shortcuts")).not_to_be_checked()
 
     for key in "gb?":
         page.keyboard.press(key)
@@ -19,7 +19,7 @@ def test_who_switches_keys_of_one_letter_off_keeps_the_others(sample, visit):
     assert page.url.endswith("/settings/")
 
     page.keyboard.press("Control+k")
-    expect(page.get_by_role("dialog", name="Go anywhere")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Go to page")).to_be_visible()
     page.keyboard.press("Escape")
 
     page.goto(f"{page.url.partition('/settings')[0]}/b/sample/p/radio_producer/")
@@ -50,7 +50,7 @@ def test_no_key_acts_in_any_kind_of_field(sample, radio, visit):
     for field in (
         page.get_by_label("Title", exact=True),
         page.locator("input.weight").first,
-        page.get_by_label("What opens the session"),
+        page.get_by_label("Trigger"),
         page.locator("#note"),
     ):
         field.focus()

@@ -13,7 +13,7 @@ def test_a_task_from_a_starting_point_is_kept_as_a_template_and_begins_another(s
     page = visit("author").go(NEW)
     page.get_by_role("radio", name="A table from files").check()
     page.get_by_label("Title").fill("Guests of the spring")
-    page.get_by_role("button", name="Add it to the episode").dblclick()
+    page.get_by_role("button", name="Create task").dblclick()
 
     expect(page.get_by_role("textbox", name="Title")).to_have_value("Guests of the spring")
     expect(page.locator("#request textarea").first).to_have_value("I need one table of <insert what it lists> from "
@@ -25,7 +25,7 @@ def test_a_task_from_a_starting_point_is_kept_as_a_template_and_begins_another(s
     page.get_by_label("Name").fill("Guest table")
     page.get_by_label("When to use it").fill("Guests stand in several files.")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Kept as the template “Guest table”.")).to_be_visible()
+    expect(page.get_by_text("Saved as the template “Guest table”.")).to_be_visible()
 
     page.goto("/b/sample/p/vet_practice_manager/new/")
     page.get_by_role("radio", name="Guest table").check()
@@ -41,7 +41,7 @@ def test_a_task_from_a_starting_point_is_kept_as_a_template_and_begins_another(s
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".templates li")).to_contain_text("Guests")
     page.get_by_text("Rename or delete").click()
-    page.get_by_role("button", name="Delete this template").click()
+    page.get_by_role("button", name="Delete template").click()
     expect(page.get_by_role("heading", name="No templates yet")).to_be_visible()
     assert not TaskTemplate.objects.exists()
 
@@ -49,12 +49,12 @@ def test_a_task_from_a_starting_point_is_kept_as_a_template_and_begins_another(s
 def test_a_task_of_another_persona_is_found_while_what_was_typed_stays(sample, visit):
     page = visit("author").go(NEW)
     page.get_by_label("Title").fill("The alarm again")
-    page.get_by_text("Another task of this benchmark").click()
+    page.get_by_text("Another task in this benchmark").click()
     page.get_by_role("searchbox").fill("fridge alarm")
     page.keyboard.press("Enter")
     page.get_by_role("radio", name="The fridge raises an alarm").check()
     expect(page.get_by_label("Title")).to_have_value("The alarm again")
-    page.get_by_role("button", name="Add it to the episode").click()
+    page.get_by_role("button", name="Create task").click()
 
     expect(page.get_by_role("textbox", name="Title")).to_have_value("The alarm again")
     expect(page.get_by_text("Does not build on “vet_01_fridge_procedure” any more").first).to_be_visible()
@@ -63,7 +63,7 @@ def test_a_task_of_another_persona_is_found_while_what_was_typed_stays(sample, v
 def test_without_scripts_a_task_is_found_and_begun_with(sample, visit):
     page = visit("author", java_script_enabled=False).go(f"{NEW}?q=fridge+alarm")
     page.get_by_role("radio", name="The fridge raises an alarm").check()
-    page.get_by_role("button", name="Add it to the episode").click()
+    page.get_by_role("button", name="Create task").click()
 
     expect(page.locator("#task")).to_be_visible()
     assert Task.objects.filter(title="The fridge raises an alarm").count() == 2

@@ -9,7 +9,7 @@ from studio.domain.task import TaskSpec
 from studio.models import Task
 from studio.views.tasks import editor_context
 
-REQUEST = "What the user writes"
+REQUEST = "Request"
 INTENT = "What they need and do not say"
 CRITERION = "What must be true in the end"
 
@@ -67,7 +67,7 @@ def test_in_a_long_list_an_item_gets_the_fields_of_a_rule_when_one_is_chosen(tas
     item.get_by_label("Grader").select_option("rule")
     item.get_by_label("Rule", exact=True).select_option("reply_contains")
     expect(item.get_by_label("File in the workspace")).to_be_hidden()
-    item.get_by_label("These words").fill("Thursday")
+    item.get_by_label("This text").fill("Thursday")
     save(page)
 
     after = spec_of(task).checklist
@@ -83,7 +83,7 @@ def test_of_two_people_who_save_neither_loses_a_word(task, visit):
     mine.get_by_role("textbox", name=REQUEST).fill("My words.")
     mine.keyboard.press("Control+s")  # at once: what is kept by itself would show both before the save does
 
-    expect(mine.get_by_role("alert").filter(has_text="Someone else saved version 2")).to_be_visible()
+    expect(mine.get_by_role("alert").filter(has_text="someone else saved version 2")).to_be_visible()
     choice = mine.locator("#request [data-conflict]")  # beside its field
     expect(choice).to_contain_text("Their words.")
     expect(choice).to_contain_text("My words.")
@@ -114,7 +114,7 @@ def test_an_old_version_comes_back_as_a_new_one(task, visit):
     page.get_by_label("Compared with").select_option("version 2, the newest")
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("ins, del").filter(has_text="mistake")).to_be_visible()
-    page.get_by_role("button", name="Go back to this version").click()
+    page.get_by_role("button", name="Restore this version").click()
 
     expect(page.get_by_role("textbox", name=REQUEST)).to_have_value(old)
     assert (task.revisions.count(), spec_of(task).initial_request) == (3, old)
@@ -142,7 +142,7 @@ def test_what_cannot_be_saved_says_so_at_its_place_and_keeps_what_was_typed(task
     page.get_by_role("textbox", name=REQUEST).fill("Still here.")
     page.keyboard.press("Control+s")
 
-    expect(page.get_by_role("alert").first).to_contain_text("What you typed is kept")
+    expect(page.get_by_role("alert").first).to_contain_text("Your text is kept")
     expect(page.locator("#checklist .error").first).to_be_visible()
     expect(page.get_by_role("textbox", name="weight").first).to_have_value("a lot")
     expect(page.get_by_role("textbox", name=REQUEST)).to_have_value("Still here.")

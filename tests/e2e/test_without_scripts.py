@@ -19,7 +19,7 @@ def test_sign_in_write_a_task_and_add_an_intent(sample, radio, visit):
     page.get_by_label("Username").fill("author")
     page.get_by_label("Password").fill("author-demo")
     page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("textbox", name="What the user writes").fill("Plain words.")
+    page.get_by_role("textbox", name="Request").fill("Plain words.")
     page.get_by_role("button", name="+ intent").click()
     page.get_by_role("textbox", name="What they need and do not say").last.fill("Plain needs.")
     page.get_by_role("button", name="Save", exact=True).first.click()
@@ -59,7 +59,7 @@ def test_judge_a_decision(sample, visit):
     audit = open_audit(pilot, size=2, by=sample.created_by)
     page = visit("auditor", java_script_enabled=False).go(audit.get_absolute_url())
 
-    page.get_by_role("link", name="Begin judging").first.click()
+    page.get_by_role("link", name="Start judging").first.click()
     page.get_by_label("Comment").fill("It is plain.")
     page.get_by_role("button", name="Yes").click()
 

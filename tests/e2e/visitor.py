@@ -58,5 +58,5 @@ def _session_of(user: User) -> str:
 def saved(page: Page) -> None:
     """Save the task that is open, and see that it is."""
     page.keyboard.press("Control+s")
-    said = re.compile("Saved as version|It is saved already, as version")  # the latter after a page was left
+    said = re.compile("Saved as version|Already saved as version")  # the latter after a page was left
     expect(page.get_by_role("status").filter(has_text=said)).to_be_visible()

@@ -90,7 +90,7 @@ def test_the_whole_life_of_a_studio(tmp_path: Path, taken_port: int):
     # A second start, made meanwhile, tells what runs where; a command shares its database.
     told, _ = twin.communicate(timeout=60)
     assert twin.returncode == 0
-    assert f"runs already, at {address}" in told
+    assert f"is already running at {address}" in told
     assert re.search(r"web: process \d+", told)
     make = "from studio.models import User; User.objects.create_user('kept', password='x')"
     finish(["manage.py", "shell", "-v", "0", "-c", make], tmp_path)

@@ -85,7 +85,7 @@ def test_a_save_on_an_old_version_is_a_conflict(desk):
     [
         ({"title": 3}, "title"),
         ({"unknown": 1}, "unknown"),
-        ({"task_id": " "}, "Give the task an id"),
+        ({"task_id": " "}, "Enter an id for the task"),
         ({"title": "\u0000"}, "U+0000"),
         ({"assets": [{"path": "x", "sha256": "0" * 64, "size": 1}]}, "not among the task's files"),
     ],

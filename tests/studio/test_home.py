@@ -96,7 +96,7 @@ def test_news_is_what_others_did_since_then_each_subject_once(place):
     assert [(piece.title, piece.people, dict(piece.deeds)) for piece in news.pieces] == [
         ("Rye bread", [str(author)], {"submitted": 1, "edited": 3})
     ]
-    assert news.pieces[0].what == "handed it in for review, edited it 3 times"
+    assert news.pieces[0].what == "submitted it for review, edited it 3 times"
     assert not news_for(author, access.benchmarks_for(author), since).pieces
     assert len(news_for(reader, access.benchmarks_for(reader), None).pieces) >= 1
     assert not news_for(UserFactory(), access.benchmarks_for(UserFactory()), None).pieces
@@ -105,12 +105,12 @@ def test_news_is_what_others_did_since_then_each_subject_once(place):
 def test_the_second_visit_says_what_happened_since_the_first(place):
     benchmark, author, persona = place
     reader = member(benchmark, Role.REVIEWER)
-    assert "What happened lately" in home(reader)
+    assert "Recent activity" in home(reader)
     Visit.objects.update(latest=timezone.now() - 2 * PAUSE)
 
-    assert "Nobody else changed anything since" not in home(reader)
+    assert "No changes by others since" not in home(reader)
     Event.objects.all().delete()
-    assert "Nobody else changed anything since" in home(reader)
+    assert "No changes by others since" in home(reader)
     a_task(persona, by=author, title="Rye bread")
     assert "Rye bread" in home(reader).partition('id="news"')[2].partition("Progress")[0]
 

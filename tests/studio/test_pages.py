@@ -159,7 +159,7 @@ def test_lists_cost_the_same_with_one_row_and_with_three_hundred(name, place, dj
 def test_an_empty_studio_teaches_the_first_step():
     html = signed_in(UserFactory()).get("/").content.decode()
 
-    assert "Start a benchmark" in html
+    assert "Create a benchmark" in html
 
 
 def test_home_shows_what_waits_for_me(place):
@@ -171,7 +171,7 @@ def test_home_shows_what_waits_for_me(place):
     assert "To review" in signed_in(reviewer).get("/").content.decode()
     assert "To review" not in signed_in(author).get("/").content.decode()
     workflow.request_changes(task.pk, by=reviewer, text="More rolls.")
-    assert "Changes asked of you" in signed_in(author).get("/").content.decode()
+    assert "Changes requested" in signed_in(author).get("/").content.decode()
 
 
 def test_signing_in_and_out():
@@ -181,7 +181,7 @@ def test_signing_in_and_out():
     client = Client()
 
     refused = client.post("/login/", {"username": user.username, "password": "wrong"})
-    assert "do not fit together" in refused.content.decode()
+    assert "Incorrect username or password" in refused.content.decode()
     assert client.post("/login/", {"username": user.username, "password": "rye and water"}).status_code == 302
     assert client.get("/").status_code == 200
     client.post("/logout/")
@@ -202,7 +202,7 @@ def test_members_are_added_changed_and_removed_by_owners_alone(place):
     client.post(url, {"user": person.pk, "remove": "1"})
     assert not benchmark.memberships.filter(user=person).exists()
     unknown = client.post(url, {"username": "nobody-of-this-name", "roles": ["author"]})
-    assert "Nobody signs in as" in unknown.content.decode()
+    assert "There is no user" in unknown.content.decode()
     last = client.post(url, {"user": owner.pk, "remove": "1"}, follow=True)
     assert "only owner" in last.content.decode()
 
@@ -240,9 +240,9 @@ def test_errors_say_what_happened_what_was_kept_and_what_to_do(place, monkeypatc
     old = strict.post(reverse("studio:benchmark_new"), {"name": "x"})
     refused = signed_in(member(benchmark, Role.VIEWER)).get(reverse("studio:import_start", args=[benchmark.slug]))
 
-    assert (lost.status_code, "There is nothing at this address" in lost.content.decode()) == (404, True)
-    assert (broken.status_code, "what was saved before is safe" in broken.content.decode()) == (500, True)
-    assert (old.status_code, "too old to be sent" in old.content.decode()) == (403, True)
+    assert (lost.status_code, "Page not found" in lost.content.decode()) == (404, True)
+    assert (broken.status_code, "everything saved before it is safe" in broken.content.decode()) == (500, True)
+    assert (old.status_code, "This page has expired" in old.content.decode()) == (403, True)
     assert (refused.status_code, "you need to be owner or author" in refused.content.decode()) == (403, True)
 
 
@@ -275,4 +275,4 @@ def test_a_short_name_left_empty_is_made_from_the_name():
     nameless = client.post(reverse("studio:persona_new", args=[benchmark.slug]), {"name": "李", "user_id": ""})
 
     assert [persona.user_id for persona in benchmark.personas.all()] == ["ada_lawson"]
-    assert "Give a name, or a short name in Latin letters" in nameless.content.decode()
+    assert "Enter a name, or a short name in Latin letters" in nameless.content.decode()

@@ -20,7 +20,7 @@ EMPTY: dict[str, Any] = {"pilot": None, "state": None, "sessions": [], "scores":
 class Command(ReportCommand):
     help = (
         "Run a model over tasks of a benchmark. Exit status 0: started, or with --wait finished (a session the agent "
-        "failed is a result); 1: stopped by our own failures, or cancelled; 2: called wrongly."
+        "failed is a result); 1: stopped by infrastructure failures, or cancelled; 2: usage error."
     )
 
     empty = EMPTY
@@ -33,7 +33,7 @@ class Command(ReportCommand):
             nargs="+",
             default=[],
             metavar="TASK",
-            help="only these tasks, by id, also separated by commas; what they depend on runs too",
+            help="only these tasks, by id, also separated by commas; their dependencies run too",
         )
         parser.add_argument("--agent", required=True, metavar="NAME", help="a model endpoint, or a scripted model")
         parser.add_argument(
@@ -87,13 +87,13 @@ class Command(ReportCommand):
     def _endpoint(self, option: str, name: str, as_json: bool) -> ModelEndpoint:
         endpoint = ModelEndpoint.objects.filter(name=name).first()
         if endpoint is None:
-            said = f"{option}: there is no model “{name}”." if name else f"Say who it is with {option}."
+            said = f"{option}: there is no model “{name}”." if name else f"Choose one with {option}."
             known = ", ".join(ModelEndpoint.objects.values_list("name", flat=True)) or "none yet"
-            self.called_wrongly(said, f"Those there are: {known}.", as_json=as_json, document=EMPTY)
+            self.called_wrongly(said, f"Available: {known}.", as_json=as_json, document=EMPTY)
         return endpoint
 
     def _tell(self, report: dict[str, Any]) -> None:
-        scripted = " · scripted, no evidence" if report["scripted"] else ""
+        scripted = " · scripted, not evidence" if report["scripted"] else ""
         self.stdout.write(f"Pilot {report['number']} of {report['benchmark']}: {report['state']}{scripted}")
         for session in report["sessions"]:
             line = f"  {session['persona']} · {session['task']} · run {session['run']}: {session['state']}"

@@ -19,7 +19,7 @@ from studio.models import User
 class Command(ReportCommand):
     help = (
         "Cut a release of a benchmark: frozen, packed, and read back before it is stored. "
-        "Exit status 0: done; 1: something blocks it; 2: called wrongly."
+        "Exit status 0: done; 1: blocked; 2: usage error."
     )
 
     empty = {
@@ -39,8 +39,12 @@ class Command(ReportCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--version", required=True, dest="name", metavar="V", help="the release's name, e.g. 1.0")
-        parser.add_argument("--accept", default="", metavar="REASON", help="release in spite of what blocks it")
-        parser.add_argument("--by", default="", metavar="USERNAME", help="who answers for it (default: a superuser)")
+        parser.add_argument(
+            "--accept", default="", metavar="REASON", help=("release despite the blockers, with this reason")
+        )
+        parser.add_argument(
+            "--by", default="", metavar="USERNAME", help=("the person responsible (default: a superuser)")
+        )
         parser.add_argument("--out", type=Path, metavar="DIR", help="write the pack here")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -55,7 +59,7 @@ class Command(ReportCommand):
             except OSError as problem:
                 mend = "Choose another folder."
                 self.called_wrongly(f"{out}: {problem.strerror}.", mend, as_json=as_json, document=empty)
-        signature = "" if by else f"{getpass.getuser()}, at the command line"
+        signature = "" if by else f"{getpass.getuser()}, on the command line"
         try:
             release = cut_release(benchmark, options["name"], by=by, accept=options["accept"], signature=signature)
         except ReleaseRefused as problem:
@@ -69,8 +73,8 @@ class Command(ReportCommand):
         try:
             file = _write(release, out) if out else None
         except OSError as problem:
-            self.stderr.write(f"{release} is cut and kept, but {out} cannot be written: {problem.strerror}.")
-            self.stderr.write("Make room, then download it from its page.")
+            self.stderr.write(f"{release} was created, but {out} cannot be written: {problem.strerror}.")
+            self.stderr.write("Free some space, then download it from its page.")
             file = None
         if as_json:
             self.give(_document(release.version, release, file))
@@ -82,22 +86,22 @@ class Command(ReportCommand):
             return default_person()
         person = User.objects.filter(username=username).first()
         if person is None:
-            mend = "Name an account of the studio."
+            mend = "Give a studio account."
             self.called_wrongly(f"There is no user “{username}”.", mend, as_json=as_json, document=document)
         return person
 
     def _tell_blocked(self, blockers: tuple[Blocker, ...]) -> None:
-        self.stdout.write(f"Not released. {len(blockers)} things stand in the way:")
+        self.stdout.write(f"Not released. {len(blockers)} blockers:")
         for blocker in blockers:
             place = " ".join(filter(None, (blocker.persona, blocker.task)))
             self.stdout.write(f"  {blocker.code}: {f'{place}: ' if place else ''}{blocker.message}")
         if all(blocker.acceptable for blocker in blockers):
-            self.stdout.write('Mend them, or take them upon you with --accept "REASON".')
+            self.stdout.write('Fix them, or waive them with --accept "REASON".')
 
     def _tell(self, release: Release, file: Path | None) -> None:
         self.stdout.write(f"Released {release}: {len(release.manifest['tasks'])} tasks, sha256 {release.sha256}")
         for exception in release.exceptions:
-            self.stdout.write(f"  accepted by {exception['by']}: {exception['problem']['message']}")
+            self.stdout.write(f"  waived by {exception['by']}: {exception['problem']['message']}")
         if file:
             self.stdout.write(f"The pack is {file}")
 

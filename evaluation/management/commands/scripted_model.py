@@ -17,7 +17,7 @@ from evaluation.scripted.server import ScriptedServer
 
 class Command(BaseCommand):
     help = (
-        "Serve the scripted model over the OpenAI API until Ctrl-C. It is deterministic, and no evidence of anything."
+        "Serve the scripted model over the OpenAI API until Ctrl-C. It is deterministic, and not evidence of anything."
     )
     requires_system_checks = []
 

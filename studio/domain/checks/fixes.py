@@ -76,8 +76,8 @@ def _declare(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | N
 
 def _unsaid(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
     return Mend(
-        label="Let it start as not provided",
-        shows=f"Intent {finding.item} is unsaid at the start.",
+        label="Set to not stated initially",
+        shows=f"Intent {finding.item} is not stated initially.",
         edits=(Put(field="intents", item=finding.item, part="initial_status", value="not_provided"),),
     )
 
@@ -89,8 +89,8 @@ def _this_session(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Men
     )
     many = len(edits) > 1
     return Mend(
-        label="Set the scope to this session",
-        shows=f"{'Intents' if many else 'Intent'} {listed(map(str, places))}: scope “this session”.",
+        label="Set scope to this session only",
+        shows=f"{'Intents' if many else 'Intent'} {listed(map(str, places))}: scope “this session only”.",
         edits=edits,
     )
 
@@ -98,7 +98,7 @@ def _this_session(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Men
 def _persistent(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
     places = lasting(task, episode)
     return Mend(
-        label="Set the scope to persistent",
+        label="Set scope to persistent",
         shows=f"{'Intents' if len(places) > 1 else 'Intent'} {listed(map(str, places))}: scope “persistent”.",
         edits=tuple(Put(field="intents", item=place, part="scope", value="persistent") for place in places),
     )
@@ -106,8 +106,8 @@ def _persistent(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend 
 
 def _weigh_one(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
     return Mend(
-        label="Let it weigh 1",
-        shows=f"Item {finding.item} counts like any other.",
+        label="Set weight to 1",
+        shows=f"Item {finding.item} has weight 1.",
         edits=(Put(field="checklist", item=finding.item, part="weight", value=1.0),),
     )
 
@@ -131,7 +131,7 @@ def _inside(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | No
     if not path or ".." in path.split("/") or finding.item is None:
         return None
     return Mend(
-        label="Take off the “/”",
+        label="Remove the “/”",
         shows=f"Judges are shown “{path}” of the workspace.",
         edits=(Put(field="files_read", item=finding.item, value=path),),
     )
@@ -142,8 +142,8 @@ def _mark_file(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend |
     if not path or finding.item is None:
         return None
     return Mend(
-        label="Mark where it is found",
-        shows=f"Intent {finding.item} is recovered from “{path}”.",
+        label="Add as source",
+        shows=f"Intent {finding.item} gets “{path}” as its source.",
         edits=(Add(field="intents", item=finding.item, value=Recovery(kind="file", ref=path)),),
     )
 

@@ -116,6 +116,6 @@ def _check_reference(node: Node, name: str, path: str, report: Report) -> None:
     elif _says_reference(node) and (why := why_unsafe(path)):
         node.error(
             report,
-            f"{name} lists a reference for “{path[:120]}”, which cannot name a file. {why}",
+            f"{name} lists a reference for “{path[:120]}”, which is not a valid file name. {why}",
             "Write a path below the workspace, such as notes/plan.md, and put the file under that name.",
         )

@@ -30,7 +30,7 @@ def check_contract(
                     f"Add tasks/{entry.task_id}/task.yaml, correct the id, or remove the entry.",
                 )
         elif folder in places:
-            entry.node.error(report, f"The task “{entry.task_id}” stands twice.", "Remove one of the two entries.")
+            entry.node.error(report, f"The task “{entry.task_id}” appears twice.", "Remove one of the two entries.")
         else:
             places[folder] = len(placed)
             placed.append((folder, entry))
@@ -73,7 +73,7 @@ def _dependencies(
         entry.node.error(
             report,
             f"“{folder}” depends on earlier tasks and has neither criteria nor a grader script: nothing scores it.",
-            "Give it a checklist or a grader script, or remove its dependencies.",
+            "Add a checklist or a grader script, or remove its dependencies.",
         )
     return tuple(kept)
 

@@ -28,7 +28,7 @@ def text_of(node: Node, name: str, report: Report, *, longest: int | None = None
         node.warn(report, f"“{name}” is not text; it is read as “{value[:80]}”.", "Put it in quotes.")
     else:
         node.warn(
-            report, f"“{name}” is a {_kind(node)}, not text; it is kept and read as empty.", "Write it as one text."
+            report, f"“{name}” is a {_kind(node)}, not text; it is kept but read as empty.", "Write it as one text."
         )
         return ""
     if longest is not None and len(value) > longest:
@@ -42,7 +42,7 @@ def identifier(parent: Node, key: str, report: Report) -> str:
     value = text(parent, key, report, longest=ID_LENGTH)
     node = parent.get(key)
     if node is not None and value != value.strip():
-        node.warn(report, f"“{key}” has spaces around it: “{value}”.", "Remove them; they are kept and not used.")
+        node.warn(report, f"“{key}” has spaces around it: “{value}”.", "Remove them; they are kept but not used.")
     return value.strip()
 
 
@@ -107,8 +107,8 @@ def warn_unknown(node: Node, known: Iterable[str], report: Report, *, where: str
             place = f" in {where}" if where else ""
             key.warn(
                 report,
-                f"The key “{key.value}”{place} is not one of the format; it is kept and not used.",
-                "Nothing, if it is meant so; otherwise correct its spelling.",
+                f"The key “{key.value}”{place} is not part of the format; it is kept but not used.",
+                "If this is intended, ignore it; otherwise correct the spelling.",
             )
 
 

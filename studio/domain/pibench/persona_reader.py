@@ -59,7 +59,7 @@ def read_tools(root: Node, report: Report) -> tuple[str, ...]:
         if not tool:
             item.warn(report, f"{name}[{place}] is empty; it is left out.", "Remove it.")
         elif tool in found:
-            item.warn(report, f"“{tool}” stands twice; it is taken once.", "Remove one of the two.")
+            item.warn(report, f"“{tool}” appears twice; it is used once.", "Remove one of the two.")
         else:
             found[tool] = None
     return tuple(found)

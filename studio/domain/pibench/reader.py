@@ -73,7 +73,7 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
             reading.errors.append(
                 Problem(
                     file=root,
-                    message=f"There are two personas “{persona}”; the other one lies in “{other or '.'}”.",
+                    message=f"There are two personas “{persona}”; the other one is in “{other or '.'}”.",
                     mend="Leave one of them out, or rename its folder.",
                 )
             )
@@ -199,7 +199,7 @@ class _PersonaReader:
         if path in self.files:
             node = parse(self.files[path], report)
             if needed and node is not None and node.kind == "mapping" and not node.pairs and not report.errors:
-                node.error(report, "The file says nothing.", "Start with “schema_version: v2”.")
+                node.error(report, "The file is empty.", "Start with “schema_version: v2”.")
             return node, report
         if needed:
             report.error("The file is missing.", "Add it; PIBENCH's layout needs it in every persona's folder.")

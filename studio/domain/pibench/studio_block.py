@@ -213,11 +213,11 @@ def _numbered(
         if type(position) is not int or not 1 <= position <= len(targets):
             (node or entry).error(
                 report,
-                f"{name} speaks of position “{position}”, and there are {len(targets)} entries.",
+                f"{name} refers to position “{position}”, and there are {len(targets)} entries.",
                 "Give the 1-based position of the entry it belongs to.",
             )
         elif position in found:
-            (node or entry).error(report, f"{name} speaks of position {position} again.", "Put both into one entry.")
+            (node or entry).error(report, f"{name} refers to position {position} again.", "Put both into one entry.")
         else:
             found[position] = entry
     return found

@@ -73,7 +73,9 @@ def read_task(root: Node, report: Report, *, persona: str, task_id: str) -> Task
         source=root.value,
     )
     if not spec.title.strip():
-        (root.get("title") or root).warn(report, "The title is empty.", "Say in a few words what the user wants.")
+        (root.get("title") or root).warn(
+            report, "The title is empty.", ("Write a short title that says what the user wants.")
+        )
     return apply_task_block(spec, root, report)
 
 
@@ -123,7 +125,7 @@ def _trigger(root: Node, report: Report) -> Trigger:
     if kind not in TRIGGERS:
         (trigger.get("type") or root.get("trigger") or root).warn(
             report,
-            f"The trigger type “{kind}” is not known; the task is taken as opened by a user's message.",
+            f"The trigger type “{kind}” is unknown; the task is treated as started by a user message.",
             f"Use one of {', '.join(TRIGGERS)}.",
         )
     return Trigger(kind=TRIGGERS.get(kind, "user_message"))
@@ -141,7 +143,7 @@ def _initial_request(root: Node, intent: Node, report: Report, trigger: Trigger)
     value = fields.text(intent, "initial_input", report)
     if not value.strip():
         (node or root.get("intent") or root).warn(
-            report, "“initial_input” is empty: the session would open with nothing.", "Write what the user says first."
+            report, "“initial_input” is empty: the task would start with nothing.", "Write the user's first message."
         )
     return value
 
@@ -267,7 +269,7 @@ def _files_read(objectives: Node, report: Report) -> tuple[str, ...]:
             next((item for item in node.items if str(item.value).strip() == path), node).warn(  # type: ignore[union-attr]
                 report,
                 f"“{path}” is not a path inside the workspace; judges will find the file missing.",
-                "Name the file as it lies in the workspace, without “/” in front.",
+                "Use the file's path inside the workspace, without a leading “/”.",
             )
     return found
 

@@ -35,7 +35,7 @@ _MENDS = [
     ("expected <document start>", "Check the indentation of this line, and that the quotes above are closed."),
     ("expected ',' or", "Close the bracket, or put a comma between the entries."),
     ("unexpected end of stream", "Close the quote that was opened here."),
-    ("undefined alias", "Put the text in quotes: a word that starts with * is taken for a reference."),
+    ("undefined alias", "Put the text in quotes: a word that starts with * is read as a reference."),
     ("escape", "Write the character itself, or use single quotes: a backslash in double quotes starts an escape."),
 ]  # fmt: skip
 
@@ -67,7 +67,7 @@ def parse(data: bytes, report: Report) -> Node | None:
         mark = error.problem_mark or error.context_mark
         what = error.problem or error.context or "not YAML"
         report.error(
-            f"This is not YAML: {what}.",
+            f"Not valid YAML: {what}.",
             next(
                 (mend for pattern, mend in _MENDS if re.search(pattern, what)),
                 "Check the quotes and the indentation around this line.",
@@ -77,7 +77,7 @@ def parse(data: bytes, report: Report) -> Node | None:
         )
         return None
     except (yaml.YAMLError, RecursionError) as error:
-        report.error(f"This is not YAML: {error}.", "Check the quotes and the indentation.")
+        report.error(f"Not valid YAML: {error}.", "Check the quotes and the indentation.")
         return None
     if builder.root is None:
         report.error("The file is empty.", "Write the document, or leave the file out.", line=1, column=1)
@@ -96,7 +96,7 @@ def _decode(data: bytes, report: Report) -> str | None:
         _at(
             report,
             text[: found.start()],
-            f"The character U+{ord(found[0]):04X} cannot stand in YAML.",
+            f"The character U+{ord(found[0]):04X} is not allowed in YAML.",
             "Remove it; it is invisible in most editors.",
         )
         return None
@@ -192,7 +192,7 @@ class _Builder:
         parent.characters += node.characters
         if parent.nodes > MAX_NODES or parent.characters > MAX_CHARACTERS:
             self.report.error(
-                "The document unfolds to more than can be kept.",
+                "The document expands beyond the limits.",
                 f"Keep it below {MAX_NODES:,} values and {MAX_CHARACTERS:,} characters, repeated parts counted.",
                 line=node.line,
                 column=node.column,
@@ -211,7 +211,7 @@ class _Builder:
         self._refuse(
             event,
             f"“*{event.anchor}” refers to nothing above.",
-            "Put the text in quotes: a word that starts with * is taken for a reference.",
+            "Put the text in quotes: a word that starts with * is read as a reference.",
         )
         raise AssertionError
 
@@ -236,7 +236,9 @@ class _Builder:
                 node.value = event.value
         if isinstance(node.value, str) and (found := _UNSTORABLE.search(node.value)):
             node.error(
-                self.report, f"The text holds the character U+{ord(found[0]):04X}, which cannot be kept.", "Remove it."
+                self.report,
+                f"The text contains the character U+{ord(found[0]):04X}, which cannot be stored.",
+                "Remove it.",
             )
         return node
 
@@ -276,8 +278,8 @@ class _Builder:
             if (first := seen.get(_identity(key))) is not None:
                 key.error(
                     self.report,
-                    f"The key “{key.value}” stands twice; the first time in line {first.line}.",
-                    "Remove one of the two: only one could be kept.",
+                    f"The key “{key.value}” appears twice, first in line {first.line}.",
+                    "Remove one of the two; only one can be stored.",
                 )
                 continue
             seen[_identity(key)] = key

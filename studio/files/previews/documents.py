@@ -31,7 +31,7 @@ def extract(kind: str, content: bytes) -> dict[str, Any]:
         )
         said = json.loads(run.stdout)
     except subprocess.TimeoutExpired:
-        raise Unreadable("It takes too long to read.") from None
+        raise Unreadable("It took too long to read.") from None
     except (subprocess.CalledProcessError, ValueError):
-        raise Unreadable("It is broken, or larger inside than it looks.") from None
+        raise Unreadable("It is corrupt, or unpacks to more than allowed.") from None
     return dict(said)

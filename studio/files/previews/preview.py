@@ -64,13 +64,13 @@ def preview(path: str, content: bytes) -> Preview:
     if kind in ("docx", "sheets"):
         return _office(kind, content)
     if kind in ("zip", "binary"):
-        return Preview("nothing", "Archive" if kind == "zip" else "Binary file", note="Download it to look inside.")
+        return Preview("nothing", "Archive" if kind == "zip" else "Binary file", note="Download it to view it.")
     decoded = decode(content)
     if decoded is None:
-        return Preview("nothing", "Binary file", note="This is not text. Download it to look inside.")
+        return Preview("nothing", "Binary file", note="This is not text. Download it to view it.")
     seen = _text(path, kind, content, decoded)
     if decoded.guessed:
-        note = "It is not UTF-8 and was read as Windows-1252: letters may be wrong. Assistants and judges read UTF-8."
+        note = "Not UTF-8; read as Windows-1252, so some characters may be wrong. Assistants and judges read UTF-8."
         seen = replace(seen, note=" ".join(filter(None, [seen.note, note])))
     flaw = seen.flaw or (syntax_flaw(path, decoded.text) if len(decoded.text) <= LONGEST_DATA else None)
     return replace(seen, decoded=decoded if len(decoded.text) <= EDITABLE else None, flaw=flaw)
@@ -139,7 +139,7 @@ def _image(kind: str, content: bytes) -> Preview:
     size = pixels(kind, content)
     says = f"{kind.upper()} image" + (f" · {size[0]:,} × {size[1]:,} pixels" if size else "")
     if size and size[0] * size[1] > MOST_PIXELS:
-        return Preview("nothing", says, note="It is too large to be drawn here. Download it.")
+        return Preview("nothing", says, note="Too large to show here. Download it.")
     return Preview("image", says)
 
 
@@ -147,10 +147,10 @@ def _pdf(content: bytes) -> Preview:
     try:
         said = extract("pdf", content)
     except Unreadable as problem:
-        return Preview("pdf", "PDF", note=f"Its words could not be read. {problem}")
+        return Preview("pdf", "PDF", note=f"Its text could not be extracted. {problem}")
     pages = said["pages"]
     words = "\n\n".join(f"– {number} –\n{text}" for number, text in enumerate(pages, 1) if text.strip())
-    note = "" if words else "There is no text in it, only pictures of pages: an assistant may not be able to read it."
+    note = "" if words else "It contains only images of pages, no text; an assistant may not be able to read it."
     says = f"PDF · {said['count']} page{'' if said['count'] == 1 else 's'}"
     return Preview("pdf", says, text=words[:SHOWN], cut=said["count"] > len(pages), note=note)
 
@@ -160,10 +160,10 @@ def _office(kind: str, content: bytes) -> Preview:
     try:
         said = extract(kind, content)
     except Unreadable as problem:
-        return Preview("nothing", says, note=f"It cannot be shown. {problem} Download it to look inside.")
+        return Preview("nothing", says, note=f"Cannot be shown. {problem} Download it to view it.")
     if kind == "docx":
         html = markup.clean(said["html"])
-        note = "Its pictures are not shown here; the download has them." if said["pictures"] else ""
+        note = "Images are not shown here; download the file to see them." if said["pictures"] else ""
         return Preview("document", says, html=html, cut=said["cut"], note=note)
     tables = tuple(_sheet(one) for one in said["sheets"])
     count = f"{len(tables)} sheet{'' if len(tables) == 1 else 's'}"

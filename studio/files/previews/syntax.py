@@ -49,7 +49,7 @@ def syntax_flaw(path: str, text: str) -> Flaw | None:
             return Flaw(int(line), 0, f"this {rest}")
         if table.broken:
             row = next((row for row in table.rows if row.broken), None)
-            what = row.broken if row else "another number of values than the head has"
+            what = row.broken if row else "a different number of values than the header"
             return Flaw(table.first_broken, 0, f"{what}.")
     return None
 

@@ -62,7 +62,7 @@ def read_table(text: str, *, tabs: bool = False) -> Table:
                 head = tuple(values)
                 continue
             count += 1
-            wrong = "" if len(values) == len(head) else f"{len(values)} values, the head has {len(head)}"
+            wrong = "" if len(values) == len(head) else f"{len(values)} values, but the header has {len(head)}"
             if wrong:
                 broken += 1
                 first = first or began

@@ -17,8 +17,8 @@ KEYS = ("persona", "task", "rule", "severity", "field", "item", "words", "messag
 
 class Command(ReportCommand):
     help = (
-        "Check the drafts of a benchmark. Exit status 0: nothing but hints and what was waived; 1: errors or warnings; "
-        "2: called wrongly."
+        "Check the drafts of a benchmark. Exit status 0: only hints and dismissed findings; 1: errors or warnings; "
+        "2: usage error."
     )
 
     empty = {"findings": []}
@@ -37,7 +37,7 @@ class Command(ReportCommand):
             if not personas:
                 self.called_wrongly(
                     f"There is no persona “{options['persona']}” in “{benchmark.slug}”.",
-                    f"Those there are: {known}.",
+                    f"Available: {known}.",
                     as_json=as_json,
                     document=self.empty,
                 )

@@ -11,7 +11,7 @@ from studio.models import User
 
 
 class Command(BaseCommand):
-    help = "Make the sample benchmark and the demo accounts where they are missing; what people changed stays."
+    help = "Create the sample benchmark and demo accounts if missing; existing changes are kept."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -19,7 +19,7 @@ class Command(BaseCommand):
             made = load_sample()
         except SampleDamaged as problem:
             raise CommandError(str(problem)) from None
-        self.stdout.write(f"{NAME}: {'made' if made else 'there already'}. Accounts to sign in with:")
+        self.stdout.write(f"{NAME}: {'made' if made else 'already there'}. Accounts to sign in with:")
         people = {user.username: user for user in User.objects.filter(username__in=[a.username for a in ACCOUNTS])}
         for account in ACCOUNTS:
             same = people[account.username].check_password(account.password)

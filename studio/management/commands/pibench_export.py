@@ -15,14 +15,14 @@ from studio.management.base import ReportCommand
 class Command(ReportCommand):
     help = (
         "Write a benchmark's drafts in the format of π-Bench v2 to DIR/data/<persona>/. "
-        "Exit status 0: done; 2: called wrongly."
+        "Exit status 0: done; 2: usage error."
     )
 
     empty = {"benchmark": "", "out": "", "personas": [], "files": 0}
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="made if it is missing")
+        parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="created if missing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         as_json = options["json"]
@@ -33,7 +33,7 @@ class Command(ReportCommand):
         try:
             write_folder(files, out)
         except NotEmpty as problem:
-            mend = "Choose another folder, or remove it: old files must not mix with new ones."
+            mend = "Choose another folder or remove this one, so that old and new files do not mix."
             self.called_wrongly(f"{problem}.", mend, as_json=as_json, document=empty)
         except OSError as problem:
             self.called_wrongly(

@@ -20,7 +20,7 @@ class Command(ReportCommand):
     help = (
         "Import personas in the format of π-Bench v2: one persona's folder, a data/ folder of several, or a zip of "
         "either. All or nothing; importing the same again changes nothing. Exit status 0: done; 1: the files have "
-        "errors and nothing was stored; 2: called wrongly."
+        "errors and nothing was stored; 2: usage error."
     )
 
     empty = ImportReport().to_json()
@@ -28,8 +28,8 @@ class Command(ReportCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", metavar="PATH", type=Path, help="a folder or a zip")
         super().add_arguments(parser)
-        parser.add_argument("--published", action="store_true", help="take the tasks as approved elsewhere")
-        parser.add_argument("--dry-run", action="store_true", help="tell what would happen and store nothing")
+        parser.add_argument("--published", action="store_true", help="mark the tasks as already approved")
+        parser.add_argument("--dry-run", action="store_true", help="report what would happen; store nothing")
         parser.add_argument(
             "--by",
             default="",
@@ -42,13 +42,11 @@ class Command(ReportCommand):
         by = self._person(options["by"], as_json=as_json, document=empty)
         path: Path = options["path"]
         if not path.exists():
-            self.called_wrongly(
-                f"There is nothing at {path}.", "Name a folder or a zip.", as_json=as_json, document=empty
-            )
+            self.called_wrongly(f"{path} does not exist.", "Give a folder or a zip.", as_json=as_json, document=empty)
         slug = options["benchmark"]
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", slug):
             self.called_wrongly(
-                f"“{slug}” cannot be a benchmark's short name.",
+                f"“{slug}” is not a valid benchmark short name.",
                 "Use letters, digits, - and _, at most 80.",
                 as_json=as_json,
                 document=empty,
@@ -71,7 +69,7 @@ class Command(ReportCommand):
         person = User.objects.filter(username=username).first()
         if person is None:
             self.called_wrongly(
-                f"There is no user “{username}”.", "Name an account of the studio.", as_json=as_json, document=document
+                f"There is no user “{username}”.", "Give a studio account.", as_json=as_json, document=document
             )
         return person
 
@@ -95,14 +93,14 @@ class Command(ReportCommand):
             write(f"{len(report.errors)} error(s); nothing was stored.")
             return
         if made:
-            owner = f", owned by {by.username}" if by else ", which nobody belongs to yet"
+            owner = f", owned by {by.username}" if by else ", with no members yet"
             write(f"The benchmark “{slug}” {'would be' if dry_run else 'was'} created{owner}.")
         for entry in report.updated:
             write(f"updated  {entry['task'] or entry['persona']}: {', '.join(entry['changed'])}")
         write(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in report.totals.items()))
         write(
             f"{len(report.created)} created, {len(report.updated)} updated, {len(report.unchanged)} unchanged"
-            + ("; nothing was stored: this was a dry run." if dry_run else ".")
+            + ("; nothing was stored (dry run)." if dry_run else ".")
         )
 
 

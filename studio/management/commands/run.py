@@ -56,7 +56,7 @@ class Command(BaseCommand):
         bound = listener.getsockname()[1]
         address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{bound}/"
         if port and bound != port:
-            self.say(f"Port {port} is taken; the studio takes {bound}.")
+            self.say(f"Port {port} is taken; using {bound} instead.")
         self.say(f"Starting the studio on {data_folder()} …")
         accounts = self.prepare(sample=sample)
         if supervisor.stopping:
@@ -80,7 +80,10 @@ class Command(BaseCommand):
         if sample:
             self.say(accounts)
             if not host.startswith("127.") and host not in ("localhost", "::1"):
-                self.say("Others can reach this address, and these passwords are no secret: --no-sample goes without.")
+                self.say(
+                    "This address is reachable by others and these passwords are public; "
+                    "use --no-sample to leave out the demo accounts."
+                )
         self.say(f"Data and logs are in {data_folder()}. Ctrl-C stops everything and keeps the data.\n")
         supervisor.watch(stack.keep_servers())
 
@@ -110,12 +113,12 @@ class Command(BaseCommand):
 
     def tell_what_runs(self, studio: dict[str, object]) -> None:
         if not studio:
-            self.say(f"A studio on {data_folder()} has been starting for long; look at the logs there.")
+            self.say(f"A studio on {data_folder()} has been starting for a long time; check the logs there.")
             return
-        self.say(f"A studio on {data_folder()} runs already, at {studio['address']}")
+        self.say(f"A studio on {data_folder()} is already running at {studio['address']}")
         for name, pid in dict(studio["processes"]).items():  # type: ignore[call-overload]
             self.say(f"  {name}: process {pid}, log {ownership.log_file(name)}")
-        self.say("Another studio beside it needs a folder of its own: STUDIO_DATA_DIR=... make run")
+        self.say("To run another studio alongside it, give it its own data folder: STUDIO_DATA_DIR=... make run")
 
     def say(self, text: str) -> None:
         self.stdout.write(text)

@@ -18,8 +18,8 @@ LARGEST_BYTES = 200_000
 
 class Command(BaseCommand):
     help = (
-        "Photograph the studio: one is started in a temporary folder, people write, review, pilot, audit and release "
-        "in it, and the pictures of the README are written to docs/; with --all those of every page, too."
+        "Take screenshots of a temporary studio in which people write, review, pilot, audit and release. Writes the "
+        "README pictures to docs/; with --all, also every page."
     )
     requires_system_checks = []
 

@@ -15,8 +15,8 @@ from studio.notifications.digests import send_digests
 
 class Command(BaseCommand):
     help = (
-        "Send everybody with an e-mail address what is unread and was in no e-mail yet. Printed, unless "
-        "STUDIO_SMTP_HOST names a server. Exit status 0: done; 1: some e-mail could not be sent and stays due."
+        "Email unread notifications, each once, to everyone with an email address. Printed unless STUDIO_SMTP_HOST "
+        "is set. Exit status 0: done; 1: some emails could not be sent and remain due."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,9 +28,9 @@ class Command(BaseCommand):
             with aside:  # e-mails that are only printed must not stand in the document
                 sent = send_digests()
         except OSError as problem:
-            self.stderr.write(self.style.ERROR(f"Not everything could be sent: {problem}. It stays due."))
+            self.stderr.write(self.style.ERROR(f"Some emails could not be sent and remain due: {problem}."))
             sys.exit(FOUND_PROBLEMS)
         if options["json"]:
             self.stdout.write(json.dumps({"sent": [{"user": one.user.username, "to": one.to} for one in sent]}))
         else:
-            self.stdout.write(f"{len(sent)} e-mail{'' if len(sent) == 1 else 's'} sent.")
+            self.stdout.write(f"{len(sent)} email{'' if len(sent) == 1 else 's'} sent.")

@@ -46,7 +46,7 @@ def create(request: HttpRequest, slug: str) -> HttpResponse:
         except DraftRefused as refusal:
             form.add_error(refusal.field if refusal.field in form.fields else None, str(refusal))
         else:
-            messages.success(request, f"{persona} is there. Write the rest of the profile, or the first session.")
+            messages.success(request, f"{persona} was added. Complete the profile, or write the first task.")
             return redirect("studio:profile", slug, persona.user_id)
     return render(request, "studio/persona_new.html", {"benchmark": benchmark, "form": form})
 

@@ -101,7 +101,7 @@ def restore(request: HttpRequest, slug: str, user_id: str, pk: int, number: int)
         scripts.save_script(
             found.pk, text, by=request.user, note=f"{found.path} as in version {number}.", verb="restored"
         )
-        messages.success(request, f"The script says what it said in version {number}.")
+        messages.success(request, f"Restored version {number} of the script.")
     except DraftRefused as refusal:
         messages.error(request, str(refusal))
     return redirect("studio:script", slug, user_id, pk)
@@ -118,7 +118,7 @@ def remove(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     except DraftRefused as refusal:
         messages.error(request, f"Not removed. {refusal}")
         return redirect("studio:script", slug, user_id, pk)
-    messages.success(request, f"{found.path} is removed. Its versions stay in the persona's history.")
+    messages.success(request, f"{found.path} was removed. Its versions stay in the persona's history.")
     return redirect("studio:profile", slug, user_id)
 
 

@@ -106,7 +106,7 @@ def apply(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespons
     if done.revision and done.revision.number != task.version:
         messages.success(request, f"Applied: this is version {done.revision.number}.")
     elif done.revision:
-        messages.info(request, "The text says that already. The suggestion is settled.")
+        messages.info(request, "The text already says that. The suggestion is resolved.")
     if not done.undecided:
         return redirect(f"{task.get_absolute_url()}#remarks")
     return redirect("studio:remark_choose", slug, user_id, pk, done.undecided[0].pk)
@@ -130,7 +130,7 @@ def choose(request: HttpRequest, slug: str, user_id: str, pk: int, remark: int) 
             return redirect(f"{task.get_absolute_url()}#remarks")
         except (BothChanged, suggestions.ChangedSince):
             choice = suggestions.choice_of(row)
-            problem, status = "Somebody changed it again while you read. This is what stands there now.", 409
+            problem, status = "Someone changed it again while you were reading. This is the current text.", 409
         except (PublishingRefused, DraftRefused) as refusal:
             problem, status = str(refusal), 422
     context = _frame(task) | {

@@ -19,14 +19,14 @@ from studio.views.tasks.autosave import NotSettled, settle
 from studio.views.tasks.editor import shown
 
 SAID = {
-    "submit": "Submitted. Someone else reads it now.",
-    "withdraw": "Withdrawn: it is a draft again.",
+    "submit": "Submitted for review.",
+    "withdraw": "Withdrawn. It is a draft again.",
     "approve": "Approved.",
-    "request_changes": "Sent back with your words.",
-    "retire": "Retired. It is kept, and can be reopened.",
+    "request_changes": "Changes requested.",
+    "retire": "Retired. You can restore it at any time.",
     "reopen": "It is a draft again.",
 }
-ALONE = "Submitted, but nobody else may review here yet: an owner can add a reviewer to the benchmark."
+ALONE = "Submitted, but nobody else can review here yet. An owner can add a reviewer to the benchmark."
 REVIEWING = {"approve", "request_changes"}
 
 
@@ -57,7 +57,9 @@ def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) ->
         if alone:
             messages.warning(request, ALONE)
         else:
-            messages.success(request, "Your yes is noted; another one is needed." if waiting else SAID[action])
+            messages.success(
+                request, ("Your approval is recorded; another one is required.") if waiting else SAID[action]
+            )
     return redirect(task)
 
 
@@ -79,7 +81,7 @@ def assign(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     except assignments.AssigningRefused as refusal:
         messages.error(request, str(refusal))
     else:
-        messages.success(request, "They are told." if writer or reviewers else "Nobody is named for it now.")
+        messages.success(request, "They have been notified." if writer or reviewers else "No one is assigned now.")
     return redirect(f"{task.get_absolute_url()}#people")
 
 

@@ -185,14 +185,14 @@ def settle(request: HttpRequest, row: Task, *, note: str = "") -> None:
     data = posted(copy.sheet or {})
     read = page.read(data, page.versions.at(copy.base_version), store=True)
     if read.errors:
-        raise NotSettled("What you typed last cannot be saved yet: see the places marked below.")
+        raise NotSettled("Your last changes cannot be saved yet. See the fields marked below.")
     undecided = places(data.getlist("undecided"), read.spec)
     try:
         editor.save_on_top(
             row.pk, read.spec, by=page.user, base_version=copy.base_version, note=note, undecided=undecided
         )
     except BothChanged as refusal:
-        raise NotSettled("Someone changed the same place as you: choose which words stay.") from refusal
+        raise NotSettled("You both edited this field. Draft kept; resolve the conflict.") from refusal
     except DraftRefused as refusal:
         raise NotSettled(str(refusal)) from refusal
     autosave.drop_copy(page.desk, page.user, settled=copy.sheet or {})

@@ -80,7 +80,7 @@ def new_task(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
 def _begin(request: HttpRequest, persona: Persona, start: Start | None, given: dict[str, Any], before: str) -> Task:
     if start is None:
         if not given["title"].strip():
-            raise DraftRefused("title", "Give it a title: what the session is about.")
+            raise DraftRefused("title", "Enter a title that says what the task is about.")
         spec = TaskSpec(user_id=persona.user_id, **given)
         return create_task(persona, spec, by=request.user, before=before)
     begun = begin(

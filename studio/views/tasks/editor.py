@@ -94,9 +94,9 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
                 )
                 autosave.drop_copy(Desk(task=row), user, settled=words_of(request.POST))
                 if revision.number == row.version:
-                    messages.info(request, f"It is saved already, as version {revision.number}.")
+                    messages.info(request, f"Already saved as version {revision.number}.")
                 elif row.version != base_version:
-                    messages.success(request, f"Saved as version {revision.number}, with what was saved since.")
+                    messages.success(request, f"Saved as version {revision.number}, merged with changes saved since.")
                 else:
                     messages.success(request, f"Saved as version {revision.number}.")
                 return redirect(row)

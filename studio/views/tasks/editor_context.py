@@ -33,7 +33,7 @@ from studio.views.personas.script_editor import script_keys
 
 FIELDS = [
     ("", "the task as a whole"),
-    ("initial_request", "what the user writes"),
+    ("initial_request", "the request"),
     ("title", "the title"),
     ("description", "the description"),
     ("trigger", "the trigger"),
@@ -201,7 +201,7 @@ def _grader_choices(persona: Persona, scripts: Iterable[GraderScript], named: st
     """The persona's scripts by the path that a task names, each with its name; the one that is named as it is named."""
     own = script_path(persona.user_id, named)
     found = [(named if one.path == own else f"data/{persona.user_id}/{one.path}", one.path) for one in scripts]
-    missing = [(named, f"{named} (there is no such script)")] if named and named not in dict(found) else []
+    missing = [(named, f"{named} (script not found)")] if named and named not in dict(found) else []
     return [(value, name.removeprefix("scripts/")) for value, name in (*missing, *found)]
 
 

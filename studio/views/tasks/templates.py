@@ -34,7 +34,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         access.require(request.user, benchmark, "manage")
     if "delete" in request.POST:
         keeping.delete_template(template, by=request.user)
-        messages.success(request, f"Deleted “{template}”. Tasks that began with it stay as they are.")
+        messages.success(request, f"Deleted “{template}”. Tasks started from it are not affected.")
         return redirect("studio:templates", slug)
     given = {name: request.POST.get(name, "") for name in ("name", "when")}
     try:
@@ -68,7 +68,7 @@ def save(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
         except TemplateRefused as refusal:
             context["refusal"] = {"field": refusal.field, "text": str(refusal)}
             return render(request, "studio/template_new.html", context, status=422)
-        messages.success(request, f"Kept as the template “{template}”. New tasks can begin with it.")
+        messages.success(request, f"Saved as the template “{template}”. New tasks can start from it.")
         return redirect(task)
     return render(request, "studio/template_new.html", context)
 

@@ -68,10 +68,12 @@ def restore(request: HttpRequest, slug: str, user_id: str, pk: int, number: int)
     access.require(request.user, task.episode.persona.benchmark, "edit")
     revision = get_object_or_404(task.revisions, number=number)
     try:
-        saved = save_task(task.pk, _spec(revision), by=request.user, note=f"Back to version {number}.", verb="restored")
-        messages.success(request, f"Version {saved.number} says what version {number} said.")
+        saved = save_task(
+            task.pk, _spec(revision), by=request.user, note=f"Restored version {number}.", verb="restored"
+        )
+        messages.success(request, f"Version {number} restored as version {saved.number}.")
     except DraftRefused as refusal:
-        messages.error(request, f"Version {number} does not fit into the episode any more. {refusal}")
+        messages.error(request, f"Version {number} no longer fits into the episode. {refusal}")
     return redirect(task)
 
 

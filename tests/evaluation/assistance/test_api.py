@@ -58,7 +58,7 @@ def test_a_split_is_asked_for_read_changed_and_taken(desk, api):
     taken = api.post(url(desk, ready["id"], "take"), {"texts": {"1": "Mine."}}, format="json").json()
     assert (taken["state"], taken["result"], taken["rows"][1]["decision"]["changed"]) == ("taken", 2, True)
     assert [item.criterion for item in desk.spec.checklist][:2] == [PARTS[0], "Mine."]
-    assert desk.fresh.revisions.first().note.startswith("A split of item 1, suggested by clever")
+    assert desk.fresh.revisions.first().note.startswith("A split of item 1, proposed by clever")
 
 
 def test_rows_are_taken_and_dismissed_one_by_one_and_nothing_is_decided_twice(desk, api):
@@ -71,7 +71,7 @@ def test_rows_are_taken_and_dismissed_one_by_one_and_nothing_is_decided_twice(de
     assert api.post(f"{place}take/", {"rows": [1]}, format="json").json()["state"] == "taken"
     again = api.post(f"{place}take/", {}, format="json")
 
-    assert (again.status_code, "decided already" in again.json()["detail"]) == (409, True)
+    assert (again.status_code, "already decided" in again.json()["detail"]) == (409, True)
     assert [intent.content for intent in desk.spec.intents][-1] == "Need 1."
     assert len(desk.spec.intents) == 3
 
@@ -131,7 +131,7 @@ def test_where_nobody_helps_it_is_said(desk, api):
 
     answer = api.post(url(desk), {"kind": "split", "field": "checklist", "item": I1}, format="json")
 
-    assert (answer.status_code, "No model helps" in answer.json()["detail"]) == (409, True)
+    assert (answer.status_code, "AI help is off" in answer.json()["detail"]) == (409, True)
 
 
 def test_strangers_get_404_readers_403_and_another_tasks_suggestion_is_none_here(desk, api):

@@ -45,7 +45,7 @@ def test_a_split_is_taken_as_a_new_version_with_its_origin(desk):
 
     assert criteria(desk) == [PARTS[0], "The plan gives each shift's start.", "The plan has 40 loaves."]
     assert (done.state, done.decided_by, done.result.number) == ("taken", desk.author, 2)
-    assert done.result.note == "A split of item 1, suggested by clever, changed before taking"
+    assert done.result.note == "A split of item 1, proposed by clever, edited before accepting"
     known = origins(desk.task)
     new = desk.spec.checklist[1].uid
     assert [(known["checklist", uid].changed, known["checklist", uid].by) for uid in (I1, new)] == [
@@ -68,7 +68,7 @@ def test_a_split_with_nothing_left_is_refused(desk):
     desk.says(split_into(*PARTS))
     row = desk.ask()
 
-    with pytest.raises(HelpRefused, match="no words left"):
+    with pytest.raises(HelpRefused, match="is empty"):
         take(row.pk, by=desk.author, texts={0: "", 1: " "})
     assert criteria(desk)[0] == BUNDLE
 
@@ -83,7 +83,7 @@ def test_rows_are_taken_one_by_one_in_any_order_and_the_rest_dismissed(desk):
 
     assert contents(desk)[2:] == ["Need two is met by noon.", "Another need."]
     assert (done.state, done.result.number) == ("taken", 3)
-    with pytest.raises(HelpRefused, match="decided already"):
+    with pytest.raises(HelpRefused, match="already decided"):
         take(row.pk, by=desk.author, rows=[2])
 
 

@@ -138,7 +138,7 @@ def test_ids_of_something_else_are_refused(desk):
     ("model", "words", "detail"),
     [
         ("scripted-helper+stall", "gave no answer", "did not answer within"),
-        ("scripted-helper+401", "its key is not accepted", "refused the key"),
+        ("scripted-helper+401", "rejected its API key", "refused the key"),
         ("scripted-helper+500", "gave no answer", "failed with status 500"),
         ("scripted-helper+html", "gave no answer", "not a JSON object"),
         ("scripted-helper+quota", "has nothing left", "no quota left"),
@@ -274,11 +274,11 @@ def test_a_budget_of_a_month_forgets_the_month_before(desk, monkeypatch):
 @pytest.mark.parametrize(
     ("kind", "more", "words"),
     [
-        ("split", {"uid": U1}, "empty or not there"),
-        ("checklist", {"reference_text": " "}, "Choose a reference or a file"),
-        ("rule", {"field": "intents", "uid": U1}, "no such help"),
-        ("translate", {"field": "metadata"}, "no such help"),
-        ("hack", {}, "no such help"),
+        ("split", {"uid": U1}, "empty or no longer exists"),
+        ("checklist", {"reference_text": " "}, "Choose a reference or a text file"),
+        ("rule", {"field": "intents", "uid": U1}, "not available here"),
+        ("translate", {"field": "metadata"}, "not available here"),
+        ("hack", {}, "not available here"),
     ],
 )
 def test_what_there_is_nothing_to_ask_about_is_refused(desk, kind, more, words):
@@ -290,7 +290,7 @@ def test_nobody_helps_where_nobody_is_chosen(desk):
     desk.helper.endpoint = None
     desk.helper.save()
 
-    with pytest.raises(HelpRefused, match="No model helps"):
+    with pytest.raises(HelpRefused, match="AI help is off"):
         desk.ask()
 
 

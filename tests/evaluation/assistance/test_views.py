@@ -44,19 +44,19 @@ def test_a_split_is_asked_for_beside_the_finding_waited_for_and_taken(desk, page
     asked = page.post(url(desk), sheet(page, desk, ask=f"split:checklist:{I1}"), **HTMX).content.decode()
     row = Suggestion.objects.get()
     here = f"/suggestions/{row.pk}/"
-    assert 'hx-trigger="every 1s"' in asked and "waits for a worker" in asked
-    assert "Stop waiting" in page.get(desk.task.get_absolute_url()).content.decode()  # also after a reload
+    assert 'hx-trigger="every 1s"' in asked and "Waiting for a worker" in asked
+    assert "Cancel" in page.get(desk.task.get_absolute_url()).content.decode()  # also after a reload
     desk.answer(row)
     ready = page.get(here, **HTMX).content.decode()
-    assert "every 1s" not in ready and PARTS[1] in ready and "suggested by clever" in ready
+    assert "every 1s" not in ready and PARTS[1] in ready and "proposed by clever" in ready
 
     taken = page.post(here, sheet(page, desk, decide="take", **{f"assist.{row.pk}.0": "Mine."}), **HTMX)
 
     assert taken["HX-Trigger-After-Settle"] == "studio:newer" and "Taken" in taken.content.decode()
     assert [item.criterion for item in desk.spec.checklist][:2] == ["Mine.", PARTS[1]]
     html = page.get(desk.task.get_absolute_url()).content.decode()
-    assert "suggested by clever (clever-1)" in html and "changed before taking" in html
-    assert "A split of item 1, suggested by clever, changed before taking" in html
+    assert "proposed by clever (clever-1)" in html and "edited before accepting" in html
+    assert "A split of item 1, proposed by clever, edited before accepting" in html
 
 
 def test_words_typed_and_not_saved_are_in_the_question_and_stay(desk, page):
@@ -85,7 +85,7 @@ def test_asking_about_an_approved_task_leaves_it_approved_unless_something_was_t
     answer = page.post(url(desk), sheet(page, desk, title="Typed", ask=f"split:checklist:{I1}"), follow=True, **htmx)
     assert "Version 1 was approved. Version 2 is a draft" in answer.content.decode()
     assert desk.fresh.state == "draft"
-    assert desk.fresh.revisions.get(number=2).note == "Saved before asking for help"
+    assert desk.fresh.revisions.get(number=2).note == "Saved before requesting AI help"
 
 
 def test_taking_a_suggestion_for_an_approved_task_says_that_it_is_a_draft_again(desk, page):
@@ -104,7 +104,7 @@ def test_a_refusal_tells_the_page_too_that_its_words_became_a_version(desk, page
 
     answer = page.post(url(desk), sheet(page, desk, title="Typed", ask="leaks:initial_request"), **HTMX)
 
-    assert "No model helps" in answer.content.decode()
+    assert "AI help is off" in answer.content.decode()
     assert answer["HX-Trigger-After-Settle"] == "studio:newer" and desk.spec.title == "Typed"
 
 
@@ -207,7 +207,7 @@ def test_where_nobody_helps_only_owners_read_a_quiet_line(desk, page):
     assert "/suggest/" not in page.get(desk.task.get_absolute_url()).content.decode()
     page.force_login(person(desk.benchmark, "owner"))
     html = page.get(desk.task.get_absolute_url()).content.decode()
-    assert "No model helps the authors here" in html and "/suggest/" not in html
+    assert "AI help is off" in html and "/suggest/" not in html
 
 
 def test_an_owner_chooses_who_helps_and_how_much_it_may_use(desk, client):

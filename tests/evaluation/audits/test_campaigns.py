@@ -122,7 +122,7 @@ def test_a_pilot_without_decisions_is_told_to_wait():
     benchmark = benchmark_of(task("a"))
     make_person(benchmark, "auditor")
 
-    with pytest.raises(CampaignRefused, match="Let a pilot finish first"):
+    with pytest.raises(CampaignRefused, match="Finish a pilot first"):
         open_audit(pilot_of(benchmark), by=None)
 
 

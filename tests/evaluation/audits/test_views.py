@@ -55,7 +55,7 @@ def test_what_cannot_be_is_said_beside_its_field_and_what_was_typed_stays():
     sent = {"pilot": pilot.pk, "name": "typed name", "size": 3, "overlap": 4, "seed": 5}
     text = client.post("/audits/new/", sent).content.decode()
 
-    assert "4 people are to judge each decision, but only 1 person is asked" in text
+    assert "4 people must judge each decision, but only 1 person is asked" in text
     assert "typed name" in text
     assert not AuditCampaign.objects.exists()
 
@@ -84,11 +84,11 @@ def test_with_several_benchmarks_one_is_chosen_first():
     client = signed_in(owner)
 
     assert f"?benchmark={second.slug}" in client.get("/audits/new/").content.decode()
-    assert "Nobody to ask yet" in client.get(f"/audits/new/?benchmark={second.slug}").content.decode()
+    assert "No auditors yet" in client.get(f"/audits/new/?benchmark={second.slug}").content.decode()
 
 
 def test_without_anything_to_audit_the_page_says_what_comes_first():
     benchmark = benchmark_of(task("a"))
     client = signed_in(make_person(benchmark, "owner"))
 
-    assert "No decision to audit yet" in client.get("/audits/new/").content.decode()
+    assert "No decisions to audit yet" in client.get("/audits/new/").content.decode()

@@ -81,8 +81,8 @@ def test_an_outage_of_ours_is_exit_status_1(stub: StubModel, capsys):
     ("arguments", "told"),
     [
         (("--benchmark", "nothing", *PARTS), "There is no benchmark “nothing”"),
-        (("--benchmark", "SLUG", "--agent", "nobody"), "--agent: there is no model “nobody”. Those there are: "),
-        (("--benchmark", "SLUG", "--agent", "stub"), "Say who it is with --user-model"),
+        (("--benchmark", "SLUG", "--agent", "nobody"), "--agent: there is no model “nobody”. Available: "),
+        (("--benchmark", "SLUG", "--agent", "stub"), "Turn it on with --user-model"),
         (("--benchmark", "SLUG", *PARTS, "--tasks", "q"), "No episode here has the task “q”."),
         (("--benchmark", "SLUG", *PARTS, "--runs", "99"), "between 1 and 20 runs"),
     ],

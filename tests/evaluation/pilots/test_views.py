@@ -84,7 +84,7 @@ def test_the_start_form_marks_drafts_and_scripted_models(client: Client):
 
     assert page.count("scripted-helpful – scripted") == 3
     assert page.count("</span>draft</span>") == 2  # the legend, and the one task
-    assert "frozen at start" in page
+    assert "frozen as they are at the start" in page
 
 
 def test_of_a_large_benchmark_the_start_form_brings_the_tasks_of_the_persona_that_is_asked_for(
@@ -100,7 +100,7 @@ def test_of_a_large_benchmark_the_start_form_brings_the_tasks_of_the_persona_tha
     one = client.get(path, {"persona": "someone_else"}).content.decode()
     named = client.get(path, {"task": "other_2"}).content.decode()
 
-    assert 'type="checkbox" name="tasks"' not in everyone and "choose whose episode first" in everyone
+    assert 'type="checkbox" name="tasks"' not in everyone and "choose an episode first" in everyone
     assert one.count('type="checkbox" name="tasks"') == 2
     assert 'value="other_2" checked' in named and 'value="own_1"' not in named
 
@@ -119,7 +119,7 @@ def test_a_pilot_of_many_personas_shows_some_a_page_and_counts_all(client: Clien
 
     assert "Persona 0" in first and f"Persona {PERSONAS_PER_PAGE}" not in first
     assert f"Persona {PERSONAS_PER_PAGE}" in second and "Persona 0" not in second
-    assert f"0 of {total} sessions over" in first and f"0 of {total} sessions over" in second
+    assert f"0 of {total} sessions finished" in first and f"0 of {total} sessions finished" in second
     assert "?page=2" in second.split('hx-trigger="every 2s"')[0].rsplit("hx-get", 1)[1]
 
 
@@ -170,7 +170,7 @@ def test_our_own_failure_is_told_with_its_reason_and_can_be_tried_again(client: 
     client.post(f"/pilots/{pilot.pk}/retry/")
 
     assert "The judge &lt;b&gt;cannot&lt;/b&gt; be reached." in page
-    assert "our failure" in page
+    assert "infrastructure failure" in page
     assert Pilot.objects.get().state == Pilot.State.RUNNING
 
 
@@ -263,7 +263,7 @@ def test_an_empty_list_says_what_belongs_there_and_offers_the_first_step(client:
     Membership.objects.filter(user=user).delete()
     strangers = client.get("/pilots/").content.decode()
 
-    assert "No pilot yet" in own
+    assert "No pilots yet" in own
     assert f"/benchmarks/{benchmark.slug}/pilots/new/" in own
     assert f"/benchmarks/{benchmark.slug}/pilots/new/" not in viewers
-    assert "No benchmark yet" in strangers
+    assert "No benchmarks yet" in strangers

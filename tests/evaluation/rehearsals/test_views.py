@@ -50,13 +50,13 @@ def test_a_session_is_played_from_the_assistants_seat_to_its_summary(client: Cli
     row = start(client, desk)
 
     page = post(client, row, "answer", text="Shall I sign it? The fee is 70.")
-    assert "reads the reply" in page and 'http-equiv="refresh"' in page
+    assert "is judging which intents the reply met" in page and 'http-equiv="refresh"' in page
     while Rehearsal.objects.get().state == "working":
         work_on(row.pk)
         page = post(client, row, "answer", text="The fee is named and I sign it.")
 
     assert "It is over" in page
-    assert "Proc of this session alone" in page
+    assert "Proc for this session" in page
     assert page.count(f'href="{desk.get_absolute_url()}rehearse/"') == 3
     assert "scripted" in text(page)
     assert "2 of 2" in page or "1 of 2" in page or "0 of 2" in page
@@ -73,7 +73,7 @@ def test_a_session_is_played_from_the_users_seat_by_hand(client: Client, desk: T
     assert page.count('value="neither" checked') == 2
 
     page = post(client, row, "decide", **{"choice.1": "met", "choice.2": "asked", "words": "Yes, sign it."})
-    assert "works on its answer" in page
+    assert "is working on its answer" in page
     work_on(row.pk)
     page = client.get(f"/rehearsals/{row.pk}/").content.decode()
     assert "Yes, sign it." in page
@@ -88,9 +88,9 @@ def test_a_rehearsal_ended_early_shows_the_reply_nobody_judged(client: Client, d
 
     page = text(post(client, row, "end"))
 
-    assert "It ended before this reply was judged." in page
+    assert "The rehearsal ended before this reply was judged." in page
     assert "Please write the note a." in page
-    assert ("It is over: You ended it." in page and "0.0 % Proc" in page) or "Proc of this session alone 0.0 %" in page
+    assert ("It is over: You ended it." in page and "0.0 % Proc" in page) or "Proc for this session 0.0 %" in page
     assert page.count("◌ open") == 3
 
 
@@ -101,7 +101,7 @@ def test_what_is_refused_comes_back_with_what_was_typed(client: Client, desk: Ta
     page = post(client, row, "write", path="../out", content="my words")
     assert page.startswith("422") and "my words" in page and "inside the workspace" in page
     page = post(client, row, "keep", place="now-user", words="Name the fee.", kind="intent")
-    assert page.startswith("422") and "Intent 1 of the draft says this already." in page
+    assert page.startswith("422") and "Intent 1 of the draft already says this." in page
 
 
 def test_who_had_to_sign_in_first_comes_back_to_the_rehearsal(client: Client, desk: Task, scripted):
@@ -120,7 +120,7 @@ def test_a_failure_of_a_model_stands_beside_the_kept_words(client: Client, desk:
     page = client.get(f"/rehearsals/{row.pk}/").content.decode()
 
     assert ">My long answer.</textarea>" in page
-    assert "NOT_SET_API_KEY" in page and "What you wrote is kept" in page
+    assert "NOT_SET_API_KEY" in page and "Your text is kept" in page
 
 
 def test_waiting_is_told_to_a_page_that_asks_and_its_end_too(client: Client, desk: Task, scripted):
@@ -136,7 +136,9 @@ def test_waiting_is_told_to_a_page_that_asks_and_its_end_too(client: Client, des
 def test_files_are_written_shown_changed_and_removed(client: Client, desk: Task, scripted):
     row = start(client, desk)
 
-    assert "“notes/a.md” is in the workspace." in post(client, row, "write", path="notes/a.md", content="one\r\ntwo")
+    assert ("“notes/a.md” was added to the workspace.") in post(
+        client, row, "write", path="notes/a.md", content="one\r\ntwo"
+    )
     page = client.get(f"/rehearsals/{row.pk}/?file=notes/a.md").content.decode()
     assert "one\ntwo</textarea>" in page
     assert "notes/a.md" not in text(post(client, row, "remove", path="notes/a.md")).partition("Workspace")[2]
@@ -155,7 +157,7 @@ def test_good_words_go_into_the_draft_and_back_to_where_they_stood(client: Clien
     )
 
     assert answer["Location"].endswith(f"/rehearsals/{row.pk}/#turn-1")
-    assert "Kept as intent 3 of the draft" in text(quick.content.decode())
+    assert "Extracted as intent 3 of the draft" in text(quick.content.decode())
     spec = load_task(desk)
     assert (spec.checklist[-1].criterion, spec.intents[-1].content) == ("Use euros.", "Use cents.")
     assert set(Revision.objects.filter(task=desk, number__gt=1).values_list("note", flat=True)) == {"From a rehearsal"}

@@ -203,7 +203,7 @@ def test_a_version_is_cut_once_and_its_name_must_be_usable(benchmark: Benchmark,
     with pytest.raises(ReleaseRefused, match=r"1\.0 exists already"):
         cut_release(benchmark, "1.0", by=manager, accept="x")
     for name in ("", "../1", "1 0", "v" * 41):
-        with pytest.raises(ReleaseRefused, match="cannot name a release"):
+        with pytest.raises(ReleaseRefused, match="not a valid release version"):
             cut_release(benchmark, name, by=manager, accept="x")
 
 

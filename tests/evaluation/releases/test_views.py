@@ -40,8 +40,8 @@ def test_what_is_missing_stands_there_each_with_its_link_and_no_button_to_cut_fo
 
     page = client.get(f"/benchmarks/{benchmark.slug}/releases/").content.decode()
 
-    assert "too few decisions of real judges audited" in page
-    assert "No pilot by a real model has run The letter as it is now." in page
+    assert "too few audited decisions of real judges" in page
+    assert "No pilot with a real model has run the current version of The letter ." in page
     assert f"/benchmarks/{benchmark.slug}/pilots/new/?task=a" in page
     assert 'name="version"' not in page
     answer = client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0", "accept": "Mine."})
@@ -67,7 +67,7 @@ def test_without_a_reason_nothing_is_cut_and_what_was_typed_is_kept(client: Clie
 
     page = client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0"}).content.decode()
 
-    assert "accept it with a reason" in page
+    assert "waive them with a reason" in page
     assert 'value="1.0"' in page
     assert not Release.objects.exists()
 
@@ -101,7 +101,7 @@ def test_an_empty_benchmark_cannot_be_released_with_any_reason(client: Client):
 
     page = client.get("/benchmarks/empty/releases/").content.decode()
 
-    assert "There is no task to release." in page
+    assert "There are no tasks to release." in page
     assert 'name="accept"' not in page
 
 

@@ -273,7 +273,7 @@ def test_a_machine_that_forbids_namespaces_is_told_how_to_allow_them():
     words = run._explain_setup(refused.stderr.strip(), refused.returncode)
 
     assert refused.returncode != 0
-    assert words.startswith("This machine forbids user namespaces, so no foreign code is run (bwrap: ")
+    assert words.startswith("This machine forbids user namespaces, so untrusted code is not run (bwrap: ")
     assert "sysctl kernel.unprivileged_userns_clone=1" in words
 
 

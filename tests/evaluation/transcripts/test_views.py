@@ -98,7 +98,7 @@ def test_evidence_is_marked_in_tool_calls_and_in_files_too(client: Client):
 
     call = page[page.index("<b>send_email</b>") :]
     assert f'id="e{in_call.pk}"' in call[: call.index("</details>")]
-    file_view = page[page.index("as the judges read it") :]
+    file_view = page[page.index("as the judges saw it") :]
     assert f'id="e{in_file.pk}"' in file_view[: file_view.index("</details>")]
     assert client.get(f"/sessions/{session.pk}/turns/1/file/?path=note.md").content.count(b'class="evidence"') == 1
 
@@ -202,5 +202,5 @@ def test_a_session_that_has_not_begun_says_so(client: Client):
 
     page = read(client, session)
 
-    assert "No turn yet" in page
+    assert "No turns yet" in page
     assert "waiting" in step(page, "item-1")

@@ -139,9 +139,9 @@ def test_the_page_shows_it_by_day_and_escapes_it(desk):
     assert [len(entries) for _, entries in by_day(activity_of(desk.task))] == [10]
     assert "<b>plan</b>" not in page and "&lt;b&gt;plan" in page
     assert page.count(">the initial request</a>") == 2
-    assert "not feasible" in page and "No file." in page and "suggested by" in page
+    assert "not feasible" in page and "No file." in page and "proposed by" in page
     assert "Well scoped" in desk.get(desk.url("activity") + "?only=talk&page=x")
-    assert "answered on" in desk.get(desk.task.get_absolute_url())
+    assert "replied on" in desk.get(desk.task.get_absolute_url())
 
 
 def test_nested_fields_are_told_in_words_and_any_two_versions_are_compared(desk):
@@ -171,5 +171,5 @@ def test_nested_fields_are_told_in_words_and_any_two_versions_are_compared(desk)
     assert "follows from intent: 1" in page
     assert "{" not in page.partition('class="diff"')[2].partition("</main>")[0]
     same = desk.get(desk.url("version", 3) + "?with=1")
-    assert "These two say the same" in same
+    assert "No differences." in same
     assert '<option value="1" selected>' in same

@@ -72,9 +72,9 @@ def test_what_nothing_can_teach_is_a_gap_with_its_reason():
     rows = persistent_intents(episode)
 
     assert [row.problem for row in rows] == [
-        "It is to be learned in session 2, which does not come before session 1.",
-        "Nothing says where it can be learned, and the session builds on no earlier one.",
-        "It is to be learned in “gone”, which is not in the episode.",
+        "Its source is task 2, which does not come before task 1.",
+        "It has no source, and the task builds on no earlier one.",
+        "Its source is “gone”, which is not in the episode.",
         "",
     ]
     assert [row.first is None for row in rows] == [True, True, True, False]

@@ -31,10 +31,10 @@ def test_the_papers_plan_is_the_default_and_adds_up():
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"sessions": 30}, "6 groups of 2 to 3 tasks and 5 alone make 17 to 23 sessions, not 30."),
-        ({"groups": 0}, "0 groups of 2 to 3 tasks and 5 alone make 5 sessions, not 20."),
+        ({"sessions": 30}, "6 groups of 2 to 3 tasks and 5 standalone make 17 to 23 tasks, not 30."),
+        ({"groups": 0}, "0 groups of 2 to 3 tasks and 5 standalone make 5 tasks, not 20."),
         ({"group_least": 4}, "A group cannot have at least 4 and at most 3 tasks."),
-        ({"signals": 21}, "Of 20 sessions, 21 cannot begin with a signal."),
+        ({"signals": 21}, "Of 20 tasks, 21 cannot be started by an event."),
         ({}, ""),
     ],
 )
@@ -62,18 +62,18 @@ def test_an_unfinished_episode_is_told_what_to_write_and_not_blamed():
     assert kinds(found) == ["sessions", "standalone", "signals"]
     assert all(gap.unfinished for gap in found)
     assert [gap.message for gap in found] == [
-        "2 of 5 planned sessions are there.",
-        "None of 2 planned sessions stand alone.",
-        "No session begins with a signal of the environment.",
+        "2 of 5 planned tasks written.",
+        "None of 2 planned standalone tasks written.",
+        "No task is started by an event.",
     ]
-    assert found[0].mend == "Write 3 more sessions."
+    assert found[0].mend == "Write 3 more tasks."
 
 
 def test_an_empty_episode_misses_everything():
     found = gaps_of(shape([]), PAPER)
 
     assert kinds(found) == ["sessions", "groups", "standalone", "signals"]
-    assert found[0].message == "None of 20 planned sessions are there."
+    assert found[0].message == "None of 20 planned tasks written."
 
 
 def test_too_many_and_too_large_groups_name_their_tasks():
@@ -85,7 +85,7 @@ def test_too_many_and_too_large_groups_name_their_tasks():
         ("group-size", ("a", "b", "c", "d"), False),
         ("standalone", (), False),
     ]
-    assert found[2].message == "A group has 4 sessions, and the plan allows at most 3."
+    assert found[2].message == "A group has 4 tasks, but the plan allows at most 3."
 
 
 def test_a_dependency_on_an_unplaced_task_makes_no_group():

@@ -81,14 +81,14 @@ def test_sessions_go_before_another_to_the_end_aside_and_back_alone_or_together(
         ),
         ("move", ["t1", "t2"], {"place": "end"}, "t1", "“Title t3” must come after it"),
         ("take_out", ["t1"], {}, "t1", "“Title t1” would be outside the episode"),
-        ("take_out", ["t3"], {}, "t3", "a task outside the episode builds on nothing"),
+        ("take_out", ["t3"], {}, "t3", "a task outside the episode cannot have dependencies"),
         ("swap", ["t1"], {"place": "t5"}, "t1", "must come after it"),
         ("depend", ["t2"], {"place": "t4", "words": "x"}, "t2", "“Title t2” must come after it"),
         ("depend", ["t2"], {"place": "t2"}, "t2", "cannot build on itself"),
-        ("move", [], {"place": "t1"}, "", "Choose at least one session."),
-        ("move", ["t1"], {}, "t1", "Choose where it goes."),
-        ("move", ["nowhere"], {"place": "t1"}, "", "not in this episode any more"),
-        ("group", ["t2"], {"group": "  "}, "t2", "Name the group"),
+        ("move", [], {"place": "t1"}, "", "Choose at least one task."),
+        ("move", ["t1"], {}, "t1", "Choose where to move it."),
+        ("move", ["nowhere"], {"place": "t1"}, "", "no longer in this episode"),
+        ("group", ["t2"], {"group": "  "}, "t2", "Enter a group name"),
         ("group", ["t2"], {"group": "x" * 201}, "", "at most 200"),
         ("describe_group", [], {"group": "Gone", "name": "x"}, "", "no group “Gone”"),
         ("merge_group", [], {"group": "Rye", "name": "Rye"}, "", "Choose the other group"),
@@ -161,7 +161,7 @@ def test_steps_are_undone_one_by_one_and_done_again_and_nobody_elses(place):
     do(place, "move", "t4", place="t1", by=other)
     with pytest.raises(StepRefused, match="changed since"):
         do(place, "undo")
-    assert moves.to_undo(persona, owner).sentence == "“Title t3” does not build on “Title t1” any more."
+    assert moves.to_undo(persona, owner).sentence == "“Title t3” no longer builds on “Title t1” no longer exists."
 
 
 def test_the_second_of_two_people_is_told_who_was_first_and_nothing_of_theirs_is_applied(place):
@@ -171,7 +171,9 @@ def test_the_second_of_two_people_is_told_who_was_first_and_nothing_of_theirs_is
     assert seen == arrangement_now(persona).digest()
     do(place, "move", "t5", place="t1", seen=seen, by=other)
 
-    with pytest.raises(BoardChanged, match=f"{other} changed the board meanwhile: Moved “Title t5” before “Title t1”."):
+    with pytest.raises(
+        BoardChanged, match=(f"{other} changed the board in the meantime: Moved “Title t5” before “Title t1”.")
+    ):
         do(place, "move", "t2", place="end", seen=seen)
 
     assert ids(persona) == ["t5", "t1", "t2", "t3", "t4"]
@@ -228,7 +230,7 @@ def test_the_board_takes_no_task_of_another_benchmark_and_no_step_of_who_may_onl
 
     answer = post(client, persona, does="move", task=[mine.pk, foreign.pk], place="end")
     assert answer.status_code == 409
-    assert "not in this episode any more" in answer.content.decode()
+    assert "no longer in this episode" in answer.content.decode()
     for place_ in (str(foreign.pk), "t1", "-1", "x" * 5000):
         assert post(client, persona, does="move", task=[mine.pk], place=place_).status_code == 409
     assert post(client, persona, does="move", task=[mine.pk, mine.pk], place="end", seen="stale").status_code == 409

@@ -110,7 +110,7 @@ def test_a_bad_or_doubled_name_is_said_beside_its_row_and_nothing_is_lost(desk):
     answer = desk.client.post(desk.url(), desk.joined(one, two))
 
     assert answer.status_code == 422
-    assert "differs from “A.md” only in how it is written" in answer.content.decode()
+    assert "differs from “A.md” only in spelling" in answer.content.decode()
     kept = form_of(answer.content.decode(), "task").data()
     kept[f"assets.{two['assets'][0]}.path"] = ["c.md"]
     desk.client.post(desk.url(), kept)
@@ -133,7 +133,7 @@ def test_nobody_names_a_content_that_they_were_not_given(desk):
 
     answer = desk.client.post(desk.url(), desk.form() | forged)
 
-    assert "did not arrive whole" in answer.content.decode()
+    assert "was not fully uploaded" in answer.content.decode()
     assert desk.files == {}
     assert desk.client.get(desk.url("look"), {"file": secret, "path": "x"}).status_code == 404
 

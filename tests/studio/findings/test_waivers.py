@@ -41,7 +41,7 @@ def test_a_warning_is_waived_with_a_reason_and_an_error_never():
 
     with pytest.raises(WaiverError, match="Say why"):
         waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason=" ")
-    with pytest.raises(WaiverError, match="has to be mended"):
+    with pytest.raises(WaiverError, match="must be fixed"):
         waivers.waive(desk.task.pk, error.fingerprint, by=desk.author, reason="I like it")
     waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason="It has none on purpose.")
     waivers.waive(desk.task.pk, warning.fingerprint, by=desk.reviewer, reason="On purpose.")
@@ -86,7 +86,7 @@ def test_an_owner_who_did_not_write_it_sets_an_error_aside_and_then_it_is_approv
     workflow.approve(desk.task.pk, by=desk.reviewer)
 
     assert desk.state == TaskState.APPROVED
-    assert Event.objects.filter(verb="approved").get().summary.startswith("Version 2. 1 error set aside.")
+    assert Event.objects.filter(verb="approved").get().summary.startswith("Version 2. 1 error dismissed.")
 
 
 @pytest.mark.parametrize(("who", "why"), [("reviewer", "Only an owner"), ("author", "Only an owner")])
@@ -110,9 +110,9 @@ def test_what_is_missing_is_no_matter_of_judgement():
     desk.edit(by=desk.author, intents=())
     error = Finding.objects.get(task=desk.task, rule="no-intents")
 
-    with pytest.raises(WaiverError, match="no matter of judgement"):
+    with pytest.raises(WaiverError, match="not a matter of judgement"):
         waivers.set_aside(desk.task.pk, error.fingerprint, by=desk.owner, reason="Mine.")
-    with pytest.raises(WaiverError, match="do not say this any more"):
+    with pytest.raises(WaiverError, match="no longer report this"):
         waivers.set_aside(desk.task.pk, "gone", by=desk.owner, reason="Mine.")
 
 
@@ -175,12 +175,12 @@ def test_an_author_is_not_offered_to_set_errors_aside_and_may_not(client):
     asked = {"fingerprint": error.fingerprint, "reason": "R", "verdict": "set_aside"}
 
     client.force_login(desk.author)
-    assert "Set aside…" not in client.get(desk.task.get_absolute_url()).content.decode()
+    assert "Dismiss…" not in client.get(desk.task.get_absolute_url()).content.decode()
     assert client.post(where, asked).status_code == 403
     client.force_login(desk.owner)
-    assert "Set aside…" in client.get(desk.task.get_absolute_url()).content.decode()
+    assert "Dismiss…" in client.get(desk.task.get_absolute_url()).content.decode()
     client.post(where, asked)
     page = client.get(desk.task.get_absolute_url()).content.decode()
 
     assert SetAside.objects.get().by == desk.owner
-    assert "Set aside:" in page and json.dumps(error.message) not in page
+    assert "Error:" in page and json.dumps(error.message) not in page

@@ -55,8 +55,8 @@ def test_from_json_to_fields_and_back_nothing_is_lost(payload):
     ("text", "words"),
     [
         ('{"a": 1,\n "b" 2}', "Line 2, column 6"),
-        ("[1, 2]", "Write an object"),
-        ('{"a": NaN}', "no number"),
+        ("[1, 2]", "Enter an object"),
+        ('{"a": NaN}', "not a valid number"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )

@@ -49,7 +49,7 @@ def test_a_zip_is_looked_at_and_stored_only_on_a_second_word(desk):
     shown = client.post(
         reverse("studio:import_start", args=[benchmark.slug]), {"archive": zipped(sample_files())}, follow=True
     )
-    assert "Nothing is stored yet" in shown.content.decode()
+    assert "Nothing has been imported yet" in shown.content.decode()
     assert Task.objects.count() == 0
     row = Import.objects.get()
     decide = reverse("studio:import_decide", args=[benchmark.slug, row.pk])
@@ -59,7 +59,7 @@ def test_a_zip_is_looked_at_and_stored_only_on_a_second_word(desk):
     assert Task.objects.count() == 7
     row.refresh_from_db()
     assert (row.state, row.upload) == ("done", None)
-    assert "carried out or dropped already" in client.post(decide, follow=True).content.decode()
+    assert "already been completed or discarded" in client.post(decide, follow=True).content.decode()
 
 
 def test_a_folder_comes_with_the_paths_of_its_files(desk):
@@ -89,7 +89,7 @@ def test_a_broken_file_is_named_with_line_and_column_and_nothing_can_be_confirme
 
     problem = Import.objects.get().report["errors"][0]
     assert f"{problem['file']}:{problem['line']}" in page
-    assert "Nothing was stored." in page
+    assert "Nothing was imported." in page
     assert "/decide/" not in page
 
 
@@ -108,8 +108,8 @@ def test_a_dropped_import_leaves_nothing(desk):
     ("data", "sentence"),
     [
         ({}, "Choose a zip or a folder first."),
-        ({"folder": [SimpleUploadedFile("a", b"a")], "paths": "[]"}, "without the paths of its files"),
-        ({"folder": [SimpleUploadedFile("a", b"a")], "paths": "{"}, "without the paths of its files"),
+        ({"folder": [SimpleUploadedFile("a", b"a")], "paths": "[]"}, "without its file paths"),
+        ({"folder": [SimpleUploadedFile("a", b"a")], "paths": "{"}, "without its file paths"),
     ],
 )
 def test_what_cannot_be_looked_at_is_said(desk, data, sentence):

@@ -137,7 +137,7 @@ def test_export_does_not_mix_with_what_is_there(tmp_path: Path) -> None:
     status, report = call_json("pibench_export", "--benchmark", "flying", "--out", str(tmp_path))
 
     assert status == 2
-    assert "is there already" in report["errors"][0]["message"]
+    assert "already exists" in report["errors"][0]["message"]
 
 
 def test_check_lists_findings_in_the_agreed_shape(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_database_that_is_not_there_is_a_sentence_and_a_document() -> None:
     done = subprocess.run(command, cwd=settings.BASE_DIR, env=place, capture_output=True, text=True, check=False)
 
     assert done.returncode == 1
-    assert "The database cannot be used" in json.loads(done.stdout)["errors"][0]["message"]
+    assert "The database is not available" in json.loads(done.stdout)["errors"][0]["message"]
     assert "Traceback" not in done.stderr
 
 

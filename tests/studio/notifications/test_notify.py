@@ -225,7 +225,7 @@ def test_e_mails_are_sent_once_and_recorded(place, settings):
     [message] = mail.outbox
     assert message.to == [reviewer.email]
     assert message.subject == "π-Bench Studio: 2 things for you"
-    assert f"{author} asks for a review of “Bread for Saturday”." in message.body
+    assert f"{author} asked for a review of “Bread for Saturday”." in message.body
     assert f"https://studio.example.org{task.get_absolute_url()}#remark-" in message.body
     digest = Digest.objects.get()
     assert (digest.to, digest.text, digest.notifications.count()) == (reviewer.email, message.body, 2)
@@ -240,7 +240,7 @@ def test_the_command_tells_programs_in_one_document(place, settings, capsys):
 
     printed = capsys.readouterr()
     assert json.loads(printed.out) == {"sent": [{"user": reviewer.username, "to": reviewer.email}]}
-    assert "asks for a review" in printed.err
+    assert "asked for a review" in printed.err
 
 
 def test_what_was_read_or_has_no_address_to_go_to_is_not_sent(place):
@@ -307,7 +307,7 @@ def test_who_took_part_in_a_talk_is_told_when_it_is_settled_or_taken_up_again(pl
     news = {person: told(person)[before[person] :] for person in before}
     assert news == {author: [], reviewer: ["settled"], third: ["settled"], silent: []}
     said = notify.inbox_of(reviewer)[0]
-    assert "settled a remark" in said.text and said.address.endswith(f"#remark-{root.pk}")
+    assert "resolved a comment" in said.text and said.address.endswith(f"#remark-{root.pk}")
     comments.settle(root, by=reviewer, settled=False)
-    assert "took up again" in notify.inbox_of(third)[0].text
+    assert "reopened" in notify.inbox_of(third)[0].text
     assert "<b>whom" not in signed_in(third).get(reverse("studio:inbox")).content.decode()

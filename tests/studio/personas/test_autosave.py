@@ -94,7 +94,7 @@ def test_what_is_typed_is_kept_makes_no_version_and_can_be_thrown_away(desk):
     said = desk.ana.write(**{desk.field: "Kept words"}).keep(freeze=["1"])
 
     assert (said["version"], said["problem"], "froze" in said) == (before, "", False)
-    assert "Kept words" in desk.ana.page() and "throw them away" in desk.ana.page()
+    assert "Kept words" in desk.ana.page() and "discard them" in desk.ana.page()
     assert "Kept words" not in desk.ben.page()
     assert Persona.objects.get().version == before
     desk.ana.client.post(desk.ana.address, desk.ana.form | {"discard": "1"})
@@ -107,7 +107,7 @@ def test_a_save_makes_a_version_and_nothing_is_left_to_keep(desk):
     assert desk.ana.save().status_code == 302
 
     assert desk.stored() == "Kept words"
-    assert "throw them away" not in desk.ana.page()
+    assert "discard them" not in desk.ana.page()
     assert not WorkingCopy.objects.filter(sheet__isnull=False).exists()
 
 
@@ -124,7 +124,7 @@ def test_the_second_to_change_the_same_is_shown_both_and_chooses(desk):
 
     said = desk.ben.write(**{desk.field: "His words"}).keep()
 
-    assert "Take theirs" in said["page"] and desk.ben.form[desk.field][0].startswith("His words")
+    assert "Use theirs" in said["page"] and desk.ben.form[desk.field][0].startswith("His words")
     assert desk.ben.save().status_code == 409
     assert desk.stored() == "Her words"
     assert "His words" in desk.ben.page()

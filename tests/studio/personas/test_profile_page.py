@@ -50,7 +50,7 @@ def test_a_fact_said_twice_is_refused_beside_it_and_nothing_typed_is_lost(place)
 
     html = facts(client, url, persona, ("Age", "48"), ("Age", "49")).content.decode()
 
-    assert "“Age” is there already" in html
+    assert "“Age” already exists" in html
     assert "48" in html and "49" in html
     assert Persona.objects.get().attributes == {}
 
@@ -113,7 +113,7 @@ def test_an_empty_persona_has_a_page_and_a_preview_that_teach(place):
     client, _, url = place
 
     assert "No intent is marked as persistent" in client.get(url).content.decode()
-    assert "No session yet" in client.get(url.replace("profile", "behaviour")).content.decode()
+    assert "No tasks yet" in client.get(url.replace("profile", "behaviour")).content.decode()
 
 
 def test_the_preview_is_for_members_and_shows_the_session_asked_for(place):

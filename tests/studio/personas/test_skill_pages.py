@@ -58,10 +58,10 @@ def test_a_skill_is_written_changed_and_renamed_and_each_is_a_version(desk):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("", TEXT, "Give the skill a name"),
-        ("RYE", TEXT, "There is a skill “RYE” already"),
-        ("../x", TEXT, "cannot name a folder"),
-        ("a/b", TEXT, "cannot name a folder"),
+        ("", TEXT, "Enter a name for the skill"),
+        ("RYE", TEXT, "A skill “RYE” already"),
+        ("../x", TEXT, "not a valid folder name"),
+        ("a/b", TEXT, "not a valid folder name"),
         ("x" * 201, TEXT, "at most 200"),
         ("wheat", "  \n", "Write what the assistant should do"),
         ("wheat", "a\0b", "U+0000"),
@@ -145,7 +145,7 @@ def test_a_picked_name_that_the_persona_no_longer_has_stays_picked_and_is_marked
     url = task.get_absolute_url()
     html = desk.client.get(url).content.decode()
 
-    assert "not the persona" in html
+    assert "not available to the persona" in html
     desk.client.post(url, form_of(html, "task").data() | {"title": ["Rolls"]})
 
     assert load_task(Task.objects.get(pk=task.pk)).tools == ("gone__tool", "mail__send")

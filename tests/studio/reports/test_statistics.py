@@ -102,7 +102,7 @@ def test_what_no_task_is_about_is_told_once():
     def told():
         return [lack.message for lack in other_lacks(benchmark, {persona.pk: persona})]
 
-    assert told() == ["No task has a category.", "Baker: 1 of 1 tools is named by no task."]
+    assert told() == ["No task has a category.", "Baker: 1 of 1 tools is used by no task."]
     a_task(persona, "a", category="F", tools=("gmail__a",))
     a_task(persona, "b")
     assert [message.split(":")[0] for message in told()] == [
@@ -115,7 +115,7 @@ def test_an_empty_benchmark_teaches_on_every_page():
     benchmark = BenchmarkFactory()
 
     assert "No personas yet" in page(benchmark, "")
-    assert "nothing to count" in page(benchmark, "statistics/")
+    assert "no statistics" in page(benchmark, "statistics/")
     assert "No episodes yet" in page(benchmark, "gaps/")
 
 
@@ -158,4 +158,4 @@ def test_the_sample_counts_as_its_folders_do(sample):
     ]
     html = page(sample, "statistics/")
     assert '<th scope="row">Total</th> <td class="number">14</td> <td class="number">14</td>' in html
-    assert '<th scope="row">A task, on average</th> <td></td> <td></td> <td class="number">4.6</td>' in html
+    assert '<th scope="row">Average per task</th> <td></td> <td></td> <td class="number">4.6</td>' in html

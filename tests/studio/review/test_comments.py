@@ -158,7 +158,7 @@ def test_ones_own_words_are_changed_and_taken_back_by_nobody_else(desk):
     remark = desk.remark(text="Wich rye?")
     answer = comments.answer(remark, by=desk.author, text="The dark one.")
 
-    with pytest.raises(PublishingRefused, match="Only who wrote it"):
+    with pytest.raises(PublishingRefused, match="Only its author"):
         comments.rewrite(remark, by=desk.author, text="Mine now")
     comments.rewrite(remark, by=desk.reviewer, text=f"Which rye, @{desk.author.username}?")
     assert [row.kind for row in notify.inbox_of(desk.author)].count("mentioned") == 1
@@ -213,7 +213,7 @@ def test_a_second_click_applies_nothing_twice(desk):
     suggested = desk.remark("plan.md", suggestion="plan.md plan.md")
     suggestions.apply(desk.task.pk, [suggested.pk], by=desk.author)
 
-    with pytest.raises(PublishingRefused, match="in a version already"):
+    with pytest.raises(PublishingRefused, match="already been applied"):
         suggestions.apply(desk.task.pk, [suggested.pk], by=desk.author)
 
     assert desk.task.revisions.count() == 2
@@ -303,9 +303,9 @@ def test_words_typed_and_not_saved_survive_an_applied_suggestion(desk):
         ({"field": "state"}, "no such place"),
         ({"field": "intents", "item_uid": "00000000-0000-0000-0000-000000000000"}, "not in the newest"),
         ({"field": "title", "item_uid": "00000000-0000-0000-0000-000000000000"}, "no such place"),
-        ({"field": "trigger", "suggestion": "x"}, "Words can be chosen in a text"),
-        ({"field": "initial_request", "words": Quote("never said")}, "does not say these words"),
-        ({"field": "title", "suggestion": "Bread for Saturday"}, "what stands there already"),
+        ({"field": "trigger", "suggestion": "x"}, "Text can only be quoted"),
+        ({"field": "initial_request", "words": Quote("never said")}, "does not contain this text"),
+        ({"field": "title", "suggestion": "Bread for Saturday"}, "what stands already there"),
     ],
 )
 def test_what_cannot_be_said_is_refused_in_words(desk, values, says):

@@ -99,7 +99,7 @@ def test_kept_words_survive_the_page_and_make_no_version(desk):
 
     assert (said["version"], said["problem"]) == (1, "")
     page = ana.client.get(ana.task.get_absolute_url()).content.decode()
-    assert "Rye for Saturday" in page and "throw them away" in page
+    assert "Rye for Saturday" in page and "discard them" in page
     assert ana.task.revisions.count() == 1
     ana.client.post(ana.url("discard"))
     assert "Rye for Saturday" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
@@ -186,7 +186,7 @@ def test_the_second_to_change_a_field_is_shown_both_and_chooses(desk):
     said = ben.write(title="Rolls").keep(freeze=["1"])
 
     assert "froze" not in said
-    assert "Take theirs" in said["page"] and "Rye" in said["page"]
+    assert "Use theirs" in said["page"] and "Rye" in said["page"]
     assert ben.form["undecided"] == ['["title"]']
     assert ben.keep(freeze=["1"])["version"] == 2  # no version before they chose
     taken = ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ['["title"]']}).content.decode()
@@ -216,8 +216,8 @@ def test_a_save_before_the_choice_is_refused_with_both_versions_and_loses_nothin
         page = refused.content.decode()
         ben.form = form_of(page, "task").data()
         assert (ben.form["title"], ben.form["description"]) == (["Rolls"], ["By six."])
-        assert page.count("Take theirs") == 1 and "Not saved yet" in page
-        assert page.index("Take theirs") > page.index('name="title"')  # beside its field
+        assert page.count("Use theirs") == 1 and "Not saved." in page
+        assert page.index("Use theirs") > page.index('name="title"')  # beside its field
     assert (stored(ana.task).title, ana.task.revisions.count()) == ("Rye", 2)
     chosen = ben.client.post(ben.task.get_absolute_url(), ben.form | {"mine": ben.form["undecided"]})
     ben.form = form_of(chosen.content.decode(), "task").data()
@@ -268,7 +268,7 @@ def test_nobody_chooses_between_their_own_words(desk):
     ana.form = before
     ana.write(title="Baguettes")
     save_task(ana.task.pk, stored(ana.task).model_copy(update={"title": "Buns"}), by=ben.user)
-    assert "Take theirs" in ana.keep()["page"]  # and so are theirs on top of one's own
+    assert "Use theirs" in ana.keep()["page"]  # and so are theirs on top of one's own
 
 
 def test_what_one_took_away_oneself_stays_away(desk):
@@ -304,7 +304,7 @@ def test_what_was_written_and_taken_back_is_nothing_unsaved(desk):
     said = ana.write(title=title[0]).keep()
 
     assert said["froze"] and ana.task.revisions.count() == 1
-    assert "throw them away" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
+    assert "discard them" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
 
 
 def test_words_that_cannot_be_read_yet_wait_for_what_others_saved(desk):
@@ -357,7 +357,7 @@ def test_guide_and_evidence_stand_beside_the_task(desk):
     page = ana.client.get(ana.task.get_absolute_url()).content.decode()
 
     assert "Sounds like the person" in page
-    assert "no way to find it out" in page
+    assert "no source" in page
     assert re.search(r"Follow from no intent[^<]*<a[^>]*>item 1</a>", page)
 
 

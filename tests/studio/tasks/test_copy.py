@@ -75,8 +75,8 @@ def test_a_copy_elsewhere_brings_files_script_and_what_comes_along_and_names_the
 
     alone = plan_copy(tasks_of(persona, "bread"), there).lines[0]
     assert alone.words == [
-        "Does not build on “setup” any more: it does not come along.",
-        "Its grader script “scripts/x.py” comes along.",
+        "Does not build on “setup” any more, since that task is not copied.",
+        "Its grader script “scripts/x.py” is copied too.",
         "Miller does not have the tool “bake”.",
     ]
     copy_tasks(tasks_of(persona), there, by=owner)
@@ -109,7 +109,7 @@ def test_a_script_of_a_taken_name_comes_under_another_or_not_at_all(place):
 def test_moved_tasks_leave_their_episode_retired_and_what_is_settled_or_needed_stays(place):
     _, owner, persona = place
     there = elsewhere(owner)
-    with pytest.raises(CopyRefused, match="builds on it and stays"):
+    with pytest.raises(CopyRefused, match="builds on it and would stay behind"):
         copy_tasks(tasks_of(persona, "setup"), there, by=owner, moving=True)
     assert (ids(persona), ids(there)) == (["setup", "bread"], [])
 
@@ -118,7 +118,7 @@ def test_moved_tasks_leave_their_episode_retired_and_what_is_settled_or_needed_s
     assert {task.state for task in tasks_of(persona)} == {"retired"}
 
     submit(tasks_of(there, "bread")[0].pk, by=owner)
-    with pytest.raises(CopyRefused, match="can be copied, not moved"):
+    with pytest.raises(CopyRefused, match="can be copied but not moved"):
         copy_tasks(tasks_of(there), persona, by=owner, moving=True)
 
 

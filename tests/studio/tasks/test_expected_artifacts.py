@@ -174,7 +174,7 @@ def test_a_token_of_ones_own_making_is_no_reference(desk):
     answer = desk.save(data | {f"{LIST}.{key}.stored": ["[1,2]:made-up"]})
 
     assert answer.status_code == 422
-    assert "did not arrive whole" in answer.content.decode()
+    assert "was not fully uploaded" in answer.content.decode()
 
 
 def test_versions_tell_notes_and_references_and_bring_them_back(desk):

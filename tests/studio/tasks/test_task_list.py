@@ -94,7 +94,7 @@ def test_others_see_no_list_and_readers_change_nothing(place):
     assert stranger.get(url).status_code == 404
     assert stranger.post(change, {"task": f"{task.pk}:1", "does": "retire"}).status_code == 404
     assert viewer.post(change, {"task": f"{task.pk}:1", "does": "retire", "sure": "1"}).status_code == 403
-    assert "See what would change" not in viewer.get(url).content.decode()
+    assert "Preview changes" not in viewer.get(url).content.decode()
 
 
 def test_a_change_is_shown_before_it_is_made_and_made_as_shown(place):
@@ -108,7 +108,7 @@ def test_a_change_is_shown_before_it_is_made_and_made_as_shown(place):
 
     html = client.post(url, asked).content.decode()
     assert "2 of 2 tasks would change" in html
-    assert "Becomes a draft and needs a review again." in html
+    assert "Returns to draft and needs another review." in html
     assert set(Task.objects.values_list("category", flat=True)) == {""}
 
     answer = client.post(url, asked | {"sure": "1"})
@@ -141,7 +141,9 @@ def test_what_was_saved_since_the_preview_stops_the_change(place):
     answer = signed_in(owner).post(reverse("studio:tasks_change", args=[benchmark.slug]), asked)
 
     assert answer.status_code == 409
-    assert "Nothing was changed. “Newer”: It was saved since: this is version 2 now." in answer.content.decode()
+    assert (
+        "Nothing was changed. “Newer”: It has been saved since; it is now at version 2 now."
+    ) in answer.content.decode()
     assert set(Task.objects.values_list("category", flat=True)) == {""}
 
 
@@ -156,7 +158,7 @@ def test_tasks_go_into_a_group_as_by_a_step_on_their_board(place):
     assert [(line.before, line.after, line.changes) for line in lines] == [
         ("none", "Rye", True), ("Rye", "Rye", False), ("none", "Rye", True),
     ]  # fmt: skip
-    assert lines[0].note == "Becomes a draft and needs a review again."
+    assert lines[0].note == "Returns to draft and needs another review."
     assert bulk.apply(benchmark, chosen, "group", "  Rye ", by=owner) == 2
     assert list(Task.objects.values_list("group__name", flat=True)) == ["Rye"] * 3
     moves.arrange(persona.pk, moves.Step("undo"), by=owner)
@@ -200,7 +202,7 @@ def test_drafts_are_submitted_together_and_withdrawn(place):
 
     lines = bulk.plan(benchmark, chosen, "submit", by=owner)
     assert [bool(line.refusal) for line in lines] == [False, False, True]
-    assert "it cannot be approved like this" in lines[1].note
+    assert "it cannot be approved until they are fixed" in lines[1].note
     with pytest.raises(BulkRefused, match="save them first"):
         bulk.apply(benchmark, chosen, "submit", by=owner)
     assert bulk.apply(benchmark, {good.pk: None, bad.pk: None}, "submit", by=owner) == 2

@@ -109,7 +109,7 @@ def test_a_template_s_script_comes_under_another_name_where_its_own_is_taken(pla
     begun = begin(there, template, task_id="m1", by=owner)
 
     assert load_task(begun.task).grader_script == "data/miller/scripts/x_2.py"
-    assert begun.words == ("Its grader script comes along as “scripts/x_2.py”: there is another of its name.",)
+    assert begun.words == ("Its grader script is copied as “scripts/x_2.py”, because the name is taken.",)
 
 
 def test_a_task_begun_with_another_keeps_what_it_may_and_says_the_rest(place):
@@ -193,10 +193,10 @@ def test_the_page_begins_a_task_once_and_keeps_what_was_typed(place):
     again = client.post(url, posted)
     assert (again.status_code, Task.objects.filter(task_id="second").count()) == (422, 1)
     blank = client.post(url, {"task_id": "third", "title": " ", "initial_request": "Only words", "from": ""})
-    assert "Give it a title" in blank.content.decode()
+    assert "Enter a title" in blank.content.decode()
     assert "Only words" in blank.content.decode()
     point = client.post(url, {"task_id": "third", "from": "point:setup"})
-    assert (point.status_code, "it a title" in point.content.decode()) == (422, True)
+    assert (point.status_code, "nter a title" in point.content.decode()) == (422, True)
     assert client.post(url, {"task_id": "third", "title": "T" * 301, "from": ""}).status_code == 422
     assert signed_in(member(benchmark, Role.REVIEWER)).get(url).status_code == 403
 

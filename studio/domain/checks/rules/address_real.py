@@ -32,10 +32,10 @@ def address_real(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             if domain in MAILBOXES or OFFICIAL.search(domain):
                 yield Flaw(
                     field,
-                    f"“{found[0]}” may be somebody's mailbox."
+                    f"“{found[0]}” may be a real mailbox."
                     if domain in MAILBOXES
                     else f"“{found[0]}” is an address of a real institution.",
-                    "Use an address that cannot be one, such as name@example.com.",
+                    "Use a reserved address, such as name@example.com.",
                     item,
                     words=found[0],
                 )

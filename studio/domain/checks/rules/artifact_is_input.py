@@ -13,7 +13,10 @@ def artifact_is_input(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "expected_artifacts",
                 f"“{artifact.path}” is in the workspace from the start, so leaving it behind shows nothing.",
-                "Name the result otherwise; or, if the session is to change it, say in its note what must be in it.",
+                (
+                    "Give the result another name; or, if it should be changed in "
+                    "place, say in its note what it must contain."
+                ),
                 position,
                 words=artifact.path,
             )

@@ -19,7 +19,7 @@ def asset_overwrites(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             else:
                 continue
             yield Flaw(
-                "assets", message, "Rename one of the two, unless that is meant.", position, file.path, other.task_id
+                "assets", message, "Rename one of the two, unless this is intended.", position, file.path, other.task_id
             )
             break
     known = behind(task, scene)
@@ -29,7 +29,7 @@ def asset_overwrites(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 continue
             for other in earlier:
                 if other.task_id not in known and path in other.files_read and path in _written(other) & _written(task):
-                    message = f"“{path}” is also what “{other.task_id}” is judged by: the later session writes over it."
+                    message = f"“{path}” is also what “{other.task_id}” is judged by: the later task overwrites it."
                     yield Flaw(field, message, "Rename one of the two.", position, path, other.task_id, severity="hint")
                     break
 

@@ -34,7 +34,7 @@ def asset_unused(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "assets",
             f"Nothing mentions or needs “{file.path}”.",
-            "Speak of it in the request, mark it as where an intent is recovered from, or remove it.",
+            "Mention it in the request, add it as the source of an intent, or remove it.",
             position,
             words=file.path,
         )

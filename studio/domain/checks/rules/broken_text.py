@@ -38,7 +38,7 @@ def broken_text(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 "A character was lost when the text was read in the wrong encoding."
                 if found[0] == LOST
                 else f"There is an invisible character{' inside a word' if inside else ''}, {_name(found[0])}.",
-                "Type it again." if found[0] == LOST else "Remove it.",
+                "Retype it." if found[0] == LOST else "Remove it.",
                 item,
                 words=found[0],
                 severity="error" if inside else "warning",
@@ -47,7 +47,7 @@ def broken_text(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 field,
                 f"“{found[0]}” is written with letters of two alphabets that look alike.",
-                "Type the word again.",
+                "Retype the word.",
                 item,
                 words=found[0],
             )

@@ -52,7 +52,7 @@ def _flaws(field: str, position: int | None, text: str, others: list[tuple[str, 
             yield Flaw(
                 field,
                 f"{name} says something else: {quote(found.theirs)}.",
-                "Say the same in both places.",
+                "Make the two consistent.",
                 position,
                 words=found.mine,
             )

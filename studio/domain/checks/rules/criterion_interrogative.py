@@ -29,7 +29,7 @@ def criterion_interrogative(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "checklist",
                 "The criterion is a question.",
-                "Write what holds when it is met, as a statement.",
+                "Rewrite it as a statement that is true when the criterion is met.",
                 position,
                 words=text,
             )

@@ -27,7 +27,7 @@ def criterion_is_process(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "checklist",
                 "The criterion scores how the agent went about it, not what came out.",
-                "Say what has to be there in the end; make the rest a hidden intent.",
+                "Say what must be there at the end; make the rest a hidden intent.",
                 position,
                 words=found[0],
             )

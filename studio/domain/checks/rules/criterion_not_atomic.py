@@ -19,7 +19,7 @@ def criterion_not_atomic(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "checklist",
             _message(found.parts),
-            "Split it, so that each item is one requirement.",
+            "Split it so that each item is one requirement.",
             position,
             words=found.second.text if found.second else "",
             severity="warning" if found.sure > 1 or found.enumerated else "hint",

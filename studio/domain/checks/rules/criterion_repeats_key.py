@@ -23,7 +23,7 @@ def criterion_repeats_key(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 yield Flaw(
                     "checklist",
                     f"{name[:1].upper()}{name[1:]} decides this already: {quote(about)}.",
-                    "Remove the item, or let it ask for something else.",
+                    "Remove the item, or change what it asks for.",
                     position,
                     words=item.criterion.strip(),
                 )

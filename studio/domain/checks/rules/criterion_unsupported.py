@@ -52,7 +52,7 @@ def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "checklist",
             f"Nothing the agent can know has {quote(words)}.",
-            "Let an intent, a file or an earlier session say it, or accept other words.",
+            "State it in an intent, a file or an earlier task, or accept other wording.",
             position,
             words=words,
         )

@@ -27,8 +27,8 @@ def criterion_vague(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 "checklist",
                 "Two people could disagree on whether this is met: nothing says what to look for."
                 if not opinion
-                else "The criterion asks what somebody thinks of it; no reply, file or tool call shows that.",
-                "Name what has to stand there: a part, a number, a limit, a form.",
+                else "The criterion asks what someone thinks of it; no reply, file or tool call shows that.",
+                "Name what must be present: a section, a number, a limit, a format.",
                 position,
                 words=words,
             )

@@ -42,7 +42,7 @@ def _differing(task: TaskSpec, name: str, there: list[Day]) -> Iterator[Flaw]:
             if here.year and same and all(abs(each.year - here.year) == 1 for each in same):
                 yield Flaw(
                     field,
-                    f"“{here.span.text}” lies in {here.year}; “{name}” puts the same days into {same[0].year}.",
+                    f"“{here.span.text}” is in {here.year}; “{name}” puts the same days into {same[0].year}.",
                     "Use one year for both.",
                     item,
                     words=here.span.text,

@@ -22,7 +22,7 @@ def dependency_empty(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "depends_on",
                 f"Nothing that “{need.task_id}” establishes is taken up here.",
-                "Say what is carried over, or remove the dependency.",
+                "Use what it establishes, or remove the dependency.",
                 position,
                 other=need.task_id,
             )

@@ -12,7 +12,10 @@ def dependency_scored(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if other is not None and not other.is_setup:
             yield Flaw(
                 "depends_on",
-                f"“{dependency.task_id}” is scored by itself, and a session that others build on is scored with them.",
+                (
+                    f"“{dependency.task_id}” has its own scoring, but a task that others "
+                    f"build on should be scored through them."
+                ),
                 "Move its checklist and its script to this task, or remove this dependency.",
                 position,
                 other=dependency.task_id,

@@ -13,7 +13,7 @@ def duplicate_title(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "title",
                 f"“{other.task_id}” has the same title.",
-                "Say what sets this task apart.",
+                "Use a title that sets this task apart.",
                 words=task.title,
                 other=other.task_id,
             )

@@ -10,5 +10,8 @@ def empty_criterion(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     for position, item in enumerate(task.checklist, 1):
         if not item.criterion.strip():
             yield Flaw(
-                "checklist", "The item has no criterion and is not graded.", "Write one, or remove the item.", position
+                "checklist",
+                ("The item has no criterion and is not graded."),
+                "Write a criterion, or remove the item.",
+                position,
             )

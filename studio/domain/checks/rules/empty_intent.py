@@ -9,4 +9,4 @@ def empty_intent(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """An intent that says nothing cannot be judged, and the format refuses it."""
     for position, intent in enumerate(task.intents, 1):
         if not intent.content.strip():
-            yield Flaw("intents", "The intent is empty.", "Say what the user needs, or remove it.", position)
+            yield Flaw("intents", "The intent is empty.", "Write what the user needs, or remove it.", position)

@@ -8,4 +8,4 @@ from studio.domain.task import TaskSpec
 def empty_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """A session opens with the request's words, or with a signal's payload."""
     if not task.initial_request.strip() and not task.trigger.payload:
-        yield Flaw("initial_request", "The session would open with nothing.", "Write what the user says first.")
+        yield Flaw("initial_request", "The task would start with nothing.", "Write the user's first message.")

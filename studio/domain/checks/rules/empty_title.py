@@ -17,6 +17,11 @@ def empty_title(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """A task without a title, or with one that any task could have, cannot be told from others in lists and
     reports."""
     if not task.title.strip():
-        yield Flaw("title", "The task has no title.", "Say in a few words what the user wants.")
+        yield Flaw("title", "The task has no title.", "Write a short title that says what the user wants.")
     elif NOTHING.fullmatch(task.title[:200]) or task.title.strip() == task.task_id:
-        yield Flaw("title", "The title says nothing of the task.", "Say what the user wants.", words=task.title)
+        yield Flaw(
+            "title",
+            "The title says nothing about the task.",
+            ("Make the title say what the user wants."),
+            words=task.title,
+        )

@@ -20,7 +20,7 @@ def escaped_text(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 field,
                 f"“{found[0]}” is how a program writes, not a person.",
-                "Write the character itself.",
+                "Type the character itself.",
                 item,
                 words=found[0],
             )

@@ -15,10 +15,10 @@ def evidence_unshown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             continue
         for place in item.evidence:
             if FILE_NAME.fullmatch(place) and place not in shown:
-                yield _flaw(position, f"The judge is to look at “{place}” and is not shown it.", "Add it to the files")
+                yield _flaw(position, f"The judge should look at “{place}” but is not shown it.", "Add it to the files")
             elif "__" in place and not any(place.removeprefix("mcp_appworld_").startswith(tool) for tool in tools):
-                yield _flaw(position, f"The judge is to look at “{place}” and is not shown it.", "Add it to the tools")
+                yield _flaw(position, f"The judge should look at “{place}” but is not shown it.", "Add it to the tools")
 
 
 def _flaw(position: int, message: str, mend: str) -> Flaw:
-    return Flaw("checklist", message, f"{mend} judges see, or name other evidence.", position)
+    return Flaw("checklist", message, f"{mend} judges see, or choose other evidence.", position)

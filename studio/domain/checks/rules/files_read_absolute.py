@@ -12,7 +12,7 @@ def files_read_absolute(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "files_read",
                 f"“{path}” is not a path inside the workspace.",
-                "Name the file as it lies in the workspace, without “/” in front.",
+                "Use the file's path inside the workspace, without a leading “/”.",
                 position,
                 words=path,
             )

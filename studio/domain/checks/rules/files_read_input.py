@@ -12,8 +12,8 @@ def files_read_input(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if path in given and path not in task.expected_paths:
             yield Flaw(
                 "files_read",
-                f"“{path}” is given to the agent, and judges may count what stands in it as its work.",
-                "Remove it, or list it as an expected artifact, with what the session is to change in it.",
+                f"“{path}” is given to the agent, so judges may mistake its content for the agent's work.",
+                "Remove it, or list it as an output file with what must be changed in it.",
                 position,
                 words=path,
             )

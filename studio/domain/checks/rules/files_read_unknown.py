@@ -25,8 +25,8 @@ def files_read_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if path not in assets and name not in words:
             yield Flaw(
                 "files_read",
-                f"“{path}” is no file of this or an earlier task, and nothing asks for it.",
-                "Correct the name, ask for the file in the request or an intent, or list it as an expected artifact.",
+                f"“{path}” is not a file of this or an earlier task, and nothing asks for it.",
+                "Correct the name, ask for the file in the request or an intent, or list it as an output file.",
                 position,
                 words=path,
             )

@@ -29,7 +29,7 @@ def grader_accepts_draft(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "grader_script",
             f"“{key}” is earned by a message to anyone.",
-            "Compare the recipient with the one the task means, for sent drafts too.",
+            "Check the recipient, for sent drafts too.",
             words=key,
         )
     if drafted or strangers:
@@ -39,6 +39,6 @@ def grader_accepts_draft(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "grader_script",
             f"“{script.name}” looks at messages sent with “{sending[0]}” and never at who gets them.",
-            "Compare the recipient with the one the task means.",
+            "Check that the recipient is the intended one.",
             words=sending[0],
         )

@@ -21,7 +21,7 @@ DAY_OR_TIME = re.compile(r"\d{1,2}[:.]\d\d|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./
 FEWEST = 3
 """Digits of a number that can be mistaken for another."""
 LONGEST = 40_000
-MEND = "Say the same in the script and in the task."
+MEND = "Make the script and the task consistent."
 
 
 class Slip(NamedTuple):

@@ -15,7 +15,7 @@ def grader_key_always(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "grader_script",
             f"“{key}” is earned by doing nothing, and in each of {script.report.tried} trial runs.",
-            "Let the script look for what the agent has to do, or leave the key out.",
+            "Make the script check what the agent has to do, or remove the key.",
             words=key,
         )
 
@@ -31,6 +31,6 @@ def grader_key_never(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "grader_script",
             f"None of {script.report.tried} trial runs, made of the script's own words and tools, earned “{key}”.",
-            "Run the script on an example that should earn it, and look which line is not reached.",
+            "Run the script on an example that should earn it, and see which line is not reached.",
             words=key,
         )

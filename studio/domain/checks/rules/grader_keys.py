@@ -17,7 +17,7 @@ def grader_no_keys(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     if script.report.keys is None:
         yield Flaw(
             "grader_script",
-            f"“{script.name}” does not tell what it checks: {script.report.problem.rstrip('.')}.",
+            f"“{script.name}” does not report what it checks: {script.report.problem.rstrip('.')}.",
             "Have the script return each of its checks with 0 when nothing was done: score([]).",
         )
 
@@ -39,7 +39,7 @@ def grader_key_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "checklist",
                 f"No grader script of this task has a check “{key}”: {given}.",
-                "Correct the name, or let the script return it.",
+                "Correct the name, or make the script return it.",
                 position,
                 words=words,
             )

@@ -11,6 +11,6 @@ def grader_missing(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "grader_script",
             f"The grader script “{task.grader_script.strip()}” is not among the persona's files.",
-            "Upload it, choose another one, or leave the field empty.",
+            "Upload it, choose another script, or select none.",
             words=task.grader_script,
         )

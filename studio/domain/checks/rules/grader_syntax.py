@@ -19,7 +19,7 @@ def grader_syntax(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "grader_script",
             f"Python cannot read {where}{words} ({reading.problem}).",
-            "Open the script and mend that line." if reading.line else "Open the script and mend it.",
+            "Open the script and fix that line." if reading.line else "Open the script and fix it.",
             words=reading.words_at,
         )
     elif not reading.scores:

@@ -16,7 +16,7 @@ ASKS = re.compile(
     r"|do not|don't|never|always|create|write|draft|send|make|prepare|add|put|give|tell|find|book|set|keep|use)\b|[?:]",
     re.IGNORECASE,
 )
-MEND = "Let an intent, the request or a file ask for it, or accept what does."
+MEND = "Ask for it in an intent, the request or a file, or accept other wording."
 
 
 @rule("grader-word-unasked", "warning")

@@ -12,6 +12,6 @@ def initial_status_provided(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "intents",
                 "The intent starts as provided: no agent can get credit for it.",
-                "Let it start as not provided, or move it into the request.",
+                "Set it to “not stated initially”, or move it into the request.",
                 position,
             )

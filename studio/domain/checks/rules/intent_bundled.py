@@ -16,7 +16,7 @@ def intent_bundled(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "intents",
                 f"The intent holds about {found.sure} needs.",
-                "Split it, so that each can be met by itself.",
+                "Split it so that each part can be met separately.",
                 position,
                 words=second,
             )

@@ -31,8 +31,8 @@ def intent_from_nowhere(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if all(anywhere(wanted, text) < THERE for text in sources):
             yield Flaw(
                 "intents",
-                f"“{found[0]}”: no earlier session, file or profile says so.",
-                "Let one of them say it, or leave those words out.",
+                f"“{found[0]}”: no earlier task, file or profile says so.",
+                "State it in one of them, or remove this text.",
                 position,
                 words=found[0],
             )

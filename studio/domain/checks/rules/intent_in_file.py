@@ -30,7 +30,7 @@ def intent_in_file(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 yield Flaw(
                     "intents",
                     f"“{file.path}” says this openly: {quote(leak.place, BRIEF)}.",
-                    "Mark the file as where the intent is recovered from, or take it out of the file.",
+                    "Add the file as the intent's source, or remove this from the file.",
                     position,
                     words=leak.words,
                 )

@@ -21,9 +21,9 @@ def intent_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "intents",
             f"The request already says {'this' if wholly else 'a part of this'}: {quote(leak.place, BRIEF)}.",
-            "Take it out of the request, or remove the intent."
+            "Remove it from the request, or remove the intent."
             if wholly
-            else "Leave that part out of the request, or keep only what is unsaid in the intent.",
+            else "Remove that part from the request, or keep only the unstated part in the intent.",
             position,
             words=leak.words,
             severity="error" if wholly else "warning",

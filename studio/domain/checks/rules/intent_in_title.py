@@ -28,7 +28,7 @@ def intent_in_title(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 yield Flaw(
                     "intents",
                     f"The title names it: {quote(part)}.",
-                    "Give the task a title that says no more than the request.",
+                    "Use a title that reveals no more than the request.",
                     position,
                     words=_stretch(intent.content, told),
                 )

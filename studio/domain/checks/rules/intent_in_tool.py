@@ -28,7 +28,7 @@ def intent_in_tool(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 yield Flaw(
                     "intents",
                     f"The description of the tool “{name}” says this to every agent: {quote(leak.place)}.",
-                    "Remove the intent, or do without the tool in this task.",
+                    "Remove the intent, or remove the tool from this task.",
                     position,
                     words=leak.words,
                 )

@@ -16,7 +16,7 @@ def intent_unrecoverable(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if intent.content.strip() and not intent.recoverable_from:
             yield Flaw(
                 "intents",
-                "Nothing is named from which an agent could recover this intent.",
-                "Say where it can be found out: profile, earlier session, file, tool, or by asking.",
+                "This intent has no source an agent could recover it from.",
+                "Add a source: profile, earlier task, file, tool, or asking.",
                 position,
             )

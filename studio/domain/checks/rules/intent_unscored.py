@@ -17,7 +17,7 @@ def intent_unscored(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if intent.uid not in followed:
             yield Flaw(
                 "intents",
-                "No criterion follows from this intent.",
-                "Add one, say which one follows from it, or remove the intent.",
+                "No checklist item tests this intent.",
+                "Add one, link an existing item to it, or remove the intent.",
                 position,
             )

@@ -13,7 +13,7 @@ def intent_vague(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "intents",
                 "Two people could disagree on whether this was met.",
-                "Say what has to be there: a part, a number, a limit, a form.",
+                "Name what must be present: a section, a number, a limit, a format.",
                 position,
                 words=words,
             )

@@ -30,7 +30,7 @@ def name_spelt_twice(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 yield Flaw(
                     field,
                     f"The name “{name}” is spelt “{other}” elsewhere.",
-                    "Spell it one way in both places.",
+                    "Use the same spelling in both places.",
                     position,
                     words=name,
                 )

@@ -8,4 +8,4 @@ from studio.domain.task import TaskSpec
 def no_intents(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """Without a hidden intent there is nothing to be proactive about, and the format refuses the task."""
     if not task.intents:
-        yield Flaw("intents", "The task has no hidden intent.", "Add one: what the user needs and does not say.")
+        yield Flaw("intents", "The task has no hidden intent.", "Add one: something the user needs but does not say.")

@@ -35,8 +35,8 @@ def output_unread(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 def _flaw(field: str, item: int | None, path: str) -> Flaw:
     return Flaw(
         field,
-        f"The session is to write “{path}”, and the judges are not shown it.",
-        "Add it to the files judges read.",
+        f"The assistant should write “{path}”, but judges are not shown it.",
+        "Add it to the files judges see.",
         item,
         words=path,
     )

@@ -14,8 +14,8 @@ def persistent_alone(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if intent.scope == "persistent" and not intent.recoverable_from:
             yield Flaw(
                 "intents",
-                "The intent is persistent, and no other session has to do with this task.",
-                "Say where it can be recovered from, let the task depend on the session that establishes it, or make "
-                "the intent one of this session.",
+                "The intent is persistent, but no other task is related to this one.",
+                "Add a source, make the task depend on the task that establishes it, or set "
+                "its scope to this session only.",
                 position,
             )

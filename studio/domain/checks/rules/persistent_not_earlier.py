@@ -20,9 +20,8 @@ def persistent_not_earlier(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         which = f"Intent {places[0]} is" if one else f"Intents {listed(map(str, places))} are"
         yield Flaw(
             "intents",
-            f"{which} persistent, but only this session shows {'it' if one else 'them'}.",
-            f"Name the earlier session or the profile that shows {'it' if one else 'them'}, or set the scope to this "
-            "session.",
+            f"{which} persistent, but only this task shows {'it' if one else 'them'}.",
+            "Add the earlier task or the profile as a source, or set the scope to this session only.",
             places[0],
         )
 

@@ -8,8 +8,8 @@ from studio.domain.findings import Severity
 from studio.domain.task import TaskSpec
 
 LONGEST = 40_000
-MEND = "Put an evidently invented one in its place, or leave it out."
-PHONE_MEND = "Use a number that is kept for films, such as 555-0142 or 01632 960 123, or leave it out."
+MEND = "Replace it with an obviously invented one, or remove it."
+PHONE_MEND = "Use a number reserved for fiction, such as 555-0142 or 01632 960 123, or remove it."
 
 
 @rule("personal-data", "warning")
@@ -59,4 +59,4 @@ def _find(text: str) -> Iterator[tuple[str, str, Severity]]:
     yield from ((key, "an access key", "warning") for key in keys(text))
     if any(letter.isdigit() for letter in text):
         yield from ((number, what, "warning") for number, what in identities(text))
-        yield from ((number, "somebody's telephone number", "hint") for number in phones(text))
+        yield from ((number, "a telephone number", "hint") for number in phones(text))

@@ -22,17 +22,19 @@ def placeholder(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if found := LEFT_OPEN.search(text):
             yield Flaw(
                 field,
-                f"“{found[0]}” is left to fill in.",
-                "Write what is meant.",
+                f"“{found[0]}” still needs to be filled in.",
+                "Replace the placeholder.",
                 item,
                 words=found[0],
                 severity="error",
             )
         elif found := PLACEHOLDER.search(text):
-            yield Flaw(field, f"“{found[0]}” was to be replaced.", "Write what is meant.", item, words=found[0])
+            yield Flaw(
+                field, (f"“{found[0]}” should have been replaced."), "Replace the placeholder.", item, words=found[0]
+            )
         elif found := BLANK.search(text):
             message = f"“{found[0]}” looks like a blank to fill in."
-            yield Flaw(field, message, "Write what is meant.", item, words=found[0], severity="hint")
+            yield Flaw(field, message, "Replace the placeholder.", item, words=found[0], severity="hint")
 
 
 def _further(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:

@@ -25,13 +25,11 @@ def recovery_not_there(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             text = _text(place, task, scene)
             wanted = f"{intent.content} {place.note}" if place.note else intent.content
             if text is not None and max(anywhere(wanted, text), anywhere(intent.content, text)) < LEAST:
-                what = {"session": f"The session of “{place.ref}”", "file": f"“{place.ref}”"}.get(
-                    place.kind, "The profile"
-                )
+                what = {"session": f"The task “{place.ref}”", "file": f"“{place.ref}”"}.get(place.kind, "The profile")
                 yield Flaw(
                     "intents",
                     f"{what} says nothing of this intent.",
-                    "Name the place that does, or let that place say it.",
+                    "Choose the right source, or state it there.",
                     position,
                     other=place.ref if place.kind == "session" else "",
                 )

@@ -27,13 +27,13 @@ def _missing(place: Recovery, task: TaskSpec, scene: Scene) -> tuple[str, str] |
     persona = scene.episode.persona
     if place.kind == "session" and place.ref not in {other.task_id for other in earlier}:
         return (
-            f"The intent is to be recovered from “{place.ref}”, which is no earlier session.",
-            "Name an earlier session of the episode.",
+            f"The intent's source “{place.ref}” is not an earlier task.",
+            "Choose an earlier task of the episode.",
         )
     if place.kind == "tool" and persona.tools and not _bound(place.ref, persona.tools):
         return (
-            f"The intent is to be recovered with the tool “{place.ref}”, which the persona does not have.",
-            "Add it to the persona's tools, or name another place.",
+            f"The intent's source is the tool “{place.ref}”, which the persona does not have.",
+            "Add it to the persona's tools, or choose another source.",
         )
     if place.kind == "file":
         name = place.ref.rpartition("/")[2]
@@ -48,7 +48,7 @@ def _missing(place: Recovery, task: TaskSpec, scene: Scene) -> tuple[str, str] |
         }
         if name not in there and not any(made_here(one, name) for one in tasks):
             return (
-                f"The intent is to be recovered from “{place.ref}”, and no such file is there.",
+                f"The intent's source “{place.ref}” does not exist.",
                 "Upload it to this task, or correct the name.",
             )
     return None

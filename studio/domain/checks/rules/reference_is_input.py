@@ -16,7 +16,7 @@ def reference_is_input(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "expected_artifacts",
             f"The reference of “{artifact.path}” is the same as “{path}”{where}, which the assistant is given.",
-            "Attach what a good result looks like, or take the file out of the workspace.",
+            "Attach an example of a good result, or remove the file from the workspace.",
             position,
             words=artifact.path,
             other="" if other is task else other.task_id,

@@ -15,8 +15,8 @@ def reference_unread(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if artifact.reference and name.casefold() not in said:
             yield Flaw(
                 "expected_artifacts",
-                f"“{artifact.path}” has a reference, and no item reads it and no intent speaks of it.",
-                "Add an item on what must stand in it, or remove the reference.",
+                f"“{artifact.path}” has a reference, but no item or intent mentions it.",
+                "Add an item for what it must contain, or remove the reference.",
                 position,
                 words=artifact.path,
             )

@@ -20,13 +20,13 @@ WORDS = re.compile(
 def request_benchmark_words(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """A person asks for help and knows nothing of tests: words and ids of ours give the game away (paper, Table 9)."""
     if found := WORDS.search(task.initial_request):
-        yield _flaw(found[0], "No one at work speaks like this to an assistant")
+        yield _flaw(found[0], "Nobody talks to an assistant like this at work")
     ids = {task.task_id, task.environment_id, *(other.task_id for other in scene.earlier(task))}
     for name in sorted(ids, key=len, reverse=True):
         if len(name) > 5 and "_" in name and name in task.initial_request:
-            yield _flaw(name, "An internal id stands in the request")
+            yield _flaw(name, "The request contains an internal id")
             break
 
 
 def _flaw(words: str, why: str) -> Flaw:
-    return Flaw("initial_request", f"{why}: “{words}”.", "Say it as the persona would.", words=words)
+    return Flaw("initial_request", f"{why}: “{words}”.", "Rephrase it as the persona would say it.", words=words)

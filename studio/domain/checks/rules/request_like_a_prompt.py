@@ -25,7 +25,7 @@ def request_like_a_prompt(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         words = found[0].strip()
         yield Flaw(
             "initial_request",
-            f"“{words}” is how a prompt is written, not how a person asks.",
-            "Say it as the persona would say it to a colleague.",
+            f"“{words}” sounds like a prompt, not like a person asking.",
+            "Rephrase it as the persona would say it to a colleague.",
             words=words,
         )

@@ -60,8 +60,8 @@ def request_no_goal(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     if vague and len(content(text)) <= ONLY:
         yield Flaw(
             "initial_request",
-            f"“{vague[0]}” does not say what is wanted: the first answer has to be “what do you mean?”.",
-            "Name the thing, and where it lies or goes.",
+            f"“{vague[0]}” does not say what is wanted; the only possible reply is “what do you mean?”.",
+            "Name the object and where it is or should go.",
             words=vague[0],
             severity="hint",
         )

@@ -19,7 +19,7 @@ def request_tells_all(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         wholly = sum(leak is not None and leak.degree == "wholly" for leak in leaks)
         yield Flaw(
             "initial_request",
-            "The request says something of every hidden intent.",
-            "Leave out what an assistant should find, infer or ask for.",
+            "The request gives away part of every hidden intent.",
+            "Remove what an assistant should find, infer or ask for.",
             severity="warning" if 2 * wholly >= len(leaks) else "hint",
         )

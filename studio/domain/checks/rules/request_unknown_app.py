@@ -47,8 +47,8 @@ def request_unknown_app(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if found["app"][0].isupper() and not any(app in tool for tool in tools):
             yield Flaw(
                 "initial_request",
-                f"The request speaks of {found['app']}, and the persona has no tool that reaches it.",
-                "Bind its tools to the persona, or name an application that is there.",
+                f"The request mentions {found['app']}, but the persona has no tool for it.",
+                "Add its tools to the persona, or name an available application.",
                 words=found[0],
             )
             return

@@ -26,7 +26,7 @@ def request_unknown_file(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         seen.add(name)
         yield Flaw(
             "initial_request",
-            f"The request speaks of “{match[0]}”, and no such file is there.",
-            "Upload it to this task, correct the name, or ask for it to be made.",
+            f"The request mentions “{match[0]}”, but there is no such file.",
+            "Upload it to this task, correct the name, or ask for it to be created.",
             words=match[0],
         )

@@ -15,8 +15,8 @@ def request_unknown_place(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if (found := kind.said.search(task.initial_request[:LONGEST])) and not reached(kind, task, scene):
             yield Flaw(
                 "initial_request",
-                f"The request sends the agent to {kind.name}, and it has no tool and no file for that.",
-                "Give it a file or a tool, or name something it can reach.",
+                f"The request refers to {kind.name}, but the agent has no tool or file for it.",
+                "Add a file or a tool, or mention something it can access.",
                 words=found[0].strip(),
             )
 
@@ -32,6 +32,6 @@ def request_unknown_deed(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "initial_request",
                 f"The agent has no tool to {kind.name}.",
-                "Ask for the text of it in a file, or give the persona a tool that does it.",
+                "Ask for the text in a file, or give the persona a tool for it.",
                 words=found[0].strip(" .!?\n"),
             )

@@ -25,8 +25,11 @@ def request_unknown_record(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if _plain(span.text) not in plain:
             yield Flaw(
                 "initial_request",
-                f"The request speaks of {quote(span.text)}, and nothing the agent can reach has it.",
-                "Put it into a file or the signal, name one that is there, or say what the agent has to know of it.",
+                f"The request mentions {quote(span.text)}, which is in nothing the agent can access.",
+                (
+                    "Add it to a file or the signal, mention one that exists, or say "
+                    "what the agent needs to know about it."
+                ),
                 words=span.text,
             )
 

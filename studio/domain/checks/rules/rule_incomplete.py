@@ -23,8 +23,8 @@ def rule_incomplete(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if item.rule is None:
             yield Flaw(
                 "checklist",
-                "The item is graded by a rule and has none.",
-                "Choose what is to be checked, or let a judge grade it.",
+                "The item is graded by a rule but has none.",
+                "Choose what to check, or let a judge grade it.",
                 position,
             )
             continue

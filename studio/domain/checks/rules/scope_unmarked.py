@@ -29,7 +29,7 @@ def scope_unmarked(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         which = f"Intent {places[0]} is" if one else f"Intents {listed(map(str, places))} are"
         yield Flaw(
             "intents",
-            f"{which} marked for this session alone, and a later session that builds on it needs "
+            f"{which} marked for this session only, but a later task that builds on it needs "
             f"{'it' if one else 'them'} again.",
             f"Set {'its' if one else 'their'} scope to persistent.",
             places[0],

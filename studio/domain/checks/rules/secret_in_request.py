@@ -46,8 +46,8 @@ def secret_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         for found in _found(text):
             yield Flaw(
                 field,
-                f"{PLACES[field]} holds a password.",
-                "Let the agent sign in without it, or put it where the assistant keeps secrets.",
+                f"{PLACES[field]} contains a password.",
+                "Let the agent sign in without it, or store it where the assistant keeps secrets.",
                 item,
                 words=found if field != "trigger" else "",
             )
@@ -55,8 +55,8 @@ def secret_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if _found(scene.texts.get(file.sha256, "")):
             yield Flaw(
                 "assets",
-                f"“{file.path}” holds a password.",
-                "Put an evidently invented one in its place, or leave it out.",
+                f"“{file.path}” contains a password.",
+                "Replace it with an obviously invented one, or remove it.",
                 position,
                 words=file.path,
             )

@@ -13,6 +13,6 @@ def text_too_long(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 field,
                 f"The text has more than {LONGEST:,} characters; what comes after is not checked.",
-                "Put the long part into a file, and say here what it is.",
+                "Move the long part into a file and describe it here.",
                 item,
             )

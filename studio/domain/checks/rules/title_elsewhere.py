@@ -36,7 +36,7 @@ def title_elsewhere(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "title",
             f"The title fits “{other.task_id}” better than this task.",
-            "Say in a few words what the user wants here.",
+            "Change the title to say what the user wants here.",
             words=task.title,
             other=other.task_id,
         )

@@ -14,5 +14,5 @@ def too_many_groups(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             yield Flaw(
                 "depends_on",
                 f"The episode has {len(groups)} dependency groups, and the plan is {scene.plan.groups}.",
-                "Leave a group out, or change the benchmark's plan.",
+                "Remove a group, or change the benchmark's plan.",
             )

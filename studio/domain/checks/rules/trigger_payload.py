@@ -17,6 +17,6 @@ def trigger_payload(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     if not isinstance(signal, dict | list):
         yield Flaw(
             "trigger",
-            "The session is opened by a signal that carries no data.",
-            "Write the payload, or let a user's message open the session.",
+            "The task is started by a signal without data.",
+            "Add a payload, or start the task with a user message.",
         )

@@ -65,8 +65,8 @@ def _clue(field: str, item: int | None, words: str, others: Sequence[str], why: 
     other = others[0]
     flaw = Flaw(
         field,
-        f"{why}: only the session of “{other}” establishes it, and the task does not depend on that one.",
-        "Declare the dependency, or say here what is needed.",
+        f"{why}: only “{other}” establishes it, and the task does not depend on that one.",
+        "Declare the dependency, or state here what is needed.",
         item,
         words=words,
         other=other,
@@ -161,7 +161,7 @@ def _intents(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Itera
                     position,
                     intent.content.strip(),
                     [other.task_id],
-                    "This need comes from an earlier session",
+                    "This need comes from an earlier task",
                 )
                 break
 

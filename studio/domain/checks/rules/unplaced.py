@@ -11,5 +11,5 @@ def unplaced(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         yield Flaw(
             "task_id",
             "The task is not in the episode and never runs.",
-            "Give it a place on the board of the episode, or retire it.",
+            "Place it on the episode's board, or retire it.",
         )

@@ -9,4 +9,4 @@ def weight_not_positive(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     """A weight must be a number above 0."""
     for position, item in enumerate(task.checklist, 1):
         if not 0 < item.weight < float("inf"):
-            yield Flaw("checklist", f"The weight is {item.weight:g}.", "Give a number greater than 0.", position)
+            yield Flaw("checklist", f"The weight is {item.weight:g}.", "Enter a number greater than 0.", position)

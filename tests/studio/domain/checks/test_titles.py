@@ -22,7 +22,7 @@ def test_another_task_is_named_by_title_and_session_and_kept_by_id() -> None:
 
     assert (
         found.message
-        == "“Late rota” (session 1) is scored by itself, and a session that others build on is scored with them."
+        == "“Late rota” (session 1) has its own scoring, but a task that others build on should be scored through them."
     )
     assert found.other == "a1"
 
