@@ -114,7 +114,8 @@ def _aside(task: Task) -> str:
 def _read(task: Task, version: int | None) -> Revision:
     if version is not None and version != task.version:
         raise PublishingRefused(
-            f"It was saved while you were reading: it is now at version {task.version}, and you read version {version}. Read it again."
+            f"It was saved while you were reading: it is now at version {task.version}, "
+            f"and you read version {version}. Read it again."
         )
     return task.revisions.get(number=task.version)
 
