@@ -1,24 +1,38 @@
-"""Response headers that every page gets."""
+"""What every response goes through."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 
 POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; "
     "object-src 'none'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
 
+COMPRESSIBLE = {"application/json", "application/vnd.oai.openapi", "application/yaml", "image/svg+xml"}
+
 
 class ContentSecurityPolicyMiddleware:
     """Nothing runs or loads that the studio did not ship. A view may set a stricter policy of its own."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
         return response
+
+
+class CompressionMiddleware(GZipMiddleware):
+    """Compresses text. Archives, images and streams are sent as they are."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        kind = response.headers.get("Content-Type", "").partition(";")[0]
+        if response.streaming or not (kind.startswith("text/") or kind in COMPRESSIBLE):
+            return response
+        return super().process_response(request, response)

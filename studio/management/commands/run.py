@@ -90,7 +90,7 @@ class Command(BaseCommand):
     def prepare(self, *, sample: bool) -> str:
         """Bring the database up to date; what is to be said of the sample's accounts."""
         self.require_servers()
-        (data_folder() / "static").mkdir(exist_ok=True)
+        call_command("collectstatic", verbosity=0, interactive=False, clear=True)
         call_command("migrate", verbosity=0, interactive=False)
         told = io.StringIO()
         if sample:
