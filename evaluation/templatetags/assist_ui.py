@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evaluation.assistance.assistant import helper_of
@@ -17,6 +16,7 @@ from evaluation.assistance.provenance import Origin, origins
 from evaluation.assistance.task_material import REFERENCE_OF, WORKFLOW
 from evaluation.models import Suggestion
 from studio.forms.tasks import uid_of_row
+from studio.web.components import render_component
 from studio.models import Task
 from studio.templatetags.studio_rows import findings_at
 
@@ -84,7 +84,7 @@ def assist_row(context: template.Context, field: str, key: str, number: int | No
             return page.render(context)
     if not helped:
         return SafeString("")
-    return format_html('<div class="assistance-slot" id="assist-{}-{}" aria-live="polite"></div>', field, key)
+    return render_component("evaluation/parts/assist_place_empty.html", place=field, key=key)
 
 
 @register.simple_tag(takes_context=True)

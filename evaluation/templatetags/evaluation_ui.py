@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from studio.web.components import render_component
 from studio.templatetags.studio_ui import status
 
 register = template.Library()
@@ -47,10 +47,7 @@ def numbered(key: str, word: str, number: int, css: str = "") -> SafeString:
 @register.simple_tag
 def scripted() -> SafeString:
     """What stands wherever a scripted model's results show."""
-    return format_html(
-        '<span class="chip pill" title="{}"><span class="shape" aria-hidden="true">◌</span>scripted</span>',
-        "A scripted model took part: useful for testing, never evidence",
-    )
+    return render_component("evaluation/parts/scripted.html")
 
 
 @register.filter

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.template.defaultfilters import pluralize
 from django.utils.safestring import SafeString
 
 from evaluation import visibility
@@ -53,6 +54,14 @@ class TurnView:
     """Settled in this turn."""
     items: tuple[ItemStep, ...]
     """First met in this turn."""
+
+    @property
+    def summary(self) -> str:
+        calls, intents, items = len(self.calls), len(self.intents), len(self.items)
+        return (
+            f"Turn {self.turn.number}: {calls} tool call{pluralize(calls)}, "
+            f"{intents} intent{pluralize(intents)} resolved, {items} item{pluralize(items)} first met"
+        )
 
 
 @dataclass(frozen=True)

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 from django import template
-from django.utils.html import conditional_escape, escape, format_html, format_html_join
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from studio.domain.anchors import ROWS
-from studio.templatetags.studio_ui import icon, place_of, pretty_json, severity
+from studio.templatetags.studio_ui import place_of, pretty_json
+from studio.web.components import render_component
 
 register = template.Library()
 
 EMPTY = SafeString("")
-CHECKED = SafeString(" checked")
-SLIM = SafeString(" slim")
-AREA = SafeString("area")
-READONLY = SafeString(" readonly")
 SHOWN = 36
 """Characters of an intent beside the box that ticks it."""
 
@@ -54,10 +49,8 @@ def _sorted(found: Iterable[Any] | None, key: Callable[[Any], Any]) -> dict[Any,
 
 
 @register.simple_tag
-def marked(text: str, findings: Any, threads: Any = ()) -> SafeString:
-    """``text`` with the words that findings and remarks are about underlined where they stand."""
-    if not findings and not threads:
-        return conditional_escape(text)
+def marked_pieces(text: str, findings: Any, threads: Any = ()) -> list[tuple[str, str, str]]:
+    """CSS classes, title and text of each stretch of ``text``, for ``marked_text.html``; unmarked text has no class."""
     spans: list[tuple[int, int, str, str]] = []
     end = 0
     found = ((text.find(one.words), one) for one in findings or () if one.words)
@@ -67,13 +60,12 @@ def marked(text: str, findings: Any, threads: Any = ()) -> SafeString:
             spans.append((start, end, finding.severity, finding.message))
     spans += [(one.place.span.start, one.place.span.end, "comment", f"{one.root.author}") for one in threads or ()]
     borders = sorted({0, len(text), *(border for start, end, *_ in spans for border in (start, end))})
-    parts = []
+    pieces = []
     for start, end in pairwise(borders):
         over = [span for span in spans if span[0] <= start and end <= span[1]]
-        piece = conditional_escape(text[start:end])
         css, title = " ".join(dict.fromkeys(span[2] for span in over)), "\n".join(span[3] for span in over)
-        parts.append(format_html('<mark class="{}" title="{}">{}</mark>', css, title, piece) if over else piece)
-    return mark_safe("".join(parts))
+        pieces.append((css, title, text[start:end]))
+    return pieces
 
 
 @register.simple_tag(takes_context=True)
@@ -81,7 +73,7 @@ def input_error(context: template.Context, *place: Any) -> SafeString:
     """The sentence that stands beside an input, found by the parts of its name."""
     errors = getattr(context.get("sheet"), "errors", None)
     sentence = errors.get(".".join(str(part) for part in place)) if errors else ""
-    return format_html('<p class="error" role="alert">{}</p>', sentence) if sentence else EMPTY
+    return render_component("studio/components/input_error.html", context, sentence=sentence) if sentence else EMPTY
 
 
 @register.simple_tag(takes_context=True)
@@ -93,11 +85,10 @@ def beside(context: template.Context, field: str, item: int | None = None, uid: 
         here = _open_threads(context, "by place", lambda one: (one.place.field, one.place.row))
         threads = [one for one in here.get((field, str(uid or "")), ()) if not one.gone]
     both = _both(context, (field, str(uid or "")))
-    if not threads and not both:
-        anchor = format_html('<span id="f-{}{}" class="anchor"></span>', field, f"-{item}" if item else "")
-        return anchor + format_html_join("", "{}", ((finding_panel(one, slim=True),) for one in found))
-    page = context.template.engine.get_template("studio/components/beside.html")  # type: ignore[union-attr]
-    return page.render(context.new({"findings": found, "threads": threads, "field": field, "item": item, "both": both}))
+    anchor = f"{field}-{item}" if item else field
+    return render_component(
+        "studio/components/beside.html", context, anchor=anchor, findings=found, threads=threads, both=both
+    )
 
 
 @register.simple_tag
@@ -107,18 +98,12 @@ def finding_panel(finding: Any, slim: bool = False) -> SafeString:
     def said(name: str) -> Any:
         return finding.get(name) if isinstance(finding, Mapping) else getattr(finding, name, None)
 
-    place = place_of(said("field") or "", said("item"), said("message"))
-    about = Truncator(said("words")).chars(160) if said("words") and not slim else ""
-    return format_html(
-        '<div class="panel finding {}{}"{}><div>{} {}<b>{}</b></div>{}{}</div>',
-        said("severity"),
-        SLIM if slim else EMPTY,
-        format_html(' data-fingerprint="{}"', said("fingerprint")) if said("fingerprint") else EMPTY,
-        severity(said("severity")),
-        format_html('<span class="quiet fine">{}</span> ', place) if place else EMPTY,
-        said("message"),
-        format_html("<p>{}</p>", said("mend")) if said("mend") else EMPTY,
-        format_html("<p>About: “{}”</p>", about) if about else EMPTY,
+    return render_component(
+        "studio/components/finding_panel.html",
+        slim=slim,
+        place=place_of(said("field") or "", said("item"), said("message")),
+        about="" if slim else said("words"),
+        **{name: said(name) for name in ("severity", "fingerprint", "message", "mend")},
     )
 
 
@@ -152,102 +137,68 @@ def area(
     item: int | None = None,
     css: str = "",
     readonly: bool = False,
-    **attributes: str,
+    label: str = "",
+    placeholder: str = "",
+    id: str = "",
 ) -> SafeString:
-    """A text field that grows with its words and underlines those a finding or a remark is about. ``attributes``:
-    ``label``, which is read out, ``id``, ``placeholder``."""
+    """A text field that grows with its words and underlines those a finding or a remark is about."""
     found = [one for one in findings_at(context, field, item) if one.words]
     threads = [one for one in _open_threads(context, "by input", lambda one: one.input).get(name, ()) if one.place.span]
     told = [{name: getattr(one, name) for name in ("words", "severity", "message")} for one in found]
-    if label := attributes.pop("label", ""):
-        attributes["aria-label"] = label
-    text = conditional_escape(value)
-    return format_html(
-        '<div class="{}"><div class="mirror" aria-hidden="true"{}>{}\n'
-        '</div><textarea name="{}" rows="1"{}{}>\n{}</textarea></div>',
-        f"area {css}" if css else AREA,
-        format_html(' data-findings="{}"', pretty_json(told)) if told else EMPTY,
-        marked(value, found, threads) if found or threads else text,
-        name,
-        _attributes(tuple(attributes.items())),
-        READONLY if readonly else EMPTY,
-        text,
+    return render_component(
+        "studio/components/area.html",
+        context,
+        name=name,
+        css=css,
+        found=pretty_json(told) if told else "",
+        text=value,
+        pieces=marked_pieces(value, found, threads) if found or threads else None,
+        label=label,
+        placeholder=placeholder,
+        id=id,
+        readonly=readonly,
     )
-
-
-@lru_cache(maxsize=100)
-def _attributes(given: tuple[tuple[str, str], ...]) -> SafeString:
-    return format_html_join("", ' {}="{}"', ((key, text) for key, text in given if text))
 
 
 @register.simple_tag(takes_context=True)
 def row_tools(context: template.Context, list: str, key: str) -> SafeString:
     """What moves a row of a list, and takes it out; in a brief row a script puts it in."""
-    if context.get("brief"):
-        return mark_safe("<row-tools></row-tools>")
-    does = (format_html('name="do" value="{}:{}:{}"', list, act, key) for act in ("up", "down", "remove"))
-    return format_html("<row-tools>{}</row-tools>", _tools(*does))
-
-
-@register.simple_tag
-def tools_of_brief_rows() -> SafeString:
-    return _tools(*[SafeString('type="button"')] * 3)
-
-
-def _tools(up: SafeString, down: SafeString, remove: SafeString) -> SafeString:
-    return format_html(
-        '<button class="button plain square" {} data-row-up title="Earlier (Alt ↑)">{}</button>'
-        '<button class="button plain square" {} data-row-down title="Later (Alt ↓)">{}</button>'
-        '<button class="button plain square" {} data-row-remove title="Remove">{}</button>',
-        up,
-        icon("up"),
-        down,
-        icon("down"),
-        remove,
-        icon("close"),
-    )
+    return render_component("studio/components/row_tools.html", context, list=list, key=key, brief=context.get("brief"))
 
 
 @register.simple_tag(takes_context=True)
-def followed(context: template.Context, keys: Iterable[str]) -> SafeString:
+def followed(context: template.Context, keys: Iterable[str]) -> str:
     """The numbers of the intents that an item follows from."""
     known = _intents(context)
-    numbers = sorted(known[key][0] for key in {*keys} if key in known)
-    return mark_safe("".join(f" {number}" for number in numbers) or " no intent")
+    numbers = sorted(int(known[key][0]) for key in {*keys} if key in known)
+    return "".join(f" {number}" for number in numbers) or " no intent"
 
 
 @register.simple_tag(takes_context=True)
 def links(context: template.Context, item: str, keys: Iterable[str] = ()) -> SafeString:
     """A box for each intent that an item can follow from."""
     ticked = {*keys}
-    return format_html_join(
-        "",
-        '<label class="check" title="{}"><input type="checkbox" name="checklist.{}.follows_from" value="{}"{}>'
-        '<span>{} <span class="quiet">{}</span></span></label>',
-        (
-            (content, item, key, CHECKED if key in ticked else EMPTY, number, short)
-            for key, (number, content, short) in _intents(context).items()
-        ),
-    )
+    intents = [(key, *intent, key in ticked) for key, intent in _intents(context).items()]
+    return render_component("studio/components/intent_links.html", context, item=item, intents=intents)
 
 
 @register.simple_tag
-def folded(row: dict[str, Any] | None) -> SafeString:
+def folded(row: dict[str, Any] | None) -> str:
     """What a row says that nobody opened, as ``sheet_from`` reads it."""
     if not row:
-        return EMPTY
+        return ""
     keys = " ".join(row["follows_from"])
-    return escape(f"{keys}\n{row['evidence']}" if row["evidence"] else keys)
+    return f"{keys}\n{row['evidence']}" if row["evidence"] else keys
 
 
-def _intents(context: template.Context) -> dict[str, tuple[int, SafeString, SafeString]]:
+def _intents(context: template.Context) -> dict[str, tuple[str, str, str]]:
     """Number, text and the beginning of the text of each intent of the page, by key."""
     return once(
         context,
         "sheet",
         "intents by key",
         lambda sheet: {
-            row["key"]: (number, escape(row["content"]), escape(Truncator(row["content"]).chars(SHOWN)))
+            row["key"]: (str(number), row["content"], Truncator(row["content"]).chars(SHOWN))
             for number, row in enumerate(sheet.intents if sheet else (), 1)
         },
     )

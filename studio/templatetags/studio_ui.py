@@ -5,22 +5,21 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from functools import cache
-from html import escape
+from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from studio.activity.feed import DEEDS
 from studio.domain.checks import RULES
 from studio.models.statuses import STATUSES
 from studio.review import checklist
 from studio.review.checklist import POINTS, Point
+from studio.web.components import render_component
 
 register = template.Library()
 
@@ -29,33 +28,19 @@ MOST_MISSING = 40
 
 
 @register.simple_tag
+@lru_cache(maxsize=1000, typed=True)  # a page draws thousands of few kinds; what is safe HTML is a type of its own
 def status(key: str | None, text: str = "", css: str = "") -> SafeString:
     """A status as colour and shape and word. ``key`` is one of ``models.statuses``; ``text`` replaces the word."""
     colour, shape, word = STATUSES.get(str(key), ("", "·", str(key or "none").replace("_", " ")))
-    return format_html(
-        '<span class="chip {} {}"><span class="shape" aria-hidden="true">{}</span>{}</span>',
-        colour,
-        css,
-        shape,
-        text or word,
-    )
+    return render_component("studio/components/status.html", colour=colour, css=css, shape=shape, text=text or word)
 
 
 @register.simple_tag
 def session_cells(row: Any) -> SafeString:
     """The sessions of a persona (``reports.progress.Row``) as small links: shape, colour, and the words on hover."""
-    cells = "".join(map(_cell, row.cells))
-    missing = min(row.missing, MOST_MISSING)
-    return mark_safe(cells + '<li aria-hidden="true"><span class="cell missing"></span></li>' * missing)
-
-
-def _cell(cell: Any) -> str:
-    """A page of a benchmark has thousands: escaped here, where ``format_html`` would look at each part of each."""
-    colour, shape, _ = STATUSES[cell.state]
-    css = f"{colour} has-errors" if cell.errors else colour
-    return (
-        f'<li><a class="cell {css}" href="{escape(str(cell.address))}" title="{escape(str(cell.says))}">'
-        f'<span aria-hidden="true">{shape}</span></a></li>'
+    cells = [(*STATUSES[cell.state][:2], cell) for cell in row.cells]
+    return render_component(
+        "studio/components/session_cells.html", cells=cells, missing=range(min(row.missing, MOST_MISSING))
     )
 
 
@@ -65,43 +50,27 @@ def severity(key: str) -> SafeString:
 
 
 @register.simple_tag
+@lru_cache(maxsize=1000, typed=True)  # a long page draws a thousand of few kinds
 def icon(name: str, label: str = "") -> SafeString:
     """A drawing of ``static/icons.svg``; with a label it speaks, without it is decoration."""
-    if label:
-        return format_html(
-            '<svg class="icon" role="img" aria-label="{0}"><title>{0}</title><use href="{1}#{2}"/></svg>',
-            label,
-            _icons(),
-            name,
-        )
-    return format_html('<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>', _icons(), name)
-
-
-@cache
-def _icons() -> str:
-    """A long page draws a thousand of them."""
-    return static("icons.svg")
+    return render_component("studio/components/icon.html", name=name, label=label, drawings=static("icons.svg"))
 
 
 @register.simple_tag
 def crumb(text: Any, url: str = "") -> SafeString:
     """One step of the top line; the last has no address."""
-    if url:
-        return format_html('<li><a href="{}">{}</a></li>', url, text)
-    return format_html('<li><span aria-current="page">{}</span></li>', text)
+    return render_component("studio/components/crumb.html", text=text, url=url)
 
 
 @register.simple_tag
 def ago(moment: dt.datetime | None) -> SafeString:
     """How long ago, with the exact moment on hover."""
     if moment is None:
-        return mark_safe('<span class="quiet">never</span>')
+        return render_component("studio/components/ago.html")
     local = timezone.localtime(moment)
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        moment.isoformat(),
-        date_format(local, "j F Y, H:i:s") + " " + (local.tzname() or ""),
-        _ago_words(moment),
+    exactly = f"{date_format(local, 'j F Y, H:i:s')} {local.tzname() or ''}"
+    return render_component(
+        "studio/components/ago.html", moment=moment.isoformat(), exactly=exactly, text=_ago_words(moment)
     )
 
 
@@ -122,9 +91,9 @@ def field(bound: Any) -> dict[str, Any]:
 
 
 @register.simple_block_tag
-def empty(content: str, title: str) -> SafeString:
+def empty(content: SafeString, title: str) -> SafeString:
     """An empty place: what belongs here, an example, the first step."""
-    return format_html('<div class="empty"><h2>{}</h2>{}</div>', title, mark_safe(content))
+    return render_component("studio/components/empty.html", title=title, content=content)
 
 
 TOLD_WHOLE = {

@@ -11,7 +11,7 @@ from django.utils import timezone
 from studio import access
 from studio.activity.feed import news_for, recent_events
 from studio.activity.visits import come_home
-from studio.models import Membership, Revision
+from studio.models import Membership, Revision, Role
 from studio.reports.progress import grids, newest_first, standings
 from studio.reports.todo import ALL, SHOWN, todo_of
 
@@ -37,7 +37,7 @@ def home(request: HttpRequest) -> HttpResponse:
             "waiting": todo_of(request.user, mine, most=ALL if request.GET.get("waiting") == "all" else SHOWN),
             "news": news_for(request.user, mine, come_home(request.user, timezone.now())),
             "first_task": _writes(roles) and not Revision.objects.filter(created_by=request.user.pk).exists(),
-            "roles": roles,
+            "to_come": to_come(roles),
         },
     )
 
@@ -47,6 +47,18 @@ def happened(request: HttpRequest) -> HttpResponse:
     """Everything that happened in my benchmarks, line by line."""
     events = recent_events(access.benchmarks_for(request.user))
     return render(request, "studio/happened.html", {"page": Paginator(events, 50).get_page(request.GET.get("page"))})
+
+
+def to_come(roles: set[str]) -> list[str]:
+    """What an empty to-do list will hold for somebody with these roles."""
+    kinds = [
+        ("your drafts, requested changes", {Role.AUTHOR, Role.OWNER}),
+        ("tasks to review", {Role.REVIEWER, Role.OWNER}),
+        ("audits assigned to you", {Role.AUDITOR}),
+    ]
+    return [text for text, own in kinds if own & roles] or [
+        "requests for you"
+    ]
 
 
 def _writes(roles: set[str]) -> bool:

@@ -69,7 +69,7 @@ def test_tools_say_what_they_do_and_which_sessions_name_them(place):
     a_task(persona, "one", tools=("read_file",))
     a_task(persona, "two", tools=("read_file",))
 
-    html = client.get(url).content.decode()
+    html = " ".join(client.get(url).content.decode().split())
 
     assert "Read a text file of the workspace.</td> <td>1, 2</td>" in html
     assert 'Show draft</td> <td><span class="quiet">none</span></td>' in html
