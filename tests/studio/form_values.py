@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+
+
+def joined(html: str) -> str:
+    """HTML without the line breaks within its tags."""
+    return re.sub(r"<[^<>]+>", lambda tag: " ".join(tag[0].split()).replace(" >", ">"), html)
 
 
 @dataclass

@@ -16,6 +16,7 @@ from studio.review.checklist import POINTS, Point
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
+from tests.studio.form_values import joined
 
 pytestmark = pytest.mark.django_db
 
@@ -166,7 +167,7 @@ def test_nested_fields_are_told_in_words_and_any_two_versions_are_compared(desk)
 
     page = desk.get(desk.url("version", 2))
 
-    assert "found out from: a file orders.csv – p. 2" in page.replace("<ins>", "").replace("</ins>", "")
+    assert "found out from: a file orders.csv – p. 2" in joined(page).replace("<ins>", "").replace("</ins>", "")
     assert "rule: the file contains plan.md “rye”" in page
     assert "follows from intent: 1" in page
     assert "{" not in page.partition('class="diff"')[2].partition("</main>")[0]

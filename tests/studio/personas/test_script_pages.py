@@ -14,7 +14,7 @@ from studio.personas.scripts import create_script, save_script
 from studio.personas.starter_script import STARTER
 from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, member
-from tests.studio.form_values import form_of
+from tests.studio.form_values import form_of, joined
 
 pytestmark = pytest.mark.django_db
 
@@ -89,6 +89,7 @@ def test_versions_are_compared_and_an_old_one_comes_back(script: GraderScript, a
     page = client.get(url(script, "script_version", numbers[-1])).content.decode()
     client.post(url(script, "script_restore", numbers[-2]))
 
+    page = joined(page)
     assert "<del>letter_written</del>" in page and "<ins>letter_there</ins>" in page
     script.refresh_from_db()
     assert bytes(script.blob.content).decode() == STARTER

@@ -15,7 +15,7 @@ from studio.personas.scripts import create_script
 from studio.tasks.save import save_task
 from studio.views.tasks import editor_context
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
-from tests.studio.form_values import form_of, forms_of
+from tests.studio.form_values import form_of, forms_of, joined
 
 pytestmark = pytest.mark.django_db
 
@@ -304,7 +304,7 @@ def test_findings_stand_beside_their_field_with_the_words_marked(desk):
 
     html = desk.client.get(desk.url).content.decode()
 
-    assert '<mark class="warning" title="A secret.">hunter22</mark>' in html
+    assert '<mark class="warning" title="A secret.">hunter22</mark>' in joined(html)
     assert 'id="f-initial_request"' in html
 
 
@@ -348,7 +348,7 @@ def test_versions_differ_word_by_word_and_an_old_one_comes_back(desk):
     here = [desk.benchmark.slug, desk.persona.user_id, desk.task.pk]
 
     html = desk.client.get(reverse("studio:version", args=[*here, 2])).content.decode()
-    assert "Bread for <del>Saturday</del><ins>Sunday</ins>" in html
+    assert "Bread for <del>Saturday</del><ins>Sunday</ins>" in joined(html)
     desk.client.post(reverse("studio:restore", args=[*here, 1]))
 
     assert desk.spec.title == "Bread for Saturday"
