@@ -16,9 +16,9 @@ from evaluation.assistance.provenance import Origin, origins
 from evaluation.assistance.task_material import REFERENCE_OF, WORKFLOW
 from evaluation.models import Suggestion
 from studio.forms.tasks import uid_of_row
-from studio.web.components import render_component
 from studio.models import Task
 from studio.templatetags.studio_rows import findings_at
+from studio.web.components import render_component
 
 register = template.Library()
 OPEN = (Suggestion.State.ASKED, Suggestion.State.READY, Suggestion.State.FAILED)

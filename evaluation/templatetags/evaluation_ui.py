@@ -8,8 +8,8 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString
 
-from studio.web.components import render_component
 from studio.templatetags.studio_ui import status
+from studio.web.components import render_component
 
 register = template.Library()
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from studio.middleware import CompressionMiddleware
+from studio.web.middleware import CompressionMiddleware
 
 TEXT = b"The same sentence, again and again. " * 100
 
