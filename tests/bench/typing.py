@@ -76,7 +76,7 @@ def measure(intents: int, items: int) -> dict[str, Cost]:
     from studio.domain.uids import default_uid
     from studio.models import Role
     from tests.factories import BenchmarkFactory, a_persona, a_task, member
-    from tests.studio.form_values import form_of
+    from tests.studio.page_forms import form_of
 
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR)

@@ -14,7 +14,7 @@ from studio.models import Task, WorkingCopy
 from tests.evaluation.assistance.builders import BUNDLE, I1, split_into
 from tests.evaluation.builders import benchmark_of, task
 from tests.evaluation.factories import person
-from tests.studio.form_values import form_of
+from tests.studio.page_forms import form_of
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
 PARTS = ("The plan names the baker.", "The plan gives the start of each shift.")

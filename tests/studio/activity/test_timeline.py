@@ -16,7 +16,7 @@ from studio.review.checklist import POINTS, Point
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
-from tests.studio.form_values import joined
+from tests.studio.page_forms import joined
 
 pytestmark = pytest.mark.django_db
 

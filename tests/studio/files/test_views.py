@@ -15,7 +15,7 @@ from studio.models import Blob, Role, Task
 from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
 from tests.studio.files.previews.samples import a_pdf, a_png
-from tests.studio.form_values import form_of
+from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
 

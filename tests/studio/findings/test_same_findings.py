@@ -19,8 +19,8 @@ from studio.imports.importer import import_archive
 from studio.models import Finding, Role, Task
 from studio.tasks import editor
 from tests.factories import BenchmarkFactory, member
-from tests.studio.form_values import form_of
 from tests.studio.imports.test_importer import zipped
+from tests.studio.page_forms import form_of
 from tests.studio.review.test_workflow import Desk
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from studio.models import Event, Finding, Role, SetAside, TaskState, Waiver
 from studio.review import workflow
 from studio.tasks.transitions import PublishingRefused, submit
 from tests.factories import member
-from tests.studio.form_values import form_of
+from tests.studio.page_forms import form_of
 from tests.studio.review.test_workflow import Desk
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from studio.personas.scripts import create_script
 from studio.personas.skills import save_skill
 from studio.personas.starter_script import STARTER
 from tests.factories import BenchmarkFactory, a_persona, member
-from tests.studio.form_values import form_of
+from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from studio.drafts.load import load_episode
 from studio.models import Persona, Role
 from studio.personas.save import save_order
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
-from tests.studio.form_values import form_of
+from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
 

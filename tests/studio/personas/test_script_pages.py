@@ -14,7 +14,7 @@ from studio.personas.scripts import create_script, save_script
 from studio.personas.starter_script import STARTER
 from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, member
-from tests.studio.form_values import form_of, joined
+from tests.studio.page_forms import form_of, joined
 
 pytestmark = pytest.mark.django_db
 

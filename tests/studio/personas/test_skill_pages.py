@@ -13,7 +13,7 @@ from studio.models import Blob, Role, Task
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
-from tests.studio.form_values import form_of
+from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
 TEXT = "---\nname: rye\ndescription: Bakes rye.\n---\n# Rye\n\nFirst the sour. <script>alert(1)</script>\n"

@@ -353,7 +353,7 @@ def test_words_that_are_typed_and_not_in_a_version_yet_get_one_first(desk):
 
 
 def sheet(desk, title):
-    from tests.studio.form_values import form_of
+    from tests.studio.page_forms import form_of
 
     client = Client()
     client.force_login(desk.author)

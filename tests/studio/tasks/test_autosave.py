@@ -16,7 +16,7 @@ from studio.drafts.load import load_task
 from studio.models import Role, Task, WorkingCopy
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
-from tests.studio.form_values import form_of
+from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
 LEAK = "The rye goes in before the rolls."

@@ -15,7 +15,7 @@ from studio.personas.scripts import create_script
 from studio.tasks.save import save_task
 from studio.views.tasks import editor_context
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
-from tests.studio.form_values import form_of, forms_of, joined
+from tests.studio.page_forms import form_of, forms_of, joined
 
 pytestmark = pytest.mark.django_db
 

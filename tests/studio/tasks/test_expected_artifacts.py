@@ -26,7 +26,7 @@ from studio.tasks.save import save_task
 from studio.tasks.start import begin
 from studio.tasks.templates import save_template
 from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
-from tests.studio.form_values import form_of
+from tests.studio.page_forms import form_of
 
 pytestmark = pytest.mark.django_db
 LIST = "expected_artifacts"
