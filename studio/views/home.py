@@ -56,9 +56,7 @@ def to_come(roles: set[str]) -> list[str]:
         ("tasks to review", {Role.REVIEWER, Role.OWNER}),
         ("audits assigned to you", {Role.AUDITOR}),
     ]
-    return [text for text, own in kinds if own & roles] or [
-        "requests for you"
-    ]
+    return [text for text, own in kinds if own & roles] or ["requests for you"]
 
 
 def _writes(roles: set[str]) -> bool:
