@@ -10,7 +10,7 @@ from annotations.visibility import Answers, answers_of, may_adjudicate
 from studio.models import User
 
 
-class AdjudicationRefused(Exception):
+class AdjudicationError(Exception):
     """The last word cannot be given so. ``field`` says which entry is wrong, if one is."""
 
     def __init__(self, words: str, field: str = "") -> None:
@@ -31,20 +31,20 @@ def undecided_packets(campaign: AuditCampaign, answers: Answers | None = None) -
 
 @transaction.atomic
 def adjudicate(packet: Packet, *, by: User, decision: bool, reason: str) -> Adjudication:
-    """Give the last word on a packet whose auditors differ. Raises AdjudicationRefused.
+    """Give the last word on a packet whose auditors differ. Raises AdjudicationError.
 
     By somebody who has not judged it; a later word of theirs or of another replaces an earlier one.
     """
     packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=packet.pk)
     answers = answers_of([packet.campaign_id]).get(packet.pk, {})
     if not may_adjudicate(by, packet):
-        raise AdjudicationRefused("Someone who has not judged this decision must adjudicate it.")
+        raise AdjudicationError("Someone who has not judged this decision must adjudicate it.")
     if len(answers) < packet.campaign.overlap:
-        raise AdjudicationRefused("Not everyone assigned has judged this decision yet.")
+        raise AdjudicationError("Not everyone assigned has judged this decision yet.")
     if agreed(answers.values()) is not None:
-        raise AdjudicationRefused("The auditors agree on this decision; there is nothing to adjudicate.")
+        raise AdjudicationError("The auditors agree on this decision; there is nothing to adjudicate.")
     if not reason.strip():
-        raise AdjudicationRefused("Give your reason in one sentence; the auditors will see it.", "reason")
+        raise AdjudicationError("Give your reason in one sentence; the auditors will see it.", "reason")
     row = Adjudication.objects.create(packet=packet, by=by, decision=decision, reason=reason.strip())
     update_consensus(packet)
     return row

@@ -15,7 +15,7 @@ from studio.models import Benchmark, Event, Membership, User
 from studio.notifications import notify
 
 
-class CampaignRefused(Exception):
+class CampaignError(Exception):
     """The campaign cannot be as asked for. ``field`` says which entry; the text says why and what to do."""
 
     def __init__(self, field: str, words: str) -> None:
@@ -48,11 +48,11 @@ def open_campaign(
     by: User | None,
     auditors: Collection[User] = (),
 ) -> AuditCampaign:
-    """Freeze the decisions, in their order, for people to judge. Raises CampaignRefused."""
+    """Freeze the decisions, in their order, for people to judge. Raises CampaignError."""
     if not name.strip():
-        raise CampaignRefused("name", "Enter a name for the audit.")
+        raise CampaignError("name", "Enter a name for the audit.")
     if not decisions:
-        raise CampaignRefused("size", "There are no judge decisions to audit yet. Finish a pilot first.")
+        raise CampaignError("size", "There are no judge decisions to audit yet. Finish a pilot first.")
     check_auditors(benchmark, overlap, auditors)
     campaign = AuditCampaign.objects.create(
         benchmark=benchmark,
@@ -96,20 +96,20 @@ def open_campaign(
 
 
 def check_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User]) -> None:
-    """Raise CampaignRefused unless enough people can judge each packet. Nobody named: all auditors."""
+    """Raise CampaignError unless enough people can judge each packet. Nobody named: all auditors."""
     if overlap < 1:
-        raise CampaignRefused("overlap", "At least one person judges each decision.")
+        raise CampaignError("overlap", "At least one person judges each decision.")
     known = set(
         Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values_list("user_id", flat=True)
     )
     if strangers := [str(user) for user in auditors if user.pk not in known]:
-        raise CampaignRefused(
+        raise CampaignError(
             "auditors", (f"{', '.join(strangers)} cannot audit here. Give them the auditor role first.")
         )
     asked = len({user.pk for user in auditors}) or len(known)
     if asked < overlap:
         people = "person is" if asked == 1 else "people are"
-        raise CampaignRefused(
+        raise CampaignError(
             "overlap", f"{overlap} people must judge each decision, but only {asked} {people} assigned. Add auditors."
         )
 

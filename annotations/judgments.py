@@ -17,7 +17,7 @@ LONGEST_COMMENT = 5_000
 MOST_PASSAGES = 20
 
 
-class JudgmentRefused(Exception):
+class JudgmentError(Exception):
     """The answer cannot be taken. ``field`` says which entry is wrong, if one is; the text says what to do."""
 
     def __init__(self, words: str, field: str = "") -> None:
@@ -48,33 +48,33 @@ def record_judgment(
     comment: str = "",
     milliseconds: int | None = None,
 ) -> Judgment:
-    """Keep an auditor's answer. Sent twice, it is kept once. Raises JudgmentRefused; then nothing is kept.
+    """Keep an auditor's answer. Sent twice, it is kept once. Raises JudgmentError; then nothing is kept.
 
     ``number`` is what ``next_number`` gave when the question was put. ``evidence`` are passages of what
     is shown, verbatim but for white space.
     """
     if answer not in ANSWERS:
-        raise JudgmentRefused("Answer yes, no or unsure.", "answer")
+        raise JudgmentError("Answer yes, no or unsure.", "answer")
     packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=packet.pk)
     given = {row.number: row for row in packet.judgments.filter(auditor=auditor)}
     last = max(given, default=0)
     if number in given:
         if number == last and given[number].answer == answer:
             return given[number]
-        raise JudgmentRefused("You have already answered this one, perhaps in another window. Undo it to change it.")
+        raise JudgmentError("You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.campaign.state != AuditCampaign.State.OPEN:
-        raise JudgmentRefused("This audit has been closed in the meantime; your answer was not saved.")
+        raise JudgmentError("This audit has been closed in the meantime; your answer was not saved.")
     if not is_auditor(auditor, packet.campaign):
-        raise JudgmentRefused("You are not assigned to this audit.")
+        raise JudgmentError("You are not assigned to this audit.")
     if has_read_results(auditor, packet.campaign):
-        raise JudgmentRefused("You have seen the results of this audit, so you can no longer judge in it.")
+        raise JudgmentError("You have seen the results of this audit, so you can no longer judge in it.")
     if number != last + 1 or (last and given[last].answer != Judgment.Answer.UNDONE):
-        raise JudgmentRefused("You have already answered this one, perhaps in another window. Undo it to change it.")
+        raise JudgmentError("You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.adjudications.exists():
-        raise JudgmentRefused("This decision has been adjudicated in the meantime; your answer was not saved.")
+        raise JudgmentError("This decision has been adjudicated in the meantime; your answer was not saved.")
     passages = _checked_passages(packet, evidence)
     if len(comment) > LONGEST_COMMENT:
-        raise JudgmentRefused(f"Keep the comment under {LONGEST_COMMENT} characters.", "comment")
+        raise JudgmentError(f"Keep the comment under {LONGEST_COMMENT} characters.", "comment")
     row = Judgment.objects.create(
         packet=packet,
         auditor=auditor,
@@ -92,26 +92,24 @@ def _checked_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
     shown = Shown.model_validate(packet.shown)
     passages = list(dict.fromkeys(flat(passage) for passage in evidence if passage.strip()))
     if len(passages) > MOST_PASSAGES:
-        raise JudgmentRefused(f"Mark at most {MOST_PASSAGES} passages.", "evidence")
+        raise JudgmentError(f"Mark at most {MOST_PASSAGES} passages.", "evidence")
     for passage in passages:
         if find_passage(shown, passage) is None:
             words = passage if len(passage) <= 80 else passage[:79] + "…"
-            raise JudgmentRefused(
-                f"“{words}” does not occur in what is shown. Mark it there, or remove it.", "evidence"
-            )
+            raise JudgmentError(f"“{words}” does not occur in what is shown. Mark it there, or remove it.", "evidence")
     return passages
 
 
 @transaction.atomic
 def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
-    """Take the auditor's last answer back, so that it is asked again. Raises JudgmentRefused.
+    """Take the auditor's last answer back, so that it is asked again. Raises JudgmentError.
 
     What has been adjudicated stays: somebody relied on it.
     """
     if campaign.state != AuditCampaign.State.OPEN:
-        raise JudgmentRefused("This audit is closed; answers can no longer be changed.")
+        raise JudgmentError("This audit is closed; answers can no longer be changed.")
     if has_read_results(auditor, campaign):
-        raise JudgmentRefused("You have seen the results of this audit, so your answers can no longer be changed.")
+        raise JudgmentError("You have seen the results of this audit, so your answers can no longer be changed.")
     last = (
         Judgment.objects.filter(packet__campaign=campaign, auditor=auditor)
         .order_by("packet_id", "-number")
@@ -119,11 +117,11 @@ def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
     )
     standing = [row for row in last if row.answer != Judgment.Answer.UNDONE]
     if not standing:
-        raise JudgmentRefused("You have no answer to undo.")
+        raise JudgmentError("You have no answer to undo.")
     newest = max(standing, key=lambda row: (row.created_at, row.pk))
     packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=newest.packet_id)
     if packet.adjudications.exists():
-        raise JudgmentRefused("Your last answer has been adjudicated and can no longer be undone.")
+        raise JudgmentError("Your last answer has been adjudicated and can no longer be undone.")
     if next_number(packet, auditor) == newest.number + 1:  # else another window was quicker
         Judgment.objects.create(packet=packet, auditor=auditor, number=newest.number + 1, answer=Judgment.Answer.UNDONE)
     update_consensus(packet)
@@ -140,7 +138,7 @@ def read_results(campaign: AuditCampaign, auditor: User) -> None:
     if has_read_results(auditor, campaign):
         return
     if pending_packets(campaign, auditor):
-        raise JudgmentRefused("Finish judging first; the results could influence you.")
+        raise JudgmentError("Finish judging first; the results could influence you.")
     Event.objects.create(
         benchmark_id=campaign.benchmark_id,
         actor=auditor,

@@ -9,10 +9,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotations import reports
-from annotations.adjudication import AdjudicationRefused, adjudicate
+from annotations.adjudication import AdjudicationError, adjudicate
 from annotations.campaigns import close_campaign
 from annotations.forms import AdjudicationForm, JudgmentForm
-from annotations.judgments import JudgmentRefused, next_number, read_results, record_judgment, undo_last
+from annotations.judgments import JudgmentError, next_number, read_results, record_judgment, undo_last
 from annotations.models import AuditCampaign, Packet
 from annotations.packets import GUIDES, Shown
 from annotations.results import summarise
@@ -91,7 +91,7 @@ def results(request: SignedIn, pk: int) -> HttpResponse:
     row = _audited(request, pk)
     try:
         read_results(row, request.user)
-    except JudgmentRefused as exc:
+    except JudgmentError as exc:
         messages.warning(request, str(exc))
     return redirect(row)
 
@@ -126,7 +126,7 @@ def judge(request: SignedIn, pk: int, position: int) -> HttpResponse:
                 comment=said["comment"],
                 milliseconds=said["milliseconds"],
             )
-        except JudgmentRefused as exc:
+        except JudgmentError as exc:
             form.add_error(exc.field or None, str(exc))
             refused = exc
         else:
@@ -142,7 +142,7 @@ def undo(request: SignedIn, pk: int) -> HttpResponse:
     row = _audited(request, pk)
     try:
         packet = undo_last(row, request.user)
-    except JudgmentRefused as exc:
+    except JudgmentError as exc:
         messages.warning(request, str(exc))
         return redirect("annotations:judge", row.pk)
     messages.success(request, "Your last answer was undone. Here is the question again.")
@@ -163,7 +163,7 @@ def adjudication(request: SignedIn, pk: int, position: int) -> HttpResponse:
         said = form.cleaned_data
         try:
             adjudicate(packet, by=request.user, decision=said["decision"] == "yes", reason=said["reason"])
-        except AdjudicationRefused as exc:
+        except AdjudicationError as exc:
             form.add_error(exc.field or None, str(exc))
         else:
             return redirect(row)

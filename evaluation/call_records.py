@@ -23,7 +23,7 @@ from evaluation.scripted.answers import FINGERPRINT
 from studio.domain.storable import storable
 
 
-class OwnerGone(Exception):
+class RecordOwnerGoneError(Exception):
     """Whom the call was made for was deleted in the meantime. There is nobody to record it for."""
 
 
@@ -50,13 +50,13 @@ class CallRecord:
 
     def keep(self, row: dict[str, Any]) -> None:
         """Stored at once, outside of any transaction of the turn: it was paid for, whatever becomes of the turn.
-        Raises OwnerGone."""
+        Raises RecordOwnerGoneError."""
         call = self._kind(**self._owner, **row)
         answered = call.response is not None
         try:
             self._kind._default_manager.bulk_create([call], ignore_conflicts=answered)
         except IntegrityError as error:
-            raise OwnerGone from error
+            raise RecordOwnerGoneError from error
         if answered:
             same = self._answers().filter(request_hash=call.request_hash)
             self.answered[call.request_hash] = call.pk or same.values_list("pk", flat=True).get()

@@ -6,24 +6,24 @@ import os
 import time
 from dataclasses import dataclass
 
-from evaluation.llm import Budget, Door, Endpoint, EndpointFailed, Patience
+from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, Patience
 from evaluation.models import ModelEndpoint
-from evaluation.protocol.participants import Outage
+from evaluation.protocol.participants import InfrastructureError
 
 QUESTION = "Answer with the one word: ready."
 TRIAL_TOKENS = 64
 KINDS = {
-    "KeyMissing": "no key",
-    "KeyRefused": "key refused",
+    "MissingKeyError": "no key",
+    "KeyRejectedError": "key refused",
     "Unreachable": "cannot be reached",
-    "TimedOut": "too slow",
-    "CutOff": "cut off",
-    "RateLimited": "too many requests",
-    "QuotaSpent": "quota spent",
-    "ServerFailed": "failing",
-    "UnreadableAnswer": "unreadable answer",
-    "RequestRefused": "request refused",
-    "ContextTooLong": "request refused",
+    "EndpointTimeoutError": "too slow",
+    "TruncatedAnswerError": "cut off",
+    "RateLimitError": "too many requests",
+    "QuotaExceededError": "quota spent",
+    "ServerError": "failing",
+    "UnreadableAnswerError": "unreadable answer",
+    "RequestRejectedError": "request refused",
+    "ContextTooLongError": "request refused",
 }
 """A failure's class in two words."""
 
@@ -45,10 +45,10 @@ def try_endpoint(row: ModelEndpoint) -> Trial:
     """Ask one tiny question, once, and say how it went. Nothing is stored; it may cost a few tokens."""
     began = time.monotonic()
     try:
-        door = Door(Endpoint.of(row), budget=Budget(), patience=Patience(attempts=1))
+        door = ModelClient(Endpoint.of(row), budget=Budget(), patience=Patience(attempts=1))
         completion = door.complete([{"role": "user", "content": QUESTION}], max_tokens=TRIAL_TOKENS)
-    except (Outage, ValueError) as failure:
-        kind = KINDS.get(type(failure).__name__, "failed" if isinstance(failure, EndpointFailed) else "not usable")
+    except (InfrastructureError, ValueError) as failure:
+        kind = KINDS.get(type(failure).__name__, "failed" if isinstance(failure, EndpointError) else "not usable")
         return Trial(False, _since(began), kind=kind, message=str(failure))
     return Trial(True, _since(began), answer=completion.text.strip()[:300])
 

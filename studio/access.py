@@ -46,7 +46,7 @@ WORDS = {
 }
 
 
-class MembersRefused(ValueError):
+class MembershipError(ValueError):
     """A change of members that cannot be made; the text says why."""
 
 
@@ -132,17 +132,17 @@ def create_benchmark(*, name: str, slug: str, by: User, description: str = "", *
 
 @transaction.atomic
 def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: User) -> None:
-    """Give ``user`` exactly these roles; none takes the person out. Raises MembersRefused for the last owner."""
+    """Give ``user`` exactly these roles; none takes the person out. Raises MembershipError for the last owner."""
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     wanted = set(roles)
     if unknown := wanted - EVERYONE:
-        raise MembersRefused(f"There is no role “{sorted(unknown)[0]}”.")
+        raise MembershipError(f"There is no role “{sorted(unknown)[0]}”.")
     had = set(benchmark.memberships.filter(user=user).values_list("role", flat=True))
     if wanted == had:
         return
     others = benchmark.memberships.filter(role=Role.OWNER).exclude(user=user)
     if Role.OWNER in had and Role.OWNER not in wanted and not others.exists():
-        raise MembersRefused(f"{user} is the only owner. Make someone else an owner first.")
+        raise MembershipError(f"{user} is the only owner. Make someone else an owner first.")
     Membership.objects.bulk_create(
         [Membership(benchmark=benchmark, user=user, role=role) for role in sorted(wanted - had)]
     )

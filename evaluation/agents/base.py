@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from evaluation.llm import Door, Timing
+from evaluation.llm import ModelClient, Timing
 from evaluation.protocol.participants import Agent
 
 
@@ -29,7 +29,7 @@ class AgentLimits:
 class AgentSetup:
     """All that an agent gets to know besides the messages. There is no room for hidden intents here."""
 
-    door: Door
+    door: ModelClient
     workspace: Path
     tools: tuple[str, ...] = ()
     """Names the persona binds; those that are not built are not offered."""

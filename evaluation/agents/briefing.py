@@ -6,7 +6,7 @@ because whether it does is what is measured.
 
 from __future__ import annotations
 
-from evaluation.tools.workspace import Workspace, WorkspaceProblem
+from evaluation.tools.workspace import Workspace, WorkspaceError
 
 MEMORY = "MEMORY.md"
 SKILLS = "skills"
@@ -48,7 +48,7 @@ def skills_in(workspace: Workspace) -> list[tuple[str, str]]:
     """Each skill's name and first line."""
     try:
         names = [entry.path.rpartition("/")[2] for entry in workspace.entries(SKILLS) if entry.folder]
-    except WorkspaceProblem:
+    except WorkspaceError:
         return []
     found = []
     for name in names[:MAX_SKILLS]:
@@ -81,5 +81,5 @@ def _remembered(workspace: Workspace) -> str:
 def _read(workspace: Workspace, path: str) -> str | None:
     try:
         return workspace.read(path).decode("utf-8", "replace")
-    except WorkspaceProblem:
+    except WorkspaceError:
         return None

@@ -7,8 +7,8 @@ from typing import Any
 
 from evaluation.agents.base import AgentSetup
 from evaluation.agents.briefing import briefing
-from evaluation.llm import AskedCall, BudgetSpent, Completion, ContextTooLong
-from evaluation.protocol.participants import AgentFailed, AgentReply, Tokens, ToolRecord
+from evaluation.llm import AskedCall, BudgetExceededError, Completion, ContextTooLongError
+from evaluation.protocol.participants import AgentError, AgentReply, Tokens, ToolRecord
 from evaluation.tools import Workspace, toolbox_for
 
 MAX_REPLY = 100_000
@@ -33,14 +33,15 @@ class ReactAgent:
         self._cost = Decimal(str(setup.state.get("cost", "0")))
 
     def reply(self, message: str) -> AgentReply:
-        """Take one turn. Raises AgentFailed if the conversation is longer than the model can read, and Outage."""
+        """Take one turn. Raises AgentError if the conversation is longer than the model can read, and
+        InfrastructureError."""
         if not self._messages:
             self._messages.append({"role": "system", "content": briefing(self._workspace)})
         self._messages.append({"role": "user", "content": message})
         turn = _Turn(began=self._timing.now())
         try:
             self._act(turn)
-        except BudgetSpent as spent:
+        except BudgetExceededError as spent:
             turn.note = str(spent)
         if self._messages[-1]["role"] != "assistant":  # whatever ended the turn, the next one follows an answer
             self._messages.append({"role": "assistant", "content": turn.text or "[no answer]"})
@@ -68,9 +69,9 @@ class ReactAgent:
     def _ask(self, turn: _Turn, **params: Any) -> Completion:
         try:
             completion = self._door.complete(self._messages, tools=self._tools.schemas, **params)
-        except ContextTooLong:
+        except ContextTooLongError:
             if not self._save_room():
-                raise AgentFailed("The conversation grew longer than the model can read.") from None
+                raise AgentError("The conversation grew longer than the model can read.") from None
             return self._ask(turn, **params)
         turn.calls += 1
         turn.tokens += completion.tokens

@@ -14,13 +14,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.assistance import decisions, requests
-from evaluation.assistance.assistant import HelpRefused
+from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.kinds import LANGUAGES
 from evaluation.assistance.presentation import RowView, suggestions, view_of
 from evaluation.assistance.task_material import assign
 from evaluation.models import Suggestion, SuggestionDecision
 from evaluation.protocol.assistance import KINDS
-from studio.api.base import TASK, Conflict, OfTask
+from studio.api.base import TASK, ConflictAPIError, OfTask
 from studio.domain.task import TaskSpec
 from studio.models import Task
 
@@ -185,7 +185,7 @@ class OfSuggestions(OfTask):
     """Only for who may write the task, as on its page."""
 
     def handle_exception(self, exc: Exception) -> Response:
-        return super().handle_exception(Conflict(str(exc)) if isinstance(exc, HelpRefused) else exc)
+        return super().handle_exception(ConflictAPIError(str(exc)) if isinstance(exc, AssistanceError) else exc)
 
     def editable(self, request: Request, slug: str, user_id: str, pk: int) -> Task:
         return self.task(request, slug, user_id, pk, "edit")
@@ -247,7 +247,7 @@ class Take(OfSuggestions):
         user: Any = request.user
         try:
             decisions.take(row.pk, by=user, **wanted.validated_data)
-        except decisions.MovedOn as moved:
+        except decisions.ProposalOutdatedError as moved:
             said = {"detail": str(moved), "row": moved.row, "current": moved.current, "proposed": moved.proposed}
             return Response(said, status=status.HTTP_409_CONFLICT)
         return Response(SuggestionSerializer(suggestions().get(pk=row.pk)).data)

@@ -16,7 +16,7 @@ from evaluation import visibility
 from evaluation.api.filters import BENCHMARK, of_benchmark
 from evaluation.audits.blindness import pending_in
 from evaluation.models import ModelEndpoint, Pilot
-from evaluation.pilots.lifecycle import MAX_RUNS, PilotRefused, start_pilot
+from evaluation.pilots.lifecycle import MAX_RUNS, PilotError, start_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.access import find_benchmark, require
 
@@ -93,7 +93,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
             data[part] = _endpoint(part, data[part])
         try:
             pilot = start_pilot(benchmark, by=request.user, **data)
-        except PilotRefused as refused:
+        except PilotError as refused:
             raise ValidationError({refused.field: [refused.message]}) from refused
         row = self.get_queryset().get(pk=pilot.pk)
         return Response(PilotSerializer(row).data, status=status.HTTP_201_CREATED)

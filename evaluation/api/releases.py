@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from evaluation import visibility
 from evaluation.api.filters import BENCHMARK, of_benchmark
 from evaluation.models import Release
-from evaluation.releases.cut import ReleaseBlocked, ReleaseRefused, cut_release
+from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from studio.access import find_benchmark, require
 
 ZIP = (200, "application/zip")
@@ -67,9 +67,9 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         require(request.user, benchmark, "release")
         try:
             made = cut_release(benchmark, data["version"], by=request.user, accept=data["accept"])
-        except ReleaseRefused as refused:
+        except ReleaseError as refused:
             raise ValidationError({"version": [str(refused)]}) from refused
-        except ReleaseBlocked as blocked:
+        except ReleaseBlockedError as blocked:
             problems = [one.to_json() for one in blocked.blockers]
             return Response({"blocked_by": problems}, status=status.HTTP_409_CONFLICT)
         row = self.get_queryset().get(pk=made.pk)

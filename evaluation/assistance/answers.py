@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from evaluation.assistance.kinds import ROW_FIELDS, Assignment
 from evaluation.assistance.material import Material, texts_of, tools_of
 from evaluation.assistance.proposals import Proposal, text_at
-from evaluation.protocol.answers import UnusableAnswer, document_in, occurs
+from evaluation.protocol.answers import UnusableAnswerError, document_in, occurs
 from evaluation.protocol.assistance import Kind
 from studio.domain.archive import why_unsafe
 from studio.domain.task import Recovery, Rule, Scope
@@ -135,21 +135,21 @@ def schema_of(kind: Kind) -> Mapping[str, Any]:
 
 
 def read_answer(assignment: Assignment, material: Material, answer: str) -> tuple[Proposal, ...]:
-    """The proposals in an answer; none where the model has none. Raises UnusableAnswer."""
+    """The proposals in an answer; none where the model has none. Raises UnusableAnswerError."""
     document = document_in(answer)
     try:
         said = SHAPES[assignment.kind].model_validate(document)
     except ValidationError as wrong:
-        raise UnusableAnswer(_complaint(wrong)) from None
+        raise UnusableAnswerError(_complaint(wrong)) from None
     return READERS[assignment.kind](said, assignment, material)
 
 
 def _reword(said: Reworded, assignment: Assignment, material: Material) -> tuple[Proposal, ...]:
     text = _text(said.request, longest("initial_request", material.task.initial_request))
     if not text:
-        raise UnusableAnswer("The request is empty.")
+        raise UnusableAnswerError("The request is empty.")
     if _flat(text) == _flat(material.task.initial_request):
-        raise UnusableAnswer("The request is what it was.")
+        raise UnusableAnswerError("The request is what it was.")
     remarks = _lost_numbers(material.task.initial_request, text)
     return (Proposal(field="initial_request", text=text, why=_word(said.why), remarks=remarks),)
 
@@ -169,7 +169,7 @@ def _intents(said: SaidIntents, assignment: Assignment, material: Material) -> t
         }
         ref = one.ref.strip() if one.from_ in known else ""
         if one.from_ in known and ref not in known[one.from_]:
-            raise UnusableAnswer(f'There is no {one.from_} "{ref[:80]}" in the material.')
+            raise UnusableAnswerError(f'There is no {one.from_} "{ref[:80]}" in the material.')
         source = material.files[ref] if one.from_ == "file" else _profile(material) if one.from_ == "profile" else ""
         quote = _word(one.quote)
         stands = bool(source) and occurs(quote, source)
@@ -190,7 +190,7 @@ def _intents(said: SaidIntents, assignment: Assignment, material: Material) -> t
 def _split(said: Parts, assignment: Assignment, material: Material) -> tuple[Proposal, ...]:
     texts = list(dict.fromkeys(filter(None, (_text(part, LONGEST) for part in said.parts))))
     if not 2 <= len(texts) <= MOST_ROWS:
-        raise UnusableAnswer(f"A split has from 2 to {MOST_ROWS} different parts, not {len(texts)}.")
+        raise UnusableAnswerError(f"A split has from 2 to {MOST_ROWS} different parts, not {len(texts)}.")
     whole = text_at(material.task, assignment.field, assignment.uid) or ""
     remarks = _lost_numbers(whole, " ".join(texts))
     return tuple(
@@ -209,15 +209,15 @@ def _rule(said: SaidRule, assignment: Assignment, material: Material) -> tuple[P
     if not said.exact:
         return ()
     if not said.kind:
-        raise UnusableAnswer("The kind of the rule is missing.")
+        raise UnusableAnswerError("The kind of the rule is missing.")
     path, text, tool = said.path.strip(), _text(said.text, LONGEST), said.tool.strip()
     on_file, with_text = said.kind.startswith("file_"), said.kind.endswith(("_contains", "_lacks"))
     if on_file and (why := why_unsafe(path)):
-        raise UnusableAnswer(f'"{path[:80]}" is no path in the workspace. {why}')
+        raise UnusableAnswerError(f'"{path[:80]}" is no path in the workspace. {why}')
     if with_text and not text:
-        raise UnusableAnswer("The rule has no text to look for.")
+        raise UnusableAnswerError("The rule has no text to look for.")
     if said.kind == "tool_called" and tool not in tools_of(material):
-        raise UnusableAnswer(f'There is no tool "{tool[:80]}".')
+        raise UnusableAnswerError(f'There is no tool "{tool[:80]}".')
     rule = Rule(
         kind=said.kind,
         path=path if on_file else "",
@@ -262,12 +262,12 @@ def _translate(said: Translation, assignment: Assignment, material: Material) ->
     given: dict[str, str] = {}
     for one in said.texts[: MOST_TEXTS + 1]:
         if one.id not in asked:
-            raise UnusableAnswer(f'There is no text "{one.id[:80]}".')
+            raise UnusableAnswerError(f'There is no text "{one.id[:80]}".')
         if one.id in given:
-            raise UnusableAnswer(f'The text "{one.id[:80]}" is given twice.')
+            raise UnusableAnswerError(f'The text "{one.id[:80]}" is given twice.')
         given[one.id] = _text(one.text, longest(one.id.partition(".")[0], asked[one.id]))
     if missing := next((name for name in asked if not given.get(name)), None):
-        raise UnusableAnswer(f'The text "{missing}" is missing.')
+        raise UnusableAnswerError(f'The text "{missing}" is missing.')
     found = []
     for name, before in asked.items():
         field, _, number = name.partition(".")
@@ -314,7 +314,7 @@ READERS: dict[Kind, Callable[[Any, Assignment, Material], tuple[Proposal, ...]]]
 
 def _require_intent(number: int, material: Material) -> None:
     if not 1 <= number <= len(material.task.intents):
-        raise UnusableAnswer(f"There is no hidden intent {str(number)[:20]}.")
+        raise UnusableAnswerError(f"There is no hidden intent {str(number)[:20]}.")
 
 
 def plain(text: str) -> str:
@@ -326,7 +326,7 @@ def plain(text: str) -> str:
 def _text(text: str, most: int) -> str:
     cleaned = plain(text)
     if len(cleaned) > most:
-        raise UnusableAnswer(f"A text has {len(cleaned)} characters; at most {most} are of use.")
+        raise UnusableAnswerError(f"A text has {len(cleaned)} characters; at most {most} are of use.")
     return cleaned
 
 

@@ -14,7 +14,7 @@ from evaluation.protocol.participants import Tokens
 from studio.models import Benchmark
 
 
-class HelpRefused(Exception):
+class AssistanceError(Exception):
     """It cannot be done like this; the text says why and what to do."""
 
 

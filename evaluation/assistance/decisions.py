@@ -8,14 +8,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluation.assistance.answers import longest, plain
-from evaluation.assistance.assistant import HelpRefused
+from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.kinds import AT_ONCE, REPLACING, ROW_FIELDS
 from evaluation.assistance.proposals import Chosen, Proposal, new_uid, number_of, put_in, text_at
 from evaluation.models import Suggestion, SuggestionDecision
 from evaluation.protocol.assistance import NAMES
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.models import Revision, Task, User
 from studio.review import comments
 from studio.tasks import editor
@@ -24,7 +24,7 @@ State = Suggestion.State
 DECIDED = "This was already decided, perhaps in another window. Nothing was changed."
 
 
-class MovedOn(HelpRefused):
+class ProposalOutdatedError(AssistanceError):
     """Somebody changed the words since: both are shown, and a person chooses."""
 
     def __init__(self, row: int, current: str, proposed: str) -> None:
@@ -44,7 +44,7 @@ def take(
     over_changes: bool = False,
 ) -> Suggestion:
     """Put rows of a suggestion into the task, all that are open if ``rows`` is None, with ``texts`` in place of what
-    was proposed. Raises HelpRefused, and MovedOn unless ``over_changes``."""
+    was proposed. Raises AssistanceError, and ProposalOutdatedError unless ``over_changes``."""
     suggestion = _locked(pk)
     proposals = [Proposal.model_validate(one) for one in suggestion.rows or ()]
     wanted = _wanted(suggestion, proposals, rows)
@@ -69,8 +69,8 @@ def take(
         revision = editor.save_on_top(
             task.pk, spec, by=by, base_version=task.version, note=_note(suggestion, chosen, current)
         )
-    except DraftRefused as refusal:
-        raise HelpRefused(f"This cannot be saved: {refusal}") from None
+    except DraftError as refusal:
+        raise AssistanceError(f"This cannot be saved: {refusal}") from None
     _remember(suggestion, chosen, dropped, by, revision)
     return _settled(suggestion, proposals, by, revision)
 
@@ -94,7 +94,7 @@ def _locked(pk: int, *states: State) -> Suggestion:
         .get(pk=pk)
     )
     if suggestion.state not in (states or (State.READY,)):
-        raise HelpRefused(DECIDED)
+        raise AssistanceError(DECIDED)
     return suggestion
 
 
@@ -104,17 +104,17 @@ def _wanted(suggestion: Suggestion, proposals: list[Proposal], rows: Collection[
     wanted = every if rows is None or suggestion.kind in AT_ONCE else [row for row in every if row in rows]
     left = [row for row in wanted if row not in decided]
     if not left:
-        raise HelpRefused(DECIDED)
+        raise AssistanceError(DECIDED)
     return left
 
 
 def _require_words(chosen: Collection[Chosen], current: TaskSpec) -> None:
     if not chosen or any(not one.text for one in chosen):
-        raise HelpRefused("It is empty. Write something, or dismiss it.")
+        raise AssistanceError("It is empty. Write something, or dismiss it.")
     for one in chosen:
         most = longest(one.proposal.field, text_at(current, one.proposal.field, one.proposal.uid) or "")
         if len(one.text) > most:
-            raise HelpRefused(f"This has {len(one.text):,} characters; the limit is {most:,}. Shorten it.")
+            raise AssistanceError(f"This has {len(one.text):,} characters; the limit is {most:,}. Shorten it.")
 
 
 def _require_unchanged(
@@ -124,9 +124,9 @@ def _require_unchanged(
         field, uid = one.proposal.field, one.proposal.uid
         now = text_at(current, field, uid)
         if now is None:
-            raise HelpRefused("The row it refers to no longer exists. Dismiss the proposal.")
+            raise AssistanceError("The row it refers to no longer exists. Dismiss the proposal.")
         if now != text_at(asked_about, field, uid) and not over_changes:
-            raise MovedOn(one.row, now, one.text)
+            raise ProposalOutdatedError(one.row, now, one.text)
 
 
 def _remark(suggestion: Suggestion, chosen: Collection[Chosen], by: User) -> None:

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from evaluation.assistance.assistant import HelpRefused, helper_of, why_over_budget
+from evaluation.assistance.assistant import AssistanceError, helper_of, why_over_budget
 from evaluation.assistance.checks import check_rows
 from evaluation.assistance.kinds import Assignment, is_askable
 from evaluation.assistance.material import Material, texts_of
@@ -32,12 +32,12 @@ FORGOTTEN = timedelta(seconds=30)
 def ask(task: Task, *, by: User, assignment: Assignment, fresh: bool = False) -> Suggestion:
     """Ask the benchmark's helper about the newest version; who asked the same already gets the same row.
 
-    ``fresh`` wants another answer than the one on record. Raises HelpRefused.
+    ``fresh`` wants another answer than the one on record. Raises AssistanceError.
     """
     benchmark = task.episode.persona.benchmark
     helper = helper_of(benchmark)
     if helper is None or helper.endpoint is None:
-        raise HelpRefused("AI help is off in this benchmark. An owner can turn it on.")
+        raise AssistanceError("AI help is off in this benchmark. An owner can turn it on.")
     revision = task.revisions.get(number=task.version)
     spec = TaskSpec.model_validate(revision.spec)
     _require_something(assignment, spec)
@@ -52,7 +52,7 @@ def ask(task: Task, *, by: User, assignment: Assignment, fresh: bool = False) ->
         answered = same.filter(rows__isnull=False, task__episode__persona__benchmark=benchmark)
         known = answered.exclude(state=State.ASKED).first()
     if known is None and (why := why_over_budget(helper)):
-        raise HelpRefused(why)
+        raise AssistanceError(why)
     row = Suggestion(
         task=task,
         revision=revision,
@@ -93,17 +93,17 @@ def send_forgotten() -> None:
 def _require_something(assignment: Assignment, spec: TaskSpec) -> None:
     kind, field = assignment.kind, assignment.field
     if not is_askable(kind, field):
-        raise HelpRefused("This kind of AI help is not available here.")
+        raise AssistanceError("This kind of AI help is not available here.")
     if kind in ("split", "rule") and not (text_at(spec, field, assignment.uid) or "").strip():
-        raise HelpRefused("This row is empty or no longer exists. Write it first.")
+        raise AssistanceError("This row is empty or no longer exists. Write it first.")
     if kind in ("reword", "leaks") and not spec.initial_request.strip():
-        raise HelpRefused("Write the request first.")
+        raise AssistanceError("Write the request first.")
     if kind in ("reword", "leaks") and not spec.intents:
-        raise HelpRefused("Write the hidden intents first; without them, nothing can be given away.")
+        raise AssistanceError("Write the hidden intents first; without them, nothing can be given away.")
     if kind == "checklist" and not assignment.reference_text.strip():
-        raise HelpRefused("Choose a reference or a text file, or paste a good result to derive items from.")
+        raise AssistanceError("Choose a reference or a text file, or paste a good result to derive items from.")
     if kind == "translate" and not texts_of(spec, field):
-        raise HelpRefused("There is no text to translate yet.")
+        raise AssistanceError("There is no text to translate yet.")
 
 
 def _hash(endpoint: ModelEndpoint, prompt: Prompt) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from evaluation.assistance.assistant import HelpRefused
+from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.kinds import LANGUAGES, ROW_FIELDS, Assignment
 from evaluation.assistance.material import Material
 from evaluation.models import Suggestion
@@ -81,11 +81,11 @@ def assign(
     spec: TaskSpec, kind: str, field: str, *, uid: str = "", language: str = "", reference: str = "", pasted: str = ""
 ) -> Assignment:
     """What somebody asks for, with what it needs; ``spec`` is the version it is asked about. What is ``pasted`` goes
-    before a ``reference``. Raises HelpRefused."""
+    before a ``reference``. Raises AssistanceError."""
     options: dict[str, str] = {}
     if kind == "translate":
         if language not in LANGUAGES:
-            raise HelpRefused("Choose a language to translate into.")
+            raise AssistanceError("Choose a language to translate into.")
         options = {"language": language}
     if kind == "checklist":
         chosen = PASTED if pasted.strip() else reference

@@ -16,22 +16,22 @@ from evaluation.assistance.assistant import budget_of, helper_of
 from evaluation.assistance.checks import check_rows
 from evaluation.assistance.prompts import prompt_of
 from evaluation.assistance.task_material import assignment_of, material_of
-from evaluation.call_records import OwnerGone, suggestion_record
+from evaluation.call_records import RecordOwnerGoneError, suggestion_record
 from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.llm import (
-    BudgetSpent,
-    ContextTooLong,
-    Door,
+    BudgetExceededError,
+    ContextTooLongError,
     Endpoint,
-    KeyMissing,
-    KeyRefused,
+    KeyRejectedError,
+    MissingKeyError,
+    ModelClient,
     Patience,
-    QuotaSpent,
-    RequestRefused,
-    UnusableJson,
+    QuotaExceededError,
+    RequestRejectedError,
+    UnusableJsonError,
 )
 from evaluation.models import Suggestion
-from evaluation.protocol.participants import Outage
+from evaluation.protocol.participants import InfrastructureError
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 
@@ -45,14 +45,18 @@ FRESH_TEMPERATURE = 0.7
 MOST_ATTEMPTS = 3
 """Workers that may die over it."""
 ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
-    (BudgetSpent, "", "An owner of the benchmark can raise the budget."),
-    (UnusableJson, "", "Try again, or write it yourself. Nothing was saved from the answer."),
-    (ContextTooLong, "This is too long for {name}.", "Shorten the files, or ask about less."),
-    (KeyMissing, "{name} has no API key.", "An administrator can set it."),
-    (KeyRefused, "{name} rejected its API key.", "An administrator can check the key."),
-    (QuotaSpent, "The account for {name} has no quota left.", "An administrator can check the account."),
-    (RequestRefused, "{name} refused the request.", "An owner can choose another model."),
-    (Outage, "{name} gave no answer.", "Try again in a moment. If this persists, an owner can choose another model."),
+    (BudgetExceededError, "", "An owner of the benchmark can raise the budget."),
+    (UnusableJsonError, "", "Try again, or write it yourself. Nothing was saved from the answer."),
+    (ContextTooLongError, "This is too long for {name}.", "Shorten the files, or ask about less."),
+    (MissingKeyError, "{name} has no API key.", "An administrator can set it."),
+    (KeyRejectedError, "{name} rejected its API key.", "An administrator can check the key."),
+    (QuotaExceededError, "The account for {name} has no quota left.", "An administrator can check the account."),
+    (RequestRejectedError, "{name} refused the request.", "An owner can choose another model."),
+    (
+        InfrastructureError,
+        "{name} gave no answer.",
+        "Try again in a moment. If this persists, an owner can choose another model.",
+    ),
 )
 """What happened, in place of the failure's own words where those speak of addresses and replies of a server, and what
 to do."""
@@ -75,10 +79,10 @@ def work_on(pk: int, *, patience: Patience = PATIENCE) -> None:
     with heartbeat(lambda: renewed.update(lease_until=lease_end()), "suggestion"):
         try:
             _finish(row, **_answer(row, patience))
-        except (Outage, ValueError) as failure:
+        except (InfrastructureError, ValueError) as failure:
             said = {"problem": in_words(failure, row.endpoint.name), "detail": str(failure)}
             _finish(row, state=State.FAILED, **{name: storable(text)[:2000] for name, text in said.items()})
-        except OwnerGone:
+        except RecordOwnerGoneError:
             logger.info("No one is waiting for suggestion %d any more.", pk)
         except Exception as error:
             logger.exception("Suggestion %d stopped by a defect of the studio.", pk)
@@ -101,7 +105,7 @@ def _answer(row: Suggestion, patience: Patience) -> Mapping[str, Any]:
     if helper is None:
         raise ValueError("AI help was turned off in the meantime.")
     recorder = suggestion_record(row).recorder(row.endpoint, row.kind, lambda: 0)
-    door = Door(Endpoint.of(row.endpoint), recorder=recorder, budget=budget_of(helper), patience=patience)
+    door = ModelClient(Endpoint.of(row.endpoint), recorder=recorder, budget=budget_of(helper), patience=patience)
     proposals, _ = door.ask_json(
         prompt.messages,
         f"assist_{row.kind}",

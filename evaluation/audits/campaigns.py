@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from annotations.campaigns import CampaignRefused, FrozenDecision, check_auditors, open_campaign
+from annotations.campaigns import CampaignError, FrozenDecision, check_auditors, open_campaign
 from annotations.models import AuditCampaign
 from annotations.packets import Part, Sealed, Shown, show
 from annotations.results import Summary, summarise
@@ -63,10 +63,10 @@ def open_audit(
 ) -> AuditCampaign:
     """Sample a pilot's decisions over kind, decision and persona, and freeze them for people to judge.
 
-    The same seed draws the same sample of the same verdicts. Raises CampaignRefused.
+    The same seed draws the same sample of the same verdicts. Raises CampaignError.
     """
     if not 1 <= size <= LARGEST:
-        raise CampaignRefused("size", f"Choose between 1 and {LARGEST} decisions.")
+        raise CampaignError("size", f"Choose between 1 and {LARGEST} decisions.")
     check_auditors(pilot.benchmark, overlap, auditors)
     drawn = draw(_candidates(pilot), size, seed)
     return open_campaign(

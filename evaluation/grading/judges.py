@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from evaluation.call_records import CallRecord
-from evaluation.llm import Door, Endpoint
+from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import ModelEndpoint, Session
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.history import Way
@@ -60,8 +60,8 @@ def _ask(
     turn: Callable[[], int],
     tries: int,
 ) -> tuple[Sequence[Decision], int]:
-    """The decisions, and the row of the call that gave them. Raises Outage."""
-    door = Door(Endpoint.of(endpoint), recorder=record.recorder(endpoint, purpose, turn))
+    """The decisions, and the row of the call that gave them. Raises InfrastructureError."""
+    door = ModelClient(Endpoint.of(endpoint), recorder=record.recorder(endpoint, purpose, turn))
     decisions, completion = door.ask_json(
         prompt.messages,
         prompt.purpose,

@@ -31,12 +31,12 @@ class RuleResult:
     reason: str = ""
 
 
-class BrokenRule(ValueError):
+class RuleError(ValueError):
     """The rule cannot be evaluated as written; the item is ungraded. The text says why."""
 
 
 def check_rule(rule: Rule, material: Material) -> RuleResult:
-    """Evaluate ``rule`` exactly. Raises BrokenRule where a field it needs is empty."""
+    """Evaluate ``rule`` exactly. Raises RuleError where a field it needs is empty."""
     match rule.kind:
         case "file_exists" | "file_contains" | "file_lacks":
             return _file(rule, material)
@@ -51,7 +51,7 @@ def check_rule(rule: Rule, material: Material) -> RuleResult:
 
 def _file(rule: Rule, material: Material) -> RuleResult:
     if not rule.path.strip():
-        raise BrokenRule("The rule names no file.")
+        raise RuleError("The rule names no file.")
     content = material.read(rule.path)
     if content is None:
         return RuleResult(False, reason=f"There is no file {rule.path}.")
@@ -66,7 +66,7 @@ def _words(rule: Rule, text: str) -> tuple[bool, str]:
     """Whether the rule's text occurs, without regard to case and runs of white space; and how it stands there."""
     wanted = " ".join(rule.text.split())
     if not wanted:
-        raise BrokenRule("The rule names no text.")
+        raise RuleError("The rule names no text.")
     flat = " ".join(text.split())
     start = flat.lower().find(wanted.lower())
     if start >= 0:
@@ -76,7 +76,7 @@ def _words(rule: Rule, text: str) -> tuple[bool, str]:
 
 def _called(rule: Rule, calls: Sequence[ToolRecord]) -> RuleResult:
     if not rule.tool.strip():
-        raise BrokenRule("The rule names no tool.")
+        raise RuleError("The rule names no tool.")
     for call in calls:
         if (
             call.ok

@@ -23,7 +23,7 @@ _known_keys: dict[str, tuple[str, ...]] = {}
 _known_keys_lock = Lock()
 
 
-class GraderBroken(Exception):
+class GraderScriptError(Exception):
     """The script gives no keys, so nothing can be graded with it. The text says what happened."""
 
 
@@ -48,7 +48,7 @@ class GraderRun(NamedTuple):
 
 
 def grader_keys(source: str) -> tuple[str, ...]:
-    """The keys of ``score([])``, in order. Raises GraderBroken, SandboxUnavailable. Remembered by content."""
+    """The keys of ``score([])``, in order. Raises GraderScriptError, SandboxUnavailableError. Remembered by content."""
     digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
     with _known_keys_lock:
         if digest in _known_keys:
@@ -66,8 +66,8 @@ def run_grader(source: str, histories: Sequence[ToolHistory], *, keys: Sequence[
     """Grade every turn's history, in one start of the sandbox unless a call brings that down.
 
     ``keys`` known from before spare the call that fixes them, ``score([])``. A turn whose call fails
-    has every key 0; keys that are missing are 0, others are ignored. Raises GraderBroken,
-    SandboxUnavailable.
+    has every key 0; keys that are missing are 0, others are ignored. Raises GraderScriptError,
+    SandboxUnavailableError.
     """
     fixed = tuple(keys) if keys is not None else None
     turns: list[GraderTurn] = []
@@ -109,12 +109,12 @@ def _run(
 
 def _keys_of(answers: list[dict[str, Any]], outcome: Outcome) -> tuple[str, ...]:
     if not answers:
-        raise GraderBroken(f"score([]) gave no answer. {outcome.explain(_limits(1))}")
+        raise GraderScriptError(f"score([]) gave no answer. {outcome.explain(_limits(1))}")
     if "problem" in answers[0]:
-        raise GraderBroken(f"score([]) gave no keys: {answers[0]['problem']}.")
+        raise GraderScriptError(f"score([]) gave no keys: {answers[0]['problem']}.")
     keys = tuple(str(key) for key, _ in answers[0]["values"])
     if not keys:
-        raise GraderBroken("score([]) returned no keys.")
+        raise GraderScriptError("score([]) returned no keys.")
     return keys
 
 

@@ -132,29 +132,29 @@ def _run(source: bytes, history: Any, keys: list[str] | None) -> list[tuple[str,
     exec(compile(source, SCRIPT, "exec"), module.__dict__)
     score: Callable[[Any], Any] | None = module.__dict__.get("score")
     if not callable(score):
-        raise Misfit("the script defines no function score(tools_history)")
+        raise MisfitError("the script defines no function score(tools_history)")
     return checked(score(history), keys)
 
 
-class Misfit(Exception):
+class MisfitError(Exception):
     """The script does not keep the contract."""
 
 
 def _check_values(result: Any, keys: list[str] | None) -> list[tuple[str, int]]:
     if not isinstance(result, dict):
-        raise Misfit(f"the script returned {type(result).__name__} from score() instead of a dict")
+        raise MisfitError(f"the script returned {type(result).__name__} from score() instead of a dict")
     if len(result) > MAX_KEYS:
-        raise Misfit(f"the script returned {len(result)} keys; at most {MAX_KEYS} are read")
+        raise MisfitError(f"the script returned {len(result)} keys; at most {MAX_KEYS} are read")
     values = []
     for key, value in result.items():
         if keys is not None and key not in keys:
             continue
         if type(key) is not str or not key.strip() or len(key) > MAX_KEY_LENGTH:
-            raise Misfit(f"the script returned a key that is not a text of 1 to {MAX_KEY_LENGTH} characters")
+            raise MisfitError(f"the script returned a key that is not a text of 1 to {MAX_KEY_LENGTH} characters")
         if "\0" in key or _text(key) != key:
-            raise Misfit(f"the script returned a key that is not text: {key[:80]!r}")
+            raise MisfitError(f"the script returned a key that is not text: {key[:80]!r}")
         if type(value) not in (int, bool) or value not in (0, 1):
-            raise Misfit(
+            raise MisfitError(
                 f"the script returned {str(value)[:40]!r} ({type(value).__name__}) for {key[:80]!r}, not 0 or 1"
             )
         values.append((key, int(value)))
@@ -162,7 +162,7 @@ def _check_values(result: Any, keys: list[str] | None) -> list[tuple[str, int]]:
 
 
 def _describe(exc: BaseException) -> str:
-    if isinstance(exc, Misfit):
+    if isinstance(exc, MisfitError):
         return str(exc)
     try:
         line = next((f.lineno for f in reversed(traceback.extract_tb(exc.__traceback__)) if f.filename == SCRIPT), None)
@@ -182,7 +182,7 @@ def _checked(answer: bytes, keys: list[str] | None) -> dict[str, Any]:
         if isinstance(said, dict) and set(said) == {"problem"}:
             return _problem(str(said["problem"]))
         return {"values": _check_values(dict(map(tuple, said["values"])), keys)}
-    except (ValueError, TypeError, KeyError, RecursionError, Misfit):
+    except (ValueError, TypeError, KeyError, RecursionError, MisfitError):
         return _problem("the script wrote something else in place of its result", broken=True)
 
 

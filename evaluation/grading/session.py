@@ -15,14 +15,14 @@ from typing import Protocol
 from django.db import transaction
 
 from evaluation.grading.items import Graded, Item, completeness, items_of, over_turns
-from evaluation.grading.rule import FINAL_ONLY, BrokenRule, Material, check_rule
-from evaluation.grading.script import GraderBroken, grader_keys, run_grader
+from evaluation.grading.rule import FINAL_ONLY, Material, RuleError, check_rule
+from evaluation.grading.script import GraderScriptError, grader_keys, run_grader
 from evaluation.leases.sessions import hold
 from evaluation.models import Session, Turn, Verdict
 from evaluation.protocol.history import Way, calls_shown, tools_history
-from evaluation.protocol.participants import Decision, Outage, ToolRecord
+from evaluation.protocol.participants import Decision, InfrastructureError, ToolRecord
 from evaluation.protocol.trace import files_shown, read_texts, render_trace
-from evaluation.sandbox import SandboxUnavailable
+from evaluation.sandbox import SandboxUnavailableError
 from evaluation.workspaces.snapshots import Manifest, reader
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -30,7 +30,7 @@ from studio.models import Blob
 
 
 class AskJudge(Protocol):
-    """Puts rubric criteria to a model. Raises Outage."""
+    """Puts rubric criteria to a model. Raises InfrastructureError."""
 
     def __call__(
         self, turn: int, way: Way, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
@@ -69,7 +69,7 @@ class SessionGrade:
 
 
 def grade_session(session: Session, task: TaskSpec, persona: PersonaSpec, way: Way, ask: AskJudge) -> SessionGrade:
-    """Grade what is not graded yet, and give the result. Raises Outage, LostClaim.
+    """Grade what is not graded yet, and give the result. Raises InfrastructureError, LeaseLostError.
 
     For compat, every conversation of the run must be over.
     """
@@ -96,7 +96,8 @@ def session_grade(session: Session, items: Sequence[Item], way: Way) -> SessionG
 
 
 def load_script(task: TaskSpec, persona: PersonaSpec) -> Script:
-    """The grader script a task names, by its path below the persona's folder. Raises Outage without a sandbox."""
+    """The grader script a task names, by its path below the persona's folder. Raises InfrastructureError without a
+    sandbox."""
     if not task.grader_script:
         return Script()
     found = persona.script(task.grader_script)
@@ -106,10 +107,10 @@ def load_script(task: TaskSpec, persona: PersonaSpec) -> Script:
     source = content.decode("utf-8", "replace")
     try:
         return Script(source, grader_keys(source))
-    except GraderBroken as broken:
+    except GraderScriptError as broken:
         return Script(problem=str(broken))
-    except SandboxUnavailable as missing:
-        raise Outage(f"The grader script cannot run here: {missing}") from missing
+    except SandboxUnavailableError as missing:
+        raise InfrastructureError(f"The grader script cannot run here: {missing}") from missing
 
 
 def load_scenes(session: Session, way: Way) -> list[Scene]:
@@ -206,7 +207,7 @@ def _rule_verdict(session: Session, item: Item, way: Way, scene: Scene) -> Verdi
         return verdict
     try:
         result = check_rule(item.rule, Material(scene.reply, scene.calls, scene.read))
-    except BrokenRule as broken:
+    except RuleError as broken:
         verdict.met, verdict.error = None, str(broken)
     else:
         verdict.met, verdict.quote, verdict.reason = result.met, result.quote, result.reason
@@ -237,8 +238,8 @@ def _run_script(
         return
     try:
         _, results = run_grader(script.source, [tools_history(scene.calls) for scene in scenes], keys=script.keys)
-    except SandboxUnavailable as missing:
-        raise Outage(f"The grader script cannot run here: {missing}") from missing
+    except SandboxUnavailableError as missing:
+        raise InfrastructureError(f"The grader script cannot run here: {missing}") from missing
     rows: list[Verdict] = []
     for scene, result in zip(scenes, results, strict=True):
         for item in keyed:

@@ -34,7 +34,7 @@ ENQUEUE_AGAIN = timedelta(minutes=2)
 """A message to the queue that nobody acted on is sent again after this."""
 
 
-class LostClaim(Exception):
+class LeaseLostError(Exception):
     """Another worker has this session now, or it was cancelled. Write nothing more."""
 
 
@@ -115,9 +115,9 @@ def held(session: Session) -> QuerySet[Session]:
 
 
 def hold(session: Session) -> None:
-    """Lock the row for this transaction. Raises LostClaim."""
+    """Lock the row for this transaction. Raises LeaseLostError."""
     if not held(session).select_for_update().values_list("pk").first():
-        raise LostClaim
+        raise LeaseLostError
 
 
 def let_go(session: Session, **changes: object) -> None:

@@ -1,56 +1,56 @@
 """The one door to model endpoints: every call has a time limit, a budget, retries, and is recorded.
 
-door = Door(Endpoint.of(row), recorder=..., budget=Budget(max_tokens=200_000))
+door = ModelClient(Endpoint.of(row), recorder=..., budget=Budget(max_tokens=200_000))
 completion = door.complete(messages, tools=[...])
 decisions, completion = door.ask_json(messages, "decisions", schema, parse)
 """
 
 from evaluation.llm.budget import Budget
-from evaluation.llm.client import Call, Door, Recorder
+from evaluation.llm.client import Call, ModelClient, Recorder
 from evaluation.llm.completion import AskedCall, Completion
 from evaluation.llm.endpoint import Endpoint, Limits, Prices
 from evaluation.llm.errors import (
-    BudgetSpent,
-    ContextTooLong,
-    CutOff,
-    EndpointFailed,
-    KeyMissing,
-    KeyRefused,
-    QuotaSpent,
-    RateLimited,
-    RequestRefused,
-    ServerFailed,
-    TimedOut,
-    Unreachable,
-    UnreadableAnswer,
-    UnusableJson,
+    BudgetExceededError,
+    ContextTooLongError,
+    EndpointError,
+    EndpointTimeoutError,
+    EndpointUnreachableError,
+    KeyRejectedError,
+    MissingKeyError,
+    QuotaExceededError,
+    RateLimitError,
+    RequestRejectedError,
+    ServerError,
+    TruncatedAnswerError,
+    UnreadableAnswerError,
+    UnusableJsonError,
 )
 from evaluation.llm.retry import Patience, Timing
 
 __all__ = [
     "AskedCall",
     "Budget",
-    "BudgetSpent",
+    "BudgetExceededError",
     "Call",
     "Completion",
-    "ContextTooLong",
-    "CutOff",
-    "Door",
+    "ContextTooLongError",
     "Endpoint",
-    "EndpointFailed",
-    "KeyMissing",
-    "KeyRefused",
+    "EndpointError",
+    "EndpointTimeoutError",
+    "EndpointUnreachableError",
+    "KeyRejectedError",
     "Limits",
+    "MissingKeyError",
+    "ModelClient",
     "Patience",
     "Prices",
-    "QuotaSpent",
-    "RateLimited",
+    "QuotaExceededError",
+    "RateLimitError",
     "Recorder",
-    "RequestRefused",
-    "ServerFailed",
-    "TimedOut",
+    "RequestRejectedError",
+    "ServerError",
     "Timing",
-    "Unreachable",
-    "UnreadableAnswer",
-    "UnusableJson",
+    "TruncatedAnswerError",
+    "UnreadableAnswerError",
+    "UnusableJsonError",
 ]

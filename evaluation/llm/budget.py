@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from evaluation.llm.errors import BudgetSpent
+from evaluation.llm.errors import BudgetExceededError
 from evaluation.protocol.participants import Tokens
 
 
@@ -27,13 +27,13 @@ class Budget:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def check(self) -> None:
-        """Raises BudgetSpent."""
+        """Raises BudgetExceededError."""
         if self.max_calls and self.calls >= self.max_calls:
-            raise BudgetSpent(f"The limit of {self.max_calls} model calls is reached.")
+            raise BudgetExceededError(f"The limit of {self.max_calls} model calls is reached.")
         if self.max_tokens and self.tokens.total >= self.max_tokens:
-            raise BudgetSpent(f"The limit of {self.max_tokens} tokens is reached.")
+            raise BudgetExceededError(f"The limit of {self.max_tokens} tokens is reached.")
         if self.max_cost and self.cost >= self.max_cost:
-            raise BudgetSpent(f"The cost limit of {self.max_cost} is reached.")
+            raise BudgetExceededError(f"The cost limit of {self.max_cost} is reached.")
 
     def spend(self, tokens: Tokens, cost: Decimal) -> None:
         with self._lock:

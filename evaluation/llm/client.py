@@ -13,7 +13,13 @@ from typing import Any, Protocol, TypeVar
 from evaluation.llm.budget import Budget
 from evaluation.llm.completion import Completion, read_completion
 from evaluation.llm.endpoint import Endpoint
-from evaluation.llm.errors import ContextTooLong, EndpointFailed, RequestRefused, UnreadableAnswer, UnusableJson
+from evaluation.llm.errors import (
+    ContextTooLongError,
+    EndpointError,
+    RequestRejectedError,
+    UnreadableAnswerError,
+    UnusableJsonError,
+)
 from evaluation.llm.retry import Patience, Timing
 from evaluation.llm.transport import send
 from evaluation.protocol.participants import Tokens
@@ -58,7 +64,7 @@ class Recorder(Protocol):
         ...
 
 
-class Door:
+class ModelClient:
     """The way to one endpoint. Cheap to make; connections are shared by all doors of a process."""
 
     def __init__(
@@ -88,7 +94,7 @@ class Door:
         """Ask once. The same request with the same ``sequence`` is answered from the record.
 
         What the endpoint sets itself among ``params`` wins; null there leaves a parameter out. Raises
-        EndpointFailed, BudgetSpent.
+        EndpointError, BudgetExceededError.
         """
         body = self._body(messages, tools, response_format, params)
         digest = request_hash(self.endpoint, body, sequence)
@@ -113,7 +119,7 @@ class Door:
         """Ask for JSON until ``parse`` takes the answer; it raises ValueError, saying why, for one it does not take.
 
         Rejected answers that came from the record do not count as tries: a session taken up again gets
-        fresh ones. Raises UnusableJson, and what ``complete`` raises.
+        fresh ones. Raises UnusableJsonError, and what ``complete`` raises.
         """
         tries = sequence = 0
         complaint = ""
@@ -127,7 +133,9 @@ class Door:
             complaint = f"Your last answer could not be used: {reason} Answer again, exactly as asked."
             sequence += 1
             tries += not completion.replayed
-        raise UnusableJson(f"{self.endpoint.name} gave no usable answer in {max_tries} tries; of the last: {reason}")
+        raise UnusableJsonError(
+            f"{self.endpoint.name} gave no usable answer in {max_tries} tries; of the last: {reason}"
+        )
 
     def _complete_json(
         self,
@@ -145,9 +153,9 @@ class Door:
                 completion = self.complete(
                     messages, response_format=_response_format(MODES[mode], name, schema), sequence=sequence, **params
                 )
-            except ContextTooLong:
+            except ContextTooLongError:
                 raise
-            except RequestRefused:
+            except RequestRejectedError:
                 if mode == len(MODES) - 1:
                     raise
                 mode += 1
@@ -183,7 +191,7 @@ class Door:
             try:
                 response = send(self.endpoint, body)
                 completion = self._read(response, digest, replayed=False)
-            except EndpointFailed as failed:
+            except EndpointError as failed:
                 failure = failed
             else:
                 break
@@ -199,8 +207,8 @@ class Door:
     def _read(self, response: Mapping[str, Any], digest: str, *, replayed: bool) -> Completion:
         try:
             text, tool_calls, finish_reason, tokens = read_completion(response)
-        except UnreadableAnswer as problem:
-            raise UnreadableAnswer(f"{self.endpoint.name}: {problem}") from None
+        except UnreadableAnswerError as problem:
+            raise UnreadableAnswerError(f"{self.endpoint.name}: {problem}") from None
         cost = self.endpoint.prices.of(tokens)
         return Completion(text, tool_calls, finish_reason, tokens, cost, digest, replayed)
 

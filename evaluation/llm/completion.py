@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from evaluation.llm.errors import UnreadableAnswer
+from evaluation.llm.errors import UnreadableAnswerError
 from evaluation.protocol.participants import Tokens
 
 MAX_KEPT = 2_000
@@ -63,19 +63,19 @@ class Completion:
 def read_completion(
     body: Any,
 ) -> tuple[str, tuple[AskedCall, ...], str, Tokens]:
-    """Text, tool calls, finish reason and tokens of a chat completion. Raises UnreadableAnswer."""
+    """Text, tool calls, finish reason and tokens of a chat completion. Raises UnreadableAnswerError."""
     if not isinstance(body, Mapping):
-        raise UnreadableAnswer("The answer is not a JSON object.")
+        raise UnreadableAnswerError("The answer is not a JSON object.")
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices:
-        raise UnreadableAnswer("The answer has no choices.")
+        raise UnreadableAnswerError("The answer has no choices.")
     choice = choices[0]
     message = choice.get("message") if isinstance(choice, Mapping) else None
     if not isinstance(message, Mapping):
-        raise UnreadableAnswer("The answer's first choice has no message.")
+        raise UnreadableAnswerError("The answer's first choice has no message.")
     calls = message.get("tool_calls") or ()
     if not isinstance(calls, (list, tuple)):
-        raise UnreadableAnswer("The answer's tool calls are not a list.")
+        raise UnreadableAnswerError("The answer's tool calls are not a list.")
     asked = tuple(_asked(call, position) for position, call in enumerate(calls))
     return _content(message.get("content")), asked, _text(choice.get("finish_reason")), _tokens(body.get("usage"))
 
@@ -83,7 +83,7 @@ def read_completion(
 def _asked(call: Any, position: int) -> AskedCall:
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
-        raise UnreadableAnswer(f"Tool call {position + 1} of the answer names no function.")
+        raise UnreadableAnswerError(f"Tool call {position + 1} of the answer names no function.")
     return AskedCall(
         _text(call.get("id")) or f"call_{position}",
         _text(function.get("name")),

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from evaluation.llm.errors import KeyMissing
+from evaluation.llm.errors import MissingKeyError
 from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted import server
@@ -100,9 +100,11 @@ class Endpoint:
         return server.address()
 
     def key(self) -> str:
-        """The key from the environment; empty if the endpoint needs none. Raises KeyMissing."""
+        """The key from the environment; empty if the endpoint needs none. Raises MissingKeyError."""
         if not self.key_env:
             return ""
         if key := os.environ.get(self.key_env, "").strip():
             return key
-        raise KeyMissing(f"{self.name} needs its key in the environment variable {self.key_env}, which is not set.")
+        raise MissingKeyError(
+            f"{self.name} needs its key in the environment variable {self.key_env}, which is not set."
+        )

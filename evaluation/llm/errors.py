@@ -5,10 +5,10 @@ The texts go into rows, pages and logs: they never hold a key, and quote little 
 
 from __future__ import annotations
 
-from evaluation.protocol.participants import Outage
+from evaluation.protocol.participants import InfrastructureError
 
 
-class EndpointFailed(Outage):
+class EndpointError(InfrastructureError):
     """A call gave no usable answer."""
 
     again = False
@@ -20,57 +20,57 @@ class EndpointFailed(Outage):
         """Seconds the endpoint asked to wait."""
 
 
-class RateLimited(EndpointFailed):
+class RateLimitError(EndpointError):
     again = True
 
 
-class QuotaSpent(EndpointFailed):
+class QuotaExceededError(EndpointError):
     """The account at the endpoint has nothing left: waiting does not help."""
 
 
-class ServerFailed(EndpointFailed):
+class ServerError(EndpointError):
     again = True
 
 
-class TimedOut(EndpointFailed):
+class EndpointTimeoutError(EndpointError):
     again = True
 
 
-class Unreachable(EndpointFailed):
+class EndpointUnreachableError(EndpointError):
     again = True
 
 
-class CutOff(EndpointFailed):
+class TruncatedAnswerError(EndpointError):
     """The connection ended before the answer did."""
 
     again = True
 
 
-class UnreadableAnswer(EndpointFailed):
+class UnreadableAnswerError(EndpointError):
     """Not JSON, too large, or without a choice."""
 
     again = True
 
 
-class RequestRefused(EndpointFailed):
+class RequestRejectedError(EndpointError):
     """The endpoint understood the request and will not have it."""
 
 
-class ContextTooLong(RequestRefused):
+class ContextTooLongError(RequestRejectedError):
     """More than the model can read. An agent that let its conversation grow so long may be asked about it."""
 
 
-class KeyMissing(EndpointFailed):
+class MissingKeyError(EndpointError):
     """The environment variable that should hold the key is not set."""
 
 
-class KeyRefused(EndpointFailed):
+class KeyRejectedError(EndpointError):
     pass
 
 
-class BudgetSpent(Outage):
+class BudgetExceededError(InfrastructureError):
     """A limit on calls, tokens or cost is reached; nothing was sent."""
 
 
-class UnusableJson(Outage):
+class UnusableJsonError(InfrastructureError):
     """The model was asked often enough, and never gave an answer that could be used."""

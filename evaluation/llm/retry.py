@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from evaluation.llm.errors import EndpointFailed
+from evaluation.llm.errors import EndpointError
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Patience:
     max_seconds: float = 600.0
     """From the first request to the last pause."""
 
-    def pause(self, failure: EndpointFailed, attempt: int, spent: float, chance: float) -> float | None:
+    def pause(self, failure: EndpointError, attempt: int, spent: float, chance: float) -> float | None:
         """Seconds to wait after the ``attempt``-th request (from 1) failed; None: give up."""
         if not failure.again or attempt >= self.attempts:
             return None

@@ -9,11 +9,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluation.llm.errors import CutOff, UnreadableAnswer
+from evaluation.llm.errors import TruncatedAnswerError, UnreadableAnswerError
 
 
 def assemble(content: bytes) -> dict[str, Any]:
-    """A chat completion from server-sent events. Raises CutOff if the end is missing, UnreadableAnswer."""
+    """A chat completion from server-sent events. Raises TruncatedAnswerError if the end is missing,
+    UnreadableAnswerError."""
     text: list[str] = []
     calls: dict[int, dict[str, Any]] = {}
     completion: dict[str, Any] = {}
@@ -28,7 +29,7 @@ def assemble(content: bytes) -> dict[str, Any]:
         except (ValueError, RecursionError):
             chunk = None
         if not isinstance(chunk, Mapping):
-            raise UnreadableAnswer("A piece of the streamed answer is not a JSON object.")
+            raise UnreadableAnswerError("A piece of the streamed answer is not a JSON object.")
         completion |= {key: chunk[key] for key in ("id", "created", "model", "usage", "error") if chunk.get(key)}
         for choice in _list(chunk.get("choices"))[:1]:
             delta = _mapping(_mapping(choice).get("delta"))
@@ -38,7 +39,7 @@ def assemble(content: bytes) -> dict[str, Any]:
                 _add(calls, _mapping(call))
             finish_reason = _mapping(choice).get("finish_reason") or finish_reason
     if not ended and not finish_reason and "error" not in completion:
-        raise CutOff("The stream ended before the answer did.")
+        raise TruncatedAnswerError("The stream ended before the answer did.")
     message: dict[str, Any] = {"role": "assistant", "content": "".join(text)}
     if calls:
         message["tool_calls"] = [calls[place] for place in sorted(calls)]

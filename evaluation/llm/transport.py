@@ -16,17 +16,17 @@ import openai
 
 from evaluation.llm.endpoint import Endpoint
 from evaluation.llm.errors import (
-    ContextTooLong,
-    CutOff,
-    EndpointFailed,
-    KeyRefused,
-    QuotaSpent,
-    RateLimited,
-    RequestRefused,
-    ServerFailed,
-    TimedOut,
-    Unreachable,
-    UnreadableAnswer,
+    ContextTooLongError,
+    EndpointError,
+    EndpointTimeoutError,
+    EndpointUnreachableError,
+    KeyRejectedError,
+    QuotaExceededError,
+    RateLimitError,
+    RequestRejectedError,
+    ServerError,
+    TruncatedAnswerError,
+    UnreadableAnswerError,
 )
 from evaluation.llm.retry import retry_after
 from evaluation.llm.streaming import assemble
@@ -44,14 +44,14 @@ _lock = threading.Lock()
 
 
 def send(endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parsed answer. Raises EndpointFailed; its text holds no key and its context no request."""
+    """The parsed answer. Raises EndpointError; its text holds no key and its context no request."""
     key = endpoint.key()
     client = _client(endpoint.address(), key)
-    failure: EndpointFailed
+    failure: EndpointError
     with _slot(endpoint):
         try:
             return _post(client, endpoint, body)
-        except EndpointFailed as failed:
+        except EndpointError as failed:
             failure = failed
         except openai.APITimeoutError:
             failure = _timed_out(endpoint)
@@ -60,11 +60,11 @@ def send(endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]:
         except openai.APIConnectionError as error:
             failure = _no_connection(endpoint, error)
         except httpx2.HTTPError:
-            failure = CutOff(f"{endpoint.name} broke off in the middle of its answer.")
+            failure = TruncatedAnswerError(f"{endpoint.name} broke off in the middle of its answer.")
         except openai.APIStatusError as error:
             failure = _by_status(endpoint, error, key)
         except (openai.OpenAIError, httpx2.InvalidURL) as error:
-            failure = RequestRefused(f"{endpoint.name} could not be asked: {type(error).__name__}.")
+            failure = RequestRejectedError(f"{endpoint.name} could not be asked: {type(error).__name__}.")
     raise failure  # outside of the handlers: their exceptions carry the request with its key
 
 
@@ -79,15 +79,15 @@ def _post(client: openai.OpenAI, endpoint: Endpoint, body: Mapping[str, Any]) ->
         for chunk in response.iter_bytes():
             content += chunk
             if len(content) > MAX_ANSWER_BYTES:
-                raise UnreadableAnswer(f"{endpoint.name} answered with more than {MAX_ANSWER_BYTES // 2**20} MB.")
+                raise UnreadableAnswerError(f"{endpoint.name} answered with more than {MAX_ANSWER_BYTES // 2**20} MB.")
             if time.monotonic() > deadline:
                 raise _timed_out(endpoint)
         streamed = response.headers.get("content-type", "").startswith("text/event-stream")
     answer = assemble(bytes(content)) if streamed else _parsed(content)
     if not isinstance(answer, dict):
-        raise UnreadableAnswer(f"{endpoint.name} answered with something that is not a JSON object.")
+        raise UnreadableAnswerError(f"{endpoint.name} answered with something that is not a JSON object.")
     if answer.get("error") and not answer.get("choices"):  # some gateways pass a failure on with status 200
-        raise ServerFailed(f"{endpoint.name} answered with an error{_said(answer['error'], endpoint.key())}")
+        raise ServerError(f"{endpoint.name} answered with an error{_said(answer['error'], endpoint.key())}")
     return answer
 
 
@@ -125,35 +125,35 @@ def _slot(endpoint: Endpoint) -> threading.BoundedSemaphore:
         return _slots.setdefault(identity, threading.BoundedSemaphore(limit))
 
 
-def _timed_out(endpoint: Endpoint) -> TimedOut:
-    return TimedOut(f"{endpoint.name} did not answer within {endpoint.limits.timeout_seconds:g} seconds.")
+def _timed_out(endpoint: Endpoint) -> EndpointTimeoutError:
+    return EndpointTimeoutError(f"{endpoint.name} did not answer within {endpoint.limits.timeout_seconds:g} seconds.")
 
 
-def _no_connection(endpoint: Endpoint, error: openai.APIConnectionError) -> EndpointFailed:
+def _no_connection(endpoint: Endpoint, error: openai.APIConnectionError) -> EndpointError:
     if isinstance(error.__cause__, (httpx2.ConnectError, httpx2.UnsupportedProtocol)):
-        return Unreachable(f"{endpoint.name} cannot be reached at {_bare(endpoint.base_url)}.")
-    return CutOff(f"{endpoint.name} closed the connection without an answer.")
+        return EndpointUnreachableError(f"{endpoint.name} cannot be reached at {_bare(endpoint.base_url)}.")
+    return TruncatedAnswerError(f"{endpoint.name} closed the connection without an answer.")
 
 
-def _by_status(endpoint: Endpoint, error: openai.APIStatusError, key: str) -> EndpointFailed:
+def _by_status(endpoint: Endpoint, error: openai.APIStatusError, key: str) -> EndpointError:
     status = error.status_code
     said = _said(error.body, key)
     code = str(error.code or "")
     if status == 429 and code == "insufficient_quota":
-        return QuotaSpent(f"The account at {endpoint.name} has no quota left.")
+        return QuotaExceededError(f"The account at {endpoint.name} has no quota left.")
     if status == 429:
-        return RateLimited(
+        return RateLimitError(
             f"{endpoint.name} limits the rate of requests.", retry_after=retry_after(error.response.headers)
         )
     if status in (401, 403):
         variable = f" in {endpoint.key_env}" if endpoint.key_env else ""
-        return KeyRefused(f"{endpoint.name} refused the key{variable} (status {status}).")
+        return KeyRejectedError(f"{endpoint.name} refused the key{variable} (status {status}).")
     if status in (408, 409, 425) or status >= 500:
         wait = retry_after(error.response.headers)
-        return ServerFailed(f"{endpoint.name} failed with status {status}{said}", retry_after=wait)
+        return ServerError(f"{endpoint.name} failed with status {status}{said}", retry_after=wait)
     if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(said):
-        return ContextTooLong(f"The conversation is longer than {endpoint.model} can read{said}")
-    return RequestRefused(f"{endpoint.name} refused the request with status {status}{said}")
+        return ContextTooLongError(f"The conversation is longer than {endpoint.model} can read{said}")
+    return RequestRejectedError(f"{endpoint.name} refused the request with status {status}{said}")
 
 
 def _said(body: object, key: str) -> str:

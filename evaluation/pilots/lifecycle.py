@@ -28,7 +28,7 @@ LIMITS: dict[str, float] = {"turns": MAX_TURNS, "turn_seconds": 2400, "tool_call
 """Of one session; 0: no limit. ``tool_calls`` are of one turn; ``cost`` is in US dollars."""
 
 
-class PilotRefused(Exception):
+class PilotError(Exception):
     """The pilot cannot start. ``field`` says which choice is at fault."""
 
     def __init__(self, field: str, message: str) -> None:
@@ -53,10 +53,10 @@ def start_pilot(
     """Freeze what is to be run, and send the first sessions to the workers.
 
     Each task is frozen as its newest Revision, each persona likewise. What a chosen task depends on
-    runs too, before it and over the same workspace. Raises PilotRefused.
+    runs too, before it and over the same workspace. Raises PilotError.
     """
     if not 1 <= runs <= MAX_RUNS:
-        raise PilotRefused("runs", f"Choose between 1 and {MAX_RUNS} runs.")
+        raise PilotError("runs", f"Choose between 1 and {MAX_RUNS} runs.")
     chosen_limits = _limits(limits or {})
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     chosen = _choose(benchmark, persona, tasks)
@@ -213,7 +213,7 @@ def _choose(
     if persona:
         personas = [row for row in personas if row.user_id == persona]
         if not personas:
-            raise PilotRefused("persona", f"There is no persona “{persona}” in this benchmark.")
+            raise PilotError("persona", f"There is no persona “{persona}” in this benchmark.")
     wanted = list(dict.fromkeys(names))
     found: set[str] = set()
     chosen: list[tuple[Persona, list[tuple[Task, Revision]]]] = []
@@ -228,9 +228,9 @@ def _choose(
         if rows := [(task, frozen[task.pk]) for task in placed if task.task_id in needed]:
             chosen.append((row, rows))
     if missing := [name for name in wanted if name not in found]:
-        raise PilotRefused("tasks", f"No episode here has the task “{missing[0]}”.")
+        raise PilotError("tasks", f"No episode here has the task “{missing[0]}”.")
     if not chosen:
-        raise PilotRefused("tasks", "There are no tasks to run. The episode is empty.")
+        raise PilotError("tasks", "There are no tasks to run. The episode is empty.")
     return chosen
 
 
@@ -240,7 +240,7 @@ def newest_revisions(tasks: Sequence[Task]) -> dict[int, Revision]:
     newest = {row.task_id: row for row in rows}
     for task in tasks:
         if task.pk not in newest:
-            raise PilotRefused("tasks", f"“{task.task_id}” has never been saved.")
+            raise PilotError("tasks", f"“{task.task_id}” has never been saved.")
     return newest
 
 
@@ -258,12 +258,12 @@ def with_dependencies(names: Iterable[str], specs: Mapping[str, TaskSpec]) -> se
 def _limits(given: Mapping[str, float]) -> dict[str, float]:
     for name, value in given.items():
         if name not in LIMITS:
-            raise PilotRefused("limits", f"There is no limit “{name}”; there are {', '.join(LIMITS)}.")
+            raise PilotError("limits", f"There is no limit “{name}”; there are {', '.join(LIMITS)}.")
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
-            raise PilotRefused("limits", f"The limit “{name}” is not a number from 0 up.")
+            raise PilotError("limits", f"The limit “{name}” is not a number from 0 up.")
     limits = LIMITS | dict(given)
     if not 1 <= limits["turns"] <= MAX_TURNS:
-        raise PilotRefused("limits", f"A session can have between 1 and {MAX_TURNS} turns.")
+        raise PilotError("limits", f"A session can have between 1 and {MAX_TURNS} turns.")
     return limits
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evaluation.agents import AgentLimits, AgentSetup, make_agent
 from evaluation.call_records import CallRecord
-from evaluation.llm import Door, Endpoint
+from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import Session
 from evaluation.protocol.participants import Agent
 from studio.domain.persona import PersonaSpec
@@ -27,7 +27,7 @@ def agent_of(
     endpoint = session.run.pilot.agent
     state = session.turns.order_by("-number").values_list("agent_state", flat=True).first()
     setup = AgentSetup(
-        door=Door(Endpoint.of(endpoint), recorder=record.recorder(endpoint, "agent", turn)),
+        door=ModelClient(Endpoint.of(endpoint), recorder=record.recorder(endpoint, "agent", turn)),
         workspace=folder,
         tools=tuple(name for name in persona.tools if not task.tools or name in task.tools),
         limits=agent_limits(session.run.pilot.limits),

@@ -16,16 +16,16 @@ from django.utils import timezone
 from evaluation.call_records import CallRecord, session_record
 from evaluation.grading.judges import ModelChecklistJudge, ModelIntentJudge
 from evaluation.grading.session import grade_session
-from evaluation.leases.sessions import LostClaim, State, claim, held, hold, kept_alive, let_go
+from evaluation.leases.sessions import LeaseLostError, State, claim, held, hold, kept_alive, let_go
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.pilots.lifecycle import settle_pilot
 from evaluation.pilots.participants import agent_of
 from evaluation.pilots.queue import enqueue_due
 from evaluation.pilots.usage import usage_of
-from evaluation.protocol.participants import Agent, AgentReply, Outage, ToolRecord
+from evaluation.protocol.participants import Agent, AgentReply, InfrastructureError, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, begin, run_session
 from evaluation.protocol.trace import read_texts
-from evaluation.workspaces.snapshots import Manifest, MissingContent, folder_reader, rebuild, staged, take_snapshot
+from evaluation.workspaces.snapshots import Manifest, MissingContentError, folder_reader, rebuild, staged, take_snapshot
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
@@ -42,9 +42,9 @@ def work_on(session_id: int) -> bool:
     with kept_alive(session):
         try:
             _go_on(session)
-        except LostClaim:
+        except LeaseLostError:
             logger.info("Session %d was taken over or cancelled.", session.pk)
-        except (Outage, MissingContent) as outage:
+        except (InfrastructureError, MissingContentError) as outage:
             _record_outage(session, str(outage))
         except Exception as error:
             logger.exception("Session %d stopped by a defect of the studio.", session.pk)
@@ -109,7 +109,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
         )
         return False
     if not held(session).update(ended_at=now, covered=covered, attempts=1):
-        raise LostClaim
+        raise LeaseLostError
     return True
 
 

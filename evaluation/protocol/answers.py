@@ -21,24 +21,24 @@ _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 _STYLES: dict[str, Style] = {"clarify": "clarify", "options": "options"}
 
 
-class UnusableAnswer(ValueError):
+class UnusableAnswerError(ValueError):
     """The judge's answer cannot be used. The text says why; ask again."""
 
 
 def parse_answer(prompt: JudgePrompt, answer: str) -> tuple[Decision, ...]:
-    """The decisions of ``answer``, in the order asked. Raises UnusableAnswer."""
+    """The decisions of ``answer``, in the order asked. Raises UnusableAnswerError."""
     entries = _entries(document_in(answer))
     if len(entries) != prompt.count:
-        raise UnusableAnswer(f"{prompt.count} decisions were asked for, {len(entries)} came.")
+        raise UnusableAnswerError(f"{prompt.count} decisions were asked for, {len(entries)} came.")
     by_index: dict[int, Decision] = {}
     for position, entry in enumerate(entries, start=1):
         if not isinstance(entry, dict):
-            raise UnusableAnswer(f"Decision {position} is not an object.")
+            raise UnusableAnswerError(f"Decision {position} is not an object.")
         index = _index(entry.get("index"), position)
         if index not in prompt.indexes:
-            raise UnusableAnswer(f"Decision {position} is about index {index}, which was not asked for.")
+            raise UnusableAnswerError(f"Decision {position} is about index {index}, which was not asked for.")
         if index in by_index:
-            raise UnusableAnswer(f"Index {index} is decided twice.")
+            raise UnusableAnswerError(f"Index {index} is decided twice.")
         by_index[index] = _decision(prompt, entry, position)
     return tuple(by_index[index] for index in prompt.indexes)
 
@@ -56,7 +56,7 @@ def occurs(quote: str, evidence: str) -> bool:
 
 
 def document_in(answer: str) -> Any:
-    """The JSON in a model's answer: bare, in a code fence, or with words around it. Raises UnusableAnswer."""
+    """The JSON in a model's answer: bare, in a code fence, or with words around it. Raises UnusableAnswerError."""
     candidates = [answer.strip(), *(match.strip() for match in _FENCE.findall(answer))]
     for opening, closing in ("{}", "[]"):
         start, end = answer.find(opening), answer.rfind(closing)
@@ -69,13 +69,13 @@ def document_in(answer: str) -> Any:
             continue
         if isinstance(document, (dict, list)):
             return document
-    raise UnusableAnswer("The answer is not JSON." if answer.strip() else "The answer is empty.")
+    raise UnusableAnswerError("The answer is not JSON." if answer.strip() else "The answer is empty.")
 
 
 def _entries(document: Any) -> list[Any]:
     entries = document.get("decisions") if isinstance(document, dict) else document
     if not isinstance(entries, list):
-        raise UnusableAnswer('The answer has no list "decisions".')
+        raise UnusableAnswerError('The answer has no list "decisions".')
     return entries
 
 
@@ -84,21 +84,21 @@ def _index(value: Any, position: int) -> int:
         return int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    raise UnusableAnswer(f"Decision {position} has no whole number as index.")
+    raise UnusableAnswerError(f"Decision {position} has no whole number as index.")
 
 
 def _decision(prompt: JudgePrompt, entry: dict[str, Any], position: int) -> Decision:
     word = entry.get("decision")
     said = ("YES" if word else "NO") if isinstance(word, bool) else _text(word).strip().upper()
     if said not in ("YES", "NO"):
-        raise UnusableAnswer(f"Decision {position} is neither YES nor NO.")
+        raise UnusableAnswerError(f"Decision {position} is neither YES nor NO.")
     yes = said == "YES"
     quote, reason = _text(entry.get("quote")), _text(entry.get("reason"))
     style: Style | None = None
     if prompt.purpose == "follow_up" and yes:
         style = _STYLES.get(_text(entry.get("style")).strip().lower())
         if style is None:
-            raise UnusableAnswer(f'Decision {position} is YES without a style: "Clarify" or "Options".')
+            raise UnusableAnswerError(f'Decision {position} is YES without a style: "Clarify" or "Options".')
     return Decision(yes, quote[:MAX_QUOTE], reason[:MAX_QUOTE], occurs(quote, prompt.evidence), style)
 
 

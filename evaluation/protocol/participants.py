@@ -79,7 +79,7 @@ class Agent(Protocol):
     """The system under test."""
 
     def reply(self, message: str) -> AgentReply:
-        """Take one turn. Raises AgentFailed (its fault) or Outage (ours)."""
+        """Take one turn. Raises AgentError (its fault) or InfrastructureError (ours)."""
         ...
 
 
@@ -87,17 +87,17 @@ class IntentJudge(Protocol):
     """The user's side of a turn: what was satisfied, what was asked for (PIBENCH.md, section 2)."""
 
     def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> Sequence[Decision]:
-        """One decision for each intent, in their order. Raises Outage."""
+        """One decision for each intent, in their order. Raises InfrastructureError."""
         ...
 
     def asked_for(self, reply: str, intents: Sequence[OpenIntent]) -> Sequence[Decision]:
-        """Likewise, for a targeted question or proposal. Raises Outage."""
+        """Likewise, for a targeted question or proposal. Raises InfrastructureError."""
         ...
 
 
-class AgentFailed(Exception):
+class AgentError(Exception):
     """The agent could not finish its turn, and it is the agent's own failure. The text says why."""
 
 
-class Outage(Exception):
+class InfrastructureError(Exception):
     """Something of ours failed: an endpoint, a judge's answer, the sandbox. Never counted against the agent."""

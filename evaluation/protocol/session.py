@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from evaluation.protocol.participants import Agent, AgentFailed, AgentReply, Decision, IntentJudge, OpenIntent
+from evaluation.protocol.participants import Agent, AgentError, AgentReply, Decision, IntentJudge, OpenIntent
 
 Status = Literal["open", "completed", "inferred", "provided"]
 Ending = Literal["settled", "turn_limit", "failed"]
@@ -83,7 +83,8 @@ def take_turn(
     *,
     max_turns: int = MAX_TURNS,
 ) -> tuple[TurnTaken, Progress]:
-    """One turn, and how the session stands after it. Raises AgentFailed, and Outage, after which nothing has changed.
+    """One turn, and how the session stands after it. Raises AgentError, and InfrastructureError, after which nothing
+    has changed.
 
     ``read_files`` gives the texts of the task's ``files_read`` as they are after the agent's reply.
     """
@@ -142,7 +143,7 @@ def run_session(
     while progress.ending is None:
         try:
             taken, progress = take_turn(progress, agent, judge, read_files, max_turns=max_turns)
-        except AgentFailed as failure:
+        except AgentError as failure:
             return replace(progress, message="", ending="failed", reason=str(failure))
         store(taken, progress)
     return progress

@@ -9,7 +9,7 @@ from typing import Literal
 from evaluation.models import Rehearsal
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
 from studio.drafts.load import load_task
-from studio.drafts.validate import DraftRefused, StaleDraft
+from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import Task, User
 from studio.tasks.save import save_task
 
@@ -19,7 +19,7 @@ MOST_CHARACTERS = 2_000
 TRIES = 4
 
 
-class WordsRefused(Exception):
+class ExtractError(Exception):
     """The words were not added; the text says why. They are still the person's."""
 
 
@@ -34,13 +34,13 @@ class Harvest:
 def keep_words(rehearsal: Rehearsal, kind: Kind, words: str, *, by: User) -> Harvest:
     """Add ``words`` to the task's draft as it is now, whatever others saved since; the rehearsal's own revision stays.
 
-    Raises WordsRefused.
+    Raises ExtractError.
     """
     words = " ".join(words.split())
     if not words:
-        raise WordsRefused("Select or write some text first.")
+        raise ExtractError("Select or write some text first.")
     if len(words) > MOST_CHARACTERS:
-        raise WordsRefused(
+        raise ExtractError(
             f"This has {len(words):,} characters; the limit is {MOST_CHARACTERS:,}. Extract only the part that matters."
         )
     for _ in range(TRIES):  # it adds at the end, so a draft that has just been saved is no reason to trouble anyone
@@ -48,19 +48,19 @@ def keep_words(rehearsal: Rehearsal, kind: Kind, words: str, *, by: User) -> Har
         spec = _with(load_task(task), kind, words)
         try:
             revision = save_task(task.pk, spec, by=by, note=NOTE, base_version=task.version)
-        except StaleDraft:
+        except StaleDraftError:
             continue
-        except DraftRefused as refusal:
-            raise WordsRefused(str(refusal)) from None
+        except DraftError as refusal:
+            raise ExtractError(str(refusal)) from None
         return Harvest(kind, len(spec.intents if kind == "intent" else spec.checklist), revision.number)
-    raise WordsRefused("Someone else is saving this task right now. Your text is still here. Try again.")
+    raise ExtractError("Someone else is saving this task right now. Your text is still here. Try again.")
 
 
 def _with(spec: TaskSpec, kind: Kind, words: str) -> TaskSpec:
     there = [one.content for one in spec.intents] if kind == "intent" else [one.criterion for one in spec.checklist]
     for number, text in enumerate(there, 1):
         if " ".join(text.split()) == words:
-            raise WordsRefused(f"{'Intent' if kind == 'intent' else 'Item'} {number} of the draft already says this.")
+            raise ExtractError(f"{'Intent' if kind == 'intent' else 'Item'} {number} of the draft already says this.")
     uid = str(uuid.uuid4())
     if kind == "intent":
         return spec.model_copy(update={"intents": (*spec.intents, HiddenIntent(uid=uid, content=words))})

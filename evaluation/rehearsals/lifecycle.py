@@ -15,7 +15,7 @@ from django.db import transaction
 
 from evaluation.agents.react import MAX_REPLY
 from evaluation.models import ModelEndpoint, Rehearsal
-from evaluation.pilots.lifecycle import PilotRefused, newest_revisions, with_dependencies
+from evaluation.pilots.lifecycle import PilotError, newest_revisions, with_dependencies
 from evaluation.protocol.participants import AgentReply
 from evaluation.protocol.trace import read_texts
 from evaluation.rehearsals.turns import Choice, Hand, decided_by_hand, reply_document, restored, turn_document
@@ -35,7 +35,7 @@ MAX_MESSAGE = 20_000
 MOVED_ON = "The rehearsal has moved on in another window. Your text is kept below."
 
 
-class RehearsalRefused(Exception):
+class RehearsalError(Exception):
     """It cannot be done like this. ``field`` says which input is at fault; "" is the rehearsal itself."""
 
     def __init__(self, field: str, message: str) -> None:
@@ -50,24 +50,24 @@ def start_rehearsal(
     """Freeze the draft as its newest Revision, and lay out its workspace. In the user's seat the agent begins at once.
 
     The files of tasks it depends on are there as those tasks begin: nobody has worked on them. Raises
-    RehearsalRefused.
+    RehearsalError.
     """
     if seat not in Seat.values:
-        raise RehearsalRefused("seat", "Choose a role.")
+        raise RehearsalError("seat", "Choose a role.")
     if seat == Seat.AGENT and judge is None:
-        raise RehearsalRefused("judge", "Choose who marks intents as met while you answer.")
+        raise RehearsalError("judge", "Choose who marks intents as met while you answer.")
     if seat == Seat.USER and agent is None:
-        raise RehearsalRefused("agent", "Choose who answers you.")
+        raise RehearsalError("agent", "Choose who answers you.")
     persona = task.episode.persona
     placed = list(task.episode.tasks.exclude(position=None).order_by("position"))
     try:
         frozen = newest_revisions([task, *placed])
-    except PilotRefused as refusal:
-        raise RehearsalRefused("", refusal.message) from None
+    except PilotError as refusal:
+        raise RehearsalError("", refusal.message) from None
     spec = TaskSpec.model_validate(frozen[task.pk].spec)
     message = opening_message(spec)
     if not message.strip():
-        raise RehearsalRefused("", "The task has no request yet. Write one and save it first.")
+        raise RehearsalError("", "The task has no request yet. Write one and save it first.")
     persona_revision = persona.revisions.order_by("-number").first()
     assert persona_revision is not None
     person = PersonaSpec.model_validate(persona_revision.spec)
@@ -96,13 +96,13 @@ def start_rehearsal(
 
 def answer(pk: int, text: str, *, turn: int | None = None) -> None:
     """In the assistant's seat: this is the reply; the judge settles what it can. ``turn`` is the one it was written
-    for. Raises RehearsalRefused."""
+    for. Raises RehearsalError."""
     text = storable(text.replace("\r\n", "\n"))
     with _taken(pk, Seat.AGENT, State.YOURS, State.STOPPED, turn=turn) as row:
         if not text.strip():
-            raise RehearsalRefused("text", "Write the assistant's reply.")
+            raise RehearsalError("text", "Write the assistant's reply.")
         if len(text) > MAX_REPLY:
-            raise RehearsalRefused("text", f"This has {len(text):,} characters; a reply has at most {MAX_REPLY:,}.")
+            raise RehearsalError("text", f"This has {len(text):,} characters; a reply has at most {MAX_REPLY:,}.")
         row.under_way = {"reply": reply_document(AgentReply(text))}
         row.save(update_fields=["under_way", "touched_at"])
         send_off(row)
@@ -115,12 +115,12 @@ def decide(
 
     What is not chosen was neither met nor asked for. Without ``words`` the user says what the rules of a session
     have them say: the intents asked for, else the first open one. ``turn`` is the one it was decided for. Raises
-    RehearsalRefused.
+    RehearsalError.
     """
     words = storable(words.replace("\r\n", "\n")).strip()
     with _taken(pk, Seat.USER, State.YOURS, turn=turn) as row:
         if len(words) > MAX_MESSAGE:
-            raise RehearsalRefused("words", f"This has {len(words):,} characters; write at most {MAX_MESSAGE:,}.")
+            raise RehearsalError("words", f"This has {len(words):,} characters; write at most {MAX_MESSAGE:,}.")
         task = TaskSpec.model_validate(row.revision.spec)
         reply = row.under_way["reply"]
         files = read_texts(task.files_read, reader(row.manifest))
@@ -146,7 +146,7 @@ def propose_again(pk: int) -> None:
     """In the user's seat: the judge is asked once more about the reply that is there."""
     with _taken(pk, Seat.USER, State.YOURS) as row:
         if row.judge_id is None:
-            raise RehearsalRefused("", "This rehearsal has no judge. Mark the intents yourself.")
+            raise RehearsalError("", "This rehearsal has no judge. Mark the intents yourself.")
         send_off(row)
 
 
@@ -155,7 +155,7 @@ def try_again(pk: int, words: str = "") -> None:
     words = storable(words.replace("\r\n", "\n")).strip()
     with _taken(pk, Seat.USER, State.STOPPED) as row:
         if len(words) > MAX_MESSAGE:
-            raise RehearsalRefused("words", f"This has {len(words):,} characters; write at most {MAX_MESSAGE:,}.")
+            raise RehearsalError("words", f"This has {len(words):,} characters; write at most {MAX_MESSAGE:,}.")
         if words and row.turns:  # the first message is the task's own
             row.message = words
             row.save(update_fields=["message", "touched_at"])
@@ -174,26 +174,26 @@ def delete_rehearsal(pk: int) -> None:
 
 
 def validate_size(path: str, size: int, *, field: str) -> None:
-    """Raises RehearsalRefused for a file that is too large for a workspace."""
+    """Raises RehearsalError for a file that is too large for a workspace."""
     if size > LARGEST_FILE:
-        raise RehearsalRefused(field, f"“{path}” is larger than {LARGEST_FILE:,} bytes; use a shorter one.")
+        raise RehearsalError(field, f"“{path}” is larger than {LARGEST_FILE:,} bytes; use a shorter one.")
 
 
 def write_file(pk: int, path: str, content: bytes) -> str:
-    """In the assistant's seat: a file of the workspace as it is from now on; its path. Raises RehearsalRefused."""
+    """In the assistant's seat: a file of the workspace as it is from now on; its path. Raises RehearsalError."""
     path = storable(path).strip()
     try:
         name = str(safe_path(path))
     except ValueError:
-        raise RehearsalRefused("path", "Give the file a name inside the workspace, such as notes/summary.md.") from None
+        raise RehearsalError("path", "Give the file a name inside the workspace, such as notes/summary.md.") from None
     if len(name) > 500:
-        raise RehearsalRefused("path", "This name is too long: at most 500 characters.")
+        raise RehearsalError("path", "This name is too long: at most 500 characters.")
     validate_size(name, len(content), field="content")
     with _taken(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
         if name not in row.manifest and len(row.manifest) >= MAX_FILES:
-            raise RehearsalRefused("path", f"The workspace holds {MAX_FILES:,} files already.")
+            raise RehearsalError("path", f"The workspace holds {MAX_FILES:,} files already.")
         if clash := next((other for other in row.manifest if _in_the_way(name, other)), None):
-            raise RehearsalRefused(
+            raise RehearsalError(
                 "path", (f"“{clash}” conflicts with this name: a name can be a file or a folder, not both.")
             )
         Blob.objects.keep([content])
@@ -205,7 +205,7 @@ def write_file(pk: int, path: str, content: bytes) -> str:
 def remove_file(pk: int, path: str) -> None:
     with _taken(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
         if path not in row.manifest:
-            raise RehearsalRefused("path", "The workspace no longer has this file.")
+            raise RehearsalError("path", "The workspace no longer has this file.")
         row.manifest = {other: sha for other, sha in row.manifest.items() if other != path}
         row.save(update_fields=["manifest", "touched_at"])
 
@@ -216,7 +216,7 @@ def _in_the_way(name: str, other: str) -> bool:
 
 @contextmanager
 def _taken(pk: int, seat: str | None, *states: str, turn: int | None = None) -> Iterator[Rehearsal]:
-    """The row, locked, if that seat may act now. Raises RehearsalRefused."""
+    """The row, locked, if that seat may act now. Raises RehearsalError."""
     with transaction.atomic():
         row = (
             Rehearsal.objects.select_for_update(of=("self",))
@@ -224,13 +224,13 @@ def _taken(pk: int, seat: str | None, *states: str, turn: int | None = None) -> 
             .get(pk=pk)
         )
         if seat is not None and row.seat != seat:
-            raise RehearsalRefused("", "This is only possible in the other role.")
+            raise RehearsalError("", "This is only possible in the other role.")
         if turn is not None and turn != len(row.turns) + 1 and row.state in states:
-            raise RehearsalRefused("", MOVED_ON)
+            raise RehearsalError("", MOVED_ON)
         if row.state not in states:
             row_says = {
                 State.WORKING: "A model is working. Wait for it, or cancel.",
                 State.FINISHED: "This rehearsal is over. Start another.",
             }
-            raise RehearsalRefused("", row_says.get(State(row.state), MOVED_ON))
+            raise RehearsalError("", row_says.get(State(row.state), MOVED_ON))
         yield row

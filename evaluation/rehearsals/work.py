@@ -22,17 +22,17 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluation.agents import AgentSetup, make_agent
-from evaluation.call_records import CallRecord, OwnerGone, rehearsal_record
+from evaluation.call_records import CallRecord, RecordOwnerGoneError, rehearsal_record
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.leases.heartbeat import heartbeat, lease_end
-from evaluation.llm import Door, Endpoint
+from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import Rehearsal
 from evaluation.pilots.participants import agent_limits
-from evaluation.protocol.participants import AgentFailed, IntentJudge, Outage
+from evaluation.protocol.participants import AgentError, InfrastructureError, IntentJudge
 from evaluation.protocol.session import Progress, TurnTaken, settle
 from evaluation.protocol.trace import read_texts
 from evaluation.rehearsals.turns import progress_of, reply_document, reply_of, settlings, stored, turn_document
-from evaluation.workspaces.snapshots import MissingContent, kept, reader, rebuild
+from evaluation.workspaces.snapshots import MissingContentError, kept, reader, rebuild
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -42,7 +42,7 @@ State = Rehearsal.State
 DIED = "The studio stopped while the model was working. Nothing is lost. Try again."
 
 
-class LostClaim(Exception):
+class RehearsalLeaseLostError(Exception):
     """The person stopped waiting, or another process took over. Write nothing more."""
 
 
@@ -81,9 +81,9 @@ def work_on(pk: int) -> None:
     with _kept_alive(token):
         try:
             _work(rehearsal)
-        except (LostClaim, OwnerGone):
+        except (RehearsalLeaseLostError, RecordOwnerGoneError):
             logger.info("Nobody waits for rehearsal %d any more.", pk)
-        except (Outage, MissingContent) as outage:
+        except (InfrastructureError, MissingContentError) as outage:
             _held(rehearsal).update(**_stopped(rehearsal, str(outage)))
         except Exception as error:
             logger.exception("Rehearsal %d stopped by a defect of the studio.", pk)
@@ -147,7 +147,7 @@ def _answer(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
         rebuild(rehearsal.manifest, folder)
         agent = make_agent(
             AgentSetup(
-                door=Door(
+                door=ModelClient(
                     Endpoint.of(rehearsal.agent), recorder=record.recorder(rehearsal.agent, "agent", lambda: number)
                 ),
                 workspace=folder,
@@ -159,7 +159,7 @@ def _answer(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
         try:
             reply = agent.reply(rehearsal.message)
             rehearsal.manifest = kept(folder, rehearsal.manifest)
-        except AgentFailed as failure:
+        except AgentError as failure:
             _write(rehearsal, state=State.FINISHED, reason=f"The assistant failed: {failure}", claimed_by="")
             return False
     rehearsal.under_way = {"reply": reply_document(reply, int((time.monotonic() - began) * 1000))}
@@ -184,7 +184,7 @@ def _held(rehearsal: Rehearsal) -> QuerySet[Rehearsal]:
 
 def _write(rehearsal: Rehearsal, **changes: Any) -> None:
     if not _held(rehearsal).update(touched_at=timezone.now(), **changes):
-        raise LostClaim
+        raise RehearsalLeaseLostError
 
 
 def _stopped(rehearsal: Rehearsal, reason: str) -> dict[str, Any]:

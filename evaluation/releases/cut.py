@@ -21,11 +21,11 @@ from studio.models import Benchmark, Blob, Event, Finding, Persona, SetAside, Ta
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 
 
-class ReleaseRefused(Exception):
+class ReleaseError(Exception):
     """The version's name is unusable or taken, or a reason is missing where one is needed. The text says which."""
 
 
-class ReleaseBlocked(Exception):
+class ReleaseBlockedError(Exception):
     """Something stands in the way that nobody accepted."""
 
     def __init__(self, blockers: Sequence[Blocker]) -> None:
@@ -37,19 +37,19 @@ class ReleaseBlocked(Exception):
 def cut_release(
     benchmark: Benchmark, version: str, *, by: User | None, accept: str = "", signature: str = ""
 ) -> Release:
-    """Freeze the benchmark as ``version``. Raises ReleaseRefused and ReleaseBlocked; then nothing has changed.
+    """Freeze the benchmark as ``version``. Raises ReleaseError and ReleaseBlockedError; then nothing has changed.
 
     ``accept`` is the reason for which ``by`` takes what blocks the release upon themselves; ``signature`` is the
     name that stands beside it where it is not ``by``'s.
     """
     if not VERSION.fullmatch(version):
-        raise ReleaseRefused(
+        raise ReleaseError(
             f"“{version}” is not a valid release version. Use up to 40 letters, "
             f"digits, dots, pluses and dashes, such as 1.0."
         )
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     if benchmark.releases.filter(version=version).exists():
-        raise ReleaseRefused(f"Release {version} already exists and cannot be changed. Choose the next version.")
+        raise ReleaseError(f"Release {version} already exists and cannot be changed. Choose the next version.")
     list(Task.objects.select_for_update().filter(episode__persona__benchmark=benchmark).order_by("pk"))
     personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
     run_graders(personas, wait=True)
@@ -59,11 +59,11 @@ def cut_release(
     files = episode_files(episodes)
     blockers = blockers_of(candidate, files)
     if blockers and not (accept.strip() and all(blocker.acceptable for blocker in blockers)):
-        raise ReleaseBlocked(blockers)
+        raise ReleaseBlockedError(blockers)
 
     name = signature or (str(by) if by else "")
     if blockers and not name:
-        raise ReleaseRefused("Say who waives the blockers; their name is recorded in the release.")
+        raise ReleaseError("Say who waives the blockers; their name is recorded in the release.")
     exceptions = [{"problem": b.to_json(), "reason": accept.strip(), "by": name} for b in blockers]
     manifest = _manifest(version, candidate, episodes, exceptions)
     archive = write_pack(manifest, files)

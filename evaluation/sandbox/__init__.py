@@ -2,11 +2,11 @@
 
 No network, no files but the system's (read-only) and a small folder in memory, an empty environment,
 an unprivileged user, and limits on time, memory, output, files and processes. Where the machine
-cannot give that, nothing runs: ``SandboxUnavailable`` says why.
+cannot give that, nothing runs: ``SandboxUnavailableError`` says why.
 """
 
-from evaluation.sandbox.chain import SandboxUnavailable
+from evaluation.sandbox.chain import SandboxUnavailableError
 from evaluation.sandbox.limits import Limits, Outcome
 from evaluation.sandbox.run import run_python, why_unavailable
 
-__all__ = ["Limits", "Outcome", "SandboxUnavailable", "run_python", "why_unavailable"]
+__all__ = ["Limits", "Outcome", "SandboxUnavailableError", "run_python", "why_unavailable"]

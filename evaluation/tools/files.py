@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import re2
 from pydantic import Field
 
-from evaluation.tools.tool import Arguments, Tool, ToolProblem
-from evaluation.tools.workspace import Workspace, WorkspaceProblem
+from evaluation.tools.tool import Arguments, Tool, ToolError
+from evaluation.tools.workspace import Workspace, WorkspaceError
 
 MAX_LINES = 2_000
 MAX_FOUND = 200
@@ -60,17 +60,17 @@ class Grep(Arguments):
 
 
 def workspace_tools(workspace: Workspace) -> list[Tool]:
-    """The tools over one workspace. They raise ToolProblem and nothing else."""
+    """The tools over one workspace. They raise ToolError and nothing else."""
 
     def tool(name: str, description: str, takes: type[Arguments], run: Callable[[Workspace, Any], str]) -> Tool:
         @wraps(run)
         def told(arguments: Any) -> str:
             try:
                 return run(workspace, arguments)
-            except WorkspaceProblem as problem:
-                raise ToolProblem(str(problem)) from None
+            except WorkspaceError as problem:
+                raise ToolError(str(problem)) from None
             except OSError as error:
-                raise ToolProblem(f"The file system refuses: {error.strerror}.") from None
+                raise ToolError(f"The file system refuses: {error.strerror}.") from None
 
         return Tool(name, description, takes, told)
 
@@ -94,7 +94,7 @@ def read_file(workspace: Workspace, given: ReadFile) -> str:
     if not lines:
         return "[the file is empty]"
     if given.offset > len(lines):
-        raise ToolProblem(f"{given.path} has {len(lines)} lines; there is no line {given.offset}.")
+        raise ToolError(f"{given.path} has {len(lines)} lines; there is no line {given.offset}.")
     last = given.offset - 1 + given.limit
     text = "".join(lines[given.offset - 1 : last])
     return text if last >= len(lines) else f"{text}[{len(lines) - last} more lines; go on with offset {last + 1}]"
@@ -110,13 +110,13 @@ def edit_file(workspace: Workspace, given: EditFile) -> str:
     text = _text(workspace, given.path)
     count = text.count(given.old_text)
     if count == 0:
-        raise ToolProblem(f"old_text does not occur in {given.path}; read the file and copy it exactly.")
+        raise ToolError(f"old_text does not occur in {given.path}; read the file and copy it exactly.")
     if count > 1 and not given.replace_all:
-        raise ToolProblem(
+        raise ToolError(
             f"old_text occurs {count} times in {given.path}; give more of its surroundings, or replace_all."
         )
     if len(text) + count * (len(given.new_text) - len(given.old_text)) > workspace.limits.file_bytes:
-        raise ToolProblem(f"A file may hold at most {workspace.limits.file_bytes // 2**20} MB.")
+        raise ToolError(f"A file may hold at most {workspace.limits.file_bytes // 2**20} MB.")
     workspace.write(given.path, _bytes(text.replace(given.old_text, given.new_text)))
     return f"Replaced {count} {'piece' if count == 1 else 'pieces'} of text in {given.path}."
 
@@ -147,7 +147,7 @@ def grep(workspace: Workspace, given: Grep) -> str:
         for path in paths:
             try:
                 text = _text(workspace, path)
-            except (WorkspaceProblem, ToolProblem):
+            except (WorkspaceError, ToolError):
                 if len(paths) == 1 and path == given.path:
                     raise
                 continue  # not text, or too large: nothing to find
@@ -165,14 +165,14 @@ def _text(workspace: Workspace, path: str) -> str:
             return content.decode("utf-8")
     except UnicodeDecodeError:
         pass
-    raise ToolProblem(f"{path} is not a text file ({len(content)} bytes).")
+    raise ToolError(f"{path} is not a text file ({len(content)} bytes).")
 
 
 def _bytes(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ToolProblem("The text holds half a character (an unpaired surrogate).") from None
+        raise ToolError("The text holds half a character (an unpaired surrogate).") from None
 
 
 def _listed(lines: Iterator[str], nothing: str) -> str:
@@ -195,9 +195,9 @@ def _pattern(text: str, ignore_case: bool) -> Any:
         return re2.compile(text, options)
     except re2.error as error:
         said = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
-        raise ToolProblem(f"The pattern is not a regular expression: {said}.") from None
+        raise ToolError(f"The pattern is not a regular expression: {said}.") from None
     except UnicodeEncodeError:
-        raise ToolProblem("The pattern holds half a character (an unpaired surrogate).") from None
+        raise ToolError("The pattern holds half a character (an unpaired surrogate).") from None
 
 
 def _glob(pattern: str) -> Callable[[str], bool]:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 
-class ToolProblem(Exception):
+class ToolError(Exception):
     """The tool cannot do what it was asked. The text is for the model: what is wrong, and what to do instead."""
 
 
@@ -25,7 +25,7 @@ class Tool:
     description: str
     takes: type[Arguments]
     run: Callable[[Any], str]
-    """Takes an instance of ``takes``. Raises ToolProblem."""
+    """Takes an instance of ``takes``. Raises ToolError."""
 
     @property
     def schema(self) -> dict[str, Any]:

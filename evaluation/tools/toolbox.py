@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from evaluation.protocol.participants import ToolRecord
 from evaluation.tools.apps import bound
 from evaluation.tools.files import workspace_tools
-from evaluation.tools.tool import Tool, ToolProblem
+from evaluation.tools.tool import Tool, ToolError
 from evaluation.tools.workspace import Workspace
 
 MAX_RESULT = 20_000
@@ -36,18 +36,18 @@ class Toolbox:
         try:
             given = _parsed(arguments)
             result, ok = self._run(name, given), True
-        except ToolProblem as problem:
+        except ToolError as problem:
             result = f"Error: {problem}"
         return ToolRecord(name, given, cut(result), ok, time.monotonic() - began)
 
     def _run(self, name: str, given: Mapping[str, Any]) -> str:
         tool = self._tools.get(name)
         if tool is None:
-            raise ToolProblem(f"There is no tool {name[:100]!r}. There are: {', '.join(self._tools)}.")
+            raise ToolError(f"There is no tool {name[:100]!r}. There are: {', '.join(self._tools)}.")
         try:
             arguments = tool.takes.model_validate(given)
         except ValidationError as error:
-            raise ToolProblem(_told(name, error)) from None
+            raise ToolError(_told(name, error)) from None
         return tool.run(arguments)
 
 
@@ -65,15 +65,15 @@ def cut(text: str, limit: int = MAX_RESULT) -> str:
 def _parsed(arguments: str) -> Mapping[str, Any]:
     """Arguments as written by a model; none at all is an empty object."""
     if len(arguments) > MAX_ARGUMENTS:
-        raise ToolProblem(f"The arguments are longer than {MAX_ARGUMENTS} characters.")
+        raise ToolError(f"The arguments are longer than {MAX_ARGUMENTS} characters.")
     if not arguments.strip():
         return {}
     try:
         given = json.loads(arguments)
     except (ValueError, RecursionError) as error:
-        raise ToolProblem(f"The arguments are not JSON ({error}). Write one JSON object.") from None
+        raise ToolError(f"The arguments are not JSON ({error}). Write one JSON object.") from None
     if not isinstance(given, dict):
-        raise ToolProblem("The arguments are not a JSON object.")
+        raise ToolError("The arguments are not a JSON object.")
     return given
 
 

@@ -18,7 +18,7 @@ MAX_NAME_BYTES = 255
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class WorkspaceProblem(Exception):
+class WorkspaceError(Exception):
     """A path or a content the workspace does not take. The text is for whoever asked for it."""
 
 
@@ -47,30 +47,30 @@ class Workspace:
         self._used: tuple[int, int] | None = None
 
     def read(self, path: str) -> bytes:
-        """The content of a file. Raises WorkspaceProblem."""
+        """The content of a file. Raises WorkspaceError."""
         parts = self._parts(path)
         with self._parent(parts, path) as folder, self._file(folder, parts, path, os.O_RDONLY) as file:
             size = os.fstat(file).st_size
             if size > self.limits.file_bytes:
-                raise WorkspaceProblem(f"{path} is too large to read ({size} bytes).")
+                raise WorkspaceError(f"{path} is too large to read ({size} bytes).")
             with os.fdopen(os.dup(file), "rb") as stream:
                 return stream.read(self.limits.file_bytes + 1)
 
     def write(self, path: str, content: bytes) -> None:
-        """Make or replace a file, with the folders it needs. Raises WorkspaceProblem."""
+        """Make or replace a file, with the folders it needs. Raises WorkspaceError."""
         parts = self._parts(path)
         if not parts:
-            raise WorkspaceProblem("Name a file, not the workspace itself.")
+            raise WorkspaceError("Name a file, not the workspace itself.")
         if len(content) > self.limits.file_bytes:
-            raise WorkspaceProblem(f"A file may hold at most {self.limits.file_bytes // 2**20} MB.")
+            raise WorkspaceError(f"A file may hold at most {self.limits.file_bytes // 2**20} MB.")
         files, total = self._count()
         with self._parent(parts, path, make=True) as folder:
             old = self._size(folder, parts[-1])
             files, total = files + (old is None), total + len(content) - (old or 0)
             if files > self.limits.files:
-                raise WorkspaceProblem(f"The workspace may hold at most {self.limits.files} files.")
+                raise WorkspaceError(f"The workspace may hold at most {self.limits.files} files.")
             if total > self.limits.total_bytes:
-                raise WorkspaceProblem(f"The workspace may hold at most {self.limits.total_bytes // 2**20} MB.")
+                raise WorkspaceError(f"The workspace may hold at most {self.limits.total_bytes // 2**20} MB.")
             with self._file(folder, parts, path, os.O_RDWR | os.O_CREAT) as file:
                 os.ftruncate(file, 0)
                 with os.fdopen(os.dup(file), "wb") as stream:
@@ -78,16 +78,16 @@ class Workspace:
         self._used = files, total
 
     def is_folder(self, path: str) -> bool:
-        """Raises WorkspaceProblem for a path that cannot be one."""
+        """Raises WorkspaceError for a path that cannot be one."""
         parts = self._parts(path)
         try:
             with self._parent((*parts, "."), path):
                 return True
-        except WorkspaceProblem:
+        except WorkspaceError:
             return False
 
     def entries(self, path: str = ".", *, deep: bool = False) -> Iterator[Entry]:
-        """What a folder holds, by name, folders' contents right behind them if ``deep``. Raises WorkspaceProblem."""
+        """What a folder holds, by name, folders' contents right behind them if ``deep``. Raises WorkspaceError."""
         parts = self._parts(path)
         with self._parent((*parts, "."), path) as folder:
             yield from self._list(folder, "/".join(parts), deep, len(parts))
@@ -114,17 +114,17 @@ class Workspace:
     def _parts(self, path: str) -> tuple[str, ...]:
         """The names of a relative path. ``.`` is the workspace."""
         if path.startswith(("/", "~")):
-            raise WorkspaceProblem(f"Paths are relative to the workspace: leave out the beginning of {path[:200]!r}.")
+            raise WorkspaceError(f"Paths are relative to the workspace: leave out the beginning of {path[:200]!r}.")
         parts = tuple(part for part in path.split("/") if part not in ("", "."))
         if ".." in parts:
-            raise WorkspaceProblem(f"{path[:200]!r} leads out of the workspace.")
+            raise WorkspaceError(f"{path[:200]!r} leads out of the workspace.")
         if len(parts) > MAX_DEPTH:
-            raise WorkspaceProblem(f"Folders go at most {MAX_DEPTH} deep.")
+            raise WorkspaceError(f"Folders go at most {MAX_DEPTH} deep.")
         for part in parts:
             if any(ord(character) < 32 or 0xD800 <= ord(character) <= 0xDFFF for character in part):
-                raise WorkspaceProblem("A name holds characters that no file name may have.")
+                raise WorkspaceError("A name holds characters that no file name may have.")
             if len(part.encode()) > MAX_NAME_BYTES:
-                raise WorkspaceProblem(f"A name may have at most {MAX_NAME_BYTES} bytes.")
+                raise WorkspaceError(f"A name may have at most {MAX_NAME_BYTES} bytes.")
         return parts
 
     @contextmanager
@@ -144,11 +144,11 @@ class Workspace:
             inner = os.open(part, _FOLDER, dir_fd=folder)
         except FileNotFoundError:
             if not make:
-                raise WorkspaceProblem(f"{path} does not exist.") from None
+                raise WorkspaceError(f"{path} does not exist.") from None
             os.mkdir(part, 0o755, dir_fd=folder)
             inner = os.open(part, _FOLDER, dir_fd=folder)
         except OSError:
-            raise WorkspaceProblem(f"{part} in {path} is not a folder.") from None
+            raise WorkspaceError(f"{part} in {path} is not a folder.") from None
         os.close(folder)
         return inner
 
@@ -156,19 +156,19 @@ class Workspace:
     def _file(self, folder: int, parts: tuple[str, ...], path: str, flags: int) -> Iterator[int]:
         """A regular file, opened without following a link or waiting for a pipe."""
         if not parts:
-            raise WorkspaceProblem("The workspace itself is a folder.")
+            raise WorkspaceError("The workspace itself is a folder.")
         try:
             file = os.open(parts[-1], flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644, dir_fd=folder)
         except FileNotFoundError:
-            raise WorkspaceProblem(f"{path} does not exist.") from None
+            raise WorkspaceError(f"{path} does not exist.") from None
         except IsADirectoryError:
-            raise WorkspaceProblem(f"{path} is a folder.") from None
+            raise WorkspaceError(f"{path} is a folder.") from None
         except OSError:
-            raise WorkspaceProblem(f"{path} is not a plain file.") from None
+            raise WorkspaceError(f"{path} is not a plain file.") from None
         try:
             mode = os.fstat(file).st_mode
             if not stat.S_ISREG(mode):
-                raise WorkspaceProblem(f"{path} is a folder." if stat.S_ISDIR(mode) else f"{path} is not a plain file.")
+                raise WorkspaceError(f"{path} is a folder." if stat.S_ISDIR(mode) else f"{path} is not a plain file.")
             yield file
         finally:
             os.close(file)

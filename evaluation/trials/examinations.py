@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from django.db import transaction
 
-from evaluation.sandbox import SandboxUnavailable
+from evaluation.sandbox import SandboxUnavailableError
 from evaluation.trials.script_examination import examine_script
 from studio.celery import app
 from studio.domain.graders import ANALYSIS, GraderReport
@@ -30,7 +30,7 @@ def examine_scripts(scripts: Iterable[str]) -> None:
     for sha256, content in Blob.objects.read(list(wanted)).items():
         try:
             report = _examine(sha256, content)
-        except SandboxUnavailable as problem:
+        except SandboxUnavailableError as problem:
             logger.warning("Grader scripts cannot be run: %s", problem)
             break
         _store(report)

@@ -23,7 +23,7 @@ MOST_CALLS = 500
 SESSIONS = 20
 
 
-class ExampleRefused(ValueError):
+class ExampleError(ValueError):
     """A history that cannot be used; the text says what is wrong with it."""
 
 
@@ -59,7 +59,7 @@ def choices_for(script: GraderScript, source: str, using: Sequence[Task], person
 
 
 def history_of(choice: str, text: str, source: str, using: Sequence[Task], person: User) -> ToolHistory:
-    """The calls of a choice. Raises ExampleRefused for one that is not there, or a ``text`` that holds no calls."""
+    """The calls of a choice. Raises ExampleError for one that is not there, or a ``text`` that holds no calls."""
     kind, _, key = choice.partition(":")
     number = int(key) if key.isdecimal() and len(key) < 12 else 0
     match kind:
@@ -82,24 +82,24 @@ def history_of(choice: str, text: str, source: str, using: Sequence[Task], perso
             generated = generate_histories(read_script(source))
             if 0 < number < len(generated):
                 return list(generated[number].calls)
-    raise ExampleRefused("Choose what to run the script on.")
+    raise ExampleError("Choose what to run the script on.")
 
 
 def read_example(text: str) -> list[dict[str, Any]]:
-    """Calls written as JSON. Raises ExampleRefused with the line where it goes wrong."""
+    """Calls written as JSON. Raises ExampleError with the line where it goes wrong."""
     if len(text) > LONGEST_EXAMPLE:
-        raise ExampleRefused(f"The example has {len(text):,} characters; at most {LONGEST_EXAMPLE:,} are read.")
+        raise ExampleError(f"The example has {len(text):,} characters; at most {LONGEST_EXAMPLE:,} are read.")
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ExampleRefused(f"Line {error.lineno} of the example is not valid JSON: {error.msg.lower()}.") from None
+        raise ExampleError(f"Line {error.lineno} of the example is not valid JSON: {error.msg.lower()}.") from None
     except (ValueError, RecursionError):
-        raise ExampleRefused("The example is not valid JSON.") from None
+        raise ExampleError("The example is not valid JSON.") from None
     if not isinstance(found, list) or len(found) > MOST_CALLS:
-        raise ExampleRefused(f"The example is a list of up to {MOST_CALLS} calls: [{{…}}, {{…}}].")
+        raise ExampleError(f"The example is a list of up to {MOST_CALLS} calls: [{{…}}, {{…}}].")
     for place, call in enumerate(found, 1):
         if not isinstance(call, dict) or not isinstance(call.get("tool_name"), str):
-            raise ExampleRefused(f'Call {place} needs a "tool_name", and may have "call" and "result".')
+            raise ExampleError(f'Call {place} needs a "tool_name", and may have "call" and "result".')
     return [{"tool_name": one["tool_name"], "call": one.get("call", {}), "result": one.get("result")} for one in found]
 
 

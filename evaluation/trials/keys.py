@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evaluation.grading.script import GraderBroken, grader_keys
-from evaluation.sandbox import SandboxUnavailable
+from evaluation.grading.script import GraderScriptError, grader_keys
+from evaluation.sandbox import SandboxUnavailableError
 from studio.findings.grader_keys import GraderKeys
 
 
@@ -13,5 +13,5 @@ def count_keys(script: bytes) -> GraderKeys:
         return GraderKeys(keys=grader_keys(script.decode("utf-8")))
     except UnicodeDecodeError:
         return GraderKeys(problem="The script is not UTF-8 text.")
-    except (GraderBroken, SandboxUnavailable) as problem:
+    except (GraderScriptError, SandboxUnavailableError) as problem:
         return GraderKeys(problem=str(problem))

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from evaluation.grading.script import GraderBroken, GraderTurn, grader_keys, run_grader
+from evaluation.grading.script import GraderScriptError, GraderTurn, grader_keys, run_grader
 from studio.domain.graders import GraderReport, History, generate_histories, read_script
 
 AT_FIRST, AT_ONCE = 2, 8
@@ -17,13 +17,13 @@ LINE = re.compile(r"\bin line (\d+)\b")
 
 
 def examine_script(source: str) -> GraderReport:
-    """What running the script shows. Raises SandboxUnavailable, and nothing else."""
+    """What running the script shows. Raises SandboxUnavailableError, and nothing else."""
     sha256 = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
     try:
         keys = grader_keys(source)
         histories = generate_histories(read_script(source))
         turns = _run(source, histories, keys)
-    except GraderBroken as broken:
+    except GraderScriptError as broken:
         return GraderReport(sha256=sha256, problem=str(broken), line=line_of(str(broken)), tried=1)
     tried = list(zip(histories, turns, strict=False))
     problem = next((turn.problem for turn in turns if turn.problem), "")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evaluation.grading.script import GraderBroken, ToolHistory, run_grader
+from evaluation.grading.script import GraderScriptError, ToolHistory, run_grader
 from evaluation.sandbox import Limits, run_python
 
 DRIVER = (Path(__file__).parent / "trial_driver.py").read_bytes()
@@ -42,7 +42,7 @@ class Trial:
 
 
 def try_script(source: str, history: ToolHistory) -> Trial:
-    """Run it on ``history`` and grade it as a turn would be. Raises SandboxUnavailable, and nothing else."""
+    """Run it on ``history`` and grade it as a turn would be. Raises SandboxUnavailableError, and nothing else."""
     mark = secrets.token_hex(16)
     wanted = json.dumps({"history": list(history), "mark": mark})
     files = {"main.py": DRIVER, "grader.py": source.encode("utf-8", "surrogatepass")}
@@ -63,7 +63,7 @@ def try_script(source: str, history: ToolHistory) -> Trial:
         return replace(ran, problem=_shown(str(said["error"])), frames=_frames(said.get("frames"), source))
     try:
         [turn] = run_grader(source, [history]).turns
-    except GraderBroken as broken:
+    except GraderScriptError as broken:
         return replace(ran, problem=str(broken))
     return replace(ran, values={} if turn.problem else turn.values, problem=turn.problem)
 

@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluation.assistance import decisions, requests
-from evaluation.assistance.assistant import HelpRefused, spent
+from evaluation.assistance.assistant import AssistanceError, spent
 from evaluation.assistance.kinds import Assignment
 from evaluation.assistance.presentation import SuggestionView, suggestions, view_of
 from evaluation.assistance.task_material import assign, assignment_of
@@ -25,8 +25,8 @@ from studio import access
 from studio.domain.task import TaskSpec
 from studio.forms.tasks import uid_of_row
 from studio.models import Task, TaskState
-from studio.tasks.transitions import PublishingRefused
-from studio.views.tasks.autosave import NotSettled, keep_posted, settle
+from studio.tasks.transitions import WorkflowError
+from studio.views.tasks.autosave import UnresolvedError, keep_posted, settle
 
 AFTERWARDS, NEWER = "HX-Trigger-After-Settle", "studio:newer"
 """Tells the page that the studio has a newer version than the one it is on top of; also a page that has drawn its
@@ -49,7 +49,7 @@ def ask(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpResponse:
         task.refresh_from_db(fields=["version", "state"])
         assignment, fresh = _again(request, task) or (_assignment(request, task), False)
         row = requests.ask(task, by=request.user, assignment=assignment, fresh=fresh)
-    except (HelpRefused, NotSettled) as refusal:
+    except (AssistanceError, UnresolvedError) as refusal:
         _tell_of_draft(request, task, before)
         answer = _refused(request, task, str(refusal))
     else:
@@ -82,9 +82,9 @@ def suggestion(request: SignedIn, pk: int) -> HttpResponse:
             over = action == "over"
             decisions.take(pk, by=request.user, rows=rows, texts=typed, over_changes=over)
         done = action != "dismiss"
-    except decisions.MovedOn as moved:
+    except decisions.ProposalOutdatedError as moved:
         refused = {"problem": str(moved), "conflict": (moved.row, moved.current), "typed": typed}
-    except (HelpRefused, PublishingRefused) as refusal:
+    except (AssistanceError, WorkflowError) as refusal:
         refused = {"problem": str(refusal), "typed": typed}
     row.task.refresh_from_db(fields=["version", "state"])
     _tell_of_draft(request, row.task, before)

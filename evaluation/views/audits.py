@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods
 
-from annotations.campaigns import CampaignRefused
+from annotations.campaigns import CampaignError
 from annotations.visibility import benchmarks_to_audit
 from evaluation.audits.campaigns import DEFAULT_SIZE, LARGEST, auditable_pilots, open_audit
 from evaluation.models import Pilot
@@ -106,7 +106,7 @@ def audit_new(request: SignedIn) -> HttpResponse:
                 name=said["name"],
                 auditors=said["auditors"],
             )
-        except CampaignRefused as exc:
+        except CampaignError as exc:
             form.add_error(exc.field if exc.field in form.fields else None, str(exc))
         else:
             return redirect(audit)

@@ -20,7 +20,7 @@ from evaluation.audits.campaigns import audits_of
 from evaluation.forms import PilotForm
 from evaluation.grading.script_versions import sessions_of_older_scripts
 from evaluation.models import Pilot
-from evaluation.pilots.lifecycle import PilotRefused, cancel_pilot, retry_pilot, start_pilot
+from evaluation.pilots.lifecycle import PilotError, cancel_pilot, retry_pilot, start_pilot
 from evaluation.pilots.matrix import matrix_of, standing_of
 from evaluation.results.pilot_report import pilot_report
 from evaluation.views import SignedIn
@@ -61,7 +61,7 @@ def pilot_new(request: SignedIn, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             pilot = start_pilot(benchmark, by=request.user, **form.chosen)
-        except PilotRefused as refused:
+        except PilotError as refused:
             form.refuse(refused.field, refused.message)
         else:
             return redirect(pilot)

@@ -17,8 +17,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 from evaluation.forms import RehearsalForm
 from evaluation.models import Rehearsal
 from evaluation.rehearsals import lifecycle
-from evaluation.rehearsals.extract import Kind, WordsRefused, keep_words
-from evaluation.rehearsals.lifecycle import RehearsalRefused
+from evaluation.rehearsals.extract import ExtractError, Kind, keep_words
+from evaluation.rehearsals.lifecycle import RehearsalError
 from evaluation.rehearsals.transcript import read_rehearsal, summary_of
 from evaluation.rehearsals.turns import CHOICES, Choice
 from evaluation.rehearsals.work import give_up_dead, stop_waiting
@@ -41,7 +41,7 @@ def rehearse(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpRespons
     if request.method == "POST" and form.is_valid():
         try:
             return redirect(lifecycle.start_rehearsal(task, by=request.user, **form.chosen))
-        except RehearsalRefused as refusal:
+        except RehearsalError as refusal:
             if refusal.field:
                 form.add_error(refusal.field, str(refusal))
             problem = "" if refusal.field else str(refusal)
@@ -90,7 +90,7 @@ def act(request: SignedIn, pk: int, action: str) -> HttpResponse:
         return redirect(f"{row.get_absolute_url()}#now")
     try:
         return do(request, row) or redirect(f"{row.get_absolute_url()}#now")
-    except RehearsalRefused as refusal:
+    except RehearsalError as refusal:
         row.refresh_from_db()
         return _page(request, row, status=422, errors={refusal.field or "rehearsal": str(refusal)}, typed=request.POST)
 
@@ -165,7 +165,7 @@ def _keep(request: SignedIn, row: Rehearsal) -> HttpResponse:
     place = request.POST.get("place", "")
     try:
         harvest = keep_words(row, kind, request.POST.get("words", ""), by=request.user)
-    except WordsRefused as refusal:
+    except ExtractError as refusal:
         if request.htmx:  # type: ignore[attr-defined]
             return render(request, "evaluation/parts/rehearsal_kept.html", {"problem": str(refusal)})
         return _page(request, row, status=422, errors={f"keep.{place}": str(refusal)}, typed=request.POST)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation import visibility
 from evaluation.forms import ReleaseForm
-from evaluation.releases.cut import ReleaseBlocked, ReleaseRefused, cut_release
+from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from evaluation.releases.readiness import Blocker, release_blockers
 from evaluation.views import SignedIn
 from studio.access import benchmarks_for, find_benchmark, may, require
@@ -80,9 +80,9 @@ def release_new(request: SignedIn, slug: str) -> HttpResponse:
             accept = form.cleaned_data["accept"]
             try:
                 return redirect(cut_release(benchmark, form.cleaned_data["version"], by=request.user, accept=accept))
-            except ReleaseRefused as refused:
+            except ReleaseError as refused:
                 form.add_error("version", str(refused))
-            except ReleaseBlocked:
+            except ReleaseBlockedError:
                 form.add_error("accept", "The release is blocked. Fix the blockers, or waive them with a reason.")
     blockers = release_blockers(benchmark)
     asked = request.GET.get("kind", "")

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from evaluation.sandbox import SandboxUnavailable, why_unavailable
+from evaluation.sandbox import SandboxUnavailableError, why_unavailable
 from evaluation.trials import examples
 from evaluation.trials.trial import try_script
 from evaluation.views import SignedIn
@@ -40,7 +40,7 @@ def script_try(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpRespo
         try:
             history = examples.history_of(chosen, example, source, using, request.user)
             trial = try_script(source, history)
-        except (examples.ExampleRefused, SandboxUnavailable) as refusal:
+        except (examples.ExampleError, SandboxUnavailableError) as refusal:
             context["refused"] = str(refusal)
         else:
             keys = keys_of(GraderReport(sha256=found.blob_id, keys=tuple(trial.values) or None), using)

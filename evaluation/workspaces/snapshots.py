@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from evaluation.models import Run, Snapshot
-from evaluation.protocol.participants import AgentFailed
+from evaluation.protocol.participants import AgentError
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -29,7 +29,7 @@ MAX_BYTES = 128 * 1024 * 1024
 SKILLS = "skills"
 
 
-class MissingContent(Exception):
+class MissingContentError(Exception):
     """A file is named whose content is not stored: the benchmark is damaged."""
 
 
@@ -47,7 +47,7 @@ def staged(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dict[str
 
 
 def rebuild(manifest: Manifest, folder: Path) -> None:
-    """Make ``folder`` hold exactly the files of ``manifest``. Raises MissingContent."""
+    """Make ``folder`` hold exactly the files of ``manifest``. Raises MissingContentError."""
     for entry in os.scandir(folder):
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path)
@@ -56,7 +56,7 @@ def rebuild(manifest: Manifest, folder: Path) -> None:
     contents = Blob.objects.read(list(manifest.values()))
     for path, sha in manifest.items():
         if sha not in contents:
-            raise MissingContent(f"The content of {path} is not stored.")
+            raise MissingContentError(f"The content of {path} is not stored.")
         target = folder / safe_path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(contents[sha])
@@ -65,7 +65,7 @@ def rebuild(manifest: Manifest, folder: Path) -> None:
 def take_snapshot(run: Run, folder: Path, known: Manifest) -> Snapshot:
     """Store the workspace by content; one that was met before in this run gives the same row.
 
-    ``known`` is a manifest whose contents are stored already. Raises AgentFailed if it is too large.
+    ``known`` is a manifest whose contents are stored already. Raises AgentError if it is too large.
     """
     manifest = kept(folder, known)
     digest = hashlib.sha256(json.dumps(manifest, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
@@ -74,7 +74,7 @@ def take_snapshot(run: Run, folder: Path, known: Manifest) -> Snapshot:
 
 
 def kept(folder: Path, known: Manifest) -> dict[str, str]:
-    """Store the contents below ``folder`` that are not among ``known``, and name them all. Raises AgentFailed."""
+    """Store the contents below ``folder`` that are not among ``known``, and name them all. Raises AgentError."""
     manifest: dict[str, str] = {}
     fresh: dict[str, bytes] = {}
     stored = set(known.values())
@@ -83,7 +83,7 @@ def kept(folder: Path, known: Manifest) -> dict[str, str]:
         content = _content(file, MAX_BYTES - total)
         total += len(content)
         if len(manifest) == MAX_FILES:
-            raise AgentFailed(f"The workspace holds more than {MAX_FILES} files.")
+            raise AgentError(f"The workspace holds more than {MAX_FILES} files.")
         sha = hashlib.sha256(content).hexdigest()
         manifest[path] = sha
         if sha not in stored:
@@ -161,5 +161,5 @@ def _content(path: Path, room: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(room + 1)
     if len(content) > room:
-        raise AgentFailed(f"The workspace holds more than {MAX_BYTES:,} bytes.")
+        raise AgentError(f"The workspace holds more than {MAX_BYTES:,} bytes.")
     return content

@@ -9,17 +9,17 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from studio import access
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.models import Task
 from studio.review import assignments
-from studio.tasks.transitions import PublishingRefused
+from studio.tasks.transitions import WorkflowError
 
 TASKS = "benchmarks/<slug:slug>/personas/<str:user_id>/tasks/"
 TASK = f"{TASKS}<int:pk>/"
-REFUSALS = (PublishingRefused, DraftRefused, assignments.AssigningRefused)
+REFUSALS = (WorkflowError, DraftError, assignments.AssignmentError)
 
 
-class Conflict(APIException):
+class ConflictAPIError(APIException):
     """The request was understood and does not fit what is stored now."""
 
     status_code = status.HTTP_409_CONFLICT
@@ -30,7 +30,7 @@ class OfTask(APIView):
     """A view of one task, to who may do this. What the rules refuse is answered with their words."""
 
     def handle_exception(self, exc: Exception) -> Response:
-        return super().handle_exception(Conflict(str(exc)) if isinstance(exc, REFUSALS) else exc)
+        return super().handle_exception(ConflictAPIError(str(exc)) if isinstance(exc, REFUSALS) else exc)
 
     def task(self, request: Request, slug: str, user_id: str, pk: int, action: str = "view") -> Task:
         task = access.find_task(request.user, slug, user_id, pk)

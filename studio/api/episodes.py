@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from studio import access
-from studio.domain.arrangement import StepRefused
+from studio.domain.arrangement import ArrangementError
 from studio.episodes import moves
 from studio.models import Persona
 
@@ -86,11 +86,11 @@ class OneBoard(APIView):
         step = moves.Step(**{**given, "tasks": tuple(given["tasks"])})
         try:
             made = moves.arrange(persona.pk, step, by=user, seen=seen, sure=sure)
-        except moves.BoardChanged as refusal:
+        except moves.BoardChangedError as refusal:
             return _not_made(persona, "changed", refusal)
-        except moves.NotSure as refusal:
+        except moves.ConfirmationNeededError as refusal:
             return _not_made(persona, "unsure", refusal)
-        except StepRefused as refusal:
+        except ArrangementError as refusal:
             return _not_made(persona, "refused", refusal)
         return Response({"sentence": made.sentence, "board": _board(persona)})
 

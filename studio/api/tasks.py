@@ -19,7 +19,7 @@ from studio.api.base import TASK, TASKS, OfTask
 from studio.api.review import PointsSerializer
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
-from studio.drafts.validate import DraftRefused, StaleDraft
+from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import Task
 from studio.review import workflow
 from studio.review.checklist import points_of
@@ -102,9 +102,9 @@ class OneTask(APIView):
                 note=wanted.validated_data["note"],
                 base_version=wanted.validated_data["version"],
             )
-        except StaleDraft as refusal:
+        except StaleDraftError as refusal:
             return Response({"detail": str(refusal), "version": refusal.current}, status=status.HTTP_409_CONFLICT)
-        except DraftRefused as refusal:
+        except DraftError as refusal:
             raise ValidationError({refusal.field: [str(refusal)]}) from None
         return Response(TaskDetailSerializer(access.find_task(request.user, slug, user_id, pk)).data)
 

@@ -14,7 +14,7 @@ from studio.domain.task import Dependency, TaskSpec
 LONGEST_NAME = 200
 
 
-class StepRefused(ValueError):
+class ArrangementError(ValueError):
     """A step that cannot be made: the text says why, ``task_id`` beside which card."""
 
     def __init__(self, message: str, task_id: str = "") -> None:
@@ -78,7 +78,8 @@ def rearranged(episode: EpisodeSpec, wanted: Arrangement) -> EpisodeSpec:
 
 
 def refuse_broken(wanted: Arrangement, tasks: Mapping[str, TaskSpec], moved: Sequence[str] = ()) -> None:
-    """Raise StepRefused if a task would not come after what it builds on; of several, one that was moved is told."""
+    """Raise ArrangementError if a task would not come after what it builds on; of several, one that was moved is
+    told."""
     places = {task_id: place for place, task_id in enumerate(wanted.order, 1)}
     broken = [
         (task_id, need)
@@ -101,7 +102,7 @@ def refuse_broken(wanted: Arrangement, tasks: Mapping[str, TaskSpec], moved: Seq
     else:
         why = f"“{later}” must come after it. Move both, or remove this dependency first."
     beside = task_id if task_id in moved or need.task_id not in moved else need.task_id
-    raise StepRefused(f"“{later}” builds on “{earlier}”{about}: {why}", beside)
+    raise ArrangementError(f"“{later}” builds on “{earlier}”{about}: {why}", beside)
 
 
 def move(now: Arrangement, chosen: Sequence[str], before: str | None) -> Arrangement:
@@ -116,7 +117,7 @@ def move(now: Arrangement, chosen: Sequence[str], before: str | None) -> Arrange
         later = now.order[now.order.index(before) :]
         place = next((rest.index(task_id) for task_id in later if task_id in rest), len(rest))
     else:
-        raise StepRefused("That position in the episode no longer exists.")
+        raise ArrangementError("That position in the episode no longer exists.")
     return replace(now, order=(*rest[:place], *_as_they_stand(now, chosen), *rest[place:]))
 
 
@@ -124,7 +125,7 @@ def shift(now: Arrangement, chosen: Sequence[str], by: int) -> Arrangement:
     """The chosen tasks one place earlier or later, kept together."""
     inside = [task_id for task_id in now.order if task_id in chosen]
     if not inside:
-        raise StepRefused("Only a task in the episode has a position before or after it.")
+        raise ArrangementError("Only a task in the episode has a position before or after it.")
     rest = [task_id for task_id in now.order if task_id not in chosen]
     first = now.order.index(inside[0])
     place = max(0, min(len(rest), first + by))
@@ -139,7 +140,7 @@ def take_out(now: Arrangement, chosen: Sequence[str]) -> Arrangement:
 def swap(now: Arrangement, one: str, other: str) -> Arrangement:
     """Two tasks in each other's place; one of them may be outside the episode."""
     if one not in now.order and other not in now.order:
-        raise StepRefused("Neither of the two is in the episode.", one)
+        raise ArrangementError("Neither of the two is in the episode.", one)
     places = {one: other, other: one}
     return replace(now, order=tuple(places.get(task_id, task_id) for task_id in now.order))
 
@@ -155,9 +156,9 @@ def rename_group(now: Arrangement, name: str, to: str) -> Arrangement:
     """A group under another name; the name of another group puts the two together, with what both carry over."""
     to = _name(to, now)
     if not to:
-        raise StepRefused("Enter a name for the group.")
+        raise ArrangementError("Enter a name for the group.")
     if name not in now.groups.values():
-        raise StepRefused(f"The group “{_short(name)}” no longer exists.")
+        raise ArrangementError(f"The group “{_short(name)}” no longer exists.")
     words = {key: said for key, said in now.words.items() if key not in (name, to)}
     both = dict.fromkeys(said for said in (now.words.get(to, ""), now.words.get(name, "")) if said.strip())
     return replace(
@@ -169,14 +170,14 @@ def rename_group(now: Arrangement, name: str, to: str) -> Arrangement:
 
 def say_for_group(now: Arrangement, name: str, words: str) -> Arrangement:
     if not name or name not in now.groups.values():
-        raise StepRefused(f"The group “{_short(name)}” no longer exists.")
+        raise ArrangementError(f"The group “{_short(name)}” no longer exists.")
     return replace(now, words={**now.words, name: words.strip()})
 
 
 def depend(now: Arrangement, task_id: str, other: str, words: str) -> Arrangement:
     """``task_id`` builds on ``other``, with what carries over; the words are changed where it does already."""
     if task_id == other:
-        raise StepRefused("A task cannot build on itself.", task_id)
+        raise ArrangementError("A task cannot build on itself.", task_id)
     need = Dependency(task_id=other, carries_over=words.strip())
     needed = now.needs[task_id]
     if any(one.task_id == other for one in needed):
@@ -199,7 +200,7 @@ def _as_they_stand(now: Arrangement, chosen: Sequence[str]) -> list[str]:
 
 def _refuse_none(chosen: Sequence[str]) -> None:
     if not chosen:
-        raise StepRefused("Choose at least one task.")
+        raise ArrangementError("Choose at least one task.")
 
 
 def _name(text: str, now: Arrangement) -> str:
@@ -208,7 +209,7 @@ def _name(text: str, now: Arrangement) -> str:
         return text
     name = " ".join(text.split())
     if len(name) > LONGEST_NAME:
-        raise StepRefused(f"The name has {len(name)} characters; the limit is {LONGEST_NAME}. Shorten it.")
+        raise ArrangementError(f"The name has {len(name)} characters; the limit is {LONGEST_NAME}. Shorten it.")
     return name
 
 

@@ -25,11 +25,11 @@ MANIFEST = "pack.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-class UnsupportedPack(ValueError):
+class UnsupportedPackError(ValueError):
     """The archive is no pack, or of a version this studio does not know."""
 
 
-class DamagedPack(ValueError):
+class DamagedPackError(ValueError):
     """A file of the pack is missing, added or changed. The text names it."""
 
 
@@ -54,23 +54,23 @@ def write_pack(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes
 def check_pack(files: Mapping[str, bytes]) -> dict[str, Any]:
     """The manifest of an unpacked archive, after every file has been held against it.
 
-    Raises UnsupportedPack and DamagedPack.
+    Raises UnsupportedPackError and DamagedPackError.
     """
     try:
         manifest = json.loads(files[MANIFEST])
     except KeyError:
-        raise UnsupportedPack(f"There is no {MANIFEST} at the top of the archive.") from None
+        raise UnsupportedPackError(f"There is no {MANIFEST} at the top of the archive.") from None
     except ValueError as error:
-        raise DamagedPack(f"{MANIFEST} is not JSON: {error}.") from None
+        raise DamagedPackError(f"{MANIFEST} is not JSON: {error}.") from None
     version = manifest.get("pack_version") if isinstance(manifest, dict) else None
     if version != PACK_VERSION:
-        raise UnsupportedPack(f"This studio reads packs of version {PACK_VERSION}; this one says {version!r}.")
+        raise UnsupportedPackError(f"This studio reads packs of version {PACK_VERSION}; this one says {version!r}.")
     promised = manifest.get("files")
     if not isinstance(promised, dict):
-        raise DamagedPack(f"{MANIFEST} does not list the pack's files.")
+        raise DamagedPackError(f"{MANIFEST} does not list the pack's files.")
     found = {path: hashlib.sha256(content).hexdigest() for path, content in files.items() if path != MANIFEST}
     for path in sorted(promised.keys() | found.keys()):
         if promised.get(path) != found.get(path):
             wrong = "is missing" if path not in found else "was added" if path not in promised else "was changed"
-            raise DamagedPack(f"{path} {wrong} since the pack was made. Download it again.")
+            raise DamagedPackError(f"{path} {wrong} since the pack was made. Download it again.")
     return dict(manifest)

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.models import Persona, Task, User, WorkingCopy
 
 PRESENT_SECONDS = 30
@@ -36,9 +36,9 @@ class Desk:
 
 
 def keep_copy(desk: Desk, user: User, sheet: Mapping[str, Sequence[str]], *, base_version: int) -> WorkingCopy:
-    """Keep what a page holds in place of what was kept of it. Raises DraftRefused for what cannot be stored."""
+    """Keep what a page holds in place of what was kept of it. Raises DraftError for what cannot be stored."""
     if any("\0" in value for values in sheet.values() for value in values):
-        raise DraftRefused("", "This contains the character U+0000. Remove it.")
+        raise DraftError("", "This contains the character U+0000. Remove it.")
     now = timezone.now()
     words = {name: list(values) for name, values in sheet.items()}
     kept, _ = WorkingCopy.objects.update_or_create(

@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from studio.domain.base import Spec
 from studio.domain.merge import Place, merge, take, value_at
-from studio.drafts.validate import StaleDraft
+from studio.drafts.validate import StaleDraftError
 from studio.models import User
 
 S = TypeVar("S", bound=Spec)
@@ -44,7 +44,7 @@ class OnTop(Generic[S]):
     """Where they have to."""
 
 
-class BothChanged(StaleDraft):
+class ConflictError(StaleDraftError):
     """Two people changed the same place, and the second has to choose."""
 
     def __init__(self, both: OnTop[Any]) -> None:

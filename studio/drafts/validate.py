@@ -17,7 +17,7 @@ ID_LENGTH = 200
 PATH_LENGTH = 500
 
 
-class StaleDraft(Exception):
+class StaleDraftError(Exception):
     """Someone else saved first. ``current`` is the version stored now."""
 
     def __init__(self, current: int) -> None:
@@ -25,7 +25,7 @@ class StaleDraft(Exception):
         self.current = current
 
 
-class DraftRefused(ValueError):
+class DraftError(ValueError):
     """A draft that cannot be saved as it is. ``field`` and ``item`` say where, the text what to do."""
 
     def __init__(self, field: str, message: str, item: int | None = None) -> None:
@@ -35,7 +35,7 @@ class DraftRefused(ValueError):
 
 
 def refuse_unstorable(spec: TaskSpec | PersonaSpec) -> None:
-    """Raise DraftRefused for text that PostgreSQL cannot hold and for values out of their range."""
+    """Raise DraftError for text that PostgreSQL cannot hold and for values out of their range."""
     _refuse_characters(spec.model_dump())
     if isinstance(spec, TaskSpec):
         _refuse_task(spec)
@@ -43,7 +43,7 @@ def refuse_unstorable(spec: TaskSpec | PersonaSpec) -> None:
         _refuse_long("user_id", spec.user_id, ID_LENGTH)
         _refuse_long("name", spec.name, ID_LENGTH)
         if not spec.user_id.strip():
-            raise DraftRefused("user_id", "Enter an id for the persona; it is used as its folder name.")
+            raise DraftError("user_id", "Enter an id for the persona; it is used as its folder name.")
         _refuse_folder("user_id", spec.user_id)
         for position, tool in enumerate(spec.tools, 1):
             _refuse_long("tools", tool, ID_LENGTH, position)
@@ -62,30 +62,30 @@ def _refuse_characters(values: dict[str, Any]) -> None:
     for name, value in values.items():
         for inner in _texts(value):
             if found := UNSTORABLE.search(inner):
-                raise DraftRefused(name, f"This contains the character U+{ord(found[0]):04X}: remove it.")
+                raise DraftError(name, f"This contains the character U+{ord(found[0]):04X}: remove it.")
 
 
 def refuse_taken_id(task_id: str, others: Iterable[str]) -> None:
-    """Raise DraftRefused if another task's folder would be this one's on systems that take a and A for the same."""
+    """Raise DraftError if another task's folder would be this one's on systems that take a and A for the same."""
     for other in others:
         if other.casefold() == task_id.casefold():
-            raise DraftRefused("task_id", f"The episode already has a task “{other}”. Choose another id.")
+            raise DraftError("task_id", f"The episode already has a task “{other}”. Choose another id.")
 
 
 def _refuse_task(spec: TaskSpec) -> None:
     if not spec.task_id.strip():
-        raise DraftRefused("task_id", "Enter an id for the task; it is used as its folder name.")
+        raise DraftError("task_id", "Enter an id for the task; it is used as its folder name.")
     for name in ("task_id", "user_id", "environment_id", "task_type", "group"):
         _refuse_long(name, getattr(spec, name), ID_LENGTH)
     _refuse_long("category", spec.category, 20)
     _refuse_long("grader_script", spec.grader_script, PATH_LENGTH)
     for position, item in enumerate(spec.checklist, 1):
         if not 0 < item.weight < float("inf"):
-            raise DraftRefused("checklist", "Enter a weight greater than 0.", position)
+            raise DraftError("checklist", "Enter a weight greater than 0.", position)
     for name in ("intents", "checklist"):
         uids = [item.uid for item in getattr(spec, name)]
         if len(set(uids)) < len(uids):
-            raise DraftRefused(
+            raise DraftError(
                 name,
                 "Two items have the same internal id. Reload the page and save again.",
             )
@@ -101,25 +101,25 @@ def _refuse_artifacts(spec: TaskSpec) -> None:
     for position, artifact in enumerate(spec.expected_artifacts, 1):
         _refuse_long("expected_artifacts", artifact.path, PATH_LENGTH, position)
         if not artifact.path.strip():
-            raise DraftRefused("expected_artifacts", "Give the file a name.", position)
+            raise DraftError("expected_artifacts", "Give the file a name.", position)
         if artifact.path in seen:
-            raise DraftRefused("expected_artifacts", f"“{artifact.path}” is listed twice. Remove one.", position)
+            raise DraftError("expected_artifacts", f"“{artifact.path}” is listed twice. Remove one.", position)
         seen.add(artifact.path)
         if artifact.reference and (why := why_unsafe(artifact.path)):
-            raise DraftRefused("expected_artifacts", f"“{artifact.path}” is not a valid file name. {why}", position)
+            raise DraftError("expected_artifacts", f"“{artifact.path}” is not a valid file name. {why}", position)
 
 
 def _refuse_dependencies(spec: TaskSpec) -> None:
     seen = set()
     for position, dependency in enumerate(spec.depends_on, 1):
         if dependency.task_id == spec.task_id:
-            raise DraftRefused(
+            raise DraftError(
                 "depends_on",
                 "A task cannot depend on itself. Remove this dependency.",
                 position,
             )
         if dependency.task_id in seen:
-            raise DraftRefused(
+            raise DraftError(
                 "depends_on",
                 "This task is listed twice. Remove one of the two.",
                 position,
@@ -130,7 +130,7 @@ def _refuse_dependencies(spec: TaskSpec) -> None:
 def _refuse_folder(field: str, name: str, item: int | None = None) -> None:
     """Ids name folders of an export."""
     if why := why_unsafe(name) or ("The name contains a slash." if "/" in name else ""):
-        raise DraftRefused(field, f"“{name}” is not a valid folder name. {why}", item)
+        raise DraftError(field, f"“{name}” is not a valid folder name. {why}", item)
 
 
 def _refuse_paths(field: str, files: Sequence[FileRef]) -> None:
@@ -138,15 +138,15 @@ def _refuse_paths(field: str, files: Sequence[FileRef]) -> None:
     for position, file in enumerate(files, 1):
         _refuse_long(field, file.path, PATH_LENGTH, position)
         if why := why_unsafe(file.path):
-            raise DraftRefused(field, f"“{file.path}” is not a valid file name. {why}", position)
+            raise DraftError(field, f"“{file.path}” is not a valid file name. {why}", position)
         if file.path in seen:
-            raise DraftRefused(field, f"There are two files “{file.path}”. Rename or remove one.", position)
+            raise DraftError(field, f"There are two files “{file.path}”. Rename or remove one.", position)
         seen.add(file.path)
 
 
 def _refuse_long(field: str, text: str, most: int, item: int | None = None) -> None:
     if len(text) > most:
-        raise DraftRefused(
+        raise DraftError(
             field,
             f"This has {len(text)} characters; the limit is {most}. Shorten it.",
             item,

@@ -9,7 +9,7 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.drafts.sync import sync
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.models import (
     Asset,
     ChecklistItem,
@@ -284,13 +284,13 @@ def _write_dependencies(pairs: Pairs) -> None:
         for position, dependency in enumerate(spec.depends_on, 1):
             pk, place = places.get((row.episode_id, dependency.task_id), (None, None))
             if pk is None:
-                raise DraftRefused(
+                raise DraftError(
                     "depends_on",
                     f"The episode has no task “{dependency.task_id}”. Choose an earlier one.",
                     position,
                 )
             if own is None or place is None or place >= own:
-                raise DraftRefused(
+                raise DraftError(
                     "depends_on",
                     f"“{dependency.task_id}” does not come before “{spec.task_id}” in the episode: "
                     "choose an earlier task, or move one of the two.",

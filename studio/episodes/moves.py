@@ -9,13 +9,13 @@ from typing import Any
 from django.db import transaction
 
 from studio.domain import arrangement
-from studio.domain.arrangement import Arrangement, StepRefused, arrangement_of, rearranged, refuse_broken
+from studio.domain.arrangement import Arrangement, ArrangementError, arrangement_of, rearranged, refuse_broken
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import Dependency, TaskSpec
 from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import ENDED_BY_EDITS, save_tasks
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.findings.refresh import refresh_findings
 from studio.models import BoardMove, Persona, Task, TaskState, User
 
@@ -45,7 +45,7 @@ class Step:
     """What carries over."""
 
 
-class BoardChanged(Exception):
+class BoardChangedError(Exception):
     """Someone changed the board since it was looked at."""
 
     def __init__(self, last: BoardMove | None) -> None:
@@ -57,7 +57,7 @@ class BoardChanged(Exception):
         super().__init__(f"{who} Your change was not applied; this is the current board.")
 
 
-class NotSure(Exception):
+class ConfirmationNeededError(Exception):
     """The step takes back what reviewers said: it is asked for twice."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
@@ -86,13 +86,15 @@ def arrangement_now(persona: Persona) -> Arrangement:
 
 @transaction.atomic
 def arrange(persona_id: int, step: Step, *, by: User, seen: str = "", sure: bool = False) -> Made:
-    """Make one step. ``seen``: digest of the arrangement the person looked at. Raises BoardChanged if it is another
-    now, StepRefused with the reason, NotSure where approvals would be taken back and nobody said ``sure``."""
+    """Make one step. ``seen``: digest of the arrangement the person looked at. Raises BoardChangedError if it is
+    another
+    now, ArrangementError with the reason, ConfirmationNeededError where approvals would be taken back and nobody said
+    ``sure``."""
     row = Persona.objects.select_for_update().get(pk=persona_id)
     old = load_episodes([row])[row.pk]
     now = arrangement_of(old)
     if seen and seen != now.digest():
-        raise BoardChanged(row.board_moves.select_related("actor").first())
+        raise BoardChangedError(row.board_moves.select_related("actor").first())
     kind = BoardMove.Kind(step.does) if step.does in ("undo", "redo") else BoardMove.Kind.MOVE
     undoing = kind == BoardMove.Kind.UNDO
     if kind == BoardMove.Kind.MOVE:
@@ -101,9 +103,9 @@ def arrange(persona_id: int, step: Step, *, by: User, seen: str = "", sure: bool
     else:
         last = _to_take_back(row, by, kind)
         if last is None:
-            raise StepRefused(f"There is nothing to {kind}.")
+            raise ArrangementError(f"There is nothing to {kind}.")
         if now.digest() != (last.left if undoing else last.found):
-            raise StepRefused(f"The board has changed since, so “{last.sentence}” cannot be undone in one step.")
+            raise ArrangementError(f"The board has changed since, so “{last.sentence}” cannot be undone in one step.")
         wanted = _patched(now, last.before if undoing else last.after)
         sentence, about = f"{'Undone' if undoing else 'Redone'}: {last.sentence}", ()
     if wanted.digest() == now.digest():
@@ -146,14 +148,14 @@ def _to_take_back(persona: Persona, user: User, kind: BoardMove.Kind) -> BoardMo
 def _after(now: Arrangement, step: Step) -> Arrangement:
     for task_id in (*step.tasks, step.place):
         if task_id and task_id != END and task_id not in now.groups:
-            raise StepRefused("One of these tasks is no longer in this episode.")
+            raise ArrangementError("One of these tasks is no longer in this episode.")
     one = step.tasks[0] if step.tasks else ""
     if step.does in ("swap", "depend", "stop_depending") and (not one or step.place not in now.groups):
-        raise StepRefused("Choose the other task.", one)
+        raise ArrangementError("Choose the other task.", one)
     match step.does:
         case "move":
             if not step.place:
-                raise StepRefused("Choose where to move it.", one)
+                raise ArrangementError("Choose where to move it.", one)
             return arrangement.move(now, step.tasks, None if step.place == END else step.place)
         case "earlier" | "later":
             return arrangement.shift(now, step.tasks, -1 if step.does == "earlier" else 1)
@@ -163,24 +165,24 @@ def _after(now: Arrangement, step: Step) -> Arrangement:
             return arrangement.swap(now, one, step.place)
         case "group":
             if not step.group.strip():
-                raise StepRefused("Enter a group name.", one)
+                raise ArrangementError("Enter a group name.", one)
             return arrangement.put_into_group(now, step.tasks, step.group)
         case "ungroup":
             return arrangement.put_into_group(now, step.tasks, "")
         case "describe_group":
             if step.name != step.group and step.name in now.groups.values():
-                raise StepRefused(f"A group “{step.name}” already exists. To combine the two, merge them.")
+                raise ArrangementError(f"A group “{step.name}” already exists. To combine the two, merge them.")
             renamed = arrangement.rename_group(now, step.group, step.name)
             return arrangement.say_for_group(renamed, _new_name(now, renamed, step.group), step.words)
         case "merge_group":
             if step.name == step.group or step.name not in now.groups.values():
-                raise StepRefused("Choose the other group.")
+                raise ArrangementError("Choose the other group.")
             return arrangement.rename_group(now, step.group, step.name)
         case "depend":
             return arrangement.depend(now, one, step.place, step.words)
         case "stop_depending":
             return arrangement.stop_depending(now, one, step.place)
-    raise StepRefused("Choose what to do.")
+    raise ArrangementError("Choose what to do.")
 
 
 def _new_name(now: Arrangement, renamed: Arrangement, name: str) -> str:
@@ -205,15 +207,15 @@ def _save(row: Persona, old: EpisodeSpec, wanted: Arrangement, sentence: str, *,
     tasks = {task.task_id: task for task in rows}
     for task_id in placed:
         if tasks[task_id].state == TaskState.RETIRED:
-            raise StepRefused(f"“{tasks[task_id]}” is retired. Restore it first.", task_id)
+            raise ArrangementError(f"“{tasks[task_id]}” is retired. Restore it first.", task_id)
     settled = [tasks[task_id] for task_id in changed if tasks[task_id].state in ENDED_BY_EDITS]
     if settled and not sure:
-        raise NotSure(settled)
+        raise ConfirmationNeededError(settled)
     try:
         save_personas([(row, old, new)], by=by, note=sentence, verb="reordered")
         save_tasks([(tasks[task_id], spec) for task_id, spec in changed.items()], by=by, note=sentence)
-    except DraftRefused as refusal:
-        raise StepRefused(str(refusal)) from None
+    except DraftError as refusal:
+        raise ArrangementError(str(refusal)) from None
     refresh_findings([row])
 
 

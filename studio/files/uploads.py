@@ -18,25 +18,25 @@ class Upload(Protocol):
     def read(self) -> bytes: ...
 
 
-class UploadRefused(ValueError):
+class UploadError(ValueError):
     """What was handed over cannot be looked at; the text says why and what to do."""
 
 
 def refuse_too_much(rows: Iterable[Mapping[str, Any]], files: Iterable[tuple[str, int]]) -> None:
-    """Raise UploadRefused if these files, names and sizes, cannot join the rows of a task's files."""
+    """Raise UploadError if these files, names and sizes, cannot join the rows of a task's files."""
     sizes = {str(row["path"]): int(row["size"]) for row in rows}
     for path, size in files:
         if why := why_not(path.strip()):
-            raise UploadRefused(f"“{path}”: {why}")
+            raise UploadError(f"“{path}”: {why}")
         if size > settings.UPLOAD_MAX_FILE_BYTES:
-            raise UploadRefused(f"“{path}” is larger than the {_mb(settings.UPLOAD_MAX_FILE_BYTES)} a file may have.")
+            raise UploadError(f"“{path}” is larger than the {_mb(settings.UPLOAD_MAX_FILE_BYTES)} a file may have.")
         sizes[path.strip()] = size
     if len(sizes) > settings.UPLOAD_MAX_TASK_FILES:
-        raise UploadRefused(
+        raise UploadError(
             f"A task has at most {settings.UPLOAD_MAX_TASK_FILES} files, references included: leave some out."
         )
     if sum(sizes.values()) > settings.UPLOAD_MAX_TASK_BYTES:
-        raise UploadRefused(
+        raise UploadError(
             f"The task's files and references together are larger than {_mb(settings.UPLOAD_MAX_TASK_BYTES)}."
         )
 

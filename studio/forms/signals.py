@@ -17,7 +17,7 @@ SWITCH = "payload_as"
 WAYS = ("rows", "raw")
 
 
-class CannotTurn(ValueError):
+class SignalFormatError(ValueError):
     """What is written cannot be shown the other way; ``place`` is the input that the sentence stands beside."""
 
     def __init__(self, place: str, sentence: str) -> None:
@@ -53,7 +53,7 @@ def raw_of(payload: JsonDict) -> str:
 
 def turned(data: QueryDict, stored: JsonDict, to: str) -> QueryDict:
     """The page's fields with the payload written the other way (``rows``, ``raw``), or with an example in its place
-    (``example:0``). Raises CannotTurn, and then everything stays as it is."""
+    (``example:0``). Raises SignalFormatError, and then everything stays as it is."""
     posted = Posted(data)
     way = posted.text(SWITCH)
     wrong: dict[str, str] = {}
@@ -63,11 +63,11 @@ def turned(data: QueryDict, stored: JsonDict, to: str) -> QueryDict:
     if name == "example":
         payload = _example(posted.text("trigger"), number)
     elif wrong:
-        raise CannotTurn(*next(iter(wrong.items())))
+        raise SignalFormatError(*next(iter(wrong.items())))
     else:
         way = name if name in WAYS else "rows"
     if way != "raw" and not all(map(_fits_a_line, payload)):
-        raise CannotTurn(
+        raise SignalFormatError(
             "payload_raw",
             ("Names that are empty, contain a line break or end with a space can only be entered as JSON."),
         )
@@ -103,5 +103,5 @@ def _example(kind: str, number: str) -> JsonDict:
     known = EXAMPLES.get(kind, [])  # type: ignore[call-overload]
     place = number_of(number)
     if place >= len(known):
-        raise CannotTurn("example", "Choose an example of this kind of signal.")
+        raise SignalFormatError("example", "Choose an example of this kind of signal.")
     return dict(known[place][1])

@@ -32,7 +32,7 @@ ITEM = (
 )
 
 
-class SheetErrors(Exception):
+class TaskFormError(Exception):
     """What has to be corrected before the sheet says a task: sentences by the name of the input they stand beside."""
 
     def __init__(self, errors: dict[str, str]) -> None:
@@ -137,10 +137,10 @@ def _followed(posted: Posted, item: str) -> dict[str, Any]:
 
 
 def spec_of(sheet: Sheet, base: TaskSpec) -> TaskSpec:
-    """The task the sheet says, on top of what is stored: what the page does not show stays. Raises SheetErrors."""
+    """The task the sheet says, on top of what is stored: what the page does not show stays. Raises TaskFormError."""
     spec, errors = read_sheet(sheet, base)
     if errors:
-        raise SheetErrors(errors)
+        raise TaskFormError(errors)
     return spec
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.datastructures import MultiValueDict
 
 from studio.domain.base import Content, FileRef
-from studio.files.uploads import Upload, UploadRefused, refuse_too_much
+from studio.files.uploads import Upload, UploadError, refuse_too_much
 from studio.forms.expected_artifacts import artifact_row
 from studio.forms.files import put_in
 from studio.forms.tasks import Sheet
@@ -30,7 +30,7 @@ def take_all(files: MultiValueDict[str, Any], sheet: Sheet) -> dict[str, str]:
                 for file, content, sha256 in zip(sent, contents, hashes, strict=True)
             ],
         )
-    except UploadRefused as refusal:
+    except UploadError as refusal:
         refused["uploads"] = str(refusal)
     for row in sheet.expected_artifacts:
         if (file := files.get(f"expected_artifacts.{row['key']}.file")) is None:
@@ -39,7 +39,7 @@ def take_all(files: MultiValueDict[str, Any], sheet: Sheet) -> dict[str, str]:
         try:
             others = [one for one in files_in(sheet) if one["path"] != f"/{row['path']}"]
             refuse_too_much(others, [(row["path"], file.size or 0)])
-        except UploadRefused as refusal:
+        except UploadError as refusal:
             refused[f"expected_artifacts.{row['key']}.path"] = str(refusal)
             continue
         content = file.read()

@@ -11,7 +11,7 @@ from studio.domain.archive import Limits, Unpacked, check_names
 from studio.domain.problems import Problem
 
 
-class NotEmpty(Exception):
+class FolderNotEmptyError(Exception):
     """The folder to write to holds something already."""
 
 
@@ -44,13 +44,14 @@ def read_folder(folder: Path, limits: Limits) -> Unpacked:
 
 
 def write_folder(files: Mapping[str, bytes], out: Path) -> None:
-    """Write ``files`` below ``out``. Raises NotEmpty if one of their first two folders is there already, so that
+    """Write ``files`` below ``out``. Raises FolderNotEmptyError if one of their first two folders is there already,
+    so that
     nothing old mixes with them."""
     if problems := check_names(files, Limits(files=len(files))):
         raise ValueError(f"{problems[0].file}: {problems[0].message}")
     for top in sorted({"/".join(path.split("/")[:2]) for path in files}):
         if (out / top).exists():
-            raise NotEmpty(f"{out / top} already exists")
+            raise FolderNotEmptyError(f"{out / top} already exists")
     for path, content in files.items():
         target = out / path
         target.parent.mkdir(parents=True, exist_ok=True)

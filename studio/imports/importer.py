@@ -10,10 +10,10 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from studio.domain.archive import Limits, check_names, unpack
-from studio.domain.pack import MANIFEST, DamagedPack, UnsupportedPack, check_pack
+from studio.domain.pack import MANIFEST, DamagedPackError, UnsupportedPackError, check_pack
 from studio.domain.pibench import Reading, read_personas
 from studio.domain.problems import Problem
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.findings.grader_keys import GraderKeys, read_keys
 from studio.imports.folders import read_folder
 from studio.imports.report import ImportReport, totals
@@ -93,7 +93,7 @@ def _read(files: Mapping[str, bytes], name: str = "") -> Reading:
     if MANIFEST in files:
         try:
             check_pack(files)
-        except (UnsupportedPack, DamagedPack) as problem:
+        except (UnsupportedPackError, DamagedPackError) as problem:
             mend = "Fetch the pack again from where it was released."
             return Reading(errors=[Problem(file=MANIFEST, message=str(problem), mend=mend)])
     return read_personas(files, name=name)
@@ -120,7 +120,7 @@ def _import(benchmark: Benchmark, reading: Reading, *, by: User | None, publishe
             Storing(benchmark, reading, keys, report, by=by, published=published).run()
             connection.check_constraints()
             transaction.set_rollback(dry_run)
-    except DraftRefused as refusal:
+    except DraftError as refusal:
         return _refused([Problem(file="", message=str(refusal), mend="Correct it and import again.")])
     if dry_run:
         report.personas = []

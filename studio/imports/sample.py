@@ -51,7 +51,7 @@ ACCOUNTS = (
 )
 
 
-class SampleDamaged(Exception):
+class SampleError(Exception):
     """The files of the sample cannot be imported. The text says why."""
 
 
@@ -90,7 +90,7 @@ def load_sample() -> bool:
         report = import_path(benchmark, settings.BASE_DIR / "fixtures" / "sample" / "data", by=people[Role.AUTHOR])
         if report.errors:
             first = report.errors[0]
-            raise SampleDamaged(f"{first.file}:{first.line}: {first.message} {first.mend}")
+            raise SampleError(f"{first.file}:{first.line}: {first.message} {first.mend}")
         for furnish in _furnishers:
             furnish(benchmark)
     return made or new

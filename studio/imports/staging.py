@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from studio.files.uploads import Upload, UploadRefused
+from studio.files.uploads import Upload, UploadError
 from studio.imports.importer import ImportReport, import_archive
 from studio.models import Benchmark, Import, User
 
@@ -24,9 +24,9 @@ def zip_folder(files: Sequence[Upload], paths: str) -> bytes:
     except ValueError:
         names = None
     if not isinstance(names, list) or len(names) != len(files) or not all(isinstance(n, str) and n for n in names):
-        raise UploadRefused("The folder arrived without its file paths. Try again, or upload it as a zip.")
+        raise UploadError("The folder arrived without its file paths. Try again, or upload it as a zip.")
     if sum(file.size for file in files) > settings.UPLOAD_MAX_UNPACKED_BYTES:
-        raise UploadRefused("The folder exceeds the size limit. Import its personas one by one.")
+        raise UploadError("The folder exceeds the size limit. Import its personas one by one.")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, file in zip(names, files, strict=True):
@@ -56,10 +56,10 @@ def preview(benchmark: Benchmark, data: bytes, *, name: str, by: User, published
 
 @transaction.atomic
 def confirm(row: Import, *, by: User) -> ImportReport:
-    """Carry out what was previewed. Once: the second time raises UploadRefused."""
+    """Carry out what was previewed. Once: the second time raises UploadError."""
     row = Import.objects.select_for_update().select_related("benchmark").get(pk=row.pk)
     if row.state != "previewed" or row.upload is None:
-        raise UploadRefused("This import has already been completed or discarded.")
+        raise UploadError("This import has already been completed or discarded.")
     report = import_archive(row.benchmark, bytes(row.upload), name=_stem(row.name), by=by, published=row.published)
     row.state, row.report, row.upload = "done" if report.ok else "refused", _plain(report), None
     row.save()

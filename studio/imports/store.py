@@ -11,7 +11,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import SavedTask, save_tasks
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.findings.grader_keys import GraderKeys
 from studio.findings.refresh import refresh_findings
 from studio.imports.report import ImportReport
@@ -99,7 +99,7 @@ class Storing:
         }
         for name in names:
             if (other := everyone.get(name.casefold(), name)) != name and name not in rows:
-                raise DraftRefused("user_id", f"A persona “{other}” already exists, which “{name}” cannot replace.")
+                raise DraftError("user_id", f"A persona “{other}” already exists, which “{name}” cannot replace.")
         last = self.benchmark.personas.order_by("-position").values_list("position", flat=True).first() or 0
         new = Persona.objects.bulk_create(
             Persona(benchmark=self.benchmark, user_id=name, position=last + number)

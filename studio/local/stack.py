@@ -27,7 +27,7 @@ WORKER_THREADS = 32
 PR_SET_PDEATHSIG = 1
 
 
-class AlreadyRunning(Exception):
+class AlreadyRunningError(Exception):
     """A studio on this data folder runs already; `.studio` says what runs where."""
 
     def __init__(self, studio: dict[str, object]) -> None:
@@ -38,7 +38,7 @@ class AlreadyRunning(Exception):
 def claim() -> int:
     """Be the one studio on this data folder, as long as this process lives.
 
-    Raises AlreadyRunning when another one is up; one that is just starting is waited for.
+    Raises AlreadyRunningError when another one is up; one that is just starting is waited for.
     """
     descriptor = os.open(require_data_folder() / "running.lock", os.O_RDONLY | os.O_CREAT, 0o644)
     until = time.monotonic() + LONGEST_START_SECONDS
@@ -48,7 +48,7 @@ def claim() -> int:
         except BlockingIOError:
             note = _read_note()
             if note or time.monotonic() > until:
-                raise AlreadyRunning(note) from None
+                raise AlreadyRunningError(note) from None
             time.sleep(0.1)
         else:
             note_file().unlink(missing_ok=True)

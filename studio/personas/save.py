@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from django.db import transaction
 
-from studio.domain.arrangement import StepRefused, arrangement_of, rearranged, refuse_broken
+from studio.domain.arrangement import ArrangementError, arrangement_of, rearranged, refuse_broken
 from studio.domain.persona import PersonaSpec
 from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
-from studio.drafts.validate import DraftRefused, StaleDraft
+from studio.drafts.validate import DraftError, StaleDraftError
 from studio.findings.refresh import refresh_findings
 from studio.models import Persona, PersonaRevision, User
 
@@ -29,7 +29,7 @@ def save_persona(
     """Likewise for a persona with its tools, skills and files. File contents must be stored (``Blob``) before."""
     row = Persona.objects.select_for_update().get(pk=persona_id)
     if base_version is not None and base_version != row.version:
-        raise StaleDraft(row.version)
+        raise StaleDraftError(row.version)
     old = load_episodes([row])[row.pk]
     new = old.model_copy(update={"persona": spec})
     if save_personas([(row, old, new)], by=by, note=note, verb=verb)[0]:
@@ -41,18 +41,18 @@ def save_persona(
 def save_order(persona_id: int, order: Sequence[str], *, by: User | None, note: str = "") -> PersonaRevision:
     """Make ``order`` the episode: the ids of its tasks as they shall run; tasks left out stay as unplaced drafts.
 
-    Raises DraftRefused if a task would come before one it depends on, or leave while another needs it.
+    Raises DraftError if a task would come before one it depends on, or leave while another needs it.
     """
     row = Persona.objects.select_for_update().get(pk=persona_id)
     old = load_episodes([row])[row.pk]
     tasks = {task.task_id: task for task in (*old.tasks, *old.unplaced)}
     if len(set(order)) < len(order) or not set(order) <= tasks.keys():
-        raise DraftRefused("order", "Name every task of the episode once.")
+        raise DraftError("order", "Name every task of the episode once.")
     wanted = replace(arrangement_of(old), order=tuple(order))
     try:
         refuse_broken(wanted, tasks)
-    except StepRefused as refusal:
-        raise DraftRefused("order", str(refusal)) from None
+    except ArrangementError as refusal:
+        raise DraftError("order", str(refusal)) from None
     new = rearranged(old, wanted)
     if save_personas([(row, old, new)], by=by, note=note, verb="reordered")[0]:
         refresh_findings([row])

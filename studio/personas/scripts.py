@@ -15,7 +15,7 @@ from studio.domain.persona import PersonaSpec, script_path
 from studio.drafts.load import load_episodes, load_tasks
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.findings.refresh import refresh_findings
 from studio.models import Blob, GraderScript, Persona, PersonaRevision, Task, User
 
@@ -36,16 +36,16 @@ class ScriptVersion:
 
 
 def create_script(persona_id: int, name: str, source: str, *, by: User, task_id: int | None = None) -> GraderScript:
-    """A new script of the persona, named by a task of it if one is given. Raises DraftRefused for its name or text."""
+    """A new script of the persona, named by a task of it if one is given. Raises DraftError for its name or text."""
     name = name.strip()
     name = name if name.endswith(".py") else f"{name}.py"
     if not NAME.fullmatch(name):
-        raise DraftRefused("name", "Use letters, digits, dots, dashes and underscores, such as lift_mail.py.")
+        raise DraftError("name", "Use letters, digits, dots, dashes and underscores, such as lift_mail.py.")
     path = FOLDER + name
     with transaction.atomic():
         row = Persona.objects.select_for_update().get(pk=persona_id)
         if any(one.path.casefold() == path.casefold() for one in row.grader_scripts.all()):
-            raise DraftRefused("name", f"A script “{name}” already exists. Choose another name, or open that one.")
+            raise DraftError("name", f"A script “{name}” already exists. Choose another name, or open that one.")
         _write(row, lambda spec: [*spec.scripts, _stored(path, source)], (), by=by, note=f"New grader script {name}.")
         if task_id is not None:
             task = Task.objects.select_for_update(of=("self",)).select_related("group").get(
@@ -59,7 +59,7 @@ def create_script(persona_id: int, name: str, source: str, *, by: User, task_id:
 
 
 def save_script(script_id: int, source: str, *, by: User, note: str = "", verb: str = "edited") -> GraderScript:
-    """Make ``source`` the script's text. Nothing happens if it says the same. Raises DraftRefused for what cannot be
+    """Make ``source`` the script's text. Nothing happens if it says the same. Raises DraftError for what cannot be
     stored."""
     with transaction.atomic():
         persona = GraderScript.objects.values_list("persona", flat=True).get(pk=script_id)
@@ -82,15 +82,13 @@ def save_script(script_id: int, source: str, *, by: User, note: str = "", verb: 
 
 
 def remove_script(script_id: int, *, by: User) -> None:
-    """Take a script that no task names away from the persona; its versions stay. Raises DraftRefused."""
+    """Take a script that no task names away from the persona; its versions stay. Raises DraftError."""
     with transaction.atomic():
         script = GraderScript.objects.get(pk=script_id)
         row = Persona.objects.select_for_update().get(pk=script.persona_id)
         if using := tasks_using(row, script.path):
             names = ", ".join(f"“{task}”" for task in using[:3])
-            raise DraftRefused(
-                "script", f"{names} {'is' if len(using) == 1 else 'are'} graded by it. Change that first."
-            )
+            raise DraftError("script", f"{names} {'is' if len(using) == 1 else 'are'} graded by it. Change that first.")
         name = script.path.removeprefix(FOLDER)
         _write(
             row, lambda spec: [one for one in spec.scripts if one.path != script.path], (), by=by,
@@ -134,11 +132,11 @@ def text_of(blob: Blob) -> str | None:
 def _stored(path: str, source: str) -> FileRef:
     source = plain(source)
     if len(source) > LONGEST:
-        raise DraftRefused("source", f"The script has {len(source):,} characters; at most {LONGEST:,} are kept.")
+        raise DraftError("source", f"The script has {len(source):,} characters; at most {LONGEST:,} are kept.")
     if "\0" in source:
-        raise DraftRefused("source", "The script contains the character U+0000: remove it.")
+        raise DraftError("source", "The script contains the character U+0000: remove it.")
     if not source.strip():
-        raise DraftRefused("source", "The script is empty. Write score(tools_history), or remove the script.")
+        raise DraftError("source", "The script is empty. Write score(tools_history), or remove the script.")
     content = (source.rstrip("\n") + "\n").encode("utf-8", "replace")
     [sha256] = Blob.objects.keep([content])
     return FileRef(path=path, sha256=sha256, size=len(content))

@@ -9,7 +9,7 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import Skill
 from studio.domain.skills import MAIN
 from studio.drafts.load import load_episodes
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.models import Blob, Persona, PersonaRevision, User
 from studio.personas.save import save_persona
 
@@ -17,21 +17,21 @@ from studio.personas.save import save_persona
 @transaction.atomic
 def save_skill(persona_id: int, name: str, text: str, *, was: str = "", by: User) -> PersonaRevision:
     """Write the SKILL.md of the skill ``was``, now called ``name``; of a new one if ``was`` is empty. Its other files
-    stay. Raises DraftRefused (field ``name`` or ``text``)."""
+    stay. Raises DraftError (field ``name`` or ``text``)."""
     row, episode = _locked(persona_id)
     skills = {skill.name: skill for skill in episode.persona.skills}
     if was and was not in skills:
-        raise DraftRefused("name", f"The skill “{was}” no longer exists; someone deleted or renamed it.")
+        raise DraftError("name", f"The skill “{was}” no longer exists; someone deleted or renamed it.")
     if not name.strip():
-        raise DraftRefused("name", "Enter a name for the skill; it is used as its folder name.")
+        raise DraftError("name", "Enter a name for the skill; it is used as its folder name.")
     if any(other.casefold() == name.casefold() for other in skills if other != was):
-        raise DraftRefused("name", f"A skill “{name}” already exists. Choose another name.")
+        raise DraftError("name", f"A skill “{name}” already exists. Choose another name.")
     if was and name != was:
         _refuse_named(episode, was, "renamed")
     if not text.strip():
-        raise DraftRefused("text", "Write what the assistant should do when it uses this skill.")
+        raise DraftError("text", "Write what the assistant should do when it uses this skill.")
     if "\0" in text:
-        raise DraftRefused("text", "This contains the character U+0000. Remove it.")
+        raise DraftError("text", "This contains the character U+0000. Remove it.")
     content = text.encode("utf-8", "replace")
     main = FileRef(path=MAIN, sha256=Blob.objects.keep([content])[0], size=len(content))
     others = [file for file in skills[was].files if file.path != MAIN] if was else []
@@ -43,7 +43,7 @@ def save_skill(persona_id: int, name: str, text: str, *, was: str = "", by: User
 
 @transaction.atomic
 def delete_skill(persona_id: int, name: str, *, by: User) -> PersonaRevision:
-    """Take a skill away; the persona's history keeps it. Raises DraftRefused while tasks name it."""
+    """Take a skill away; the persona's history keeps it. Raises DraftError while tasks name it."""
     row, episode = _locked(persona_id)
     _refuse_named(episode, name, "deleted")
     skills = {skill.name: skill for skill in episode.persona.skills if skill.name != name}
@@ -63,7 +63,7 @@ def _locked(persona_id: int) -> tuple[Persona, EpisodeSpec]:
 def _refuse_named(episode: EpisodeSpec, name: str, done: str) -> None:
     if tasks := tasks_naming(episode, name):
         named = ", ".join(f"“{task}”" for task in tasks[:8]) + (f" and {len(tasks) - 8} more" if len(tasks) > 8 else "")
-        raise DraftRefused("name", f"“{name}” cannot be {done} while {named} use it. Remove it from them first.")
+        raise DraftError("name", f"“{name}” cannot be {done} while {named} use it. Remove it from them first.")
 
 
 def _save(row: Persona, episode: EpisodeSpec, skills: dict[str, Skill], *, by: User, note: str) -> PersonaRevision:

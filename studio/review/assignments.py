@@ -18,7 +18,7 @@ RIGHT = {Part.WRITER: "edit", Part.REVIEWER: "review"}
 DONE = (TaskState.APPROVED, TaskState.RELEASED, TaskState.RETIRED)
 
 
-class AssigningRefused(ValueError):
+class AssignmentError(ValueError):
     """Somebody who cannot be asked; the text says why."""
 
 
@@ -80,20 +80,20 @@ def fewest_open(task: Task, writer: User | None = None) -> User | None:
 
 @transaction.atomic
 def set_people(task_id: int, *, by: User, writer: User | None, reviewers: Sequence[User]) -> None:
-    """Name exactly these. Raises AssigningRefused for who lacks the role, has both parts, or wrote what they would
+    """Name exactly these. Raises AssignmentError for who lacks the role, has both parts, or wrote what they would
     review."""
     task = Task.objects.select_for_update(of=("self",)).select_related("episode__persona__benchmark").get(pk=task_id)
     found = candidates(task.episode.persona.benchmark)
     if writer:
         if writer in reviewers:
-            raise AssigningRefused(f"{writer} cannot be both author and reviewer of the same task.")
+            raise AssignmentError(f"{writer} cannot be both author and reviewer of the same task.")
         refuse_unfit(writer, Part.WRITER, found)
     had = set(task.assignments.filter(part=Part.REVIEWER).values_list("user", flat=True))
     authors = authors_of_newest([task])[task.pk]
     for reviewer in reviewers:
         refuse_unfit(reviewer, Part.REVIEWER, found)
         if reviewer.pk in authors and reviewer.pk not in had:
-            raise AssigningRefused(f"{reviewer} wrote part of this version, so someone else has to review it.")
+            raise AssignmentError(f"{reviewer} wrote part of this version, so someone else has to review it.")
     wanted = {Part.WRITER: {writer.pk} if writer else set(), Part.REVIEWER: {one.pk for one in reviewers}}
     # A part is given up before it is given away: one person may change from the one to the other.
     for part in sorted(Part.values, key=lambda part: bool(wanted[Part(part)])):
@@ -103,7 +103,7 @@ def set_people(task_id: int, *, by: User, writer: User | None, reviewers: Sequen
 def refuse_unfit(user: User, part: str, found: Mapping[str, Sequence[Candidate]]) -> None:
     if user.pk not in {one.user.pk for one in found[part]}:
         what = "write" if part == Part.WRITER else "review"
-        raise AssigningRefused(f"{user} is not allowed to {what} tasks here. An owner can add the role.")
+        raise AssignmentError(f"{user} is not allowed to {what} tasks here. An owner can add the role.")
 
 
 def name_people(tasks: Sequence[Task], part: str, wanted: Mapping[int, set[int]], *, by: User) -> None:

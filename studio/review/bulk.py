@@ -7,22 +7,22 @@ from dataclasses import replace
 
 from django.db import transaction
 
-from studio.domain.arrangement import StepRefused
+from studio.domain.arrangement import ArrangementError
 from studio.drafts.load import load_tasks
 from studio.drafts.save_tasks import save_tasks
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.episodes import moves
 from studio.findings.refresh import refresh_findings
 from studio.models import Benchmark, Persona, Task, User
 from studio.reports.counts import tasks_with_counts
 from studio.review import assignments, bulk_preview
-from studio.review.bulk_preview import FEWEST, PARTS, BulkRefused, Line, categories_of, line_of, names_to_choose
-from studio.tasks.transitions import PublishingRefused, take
+from studio.review.bulk_preview import FEWEST, PARTS, BulkChangeError, Line, categories_of, line_of, names_to_choose
+from studio.tasks.transitions import WorkflowError, take
 
 __all__ = [
     "FEWEST",
     "PARTS",
-    "BulkRefused",
+    "BulkChangeError",
     "Line",
     "apply",
     "categories_of",
@@ -48,14 +48,14 @@ ASKED = ("group", "tools", "skills")
 
 
 def chosen_tasks(benchmark: Benchmark, chosen: Mapping[int, int | None]) -> list[Task]:
-    """In the order of the list. Raises BulkRefused if there are none."""
+    """In the order of the list. Raises BulkChangeError if there are none."""
     rows = list(
         tasks_with_counts(Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen))
         .select_related("group", "episode__persona__benchmark")
         .order_by("episode__persona__position", "episode__persona__user_id", "position", "task_id")
     )
     if not rows:
-        raise BulkRefused("Choose at least one task.")
+        raise BulkChangeError("Choose at least one task.")
     return rows
 
 
@@ -64,12 +64,12 @@ def plan(
 ) -> list[Line]:
     """What the change would do to each of these tasks, in the order of the list. ``chosen``: the version the person
     saw, by the task's key; None: whichever is the newest. ``value`` of tools and skills: a name a line, none for all
-    that the persona has. Raises BulkRefused. A few queries, however many they are."""
+    that the persona has. Raises BulkChangeError. A few queries, however many they are."""
     if does not in DOES:
-        raise BulkRefused("Choose what to change.")
+        raise BulkChangeError("Choose what to change.")
     names = categories_of(benchmark) if does == "category" else {}
     if does == "category" and value not in names:
-        raise BulkRefused("Choose one of the categories of this benchmark.")
+        raise BulkChangeError("Choose one of the categories of this benchmark.")
     rows = chosen_tasks(benchmark, chosen)
     if does == "category":
         lines = [line_of(row, names.get(row.category, row.category), names[value]) for row in rows]
@@ -87,14 +87,16 @@ def plan(
 @transaction.atomic
 def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], does: str, value: str = "", *, by: User) -> int:
     """Do it, each task as its page would: a version, a line of history, findings. Returns how many were changed.
-    Raises BulkRefused where one of them cannot be, and then nothing happened."""
+    Raises BulkChangeError where one of them cannot be, and then nothing happened."""
     mine = Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen)
     personas = set(mine.values_list("episode__persona", flat=True))
     list(Persona.objects.select_for_update().filter(pk__in=personas).order_by("pk"))
     list(mine.select_for_update(of=("self",)).order_by("pk"))
     lines = plan(benchmark, chosen, does, value, by=by)
     if refused := [line for line in lines if line.refusal]:
-        raise BulkRefused("Nothing was changed. " + " ".join(f"“{line.task}”: {line.refusal}" for line in refused[:3]))
+        raise BulkChangeError(
+            "Nothing was changed. " + " ".join(f"“{line.task}”: {line.refusal}" for line in refused[:3])
+        )
     todo = [line.task for line in lines if line.changes]
     try:
         if does in ("category", "tools", "skills"):
@@ -106,8 +108,8 @@ def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], does: str, val
             assignments.name_people(todo, PARTS[does], people, by=by)
         else:
             take(does, todo, by=by)
-    except (DraftRefused, PublishingRefused, StepRefused) as refusal:
-        raise BulkRefused(f"Nothing was changed. {refusal}") from None
+    except (DraftError, WorkflowError, ArrangementError) as refusal:
+        raise BulkChangeError(f"Nothing was changed. {refusal}") from None
     return len(todo)
 
 

@@ -26,7 +26,7 @@ FEWEST = "~fewest"
 """In place of a name: whoever has the fewest open tasks, one after the other."""
 
 
-class BulkRefused(ValueError):
+class BulkChangeError(ValueError):
     """A change that cannot be made at all; the text says why."""
 
 
@@ -87,7 +87,7 @@ def step_lines(rows: list[Task], does: str, by: User | None) -> list[Line]:
 
 def group_lines(rows: list[Task], value: str) -> list[Line]:
     if "\0" in value or len(" ".join(value.split())) > LONGEST_NAME:
-        raise BulkRefused(f"A group name can have at most {LONGEST_NAME} characters. Shorten it.")
+        raise BulkChangeError(f"A group name can have at most {LONGEST_NAME} characters. Shorten it.")
     name = " ".join(value.split()) or "none"
     return [line_of(row, row.group.name or "none" if row.group else "none", name) for row in rows]
 
@@ -128,7 +128,7 @@ def people_lines(benchmark: Benchmark, rows: list[Task], does: str, value: str) 
     part, found = PARTS[does], assignments.candidates(benchmark)[PARTS[does]]
     known = {one.user.username: one.user for one in found}
     if value and value != FEWEST and value not in known:
-        raise BulkRefused("Choose someone who is allowed to do this here.")
+        raise BulkChangeError("Choose someone who is allowed to do this here.")
     named: dict[tuple[int, str], dict[int, str]] = {}
     for one in Assignment.objects.filter(task__in=rows).select_related("user"):
         named.setdefault((one.task_id, one.part), {})[one.user_id] = str(one.user)

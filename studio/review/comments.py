@@ -14,13 +14,13 @@ from studio.drafts.load import load_task
 from studio.models import Comment, Task, User
 from studio.notifications import notify
 from studio.review.threads import TALKED_OF
-from studio.tasks.transitions import PublishingRefused
+from studio.tasks.transitions import WorkflowError
 
 MOST = 20_000
 """Characters of a remark or a suggestion."""
 
 
-class NotThere(PublishingRefused):
+class CommentTargetError(WorkflowError):
     """The row or the words that a remark should be about are not in the newest version."""
 
 
@@ -37,21 +37,22 @@ def remark(
 ) -> Comment:
     """Say something of the task, a field, a row, or words in it; with a suggestion, what they should become.
 
-    A suggestion without words is for the whole text. Raises NotThere if the newest version does not say the words.
+    A suggestion without words is for the whole text. Raises CommentTargetError if the newest version does not say the
+    words.
     """
     task = Task.objects.select_related("episode__persona__benchmark", "group").get(pk=task_id)
     text, suggestion = written(text), None if suggestion is None else written(suggestion, strip=False)
     if not text and suggestion is None:
-        raise PublishingRefused("Write something first.")
+        raise WorkflowError("Write something first.")
     if (field and field not in TALKED_OF) or (item_uid and field not in ROWS):
-        raise PublishingRefused("There is no such field in a task. Choose another one.")
+        raise WorkflowError("There is no such field in a task. Choose another one.")
     where = (field, str(item_uid or ""))
     texts = texts_of(load_task(task).to_json())
     if item_uid and where not in texts:
-        raise NotThere("That row is not in the newest version. Save first, or choose another field.")
+        raise CommentTargetError("That row is not in the newest version. Save first, or choose another field.")
     anchor = _anchor(where, texts, words, whole=suggestion is not None)
     if suggestion is not None and suggestion == anchor.words:
-        raise PublishingRefused("The suggestion is identical to the current text. Change it.")
+        raise WorkflowError("The suggestion is identical to the current text. Change it.")
     made = Comment.objects.create(
         task=task,
         revision=task.revisions.defer("spec").filter(number=task.version).first(),
@@ -73,10 +74,10 @@ def remark(
 def answer(root: Comment, *, by: User, text: str) -> Comment:
     """Go on with the talk; an answer to an answer joins the same one."""
     if not (text := written(text)):
-        raise PublishingRefused("Write something first.")
+        raise WorkflowError("Write something first.")
     root = root.reply_to or root
     if root.deleted_at and not root.replies.filter(deleted_at=None).exists():
-        raise PublishingRefused("This comment was deleted in the meantime.")
+        raise WorkflowError("This comment was deleted in the meantime.")
     made = Comment.objects.create(task_id=root.task_id, revision_id=None, reply_to=root, text=text, author=by)
     notify.tell_of_answer(made)
     return made
@@ -84,16 +85,16 @@ def answer(root: Comment, *, by: User, text: str) -> Comment:
 
 @transaction.atomic
 def rewrite(remark: Comment, *, by: User, text: str, suggestion: str | None = None) -> None:
-    """Change one's own words. Raises PublishingRefused for those of others, and a suggestion that was applied."""
+    """Change one's own words. Raises WorkflowError for those of others, and a suggestion that was applied."""
     remark = _own(remark, by)
     before = remark.text
     remark.text = written(text)
     if suggestion is not None and remark.suggestion is not None:
         if remark.applied_in_id:
-            raise PublishingRefused("This suggestion has already been applied. Make a new one.")
+            raise WorkflowError("This suggestion has already been applied. Make a new one.")
         remark.suggestion = written(suggestion, strip=False)
     if not remark.text and remark.suggestion is None:
-        raise PublishingRefused("Write something, or delete the comment.")
+        raise WorkflowError("Write something, or delete the comment.")
     remark.edited_at = timezone.now()
     remark.save(update_fields=["text", "suggestion", "edited_at"])
     notify.tell_of_remark(remark, told_before=before)
@@ -104,7 +105,7 @@ def take_back(remark: Comment, *, by: User) -> None:
     """Remove one's own words; answers stay."""
     remark = _own(remark, by)
     if remark.applied_in_id:
-        raise PublishingRefused("This suggestion has been applied and stays in the history. Resolve it instead.")
+        raise WorkflowError("This suggestion has been applied and stays in the history. Resolve it instead.")
     remark.text, remark.suggestion, remark.deleted_at = "", None, timezone.now()
     remark.save(update_fields=["text", "suggestion", "deleted_at"])
 
@@ -127,12 +128,12 @@ def _anchor(where: Where, texts: Mapping[Where, str], words: Quote | None, *, wh
     text = texts.get(where)
     if text is None:
         if words or whole:
-            raise PublishingRefused("Text can only be quoted from text fields. Choose another field.")
+            raise WorkflowError("Text can only be quoted from text fields. Choose another field.")
         return Quote("")
     if words and words.words:
         span = find(words, text)
         if span is None:
-            raise NotThere("The newest version does not contain this text. Save first, then comment on it.")
+            raise CommentTargetError("The newest version does not contain this text. Save first, then comment on it.")
         return quote(text, span.start, span.end)
     return Quote(text) if whole else Quote("")
 
@@ -140,18 +141,18 @@ def _anchor(where: Where, texts: Mapping[Where, str], words: Quote | None, *, wh
 def _own(remark: Comment, by: User) -> Comment:
     remark = Comment.objects.select_for_update(of=("self",)).select_related("task").get(pk=remark.pk)
     if remark.author_id != by.pk:
-        raise PublishingRefused("Only its author can edit it.")
+        raise WorkflowError("Only its author can edit it.")
     if remark.deleted_at:
-        raise PublishingRefused("It was already deleted.")
+        raise WorkflowError("It was already deleted.")
     return remark
 
 
 def written(text: str, *, strip: bool = True) -> str:
-    """As it is kept. Raises PublishingRefused for what is too long."""
+    """As it is kept. Raises WorkflowError for what is too long."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = storable_text(text) if strip else text.replace("\0", "")
     if len(text) > MOST:
-        raise PublishingRefused(f"This has {len(text)} characters; the limit is {MOST}. Shorten it.")
+        raise WorkflowError(f"This has {len(text)} characters; the limit is {MOST}. Shorten it.")
     return text
 
 

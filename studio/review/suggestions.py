@@ -17,10 +17,10 @@ from studio.notifications import notify
 from studio.review.comments import written
 from studio.review.threads import origins_of, place_of
 from studio.tasks.editor import save_on_top, spec_at
-from studio.tasks.transitions import PublishingRefused
+from studio.tasks.transitions import WorkflowError
 
 
-class ChangedSince(ValueError):
+class SuggestionOutdatedError(ValueError):
     """The text that a suggestion was to replace was changed since it was seen."""
 
 
@@ -35,7 +35,7 @@ class Applied:
 @transaction.atomic
 def apply(task_id: int, keys: Sequence[int], *, by: User) -> Applied:
     """Make one version of these suggestions, on top of the newest. Those whose words have changed since are left, for
-    a person to choose. Raises PublishingRefused for what is no open suggestion of this task."""
+    a person to choose. Raises WorkflowError for what is no open suggestion of this task."""
     task = lock(task_id)
     rows = _suggestions(task, keys)
     spec = load_task(task)
@@ -54,7 +54,7 @@ def apply(task_id: int, keys: Sequence[int], *, by: User) -> Applied:
         text, begun = texts[where], len(texts[where]) + 1
         for start, end, row in sorted(changes, key=lambda change: change[:2], reverse=True):
             if end > begun:
-                raise PublishingRefused("Two of these change the same text. Apply one, then review the other.")
+                raise WorkflowError("Two of these change the same text. Apply one, then review the other.")
             text, begun = text[:start] + (row.suggestion or "") + text[end:], start
             applied.append(row)
         spec = with_text(spec, where, text)
@@ -94,7 +94,7 @@ def choice_of(suggestion: Comment) -> Choice:
 def apply_as(task_id: int, key: int, text: str, *, by: User, version: int) -> Revision:
     """Apply a suggestion as a person decided: the whole text of its place, on top of the version they saw.
 
-    Raises ChangedSince if that text was changed since, PublishingRefused if the place is gone.
+    Raises SuggestionOutdatedError if that text was changed since, WorkflowError if the place is gone.
     """
     task = lock(task_id)
     [row] = _suggestions(task, [key])
@@ -102,9 +102,9 @@ def apply_as(task_id: int, key: int, text: str, *, by: User, version: int) -> Re
     texts = texts_of(seen.to_json())
     here = place_of(row, texts, origins_of([row]))
     if (here.field, here.row) not in texts:
-        raise PublishingRefused("The row no longer exists. Copy the text to where it belongs.")
+        raise WorkflowError("The row no longer exists. Copy the text to where it belongs.")
     if texts_of(load_task(task).to_json()).get((here.field, here.row)) != texts[here.field, here.row]:
-        raise ChangedSince("Someone has changed this text since you saw it.")
+        raise SuggestionOutdatedError("Someone has changed this text since you saw it.")
     return _save(task, with_text(seen, (here.field, here.row), written(text, strip=False)), [row], by, version)
 
 
@@ -130,10 +130,10 @@ def _suggestions(task: Task, keys: Sequence[int]) -> list[Comment]:
         .order_by("created_at", "pk")
     )
     if not rows or len(rows) < len(set(keys)):
-        raise PublishingRefused("This suggestion no longer exists.")
+        raise WorkflowError("This suggestion no longer exists.")
     for row in rows:
         if row.applied_in_id:
-            raise PublishingRefused("This suggestion has already been applied.")
+            raise WorkflowError("This suggestion has already been applied.")
     return rows
 
 

@@ -15,7 +15,7 @@ from studio.findings.refresh import refresh_findings
 from studio.models import Finding, Review, Revision, SetAside, Task, TaskState, User
 from studio.notifications import notify
 from studio.review.checklist import POINTS, Point, Points, in_words, stored
-from studio.tasks.transitions import PublishingRefused, _state
+from studio.tasks.transitions import WorkflowError, _state
 
 
 @transaction.atomic
@@ -30,16 +30,16 @@ def approve(
     """
     task = lock(task_id)
     if task.state != TaskState.IN_REVIEW:
-        raise PublishingRefused(f"This task is {_state(task)}: only a task in review can be approved.")
+        raise WorkflowError(f"This task is {_state(task)}: only a task in review can be approved.")
     revision = _read(task, version)
     if by.pk in authors_of(revision):
-        raise PublishingRefused("You wrote part of this version, so someone else has to approve it.")
+        raise WorkflowError("You wrote part of this version, so someone else has to approve it.")
     refresh_findings([task.episode.persona])
     if errors := open_findings().filter(task=task, severity="error").count():
         what = "an error" if errors == 1 else f"{errors} errors"
-        raise PublishingRefused(f"The checks find {what}. Request changes, or fix it first.")
+        raise WorkflowError(f"The checks find {what}. Request changes, or fix it first.")
     if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED).exists():
-        raise PublishingRefused("You have already approved this version; another person's approval is still required.")
+        raise WorkflowError("You have already approved this version; another person's approval is still required.")
     gone_through = _gone_through(task, points)
     Review.objects.create(
         revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=storable_text(text), points=gone_through
@@ -67,13 +67,13 @@ def request_changes(
     """Send the task back with what should change, and which points of the list are not so."""
     task = lock(task_id)
     if task.state not in (TaskState.IN_REVIEW, TaskState.APPROVED):
-        raise PublishingRefused(f"This task is {_state(task)}: changes can only be requested during a review.")
+        raise WorkflowError(f"This task is {_state(task)}: changes can only be requested during a review.")
     marked = {key: Point(point.so, storable_text(point.word)) for key, point in (points or {}).items()}
     said = in_words(marked, storable_text(text))
     if not storable_text(text) and not any(point.word for point in marked.values() if not point.so):
-        raise PublishingRefused("Say what should change, so that the author knows what to do.")
+        raise WorkflowError("Say what should change, so that the author knows what to do.")
     if task.episode.persona.benchmark.review_by_list and all(point.so for point in marked.values()):
-        raise PublishingRefused("Answer “No” to at least one of the four questions; this benchmark requires it.")
+        raise WorkflowError("Answer “No” to at least one of the four questions; this benchmark requires it.")
     revision = _read(task, version)
     Review.objects.create(
         revision=revision,
@@ -95,12 +95,10 @@ def approvals_of(revision: Revision) -> int:
 def _gone_through(task: Task, points: Points | None) -> dict[str, Any]:
     if points is None:
         if task.episode.persona.benchmark.review_by_list:
-            raise PublishingRefused("This benchmark requires the review checklist. Answer its four questions first.")
+            raise WorkflowError("This benchmark requires the review checklist. Answer its four questions first.")
         return {}
     if missing := [POINTS[key].label.lower() for key in POINTS if key not in points or not points[key].so]:
-        raise PublishingRefused(
-            f"Not answered “Yes”: {', '.join(missing)}. Answer “Yes” to all four, or request changes."
-        )
+        raise WorkflowError(f"Not answered “Yes”: {', '.join(missing)}. Answer “Yes” to all four, or request changes.")
     return stored(points)
 
 
@@ -113,7 +111,7 @@ def _aside(task: Task) -> str:
 
 def _read(task: Task, version: int | None) -> Revision:
     if version is not None and version != task.version:
-        raise PublishingRefused(
+        raise WorkflowError(
             f"It was saved while you were reading: it is now at version {task.version}, "
             f"and you read version {version}. Read it again."
         )

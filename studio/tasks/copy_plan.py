@@ -17,7 +17,7 @@ MOST = 300
 """Tasks at once."""
 
 
-class CopyRefused(ValueError):
+class CopyError(ValueError):
     """Nothing was copied; the text says why."""
 
 
@@ -49,11 +49,11 @@ class Plan:
 
 def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, theirs: bool = False) -> Plan:
     """What a copy would do to each task, in the order they run. ``theirs``: a grader script of the same name that the
-    target has already grades the copies; otherwise ours comes along under another name. Raises CopyRefused."""
+    target has already grades the copies; otherwise ours comes along under another name. Raises CopyError."""
     if not tasks:
-        raise CopyRefused("Choose at least one task.")
+        raise CopyError("Choose at least one task.")
     if len(tasks) > MOST:
-        raise CopyRefused(f"At most {MOST} tasks can be copied at a time; you selected {len(tasks)}.")
+        raise CopyError(f"At most {MOST} tasks can be copied at a time; you selected {len(tasks)}.")
     tasks = sorted(tasks, key=lambda task: (task.episode_id, task.position is None, task.position or 0, task.pk))
     specs = load_tasks(tasks)
     sources = {task.episode.persona for task in tasks}

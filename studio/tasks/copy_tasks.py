@@ -11,13 +11,13 @@ from studio.drafts.load import load_episodes
 from studio.drafts.locks import lock_all
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.findings.refresh import refresh_findings
 from studio.models import Event, Persona, Task, TaskState, User
-from studio.tasks.copy_plan import CopyRefused, Line, Plan, free_path, plan_copy
+from studio.tasks.copy_plan import CopyError, Line, Plan, free_path, plan_copy
 from studio.tasks.transitions import take
 
-__all__ = ["CopyRefused", "copy_tasks", "free_path", "plan_copy", "where_from"]
+__all__ = ["CopyError", "copy_tasks", "free_path", "plan_copy", "where_from"]
 
 
 @transaction.atomic
@@ -25,7 +25,7 @@ def copy_tasks(
     tasks: Sequence[Task], target: Persona, *, by: User, moving: bool = False, theirs: bool = False
 ) -> list[Task]:
     """Do it: every task with its files, a first version that says where it comes from. Where they are moved, the
-    originals are taken out of their episode and retired. Raises CopyRefused, and then nothing happened."""
+    originals are taken out of their episode and retired. Raises CopyError, and then nothing happened."""
     personas = {target.pk, *(task.episode.persona_id for task in tasks)}
     list(Persona.objects.select_for_update().filter(pk__in=personas).order_by("pk"))
     target = Persona.objects.select_related("benchmark__taxonomy", "episode").get(pk=target.pk)
@@ -37,7 +37,7 @@ def copy_tasks(
     )
     plan = plan_copy(tasks, target, moving=moving, theirs=theirs)
     if plan.refused:
-        raise CopyRefused(" ".join(f"“{line.task}”: {line.refusal}" for line in plan.refused[:3]))
+        raise CopyError(" ".join(f"“{line.task}”: {line.refusal}" for line in plan.refused[:3]))
     old = load_episodes([target])[target.pk]
     place = len(old.tasks)
     rows: list[Task] = []
@@ -56,8 +56,8 @@ def copy_tasks(
         save_personas([(target, old, new)], by=by, note=note, verb="edited")
         if moving:
             _retire(plan, by=by)
-    except DraftRefused as refusal:
-        raise CopyRefused(str(refusal)) from None
+    except DraftError as refusal:
+        raise CopyError(str(refusal)) from None
     refresh_findings(Persona.objects.filter(pk__in=personas))
     return rows
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from studio.domain.arrangement import StepRefused, arrangement_of, refuse_broken
+from studio.domain.arrangement import ArrangementError, arrangement_of, refuse_broken
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
-from studio.drafts.validate import DraftRefused, refuse_taken_id, refuse_unstorable
+from studio.drafts.validate import DraftError, refuse_taken_id, refuse_unstorable
 from studio.findings.refresh import refresh_findings
 from studio.models import Persona, Task, User
 
@@ -29,7 +29,7 @@ def create_task(
     scripts: Sequence[FileRef] = (),
 ) -> Task:
     """A task at the end of the persona's episode, or in front of the task ``before``, with grader ``scripts`` that the
-    persona gets by it. Raises DraftRefused if the episode has a task of this id."""
+    persona gets by it. Raises DraftError if the episode has a task of this id."""
     refuse_unstorable(spec)
     persona = Persona.objects.select_for_update().get(pk=persona.pk)
     old = load_episodes([persona])[persona.pk]
@@ -61,5 +61,5 @@ def create_task(
 def _refuse_too_early(new: EpisodeSpec, spec: TaskSpec) -> None:
     try:
         refuse_broken(arrangement_of(new), {task.task_id: task for task in (*new.tasks, *new.unplaced)}, [spec.task_id])
-    except StepRefused as refusal:
-        raise DraftRefused("depends_on", str(refusal)) from None
+    except ArrangementError as refusal:
+        raise DraftError("depends_on", str(refusal)) from None

@@ -16,7 +16,7 @@ from studio.domain.findings import Finding
 from studio.domain.merge import Place
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode, load_task, load_tasks
-from studio.drafts.rebase import BothChanged, put_on_top
+from studio.drafts.rebase import ConflictError, put_on_top
 from studio.drafts.save_tasks import canonical
 from studio.findings.refresh import load_reports, load_texts, tools_told
 from studio.models import Persona, Revision, Task, User
@@ -66,15 +66,15 @@ def save_on_top(
 ) -> Revision:
     """Save what somebody wrote on top of ``base_version``, together with what others saved since.
 
-    Raises BothChanged where they changed the same place, or have been shown that they did and chose nothing;
-    DraftRefused for what cannot be stored.
+    Raises ConflictError where they changed the same place, or have been shown that they did and chose nothing;
+    DraftError for what cannot be stored.
     """
     row = Task.objects.select_for_update(of=("self",)).select_related("group").get(pk=task_id)
     both = put_on_top(
         TaskVersions(row), canonical(spec), base_version=base_version, by=by, undecided=undecided
     )  # fmt: skip
     if both.undecided:
-        raise BothChanged(both)
+        raise ConflictError(both)
     return save_task(row.pk, both.spec, by=by, note=note, base_version=row.version)
 
 

@@ -8,7 +8,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episodes, load_tasks
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import SavedTask, save_tasks
-from studio.drafts.validate import StaleDraft, refuse_taken_id
+from studio.drafts.validate import StaleDraftError, refuse_taken_id
 from studio.findings.refresh import refresh_findings
 from studio.models import Revision, Task, User
 
@@ -25,12 +25,12 @@ def save_task(
 ) -> Revision:
     """Make ``spec`` the task's draft and return its newest revision: the old one if nothing differs.
 
-    ``base_version`` is the ``Task.version`` the edit started from. Raises StaleDraft if that is not the newest
-    any more, DraftRefused (with field and item) for what cannot be stored.
+    ``base_version`` is the ``Task.version`` the edit started from. Raises StaleDraftError if that is not the newest
+    any more, DraftError (with field and item) for what cannot be stored.
     """
     row = Task.objects.select_for_update(of=("self",)).select_related("group", "episode__persona").get(pk=task_id)
     if base_version is not None and base_version != row.version:
-        raise StaleDraft(row.version)
+        raise StaleDraftError(row.version)
     if spec.task_id != row.task_id:
         saved = _rename(row, spec, by=by, note=note, verb=verb)
     else:

@@ -9,7 +9,7 @@ from django.db import transaction
 from studio.domain.base import FileRef
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.models import Event, Persona, Task, TaskTemplate, TemplateFile, User
 from studio.tasks import copy_tasks
 from studio.tasks.create import create_task
@@ -30,14 +30,14 @@ def begin(
     persona: Persona, start: Start, *, task_id: str, title: str = "", request: str = "", by: User, before: str = ""
 ) -> Begun:
     """A task of the persona's with everything that ``start`` has; ``title`` and ``request`` take the place of its own
-    where they are given. Raises DraftRefused, CopyRefused."""
+    where they are given. Raises DraftError, CopyError."""
     Persona.objects.select_for_update().get(pk=persona.pk)
     spec, scripts, words = _brought(persona, start)
     given = {"task_id": task_id, "title": title or spec.title, "initial_request": request or spec.initial_request}
     if spec.source:
         given["source"] = {**spec.source, **({"task_id": task_id} if "task_id" in spec.source else {})}  # type: ignore[assignment]
     if not given["title"].strip():
-        raise DraftRefused("title", "Enter a title; the template has none.")
+        raise DraftError("title", "Enter a title; the template has none.")
     row = create_task(persona, spec.model_copy(update=given), by=by, before=before, scripts=scripts)
     _tell(persona, start, row, by=by)
     return Begun(row, words)

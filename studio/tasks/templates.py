@@ -20,7 +20,7 @@ LONGEST_NAME = 120
 LONGEST_WHEN = 300
 
 
-class TemplateRefused(ValueError):
+class TaskTemplateError(ValueError):
     """A template that cannot be kept so. ``field`` says where, the text what to do."""
 
     def __init__(self, field: str, message: str) -> None:
@@ -42,12 +42,12 @@ def may_change(user: Somebody, template: TaskTemplate) -> bool:
 @transaction.atomic
 def save_template(task: Task, *, name: str, when: str, version: int, by: User) -> TaskTemplate:
     """Keep a version of the task, with its files and its grader script, for the benchmark of its persona. Raises
-    TemplateRefused."""
+    TaskTemplateError."""
     persona = task.episode.persona
     benchmark = Benchmark.objects.select_for_update().get(pk=persona.benchmark_id)
     name, when = _named(benchmark, name, when)
     if benchmark.templates.count() >= MOST:
-        raise TemplateRefused("name", f"There are already {MOST} templates here. Delete one first.")
+        raise TaskTemplateError("name", f"There are already {MOST} templates here. Delete one first.")
     spec = spec_at(task, version)
     script = load_episode(persona).persona.script(spec.grader_script) if spec.grader_script else None
     kept = without_place(spec, persona.user_id)
@@ -85,7 +85,7 @@ def save_template(task: Task, *, name: str, when: str, version: int, by: User) -
 
 @transaction.atomic
 def rename_template(template: TaskTemplate, *, name: str, when: str, by: User) -> TaskTemplate:
-    """Give it another name, or other words on when to use it. Raises TemplateRefused."""
+    """Give it another name, or other words on when to use it. Raises TaskTemplateError."""
     benchmark = Benchmark.objects.select_for_update().get(pk=template.benchmark_id)
     row = TaskTemplate.objects.select_for_update().get(pk=template.pk)
     old, (name, when) = row.name, _named(benchmark, name, when, but=row.pk)
@@ -140,11 +140,11 @@ def without_place(spec: TaskSpec, folder: str) -> TaskSpec:
 def _named(benchmark: Benchmark, name: str, when: str, *, but: int | None = None) -> tuple[str, str]:
     name, when = (" ".join(UNSTORABLE.sub("", text).split()) for text in (name, when))
     if not name:
-        raise TemplateRefused("name", "Enter a name, such as “Weekly report to the board”.")
+        raise TaskTemplateError("name", "Enter a name, such as “Weekly report to the board”.")
     for field, text, most in (("name", name, LONGEST_NAME), ("when", when, LONGEST_WHEN)):
         if len(text) > most:
-            raise TemplateRefused(field, f"This has {len(text)} characters; the limit is {most}. Shorten it.")
+            raise TaskTemplateError(field, f"This has {len(text)} characters; the limit is {most}. Shorten it.")
     same = benchmark.templates.alias(low=Lower("name")).filter(low=Lower(Value(name))).exclude(pk=but or 0)
     if (other := same.first()) is not None:
-        raise TemplateRefused("name", f"A template “{other.name}” already exists. Choose another name.")
+        raise TaskTemplateError("name", f"A template “{other.name}” already exists. Choose another name.")
     return name, when

@@ -18,7 +18,7 @@ from studio.notifications import notify
 OPEN = (TaskState.DRAFT, TaskState.CHANGES_REQUESTED)
 
 
-class PublishingRefused(ValueError):
+class WorkflowError(ValueError):
     """A step that cannot be taken now. The text is what the person reads: why, and what to do."""
 
 
@@ -65,11 +65,11 @@ STEPS = {
 @transaction.atomic
 def take(name: str, tasks: Sequence[Task], *, by: User, text: str = "") -> None:
     """Take one of the ``STEPS`` with each of these tasks, which come locked and with their benchmark. All or none:
-    raises PublishingRefused. ``text`` is told in place of the version."""
+    raises WorkflowError. ``text`` is told in place of the version."""
     step = STEPS[name]
     for task in tasks:
         if refusal := step.refuses(task):
-            raise PublishingRefused(refusal)
+            raise WorkflowError(refusal)
     now = timezone.now()
     for task in tasks:
         task.state, task.updated_at = step.to, now

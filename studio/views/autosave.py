@@ -21,7 +21,7 @@ from studio import access
 from studio.domain.base import Spec
 from studio.drafts import autosave
 from studio.drafts.rebase import OnTop, Versions, put_on_top
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, Persona, User
 from studio.personas.versions import PersonaParts
@@ -72,7 +72,7 @@ class KeptPage(ABC, Generic[S]):
 
     @abstractmethod
     def save(self, both: OnTop[S], note: str) -> int:
-        """Make a version of it and return its number. Raises DraftRefused."""
+        """Make a version of it and return its number. Raises DraftError."""
 
     def says(self) -> dict[str, Any]:
         """What else the page has to know each time it asks."""
@@ -80,7 +80,7 @@ class KeptPage(ABC, Generic[S]):
 
     def keep_words(self, data: QueryDict) -> None:
         """Keep what a button sent along with something else it asks for. What cannot be stored stays in the page."""
-        with suppress(DraftRefused):
+        with suppress(DraftError):
             autosave.keep_copy(self.desk, self.user, words_of(data), base_version=number_of(data.get("base_version")))
 
     def on_top(self, read: Read[S], base_version: int, data: QueryDict) -> OnTop[S]:
@@ -163,7 +163,7 @@ def submitted(page: PersonaPage[S]) -> HttpResponse:
             try:
                 with transaction.atomic():
                     page.save(both, data.get("note", "").replace("\0", "").strip())
-            except DraftRefused as refusal:
+            except DraftError as refusal:
                 read, status = replace(read, errors={refusal.field: str(refusal)}), 422
                 context = shown(replace(both, number=base_version))
             else:
@@ -187,7 +187,7 @@ def answer(page: KeptPage[S]) -> HttpResponse:
             raise PermissionDenied("Someone else has signed in since this text was written.")
         try:
             said = _keep(page, request.POST)
-        except DraftRefused as refusal:
+        except DraftError as refusal:
             said = {"problem": str(refusal)}
     else:
         autosave.be_here(page.desk, user)
@@ -222,7 +222,7 @@ def _keep(page: KeptPage[S], data: QueryDict) -> dict[str, Any]:
     elif "freeze" in data and page.by_itself:
         try:
             said["version"] = page.save(both, data.get("note", "").strip()[:300])
-        except DraftRefused as refusal:  # the words stay kept
+        except DraftError as refusal:  # the words stay kept
             return said | {"problem": str(refusal)}
         autosave.drop_copy(page.desk, page.user, settled=typed)
         said["froze"] = True

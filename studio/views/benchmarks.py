@@ -197,7 +197,7 @@ def _member(found: Benchmark, pk: str) -> User:
 def _set_roles(request: HttpRequest, found: Benchmark, person: User, roles: list[str]) -> HttpResponse:
     try:
         access.set_roles(found, person, roles, by=request.user)
-    except access.MembersRefused as refusal:
+    except access.MembershipError as refusal:
         messages.error(request, str(refusal))
     else:
         messages.success(request, f"Saved {person}'s roles." if roles else f"{person} is no longer a member.")

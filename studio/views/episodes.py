@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access
-from studio.domain.arrangement import StepRefused
+from studio.domain.arrangement import ArrangementError
 from studio.episodes import moves
 from studio.episodes.board import Board, board_of
 from studio.findings.queries import findings_of_task
@@ -48,13 +48,13 @@ def arrange(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
     stays = posted.get("open") or (posted.getlist("task") or [""])[0]
     try:
         made = moves.arrange(persona.pk, step, by=request.user, seen=posted.get("seen", ""), sure="sure" in posted)
-    except moves.BoardChanged as refusal:
+    except moves.BoardChangedError as refusal:
         return _page(request, persona, board_of(persona), stays, refusal={"text": str(refusal)})
-    except moves.NotSure as question:
+    except moves.ConfirmationNeededError as question:
         kept = [(name, value) for name, values in posted.lists() for value in values if name != "csrfmiddlewaretoken"]
         asked = {"text": str(question), "task": question.tasks[0].pk, "sure": kept}
         return _page(request, persona, shown, stays, refusal=asked)
-    except StepRefused as refusal:
+    except ArrangementError as refusal:
         beside = next((int(pk) for pk, task_id in ids.items() if task_id == refusal.task_id), None)
         return _page(request, persona, shown, stays, refusal={"text": str(refusal), "task": beside, "not": "Not done."})
     messages.success(request, made.sentence)

@@ -18,7 +18,7 @@ from studio.files.downloads import download, inline
 from studio.files.previews import Preview, preview, syntax_flaw
 from studio.files.previews.sniff import extension
 from studio.files.tokens import seal, unseal
-from studio.files.uploads import UploadRefused, refuse_too_much
+from studio.files.uploads import UploadError, refuse_too_much
 from studio.forms.expected_artifacts import LIST as ARTIFACTS
 from studio.forms.expected_artifacts import artifact_row
 from studio.forms.files import file_row, free_key
@@ -66,7 +66,7 @@ def add(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
         others = [unseal(token) or ("", 0) for token in request.POST.getlist("stored")]
         rows = [{"path": f"/{place}", "size": size} for place, (_, size) in enumerate(others)]
         refuse_too_much(rows, [(path, file.size or 0)])
-    except UploadRefused as refusal:
+    except UploadError as refusal:
         return JsonResponse({"problem": str(refusal)}, status=422)
     content = file.read()
     stored = FileRef(path=path, sha256=Blob.objects.keep([content])[0], size=len(content))

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access
-from studio.files.uploads import UploadRefused
+from studio.files.uploads import UploadError
 from studio.forms.benchmarks import ImportForm
 from studio.imports import staging
 
@@ -25,7 +25,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
             data, name = _handed_over(request, form)
             row = staging.preview(benchmark, data, name=name, by=request.user, published=form.cleaned_data["published"])
             return redirect("studio:import", slug, row.pk)
-        except UploadRefused as refusal:
+        except UploadError as refusal:
             form.add_error(None, str(refusal))
     return render(
         request,
@@ -54,7 +54,7 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         return redirect("studio:import_start", slug)
     try:
         report = staging.confirm(row, by=request.user)
-    except UploadRefused as refusal:
+    except UploadError as refusal:
         messages.error(request, str(refusal))
         return redirect("studio:import", slug, pk)
     if not report.ok:
@@ -70,6 +70,6 @@ def _handed_over(request: HttpRequest, form: ImportForm) -> tuple[bytes, str]:
         return archive.read(), archive.name
     files = request.FILES.getlist("folder")
     if not files:
-        raise UploadRefused("Choose a zip or a folder first.")
+        raise UploadError("Choose a zip or a folder first.")
     paths = form.cleaned_data["paths"]
     return staging.zip_folder(files, paths), staging.folder_name(paths)

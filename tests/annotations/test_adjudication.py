@@ -1,6 +1,6 @@
 import pytest
 
-from annotations.adjudication import AdjudicationRefused, adjudicate, undecided_packets
+from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
 from annotations.consensus import agreed
 from annotations.judgments import record_judgment
 from annotations.models import Consensus
@@ -66,7 +66,7 @@ def test_who_judged_or_has_no_role_has_not_the_last_word():
     campaign, packet, (ana, _) = judged("yes", "no")
 
     for person in (ana, make_person(campaign.benchmark, "viewer"), make_person()):
-        with pytest.raises(AdjudicationRefused, match="has not judged"):
+        with pytest.raises(AdjudicationError, match="has not judged"):
             adjudicate(packet, by=person, decision=True, reason="because")
 
 
@@ -81,7 +81,7 @@ def test_who_judged_or_has_no_role_has_not_the_last_word():
 def test_a_last_word_that_nobody_needs_or_explains_is_refused(answers, reason, words, field):
     campaign, packet, _ = judged(*answers)
 
-    with pytest.raises(AdjudicationRefused, match=words) as refused:
+    with pytest.raises(AdjudicationError, match=words) as refused:
         adjudicate(packet, by=make_person(campaign.benchmark, "owner"), decision=True, reason=reason)
 
     assert refused.value.field == field

@@ -1,6 +1,6 @@
 import pytest
 
-from annotations.campaigns import CampaignRefused, close_campaign, open_campaign
+from annotations.campaigns import CampaignError, close_campaign, open_campaign
 from annotations.models import AuditCampaign
 from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person
 
@@ -30,7 +30,7 @@ def test_opening_freezes_the_decisions_in_their_order_and_seals_what_the_judge_s
     ],
 )
 def test_a_campaign_that_cannot_work_is_refused_beside_the_entry_that_is_wrong(changes, field, words):
-    with pytest.raises(CampaignRefused, match=words) as refused:
+    with pytest.raises(CampaignError, match=words) as refused:
         make_campaign(auditors=2, **changes)
 
     assert refused.value.field == field
@@ -38,7 +38,7 @@ def test_a_campaign_that_cannot_work_is_refused_beside_the_entry_that_is_wrong(c
 
 
 def test_without_decisions_there_is_nothing_to_audit():
-    with pytest.raises(CampaignRefused, match="Finish a pilot first"):
+    with pytest.raises(CampaignError, match="Finish a pilot first"):
         make_campaign(size=0)
 
 
@@ -47,7 +47,7 @@ def test_someone_without_the_role_cannot_be_asked():
     make_person(benchmark, "auditor")
     viewer = make_person(benchmark, "viewer", name="vera")
 
-    with pytest.raises(CampaignRefused, match="vera cannot audit here"):
+    with pytest.raises(CampaignError, match="vera cannot audit here"):
         open_campaign(
             benchmark, [make_decision(1)], name="x", source="", seed=1, overlap=1, scripted=False, by=None,
             auditors=[viewer],

@@ -6,7 +6,7 @@ from django.db import DatabaseError, connection, transaction
 
 from annotations.adjudication import adjudicate
 from annotations.campaigns import close_campaign
-from annotations.judgments import JudgmentRefused, next_number, next_packet, read_results, record_judgment, undo_last
+from annotations.judgments import JudgmentError, next_number, next_packet, read_results, record_judgment, undo_last
 from annotations.models import Consensus, Judgment
 from annotations.visibility import pending_packets, pending_sources
 from tests.annotations.builders import make_campaign, make_person
@@ -107,7 +107,7 @@ def test_another_answer_needs_the_first_taken_back(number):
     packet = campaign.packets.first()
     record_judgment(packet, auditor=ana, answer="no", number=1)
 
-    with pytest.raises(JudgmentRefused, match="already answered this one"):
+    with pytest.raises(JudgmentError, match="already answered this one"):
         record_judgment(packet, auditor=ana, answer="yes", number=number)
 
 
@@ -124,7 +124,7 @@ def test_another_answer_needs_the_first_taken_back(number):
 def test_an_answer_that_cannot_be_is_refused_and_nothing_is_kept(given, field, words):
     campaign, (ana,) = make_campaign()
 
-    with pytest.raises(JudgmentRefused, match=words) as refused:
+    with pytest.raises(JudgmentError, match=words) as refused:
         record_judgment(campaign.packets.first(), **({"auditor": ana, "answer": "yes", "number": 1} | given))
 
     assert refused.value.field == field
@@ -136,10 +136,10 @@ def test_only_those_asked_judge_and_only_while_the_audit_is_open():
     viewer = make_person(campaign.benchmark, "viewer")
     packet = campaign.packets.first()
 
-    with pytest.raises(JudgmentRefused, match="You are not assigned"):
+    with pytest.raises(JudgmentError, match="You are not assigned"):
         record_judgment(packet, auditor=viewer, answer="yes", number=1)
     close_campaign(campaign, by=ana)
-    with pytest.raises(JudgmentRefused, match="closed in the meantime"):
+    with pytest.raises(JudgmentError, match="closed in the meantime"):
         record_judgment(packet, auditor=ana, answer="yes", number=1)
     campaign.refresh_from_db()
     assert (next_packet(campaign, ana), next_packet(campaign, viewer)) == (None, None)
@@ -175,7 +175,7 @@ def test_taking_back_again_takes_back_the_one_before():
 
     assert undo_last(campaign, ana).pk == second
     assert undo_last(campaign, ana).pk == first
-    with pytest.raises(JudgmentRefused, match="no answer to undo"):
+    with pytest.raises(JudgmentError, match="no answer to undo"):
         undo_last(campaign, ana)
 
 
@@ -186,7 +186,7 @@ def test_what_was_adjudicated_is_not_taken_back():
     record_judgment(packet, auditor=ben, answer="no", number=1)
     adjudicate(packet, by=make_person(campaign.benchmark, "owner"), decision=True, reason="It is said in turn 1.")
 
-    with pytest.raises(JudgmentRefused, match="adjudicated"):
+    with pytest.raises(JudgmentError, match="adjudicated"):
         undo_last(campaign, ana)
 
 
@@ -215,7 +215,7 @@ def test_other_pages_hide_what_a_person_judges_blind_until_they_open_the_results
 def test_results_are_not_opened_before_everything_is_judged():
     campaign, (ana,) = make_campaign()
 
-    with pytest.raises(JudgmentRefused, match="Finish judging first"):
+    with pytest.raises(JudgmentError, match="Finish judging first"):
         read_results(campaign, ana)
 
     judge_all(campaign, ana)

@@ -15,7 +15,7 @@ from evaluation.assistance.answers import read_answer
 from evaluation.assistance.kinds import Assignment
 from evaluation.assistance.material import Material
 from evaluation.assistance.prompts import prompt_of
-from evaluation.protocol.answers import UnusableAnswer
+from evaluation.protocol.answers import UnusableAnswerError
 from evaluation.protocol.assistance import KINDS, Kind
 from evaluation.scripted.assistance import assignment_in, help_with
 from studio.domain.episode import EpisodeSpec
@@ -51,7 +51,7 @@ def _measure(kind: Kind, task: TaskSpec, episode: EpisodeSpec, texts: dict[str, 
     answer = help_with(given)
     try:
         read_answer(assignment, material, answer)
-    except UnusableAnswer:
+    except UnusableAnswerError:
         usable = False
     else:
         usable = True

@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 
 import openai
 
-from evaluation.llm import Call, Door, Endpoint, Limits
+from evaluation.llm import Call, Endpoint, Limits, ModelClient
 
 MODEL = "scripted-passive"
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,7 +66,7 @@ def ways(url: str, messages: list[dict[str, Any]], threads: int) -> dict[str, Se
     local = threading.local()
     client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
     endpoint = Endpoint("bench", url, MODEL, limits=Limits(60, max_concurrency=threads))
-    door = Door(endpoint, recorder=Forgetful())
+    door = ModelClient(endpoint, recorder=Forgetful())
 
     def floor() -> object:
         if not hasattr(local, "connection"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.llm import Door, Endpoint, Limits, Patience, Timing
+from evaluation.llm import Endpoint, Limits, ModelClient, Patience, Timing
 from evaluation.scripted.scenario import read_scenario
 from evaluation.scripted.server import ScriptedServer
 
@@ -58,13 +58,15 @@ def told(scripted: ScriptedServer) -> Callable[..., None]:
 
 
 @pytest.fixture
-def door_to(scripted: ScriptedServer, clock: Clock) -> Callable[..., Door]:
+def door_to(scripted: ScriptedServer, clock: Clock) -> Callable[..., ModelClient]:
     """A door to a model of the scripted server; keywords go to the endpoint, or to the door if it has them."""
 
-    def make(model: str, **given: Any) -> Door:
+    def make(model: str, **given: Any) -> ModelClient:
         ours = {name: given.pop(name) for name in ("recorder", "budget", "patience") if name in given}
         ours.setdefault("patience", Patience(attempts=3))
         given.setdefault("limits", Limits(timeout_seconds=10))
-        return Door(Endpoint(given.pop("name", "test"), scripted.url, model, **given), timing=clock.timing, **ours)
+        return ModelClient(
+            Endpoint(given.pop("name", "test"), scripted.url, model, **given), timing=clock.timing, **ours
+        )
 
     return make

@@ -104,7 +104,7 @@ def test_the_last_owner_stays():
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
 
-    with pytest.raises(access.MembersRefused, match="only owner"):
+    with pytest.raises(access.MembershipError, match="only owner"):
         access.set_roles(benchmark, owner, [Role.AUTHOR], by=owner)
 
     assert access.roles_in(owner, benchmark) == {Role.OWNER}

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 
 from evaluation.models import ModelEndpoint, Pilot
-from evaluation.pilots.lifecycle import MAX_RUNS, PilotRefused, start_pilot
+from evaluation.pilots.lifecycle import MAX_RUNS, PilotError, start_pilot
 from evaluation.pilots.wait import wait_for
 from evaluation.results.pilot_report import pilot_report
 from studio.management.base import FOUND_PROBLEMS, ReportCommand, default_person
@@ -81,7 +81,7 @@ class Command(ReportCommand):
                 tasks=[name for text in options["tasks"] for name in text.split(",") if name],
                 runs=options["runs"],
             )
-        except PilotRefused as refused:
+        except PilotError as refused:
             self.called_wrongly(refused.message, "Nothing was started.", as_json=as_json, document=EMPTY)
 
     def _endpoint(self, option: str, name: str, as_json: bool) -> ModelEndpoint:

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.models import Release
-from evaluation.releases.cut import ReleaseBlocked, ReleaseRefused, cut_release
+from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from evaluation.releases.readiness import Blocker
 from studio.management.base import FOUND_PROBLEMS, ReportCommand, default_person
 from studio.models import User
@@ -62,9 +62,9 @@ class Command(ReportCommand):
         signature = "" if by else f"{getpass.getuser()}, on the command line"
         try:
             release = cut_release(benchmark, options["name"], by=by, accept=options["accept"], signature=signature)
-        except ReleaseRefused as problem:
+        except ReleaseError as problem:
             self.called_wrongly(str(problem), "", as_json=as_json, document=empty)
-        except ReleaseBlocked as problem:
+        except ReleaseBlockedError as problem:
             if as_json:
                 self.give({**empty, "blocked_by": [blocker.to_json() for blocker in problem.blockers]})
             else:

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from evaluation.scripted.scenario import BadScenario, Scenario, load_scenario
+from evaluation.scripted.scenario import Scenario, ScenarioError, load_scenario
 from evaluation.scripted.server import ScriptedServer
 
 
@@ -37,7 +37,7 @@ class Command(BaseCommand):
         try:
             told = load_scenario(scenario) if scenario else Scenario()
             asyncio.run(self.serve(ScriptedServer(told, host=host, port=port, latency=latency_ms / 1000)))
-        except BadScenario as bad:
+        except ScenarioError as bad:
             raise CommandError(str(bad), returncode=2) from None
         except OSError as error:
             raise CommandError(

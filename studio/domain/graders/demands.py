@@ -17,7 +17,7 @@ FRAME = {"tool_name", "call", "result", "name", "arguments"}
 _LOOKING = {"startswith", "endswith", "find", "count", "index"}
 
 
-class TooMuch(Exception):
+class TooComplexError(Exception):
     """The script is so entangled that reading it would take long: nothing more is told of it."""
 
 
@@ -80,7 +80,7 @@ class Demands:
     def _step(self) -> None:
         self.steps += 1
         if self.steps > MOST_STEPS:
-            raise TooMuch
+            raise TooComplexError
 
     def _learn_roles(self, function: ast.FunctionDef) -> None:
         """What a helper does with each of its parameters, told by how a marked value comes out of it."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from studio.domain.graders.amounts import Amount, amounts
-from studio.domain.graders.demands import FRAME, TOOL, Demand, Demands, ToolTest, TooMuch
+from studio.domain.graders.demands import FRAME, TOOL, Demand, Demands, TooComplexError, ToolTest
 
 LONGEST = 200_000
 """Characters of a script; more is no grader."""
@@ -74,7 +74,7 @@ def _read(tree: ast.Module) -> ScriptReading:
         reader = Demands(tree)
         reader.read()
         return _told(tree, reader)
-    except (TooMuch, RecursionError):
+    except (TooComplexError, RecursionError):
         return ScriptReading(scores=_defines_score(tree), parses=True)
 
 

@@ -40,7 +40,7 @@ _MENDS = [
 ]  # fmt: skip
 
 
-class _Refused(Exception):
+class _YamlError(Exception):
     """The document breaks a limit; reading it further would do what the limit prevents."""
 
 
@@ -61,7 +61,7 @@ def parse(data: bytes, report: Report) -> Node | None:
     try:
         for event in yaml.parse(text, Loader=loader):
             builder.take(event)
-    except _Refused:
+    except _YamlError:
         return None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -197,7 +197,7 @@ class _Builder:
                 line=node.line,
                 column=node.column,
             )
-            raise _Refused
+            raise _YamlError
 
     def _alias(self, event: Any) -> Node:
         self.aliases += 1
@@ -300,7 +300,7 @@ class _Builder:
     def _refuse(self, event: Any, message: str, mend: str) -> None:
         line, column = _place(event)
         self.report.error(message, mend, line=line, column=column)
-        raise _Refused
+        raise _YamlError
 
 
 def _place(event: Any) -> tuple[int, int]:

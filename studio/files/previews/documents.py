@@ -12,12 +12,12 @@ EXTRACT = Path(__file__).with_name("extract.py")
 SECONDS = 15
 
 
-class Unreadable(ValueError):
+class UnreadableDocumentError(ValueError):
     """The file is broken, or reading it takes more than is given."""
 
 
 def extract(kind: str, content: bytes) -> dict[str, Any]:
-    """What ``extract.py`` says of these bytes. Raises Unreadable."""
+    """What ``extract.py`` says of these bytes. Raises UnreadableDocumentError."""
     try:
         run = subprocess.run(
             [sys.executable, "-I", str(EXTRACT), kind],
@@ -31,7 +31,7 @@ def extract(kind: str, content: bytes) -> dict[str, Any]:
         )
         said = json.loads(run.stdout)
     except subprocess.TimeoutExpired:
-        raise Unreadable("It took too long to read.") from None
+        raise UnreadableDocumentError("It took too long to read.") from None
     except (subprocess.CalledProcessError, ValueError):
-        raise Unreadable("It is corrupt, or unpacks to more than allowed.") from None
+        raise UnreadableDocumentError("It is corrupt, or unpacks to more than allowed.") from None
     return dict(said)

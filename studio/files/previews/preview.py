@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from studio.files.previews import markup, trees
-from studio.files.previews.documents import Unreadable, extract
+from studio.files.previews.documents import UnreadableDocumentError, extract
 from studio.files.previews.sniff import IMAGES, extension, pixels, sniff
 from studio.files.previews.syntax import Flaw, json_flaw, syntax_flaw
 from studio.files.previews.tables import ROWS, Row, Table, cut, read_table
@@ -146,7 +146,7 @@ def _image(kind: str, content: bytes) -> Preview:
 def _pdf(content: bytes) -> Preview:
     try:
         said = extract("pdf", content)
-    except Unreadable as problem:
+    except UnreadableDocumentError as problem:
         return Preview("pdf", "PDF", note=f"Its text could not be extracted. {problem}")
     pages = said["pages"]
     words = "\n\n".join(f"– {number} –\n{text}" for number, text in enumerate(pages, 1) if text.strip())
@@ -159,7 +159,7 @@ def _office(kind: str, content: bytes) -> Preview:
     says = "Word document" if kind == "docx" else "Spreadsheet"
     try:
         said = extract(kind, content)
-    except Unreadable as problem:
+    except UnreadableDocumentError as problem:
         return Preview("nothing", says, note=f"Cannot be shown. {problem} Download it to view it.")
     if kind == "docx":
         html = markup.clean(said["html"])
@@ -179,7 +179,7 @@ def _sheet(said: dict[str, Any]) -> Table:
 def _mail(shown: Preview, content: bytes) -> Preview:
     try:
         said = extract("mail", content)
-    except Unreadable:
+    except UnreadableDocumentError:
         return shown
     return replace(
         shown,

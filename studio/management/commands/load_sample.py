@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from studio.imports.sample import ACCOUNTS, NAME, SampleDamaged, load_sample
+from studio.imports.sample import ACCOUNTS, NAME, SampleError, load_sample
 from studio.models import User
 
 
@@ -17,7 +17,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             made = load_sample()
-        except SampleDamaged as problem:
+        except SampleError as problem:
             raise CommandError(str(problem)) from None
         self.stdout.write(f"{NAME}: {'made' if made else 'already there'}. Accounts to sign in with:")
         people = {user.username: user for user in User.objects.filter(username__in=[a.username for a in ACCOUNTS])}

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from studio.imports.export import benchmark_files
-from studio.imports.folders import NotEmpty, write_folder
+from studio.imports.folders import FolderNotEmptyError, write_folder
 from studio.management.base import ReportCommand
 
 
@@ -32,7 +32,7 @@ class Command(ReportCommand):
         files = benchmark_files(benchmark)
         try:
             write_folder(files, out)
-        except NotEmpty as problem:
+        except FolderNotEmptyError as problem:
             mend = "Choose another folder or remove this one, so that old and new files do not mix."
             self.called_wrongly(f"{problem}.", mend, as_json=as_json, document=empty)
         except OSError as problem:

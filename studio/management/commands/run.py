@@ -34,7 +34,7 @@ class Command(BaseCommand):
             stack.stop_with_parent()
         try:
             claim = stack.claim()
-        except stack.AlreadyRunning as running:
+        except stack.AlreadyRunningError as running:
             self.tell_what_runs(running.studio)
             return
         except LocalError as error:

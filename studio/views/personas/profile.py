@@ -24,7 +24,7 @@ from studio.domain.tool_catalog import functions_of
 from studio.drafts.autosave import Desk
 from studio.drafts.load import load_episode
 from studio.drafts.rebase import OnTop
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.forms import personas as sheets
 from studio.forms.post_data import Posted, operate
 from studio.models import Blob, Persona
@@ -43,7 +43,7 @@ def create(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             persona = create_persona(benchmark, PersonaSpec(**form.cleaned_data), by=request.user)
-        except DraftRefused as refusal:
+        except DraftError as refusal:
             form.add_error(refusal.field if refusal.field in form.fields else None, str(refusal))
         else:
             messages.success(request, f"{persona} was added. Complete the profile, or write the first task.")

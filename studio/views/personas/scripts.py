@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from studio import access
 from studio.domain.diff import Difference, FieldChange, line_pieces
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.files.downloads import download
 from studio.forms.post_data import number_of
 from studio.models import Blob
@@ -56,7 +56,7 @@ def create(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
                 persona.pk, name, STARTER, by=request.user, task_id=task.pk if task else None
             )  # fmt: skip
             return redirect("studio:script", slug, user_id, made.pk)
-        except DraftRefused as refusal:
+        except DraftError as refusal:
             error = str(refusal)
     context = {"persona": persona, "benchmark": persona.benchmark, "task": task, "name": name, "error": error}
     return render(request, "studio/script_new.html", context, status=422 if error else 200)
@@ -102,7 +102,7 @@ def restore(request: HttpRequest, slug: str, user_id: str, pk: int, number: int)
             found.pk, text, by=request.user, note=f"{found.path} as in version {number}.", verb="restored"
         )
         messages.success(request, f"Restored version {number} of the script.")
-    except DraftRefused as refusal:
+    except DraftError as refusal:
         messages.error(request, str(refusal))
     return redirect("studio:script", slug, user_id, pk)
 
@@ -115,7 +115,7 @@ def remove(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     found = find_script(persona, pk)
     try:
         scripts.remove_script(found.pk, by=request.user)
-    except DraftRefused as refusal:
+    except DraftError as refusal:
         messages.error(request, f"Not removed. {refusal}")
         return redirect("studio:script", slug, user_id, pk)
     messages.success(request, f"{found.path} was removed. Its versions stay in the persona's history.")

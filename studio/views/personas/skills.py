@@ -18,7 +18,7 @@ from studio.domain.skills import MAIN, blank, body, description
 from studio.drafts.autosave import Desk
 from studio.drafts.load import load_episode
 from studio.drafts.rebase import OnTop
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.files.previews import markup
 from studio.forms.post_data import Posted
 from studio.models import Blob, Persona
@@ -109,7 +109,7 @@ def delete(request: HttpRequest, slug: str, user_id: str, name: str) -> HttpResp
     access.require(request.user, persona.benchmark, "edit")
     try:
         delete_skill(persona.pk, name, by=request.user)
-    except DraftRefused as refusal:
+    except DraftError as refusal:
         messages.error(request, str(refusal))
         return redirect("studio:skill", slug, user_id, name)
     messages.success(request, f"The skill “{name}” is deleted. The persona's history keeps it.")

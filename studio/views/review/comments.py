@@ -16,16 +16,16 @@ from studio import access
 from studio.domain.anchors import Quote, texts_of
 from studio.domain.diff import word_pieces
 from studio.drafts.load import load_task
-from studio.drafts.rebase import BothChanged
-from studio.drafts.validate import DraftRefused
+from studio.drafts.rebase import ConflictError
+from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
 from studio.forms.tasks import uid_of_row
 from studio.models import Task
 from studio.review import comments as remarks
 from studio.review import suggestions
 from studio.review.threads import threads_of
-from studio.tasks.transitions import PublishingRefused
-from studio.views.tasks.autosave import NotSettled, settle
+from studio.tasks.transitions import WorkflowError
+from studio.views.tasks.autosave import UnresolvedError, settle
 from studio.views.tasks.editor_context import FIELDS
 
 
@@ -48,7 +48,7 @@ def remark(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     def act() -> None:
         try:
             remarks.remark(task.pk, **values)
-        except remarks.NotThere:
+        except remarks.CommentTargetError:
             if not access.may(request.user, task.episode.persona.benchmark, "edit"):
                 raise
             settle(request, task)
@@ -100,7 +100,7 @@ def apply(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespons
     keys = [key for key in map(number_of, request.POST.getlist("remark")) if key]
     try:
         done = suggestions.apply(task.pk, keys, by=request.user)
-    except (PublishingRefused, DraftRefused) as refusal:
+    except (WorkflowError, DraftError) as refusal:
         messages.error(request, str(refusal))
         return redirect(f"{task.get_absolute_url()}#remarks")
     if done.revision and done.revision.number != task.version:
@@ -128,10 +128,10 @@ def choose(request: HttpRequest, slug: str, user_id: str, pk: int, remark: int) 
             saved = suggestions.apply_as(task.pk, row.pk, text, by=request.user, version=seen)
             messages.success(request, f"Applied: this is version {saved.number}.")
             return redirect(f"{task.get_absolute_url()}#remarks")
-        except (BothChanged, suggestions.ChangedSince):
+        except (ConflictError, suggestions.SuggestionOutdatedError):
             choice = suggestions.choice_of(row)
             problem, status = "Someone changed it again while you were reading. This is the current text.", 409
-        except (PublishingRefused, DraftRefused) as refusal:
+        except (WorkflowError, DraftError) as refusal:
             problem, status = str(refusal), 422
     context = _frame(task) | {
         "remark": row,
@@ -156,7 +156,7 @@ def _answered(request: HttpRequest, task: Task, act: Callable[[], object]) -> Ht
     problem = ""
     try:
         act()
-    except (PublishingRefused, NotSettled) as refusal:
+    except (WorkflowError, UnresolvedError) as refusal:
         problem = str(refusal)
     if not request.htmx:  # type: ignore[attr-defined]
         if problem:

@@ -14,8 +14,8 @@ from studio.forms.post_data import number_of
 from studio.models import Task, User
 from studio.review import assignments, checklist, workflow
 from studio.review.checklist import POINTS, Point
-from studio.tasks.transitions import PublishingRefused, reopen, retire, submit, withdraw
-from studio.views.tasks.autosave import NotSettled, settle
+from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
+from studio.views.tasks.autosave import UnresolvedError, settle
 from studio.views.tasks.editor import shown
 
 SAID = {
@@ -42,7 +42,7 @@ def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) ->
         if action == "submit":
             settle(request, task)
         moved = _take(action, task, request)
-    except (PublishingRefused, NotSettled) as refusal:
+    except (WorkflowError, UnresolvedError) as refusal:
         messages.error(request, str(refusal))
         if action in REVIEWING:
             task = access.find_task(request.user, slug, user_id, pk)
@@ -78,7 +78,7 @@ def assign(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
         reviewers = [one]
     try:
         assignments.set_people(task.pk, by=request.user, writer=writer, reviewers=reviewers)
-    except assignments.AssigningRefused as refusal:
+    except assignments.AssignmentError as refusal:
         messages.error(request, str(refusal))
     else:
         messages.success(request, "They have been notified." if writer or reviewers else "No one is assigned now.")

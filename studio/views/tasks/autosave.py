@@ -20,9 +20,9 @@ from studio.domain.opening_message import opening_message
 from studio.domain.task import TaskSpec
 from studio.drafts import autosave
 from studio.drafts.autosave import Desk
-from studio.drafts.rebase import BothChanged, OnTop
+from studio.drafts.rebase import ConflictError, OnTop
 from studio.drafts.save_tasks import canonical
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.files.previews import decode
 from studio.files.tokens import unseal
 from studio.findings import waivers
@@ -150,7 +150,7 @@ def signal(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     if to := data.get("to", ""):
         try:
             data = signals.turned(data, base.trigger.payload, to)
-        except signals.CannotTurn as refusal:
+        except signals.SignalFormatError as refusal:
             problem = {refusal.place: str(refusal)}
     sheet = sheet_from(Posted(data), base)
     spec, errors = read_sheet(sheet, base)
@@ -172,7 +172,7 @@ def keep_posted(request: HttpRequest, row: Task) -> None:
         TaskPage(request, row).keep_words(request.POST)
 
 
-class NotSettled(ValueError):
+class UnresolvedError(ValueError):
     """Kept words of which no version can be made; the text says what to do."""
 
 
@@ -185,16 +185,16 @@ def settle(request: HttpRequest, row: Task, *, note: str = "") -> None:
     data = posted(copy.sheet or {})
     read = page.read(data, page.versions.at(copy.base_version), store=True)
     if read.errors:
-        raise NotSettled("Your last changes cannot be saved yet. See the fields marked below.")
+        raise UnresolvedError("Your last changes cannot be saved yet. See the fields marked below.")
     undecided = places(data.getlist("undecided"), read.spec)
     try:
         editor.save_on_top(
             row.pk, read.spec, by=page.user, base_version=copy.base_version, note=note, undecided=undecided
         )
-    except BothChanged as refusal:
-        raise NotSettled("You both edited this field. Draft kept; resolve the conflict.") from refusal
-    except DraftRefused as refusal:
-        raise NotSettled(str(refusal)) from refusal
+    except ConflictError as refusal:
+        raise UnresolvedError("You both edited this field. Draft kept; resolve the conflict.") from refusal
+    except DraftError as refusal:
+        raise UnresolvedError(str(refusal)) from refusal
     autosave.drop_copy(page.desk, page.user, settled=copy.sheet or {})
 
 

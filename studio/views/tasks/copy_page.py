@@ -48,7 +48,7 @@ def copy(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, f"{len(rows)} {'task' if len(rows) == 1 else 'tasks'} {done} to {target}.")
             return redirect(f"{target.get_absolute_url()}?task={rows[0].pk}")
         context["plan"] = copying.plan_copy(tasks, target, moving=moving, theirs=theirs) if target else None
-    except copying.CopyRefused as refusal:
+    except copying.CopyError as refusal:
         context["refusal"] = str(refusal)
     return render(request, "studio/copy.html", context, status=409 if "refusal" in context else 200)
 

@@ -12,13 +12,13 @@ from django.shortcuts import redirect, render
 
 from studio import access
 from studio.domain.task import TaskSpec
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.forms import personas as sheets
 from studio.forms.post_data import number_of
 from studio.models import Persona, Task, TaskTemplate
 from studio.search import task_filters
 from studio.tasks import templates
-from studio.tasks.copy_tasks import CopyRefused
+from studio.tasks.copy_tasks import CopyError
 from studio.tasks.create import create_task
 from studio.tasks.start import Start, begin
 from studio.tasks.starting_points import StartingPoint, starting_points
@@ -56,9 +56,9 @@ def new_task(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
     if request.method == "POST" and not gone and form.is_valid():
         try:
             return redirect(_begin(request, persona, start, form.cleaned_data, later.task_id if later else ""))
-        except DraftRefused as refusal:
+        except DraftError as refusal:
             form.add_error(refusal.field if refusal.field in form.fields else None, str(refusal))
-        except CopyRefused as refusal:
+        except CopyError as refusal:
             form.add_error(None, str(refusal))
     context = {
         "persona": persona,
@@ -80,7 +80,7 @@ def new_task(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
 def _begin(request: HttpRequest, persona: Persona, start: Start | None, given: dict[str, Any], before: str) -> Task:
     if start is None:
         if not given["title"].strip():
-            raise DraftRefused("title", "Enter a title that says what the task is about.")
+            raise DraftError("title", "Enter a title that says what the task is about.")
         spec = TaskSpec(user_id=persona.user_id, **given)
         return create_task(persona, spec, by=request.user, before=before)
     begun = begin(

@@ -13,12 +13,12 @@ from studio import access
 from studio.drafts import autosave
 from studio.drafts.autosave import Desk
 from studio.drafts.load import load_task
-from studio.drafts.rebase import BothChanged
-from studio.drafts.validate import DraftRefused
+from studio.drafts.rebase import ConflictError
+from studio.drafts.validate import DraftError
 from studio.forms import signals
 from studio.forms.files import texts_of
 from studio.forms.post_data import Posted, number_of, operate
-from studio.forms.tasks import Sheet, SheetErrors, sheet_from, sheet_of, spec_of
+from studio.forms.tasks import Sheet, TaskFormError, sheet_from, sheet_of, spec_of
 from studio.forms.uploads import take_all
 from studio.models import Blob, Task, User
 from studio.tasks import editor
@@ -67,7 +67,7 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
     if to := signals.wanted(request.POST):
         try:
             changed = signals.turned(request.POST, base.trigger.payload, to)
-        except signals.CannotTurn as refusal:
+        except signals.SignalFormatError as refusal:
             changed, told = request.POST, {refusal.place: str(refusal)}
     sheet = sheet_from(Posted(changed or request.POST), base)
     sheet.errors = told
@@ -75,7 +75,7 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
     Blob.objects.keep(texts_of(sheet.files))
     try:
         if told := take_all(request.FILES, sheet):
-            raise SheetErrors(told)
+            raise TaskFormError(told)
         if changed is None:
             spec = spec_of(sheet, base)
             if "take" in request.POST or "mine" in request.POST:
@@ -100,11 +100,11 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
                 else:
                     messages.success(request, f"Saved as version {revision.number}.")
                 return redirect(row)
-    except SheetErrors as refusal:
+    except TaskFormError as refusal:
         sheet.errors, status = refusal.errors, 422
-    except DraftRefused as refusal:
+    except DraftError as refusal:
         sheet.errors, status = {_input_of(refusal, sheet): str(refusal)}, 422
-    except BothChanged as refusal:
+    except ConflictError as refusal:
         both, status = refusal.both, 409
         base, more = both.theirs, conflict(both, base_version)
         sheet = sheet_after(both.spec, sheet)
@@ -113,7 +113,7 @@ def _save(request: HttpRequest, row: Task) -> HttpResponse:
     return render(request, "studio/task.html", again, status=status)
 
 
-def _input_of(refusal: DraftRefused, sheet: Sheet) -> str:
+def _input_of(refusal: DraftError, sheet: Sheet) -> str:
     """The input a refusal stands beside; the form's head where there is none."""
     rows = getattr(sheet, refusal.field, None)
     if isinstance(rows, list) and refusal.item and refusal.item <= len(rows):

@@ -63,11 +63,11 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
             number = bulk.apply(benchmark, chosen, does, value or "", by=request.user)
             messages.success(request, f"{number} {'task' if number == 1 else 'tasks'} changed.")
             return redirect(back)
-    except bulk.BulkRefused as refusal:
+    except bulk.BulkChangeError as refusal:
         context["refusal"] = str(refusal)
     try:
         context |= _preview(benchmark, chosen, does, value, request)
-    except bulk.BulkRefused as refusal:
+    except bulk.BulkChangeError as refusal:
         messages.error(request, context.get("refusal", str(refusal)))
         return redirect(back)
     return render(request, "studio/tasks_change.html", context, status=409 if "refusal" in context else 200)
@@ -90,7 +90,7 @@ def _preview(
         return context
     try:
         lines = bulk.plan(benchmark, chosen, does, value or "", by=request.user)
-    except bulk.BulkRefused as refusal:
+    except bulk.BulkChangeError as refusal:
         if does not in bulk.ASKED:
             raise
         return context | {"refusal": str(refusal)}

@@ -15,7 +15,7 @@ from studio.forms.post_data import number_of
 from studio.models import Benchmark
 from studio.search import task_filters
 from studio.tasks import templates as keeping
-from studio.tasks.templates import TemplateRefused
+from studio.tasks.templates import TaskTemplateError
 
 
 @login_required
@@ -39,7 +39,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     given = {name: request.POST.get(name, "") for name in ("name", "when")}
     try:
         keeping.rename_template(template, **given, by=request.user)
-    except TemplateRefused as refusal:
+    except TaskTemplateError as refusal:
         return _page(request, benchmark, {"pk": pk, "field": refusal.field, "text": str(refusal), **given}, 422)
     messages.success(request, "Saved.")
     return redirect("studio:templates", slug)
@@ -65,7 +65,7 @@ def save(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
     if request.method == "POST":
         try:
             template = keeping.save_template(task, **context["given"], version=context["version"], by=request.user)
-        except TemplateRefused as refusal:
+        except TaskTemplateError as refusal:
             context["refusal"] = {"field": refusal.field, "text": str(refusal)}
             return render(request, "studio/template_new.html", context, status=422)
         messages.success(request, f"Saved as the template “{template}”. New tasks can start from it.")

@@ -13,7 +13,7 @@ from studio import access
 from studio.activity.timeline import ONLY, activity_of, by_day
 from studio.domain.diff import compare
 from studio.domain.task import TaskSpec
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
 from studio.models import Revision
 from studio.tasks.save import save_task
@@ -72,7 +72,7 @@ def restore(request: HttpRequest, slug: str, user_id: str, pk: int, number: int)
             task.pk, _spec(revision), by=request.user, note=f"Restored version {number}.", verb="restored"
         )
         messages.success(request, f"Version {number} restored as version {saved.number}.")
-    except DraftRefused as refusal:
+    except DraftError as refusal:
         messages.error(request, f"Version {number} no longer fits into the episode. {refusal}")
     return redirect(task)
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from evaluation.agents import AgentLimits, AgentSetup, make_agent
 from evaluation.agents.react import CUT_RESULT
-from evaluation.llm import Budget, Door, Prices, ServerFailed
-from evaluation.protocol.participants import Agent, AgentFailed
+from evaluation.llm import Budget, ModelClient, Prices, ServerError
+from evaluation.protocol.participants import Agent, AgentError
 from evaluation.scripted.server import ScriptedServer
 from tests.evaluation.conftest import Clock
 from tests.evaluation.llm.test_client import Notebook
 
-DoorTo = Callable[..., Door]
+DoorTo = Callable[..., ModelClient]
 Tell = Callable[..., None]
 MakeAgent = Callable[..., Agent]
 
@@ -29,7 +29,11 @@ def agent(door_to: DoorTo, tmp_path: Path, clock: Clock) -> MakeAgent:
     """An agent over an empty workspace; keywords go to its limits, or to its setup if it has them."""
 
     def make(
-        model: str = "scripted-silent", *, door: Door | None = None, state: dict[str, Any] | None = None, **limits: Any
+        model: str = "scripted-silent",
+        *,
+        door: ModelClient | None = None,
+        state: dict[str, Any] | None = None,
+        **limits: Any,
     ):
         return make_agent(
             AgentSetup(
@@ -192,7 +196,7 @@ def test_limits_of_a_session_hold_over_its_turns(agent: MakeAgent):
 def test_after_an_outage_the_turn_can_be_taken_again(agent: MakeAgent, door_to: DoorTo, scripted: ScriptedServer):
     notebook = Notebook()
     first = agent().reply("One.")
-    with pytest.raises(ServerFailed):
+    with pytest.raises(ServerError):
         agent("scripted-silent+500", state=dict(first.state)).reply("Two.")
 
     again = agent(door=door_to("scripted-silent", recorder=notebook), state=dict(first.state)).reply("Two.")
@@ -210,7 +214,7 @@ def test_answered_calls_of_an_interrupted_turn_are_replayed(
         {"reply": "Done."},
     )
     notebook = Notebook()
-    with pytest.raises(ServerFailed):
+    with pytest.raises(ServerError):
         agent(door=door_to("scripted-silent", recorder=notebook)).reply("One.")
     assert scripted.stats["requests"] == 4
 
@@ -237,7 +241,7 @@ def test_a_conversation_too_long_loses_old_results_first(agent: MakeAgent, told:
 
 
 def test_a_conversation_still_too_long_is_the_agents_failure(agent: MakeAgent):
-    with pytest.raises(AgentFailed, match="longer than the model can read"):
+    with pytest.raises(AgentError, match="longer than the model can read"):
         agent("scripted-silent+context").reply("One.")
 
 
@@ -274,7 +278,7 @@ def test_whatever_a_model_does_the_conversation_stays_one_that_endpoints_take(
     for message in ("One.", "Two.", "Three."):
         try:
             reply = agent(state=state, tool_calls=tool_calls, model_calls=model_calls).reply(message)
-        except AgentFailed:
+        except AgentError:
             return
         state = json.loads(json.dumps(reply.state))
 

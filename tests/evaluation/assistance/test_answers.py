@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evaluation.assistance.answers import plain, read_answer, schema_of
 from evaluation.assistance.proposals import Proposal
-from evaluation.protocol.answers import UnusableAnswer
+from evaluation.protocol.answers import UnusableAnswerError
 from evaluation.protocol.assistance import KINDS
 from tests.evaluation.assistance.builders import I1, U1, U2, a_material, assignment, split_into
 
@@ -93,7 +93,7 @@ def test_an_answer_in_a_fence_or_with_words_around_it_is_read():
     ],
 )
 def test_what_names_nothing_of_the_task_is_refused_with_a_reason(kind, answer, why):
-    with pytest.raises(UnusableAnswer, match=why):
+    with pytest.raises(UnusableAnswerError, match=why):
         read(kind, answer)
 
 
@@ -135,7 +135,7 @@ def test_a_translation_gives_each_text_once_and_keeps_its_place():
 
     assert [(one.uid, one.text) for one in rows] == [(U1, "Erst."), (U2, "Niemand.")]
     assert rows[1].remarks == ("Not in it any more: 8.",)
-    with pytest.raises(UnusableAnswer):
+    with pytest.raises(UnusableAnswerError):
         read("translate", {"texts": [{"id": name, "text": text} for name, text in texts.items()]}, field="intents")
 
 
@@ -150,7 +150,7 @@ def test_a_translation_of_a_long_text_may_be_longer_than_it():
     )
 
     assert len(row.text) > len(long)
-    with pytest.raises(UnusableAnswer, match="characters"):
+    with pytest.raises(UnusableAnswerError, match="characters"):
         read("translate", {"texts": [{"id": "initial_request", "text": long}]}, field="initial_request")
 
 
@@ -189,14 +189,14 @@ json_values = st.recursive(
 def test_any_json_is_read_or_refused(kind, answer):
     try:
         rows = read(kind, json.dumps(answer))
-    except UnusableAnswer:
+    except UnusableAnswerError:
         rows = ()
     assert all(isinstance(one, Proposal) and "\0" not in one.text for one in rows)
 
 
 @given(kind=st.sampled_from(KINDS), answer=st.text())
 def test_any_text_is_read_or_refused(kind, answer):
-    with contextlib.suppress(UnusableAnswer):
+    with contextlib.suppress(UnusableAnswerError):
         read(kind, answer)
 
 
@@ -205,7 +205,7 @@ def test_a_split_keeps_its_parts_in_order(parts):
     wanted = [plain(part) for part in parts if plain(part)]
     try:
         rows = read("split", split_into(*parts))
-    except UnusableAnswer:
+    except UnusableAnswerError:
         assert len(wanted) < 2
     else:
         assert [one.text for one in rows] == wanted

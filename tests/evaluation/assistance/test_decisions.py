@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from evaluation.assistance.assistant import HelpRefused
-from evaluation.assistance.decisions import MovedOn, dismiss, take
+from evaluation.assistance.assistant import AssistanceError
+from evaluation.assistance.decisions import ProposalOutdatedError, dismiss, take
 from evaluation.assistance.provenance import origins, scripted_words
 from evaluation.models import SuggestionDecision
 from evaluation.releases.readiness import release_blockers
@@ -68,7 +68,7 @@ def test_a_split_with_nothing_left_is_refused(desk):
     desk.says(split_into(*PARTS))
     row = desk.ask()
 
-    with pytest.raises(HelpRefused, match="is empty"):
+    with pytest.raises(AssistanceError, match="is empty"):
         take(row.pk, by=desk.author, texts={0: "", 1: " "})
     assert criteria(desk)[0] == BUNDLE
 
@@ -83,7 +83,7 @@ def test_rows_are_taken_one_by_one_in_any_order_and_the_rest_dismissed(desk):
 
     assert contents(desk)[2:] == ["Need two is met by noon.", "Another need."]
     assert (done.state, done.result.number) == ("taken", 3)
-    with pytest.raises(HelpRefused, match="already decided"):
+    with pytest.raises(AssistanceError, match="already decided"):
         take(row.pk, by=desk.author, rows=[2])
 
 
@@ -115,7 +115,7 @@ def test_words_changed_since_are_shown_with_the_suggestion_and_a_person_chooses(
     mine = tuple(item.model_copy(update={"criterion": "Mine."}) if item.uid == I1 else item for item in spec.checklist)
     save_on_top(desk.task.pk, spec.model_copy(update={"checklist": mine}), by=desk.author, base_version=1)
 
-    with pytest.raises(MovedOn) as moved:
+    with pytest.raises(ProposalOutdatedError) as moved:
         take(row.pk, by=desk.author)
 
     assert (moved.value.current, moved.value.proposed) == ("Mine.", PARTS[0])
@@ -129,7 +129,7 @@ def test_a_row_that_is_gone_is_not_brought_back(desk):
     row = desk.ask()
     save_task(desk.task.pk, desk.spec.model_copy(update={"checklist": desk.spec.checklist[1:]}), by=desk.author)
 
-    with pytest.raises(HelpRefused, match="not there any more"):
+    with pytest.raises(AssistanceError, match="not there any more"):
         take(row.pk, by=desk.author)
     assert dismiss(row.pk, by=desk.author).state == "dismissed"
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.assistance import requests
-from evaluation.assistance.assistant import HelpRefused
+from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.task_material import assignment_of, reference_text
 from evaluation.models import ModelEndpoint, Suggestion, SuggestionCall
 from studio.domain.base import Content
@@ -214,7 +214,7 @@ def test_a_reference_without_words_is_refused_before_anything_is_sent(desk):
     spec = desk.spec.model_copy(update={"expected_artifacts": (ExpectedArtifact(path="a.png", reference=reference),)})
     text = reference_text(spec, "the reference of a.png")
 
-    with pytest.raises(HelpRefused, match="with text"):
+    with pytest.raises(AssistanceError, match="with text"):
         desk.ask("checklist", reference="the reference of a.png", reference_text=text)
     assert desk.stub.bodies == []
 
@@ -244,7 +244,7 @@ def test_a_spent_budget_refuses_before_anything_is_sent(desk):
     desk.helper.save()
     desk.ask()
 
-    with pytest.raises(HelpRefused, match="budget of 12 tokens"):
+    with pytest.raises(AssistanceError, match="budget of 12 tokens"):
         desk.ask(uid=I2)
     assert desk.stub.asked["helper"] == 1
     assert desk.ask(work=False).state == "ready"  # what is on record costs nothing
@@ -259,7 +259,7 @@ def test_a_budget_of_a_month_forgets_the_month_before(desk, monkeypatch):
     desk.endpoint.input_price = 10_000
     desk.endpoint.save()
     desk.ask()
-    with pytest.raises(HelpRefused, match="this month"):
+    with pytest.raises(AssistanceError, match="this month"):
         desk.ask(uid=I2)
 
     later = timezone.now() + timedelta(days=40)
@@ -267,7 +267,7 @@ def test_a_budget_of_a_month_forgets_the_month_before(desk, monkeypatch):
     desk.ask(uid=I2, work=False)
     desk.helper.period = "ever"
     desk.helper.save()
-    with pytest.raises(HelpRefused, match="the whole budget"):
+    with pytest.raises(AssistanceError, match="the whole budget"):
         desk.ask("leaks")
 
 
@@ -282,7 +282,7 @@ def test_a_budget_of_a_month_forgets_the_month_before(desk, monkeypatch):
     ],
 )
 def test_what_there_is_nothing_to_ask_about_is_refused(desk, kind, more, words):
-    with pytest.raises(HelpRefused, match=words):
+    with pytest.raises(AssistanceError, match=words):
         desk.ask(kind, **more)
 
 
@@ -290,7 +290,7 @@ def test_nobody_helps_where_nobody_is_chosen(desk):
     desk.helper.endpoint = None
     desk.helper.save()
 
-    with pytest.raises(HelpRefused, match="AI help is off"):
+    with pytest.raises(AssistanceError, match="AI help is off"):
         desk.ask()
 
 

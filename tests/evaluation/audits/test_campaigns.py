@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from annotations.campaigns import CampaignRefused
+from annotations.campaigns import CampaignError
 from annotations.judgments import record_judgment
 from annotations.models import AuditCampaign
 from evaluation.audits.campaigns import audit_summary, auditable_pilots, audits_of, open_audit
@@ -112,7 +112,7 @@ def test_the_same_seed_freezes_the_same_sample(pilot):
     ("asked", "field"), [({"size": 0}, "size"), ({"size": 5_000}, "size"), ({"overlap": 2}, "overlap")]
 )
 def test_an_audit_that_cannot_be_is_refused_beside_its_entry(pilot, asked, field):
-    with pytest.raises(CampaignRefused) as refused:
+    with pytest.raises(CampaignError) as refused:
         open_audit(pilot, by=None, **asked)
 
     assert refused.value.field == field
@@ -122,7 +122,7 @@ def test_a_pilot_without_decisions_is_told_to_wait():
     benchmark = benchmark_of(task("a"))
     make_person(benchmark, "auditor")
 
-    with pytest.raises(CampaignRefused, match="Finish a pilot first"):
+    with pytest.raises(CampaignError, match="Finish a pilot first"):
         open_audit(pilot_of(benchmark), by=None)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.grading.items import Graded, items_of, over_turns
-from evaluation.grading.rule import BrokenRule, Material, check_rule
+from evaluation.grading.rule import Material, RuleError, check_rule
 from evaluation.protocol.participants import ToolRecord
 from studio.domain.task import ChecklistItem, Rule, TaskSpec
 
@@ -81,5 +81,5 @@ def test_rules_are_exact(rule: Rule, met: bool):
     "rule", [Rule(kind="file_exists"), Rule(kind="reply_lacks", text=" "), Rule(kind="tool_called")]
 )
 def test_a_rule_that_says_nothing_is_broken(rule: Rule):
-    with pytest.raises(BrokenRule):
+    with pytest.raises(RuleError):
         check_rule(rule, MATERIAL)

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from evaluation.grading import script
-from evaluation.grading.script import GraderBroken, GraderTurn, grader_keys, run_grader
+from evaluation.grading.script import GraderScriptError, GraderTurn, grader_keys, run_grader
 from evaluation.sandbox import why_unavailable
 
 HONEST = """
@@ -72,7 +72,7 @@ def test_keys_that_are_known_are_not_asked_for_again():
     ],
 )
 def test_a_script_without_keys_is_broken_and_says_how(source, words):
-    with pytest.raises(GraderBroken, match=words):
+    with pytest.raises(GraderScriptError, match=words):
         grader_keys(source)
 
 
@@ -188,9 +188,9 @@ def test_what_a_script_says_can_be_stored():
     problem = run_grader(odd, [SENT]).turns[0].problem
 
     assert "nul \ufffd and half ?" in problem
-    with pytest.raises(GraderBroken, match="a key that is not text"):
+    with pytest.raises(GraderScriptError, match="a key that is not text"):
         grader_keys("def score(h): return {'a\\0': 0}")
-    with pytest.raises(GraderBroken, match="a key that is not text"):
+    with pytest.raises(GraderScriptError, match="a key that is not text"):
         grader_keys("def score(h): return {'a\\ud800': 0}")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.llm import ContextTooLong, Door, RequestRefused, UnusableJson
+from evaluation.llm import ContextTooLongError, ModelClient, RequestRejectedError, UnusableJsonError
 from evaluation.llm import client as door_module
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import OpenIntent
@@ -14,7 +14,7 @@ from evaluation.protocol.prompts import JudgePrompt, satisfaction_prompt
 from evaluation.scripted.server import ScriptedServer
 from tests.evaluation.llm.test_client import Notebook
 
-DoorTo = Callable[..., Door]
+DoorTo = Callable[..., ModelClient]
 PROMPT: JudgePrompt = satisfaction_prompt(
     "Sales rose in Asia. The deadline is Friday.",
     {},
@@ -27,7 +27,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(door_module, "_works", {})
 
 
-def ask(door: Door, **given: Any) -> tuple[bool, ...]:
+def ask(door: ModelClient, **given: Any) -> tuple[bool, ...]:
     decisions, _ = door.ask_json(
         PROMPT.messages, "decisions", PROMPT.schema, lambda text: parse_answer(PROMPT, text), **given
     )
@@ -72,7 +72,7 @@ def test_what_an_endpoint_refuses_is_asked_for_more_plainly_and_remembered(
 def test_a_refusal_of_everything_is_not_remembered_as_a_way_that_works(door_to: DoorTo):
     notebook = Notebook()
 
-    with pytest.raises(RequestRefused):
+    with pytest.raises(RequestRejectedError):
         ask(door_to("gpt-0", recorder=notebook))
 
     assert formats(notebook) == ["json_schema", "json_object", None]
@@ -80,7 +80,7 @@ def test_a_refusal_of_everything_is_not_remembered_as_a_way_that_works(door_to: 
 
 
 def test_too_long_a_question_is_not_asked_in_other_ways(door_to: DoorTo, scripted: ScriptedServer):
-    with pytest.raises(ContextTooLong):
+    with pytest.raises(ContextTooLongError):
         ask(door_to("scripted-judge+context"))
 
     assert scripted.stats["requests"] == 1
@@ -98,7 +98,7 @@ def test_an_unusable_answer_is_asked_for_again_with_the_reason(door_to: DoorTo, 
 
 
 def test_tries_end(door_to: DoorTo, scripted: ScriptedServer):
-    with pytest.raises(UnusableJson, match=r"no usable answer in 4 tries; of the last: The answer is empty\."):
+    with pytest.raises(UnusableJsonError, match=r"no usable answer in 4 tries; of the last: The answer is empty\."):
         ask(door_to("scripted-judge+empty"), max_tries=4)
 
     assert scripted.stats["requests"] == 4
@@ -106,7 +106,7 @@ def test_tries_end(door_to: DoorTo, scripted: ScriptedServer):
 
 def test_rejected_answers_from_the_record_do_not_use_up_tries(door_to: DoorTo, scripted: ScriptedServer):
     notebook = Notebook()
-    with pytest.raises(UnusableJson):
+    with pytest.raises(UnusableJsonError):
         ask(door_to("scripted-judge+emptyx3", recorder=notebook), max_tries=2)
 
     assert ask(door_to("scripted-judge+emptyx3", recorder=notebook), max_tries=2) == (True, False)

@@ -6,14 +6,24 @@ from typing import Any
 
 import pytest
 
-from evaluation.llm import Budget, BudgetSpent, Call, Door, Endpoint, KeyMissing, Prices, ServerFailed, UnreadableAnswer
+from evaluation.llm import (
+    Budget,
+    BudgetExceededError,
+    Call,
+    Endpoint,
+    MissingKeyError,
+    ModelClient,
+    Prices,
+    ServerError,
+    UnreadableAnswerError,
+)
 from evaluation.llm.client import request_hash
 from evaluation.llm.completion import read_completion
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted.server import ScriptedServer
 
 HELLO = [{"role": "user", "content": "Write a plan."}]
-DoorTo = Callable[..., Door]
+DoorTo = Callable[..., ModelClient]
 
 
 class Notebook:
@@ -97,7 +107,7 @@ def test_the_record_holds_failed_calls_with_their_attempts(door_to: DoorTo):
     notebook = Notebook()
     door = door_to("scripted-silent+500", recorder=notebook)
 
-    with pytest.raises(ServerFailed):
+    with pytest.raises(ServerError):
         door.complete(HELLO)
 
     (call,) = notebook.calls
@@ -110,7 +120,7 @@ def test_the_budget_stops_the_next_call_before_it_is_sent(door_to: DoorTo, scrip
     door = door_to("scripted-silent", budget=budget)
     completion = door.complete(HELLO)
 
-    with pytest.raises(BudgetSpent, match="limit of 1 model calls"):
+    with pytest.raises(BudgetExceededError, match="limit of 1 model calls"):
         door.complete(HELLO)
 
     assert (budget.calls, budget.tokens) == (1, completion.tokens)
@@ -122,7 +132,7 @@ def test_tokens_and_cost_have_limits_too(door_to: DoorTo, limits: dict[str, Any]
     door = door_to("scripted-silent", budget=Budget(**limits), prices=Prices(Decimal(100), Decimal(100)))
     door.complete(HELLO)
 
-    with pytest.raises(BudgetSpent):
+    with pytest.raises(BudgetExceededError):
         door.complete(HELLO)
 
 
@@ -132,7 +142,7 @@ def test_replayed_calls_count_for_the_budget(door_to: DoorTo):
     door = door_to("scripted-silent", recorder=notebook, budget=budget)
     door.complete(HELLO)
 
-    with pytest.raises(BudgetSpent):
+    with pytest.raises(BudgetExceededError):
         door.complete(HELLO)
 
 
@@ -151,7 +161,7 @@ def test_a_missing_key_is_named_by_its_variable_and_nothing_is_sent(
     monkeypatch.delenv("MODELS_API_KEY", raising=False)
     door = door_to("scripted-silent", key_env="MODELS_API_KEY")
 
-    with pytest.raises(KeyMissing, match="environment variable MODELS_API_KEY, which is not set"):
+    with pytest.raises(MissingKeyError, match="environment variable MODELS_API_KEY, which is not set"):
         door.complete(HELLO)
 
     assert scripted.stats.get("requests", 0) == 0
@@ -167,7 +177,7 @@ def test_requests_under_way_at_once_are_limited():
         endpoint = Endpoint("few", own.url, "scripted-silent", limits=Limits(10, max_concurrency=2))
 
         with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda _: Door(endpoint).complete(HELLO), range(12)))
+            list(pool.map(lambda _: ModelClient(endpoint).complete(HELLO), range(12)))
 
         assert (own.stats["requests"], own.stats["max_in_flight"]) == (12, 2)
 
@@ -192,7 +202,7 @@ def test_the_scripted_address_is_served_by_the_process_itself(settings: Any):
     settings.SCRIPTED_MODEL_URL = ""
     endpoint = Endpoint("scripted", "scripted:", "scripted-silent", scripted=True)
 
-    completion = Door(endpoint).complete(HELLO)
+    completion = ModelClient(endpoint).complete(HELLO)
 
     assert completion.text == "Done."
     assert endpoint.address() == endpoint.address()
@@ -241,5 +251,5 @@ def test_what_an_endpoint_wants_to_see_again_is_kept():
      {"choices": [{"message": {"tool_calls": 3}}]}, {"choices": [{"message": {"tool_calls": [{}]}}]}],
 )  # fmt: skip
 def test_a_body_that_is_no_completion_is_unreadable(body: Any):
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(UnreadableAnswerError):
         read_completion(body)

@@ -9,57 +9,57 @@ from collections.abc import Callable
 import pytest
 
 from evaluation.llm import (
-    ContextTooLong,
-    CutOff,
-    Door,
+    ContextTooLongError,
     Endpoint,
-    EndpointFailed,
-    KeyRefused,
+    EndpointError,
+    EndpointTimeoutError,
+    KeyRejectedError,
     Limits,
+    ModelClient,
     Patience,
-    QuotaSpent,
-    RateLimited,
-    RequestRefused,
-    ServerFailed,
-    TimedOut,
+    QuotaExceededError,
+    RateLimitError,
+    RequestRejectedError,
+    ServerError,
     Timing,
+    TruncatedAnswerError,
     Unreachable,
-    UnreadableAnswer,
+    UnreadableAnswerError,
 )
-from evaluation.protocol.participants import Outage
+from evaluation.protocol.participants import InfrastructureError
 from evaluation.scripted.server import ScriptedServer
 from tests.evaluation.conftest import Clock
 
 HELLO = [{"role": "user", "content": "Write a plan."}]
 KEY = "sk-live-4242424242424242"
-DoorTo = Callable[..., Door]
+DoorTo = Callable[..., ModelClient]
 
 
 @pytest.mark.parametrize(
     ("mischief", "kind", "requests"),
     [
-        ("429", RateLimited, 3),
-        ("500", ServerFailed, 3),
-        ("503", ServerFailed, 3),
-        ("cut", CutOff, 3),
-        ("hangup", CutOff, 3),
-        ("malformed", UnreadableAnswer, 3),
-        ("html", UnreadableAnswer, 3),
-        ("no-choices", UnreadableAnswer, 3),
-        ("error-200", ServerFailed, 3),
-        ("401", KeyRefused, 1),
-        ("quota", QuotaSpent, 1),
-        ("context", ContextTooLong, 1),
+        ("429", RateLimitError, 3),
+        ("500", ServerError, 3),
+        ("503", ServerError, 3),
+        ("cut", TruncatedAnswerError, 3),
+        ("hangup", TruncatedAnswerError, 3),
+        ("malformed", UnreadableAnswerError, 3),
+        ("html", UnreadableAnswerError, 3),
+        ("no-choices", UnreadableAnswerError, 3),
+        ("error-200", ServerError, 3),
+        ("401", KeyRejectedError, 1),
+        ("quota", QuotaExceededError, 1),
+        ("context", ContextTooLongError, 1),
     ],
 )
 def test_each_failure_is_told_by_its_kind_and_retried_where_that_helps(
-    door_to: DoorTo, scripted: ScriptedServer, mischief: str, kind: type[EndpointFailed], requests: int
+    door_to: DoorTo, scripted: ScriptedServer, mischief: str, kind: type[EndpointError], requests: int
 ):
     with pytest.raises(kind) as failure:
         door_to(f"scripted-silent+{mischief}").complete(HELLO)
 
     assert type(failure.value) is kind
-    assert isinstance(failure.value, Outage)
+    assert isinstance(failure.value, InfrastructureError)
     assert scripted.stats["requests"] == requests
 
 
@@ -75,21 +75,21 @@ def test_what_passes_is_waited_for(door_to: DoorTo, scripted: ScriptedServer, mi
 def test_an_answer_that_does_not_come_or_does_not_end_times_out(door_to: DoorTo, mischief: str):
     door = door_to(f"scripted-silent+{mischief}", limits=Limits(timeout_seconds=0.1), patience=Patience(attempts=1))
 
-    with pytest.raises(TimedOut, match=r"test did not answer within 0\.1 seconds"):
+    with pytest.raises(EndpointTimeoutError, match=r"test did not answer within 0\.1 seconds"):
         door.complete(HELLO)
 
 
 def test_nobody_there_is_unreachable_and_the_address_is_named(clock: Clock):
     with ScriptedServer() as gone:
         url = gone.url
-    door = Door(Endpoint("far", url, "m"), patience=Patience(attempts=2), timing=clock.timing)
+    door = ModelClient(Endpoint("far", url, "m"), patience=Patience(attempts=2), timing=clock.timing)
 
     with pytest.raises(Unreachable, match=f"far cannot be reached at {url}"):
         door.complete(HELLO)
 
 
 def test_pauses_grow_with_full_jitter(door_to: DoorTo, clock: Clock):
-    with pytest.raises(ServerFailed):
+    with pytest.raises(ServerError):
         door_to("scripted-silent+500", patience=Patience(attempts=5, base_seconds=2, max_pause=10)).complete(HELLO)
 
     assert clock.pauses == [1, 2, 4, 5]
@@ -108,7 +108,7 @@ def test_a_wish_to_wait_beyond_patience_ends_it_at_once(
 ):
     told({"do": "429", "retry_after": 3600})
 
-    with pytest.raises(RateLimited) as failure:
+    with pytest.raises(RateLimitError) as failure:
         door_to("scripted-silent").complete(HELLO)
 
     assert failure.value.retry_after == 3600
@@ -119,14 +119,16 @@ def test_a_wish_to_wait_beyond_patience_ends_it_at_once(
 def test_patience_ends_with_time(door_to: DoorTo, told: Callable[..., None], clock: Clock):
     told({"do": "429", "retry_after": 20})
 
-    with pytest.raises(RateLimited):
+    with pytest.raises(RateLimitError):
         door_to("scripted-silent", patience=Patience(attempts=99, max_seconds=50)).complete(HELLO)
 
     assert clock.pauses == [20.25, 20.25]
 
 
 def test_an_unknown_model_is_refused_in_the_endpoints_words(door_to: DoorTo):
-    with pytest.raises(RequestRefused, match=r"test refused the request with status 404: There is no model gpt-0\."):
+    with pytest.raises(
+        RequestRejectedError, match=r"test refused the request with status 404: There is no model gpt-0\."
+    ):
         door_to("gpt-0").complete(HELLO)
 
 
@@ -150,9 +152,9 @@ def test_no_failure_carries_the_key(
         def record(self, call: object) -> None:
             calls.append(call)
 
-    door = Door(endpoint, recorder=Recorder(), patience=Patience(attempts=1), timing=clock.timing)
+    door = ModelClient(endpoint, recorder=Recorder(), patience=Patience(attempts=1), timing=clock.timing)
 
-    with pytest.raises(EndpointFailed) as failure:
+    with pytest.raises(EndpointError) as failure:
         door.complete(HELLO)
 
     seen = "".join(traceback.TracebackException.from_exception(failure.value, capture_locals=False).format(chain=True))

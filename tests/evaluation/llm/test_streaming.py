@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.llm import CutOff, Door, UnreadableAnswer
+from evaluation.llm import ModelClient, TruncatedAnswerError, UnreadableAnswerError
 from evaluation.llm.streaming import assemble
 from evaluation.scripted.server import ScriptedServer
 
 HELLO = [{"role": "user", "content": "Draft the supplier memo."}]
 LIST_DIR = {"type": "function", "function": {"name": "list_dir", "parameters": {"type": "object"}}}
-DoorTo = Callable[..., Door]
+DoorTo = Callable[..., ModelClient]
 
 
 @pytest.mark.parametrize("tools", [[], [LIST_DIR]])
@@ -38,7 +38,7 @@ def test_a_cut_stream_is_asked_for_again(door_to: DoorTo, scripted: ScriptedServ
 
 
 def test_a_stream_that_is_always_cut_is_no_answer(door_to: DoorTo):
-    with pytest.raises(CutOff):
+    with pytest.raises(TruncatedAnswerError):
         door_to("scripted-silent+cut", params={"stream": True}).complete(HELLO)
 
 
@@ -63,7 +63,7 @@ def test_arguments_come_bit_by_bit():
 
 
 def test_a_piece_that_is_not_json_makes_the_answer_unreadable():
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(UnreadableAnswerError):
         assemble(b"data: {\n\n")
 
 
@@ -79,7 +79,7 @@ values = st.recursive(
 def test_no_stream_breaks_the_reading(content: bytes):
     try:
         completion = assemble(content)
-    except (CutOff, UnreadableAnswer):
+    except (TruncatedAnswerError, UnreadableAnswerError):
         return
 
     assert isinstance(completion["choices"], list)

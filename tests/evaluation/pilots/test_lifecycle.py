@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.models import Pilot, Session
-from evaluation.pilots.lifecycle import PilotRefused, cancel_pilot
+from evaluation.pilots.lifecycle import PilotError, cancel_pilot
 from studio.domain.persona import PersonaSpec
 from studio.models import Revision, Task, TaskState
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task
@@ -66,14 +66,14 @@ def test_a_retired_task_runs_only_if_it_is_asked_for():
 def test_a_wrong_choice_is_refused_at_its_field_and_leaves_nothing_behind(options: dict, field: str):
     benchmark = benchmark_of(task("a"))
 
-    with pytest.raises(PilotRefused) as refused:
+    with pytest.raises(PilotError) as refused:
         pilot_of(benchmark, **options)
 
     assert (refused.value.field, Pilot.objects.count()) == (field, 0)
 
 
 def test_an_empty_episode_cannot_be_run():
-    with pytest.raises(PilotRefused, match="empty"):
+    with pytest.raises(PilotError, match="empty"):
         pilot_of(benchmark_of())
 
 

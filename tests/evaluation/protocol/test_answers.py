@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.protocol.answers import UnusableAnswer, parse_answer
+from evaluation.protocol.answers import UnusableAnswerError, parse_answer
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt, satisfaction_prompt
 
@@ -60,7 +60,7 @@ def test_an_answer_is_read_however_it_is_wrapped(text: str):
     ],
 )
 def test_an_answer_that_does_not_fit_the_question_is_refused_with_the_reason(text: str, why: str):
-    with pytest.raises(UnusableAnswer, match=why):
+    with pytest.raises(UnusableAnswerError, match=why):
         parse_answer(PROMPT, text)
 
 
@@ -88,7 +88,7 @@ def test_a_follow_up_says_how_it_asked():
     (decision,) = parse_answer(prompt, answer(entry(quote="Which units", style="Options")))
 
     assert decision == Decision(True, "Which units", "Metric.", True, "options")
-    with pytest.raises(UnusableAnswer, match="without a style"):
+    with pytest.raises(UnusableAnswerError, match="without a style"):
         parse_answer(prompt, answer(entry(style="")))
 
 
@@ -128,6 +128,6 @@ def test_the_schema_asks_for_what_the_parser_needs():
 def test_any_answer_is_either_read_or_refused(text: str):
     try:
         decisions = parse_answer(PROMPT, text)
-    except UnusableAnswer:
+    except UnusableAnswerError:
         return
     assert len(decisions) == 2

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.protocol.participants import AgentFailed, AgentReply, Decision, OpenIntent, Outage
+from evaluation.protocol.participants import AgentError, AgentReply, Decision, InfrastructureError, OpenIntent
 from evaluation.protocol.session import Progress, TurnTaken, begin, run_session
 
 YES, NO = Decision(True, style="clarify"), Decision(False)
@@ -22,7 +22,7 @@ class Speaker:
     def reply(self, message: str) -> AgentReply:
         self.heard.append(message)
         if len(self.heard) == self.fails_at:
-            raise AgentFailed("It gave up.")
+            raise AgentError("It gave up.")
         return AgentReply(str(len(self.heard)))
 
 
@@ -105,11 +105,11 @@ def test_an_outage_passes_through_and_the_session_goes_on_from_the_last_stored_t
     class Flaky(Plan):
         def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> list[Decision]:
             if reply == "2":
-                raise Outage("The endpoint is down.")
+                raise InfrastructureError("The endpoint is down.")
             return super().satisfied(reply, files, intents)
 
     stored: list[Progress] = []
-    with pytest.raises(Outage):
+    with pytest.raises(InfrastructureError):
         run_session(begin("hello", ["one", "two"]), Speaker(), Flaky(), dict, lambda _, after: stored.append(after))
     agent = Speaker()
     end, _ = play(stored[-1], agent, Plan())

@@ -11,8 +11,8 @@ from django.utils import timezone
 from evaluation.models import ModelEndpoint, Pilot, Rehearsal, Session, Verdict
 from evaluation.protocol.prompts import SATISFACTION_SYSTEM
 from evaluation.rehearsals import lifecycle
-from evaluation.rehearsals.extract import NOTE, WordsRefused, keep_words
-from evaluation.rehearsals.lifecycle import RehearsalRefused, start_rehearsal
+from evaluation.rehearsals.extract import NOTE, ExtractError, keep_words
+from evaluation.rehearsals.lifecycle import RehearsalError, start_rehearsal
 from evaluation.rehearsals.transcript import read_rehearsal
 from evaluation.rehearsals.work import DIED, give_up_dead, stop_waiting, work_on
 from studio.drafts.load import load_task
@@ -320,13 +320,13 @@ def test_nothing_is_stored_of_a_model_nobody_waits_for(stub):
 @pytest.mark.parametrize("state", ["working", "finished"])
 def test_only_the_seat_whose_turn_it_is_may_act(stub, state):
     row = begun("agent", real(stub))
-    with pytest.raises(RehearsalRefused):
+    with pytest.raises(RehearsalError):
         lifecycle.decide(row.pk, {}, {}, "")
     Rehearsal.objects.update(state=state)
 
-    with pytest.raises(RehearsalRefused):
+    with pytest.raises(RehearsalError):
         lifecycle.answer(row.pk, "Hello.")
-    with pytest.raises(RehearsalRefused):
+    with pytest.raises(RehearsalError):
         lifecycle.write_file(row.pk, "a.md", b"")
 
 
@@ -334,7 +334,7 @@ def test_only_the_seat_whose_turn_it_is_may_act(stub, state):
 def test_files_stay_inside_the_workspace(stub, path):
     row = begun("agent", real(stub), assets=(file("given.txt", "as given"),))
 
-    with pytest.raises(RehearsalRefused) as refused:
+    with pytest.raises(RehearsalError) as refused:
         lifecycle.write_file(row.pk, path, b"x")
 
     assert refused.value.field == "path"
@@ -344,13 +344,13 @@ def test_what_was_written_for_an_earlier_turn_is_not_taken_for_this_one(stub):
     row = begun("agent", real(stub))
     answered(row, "First.")
 
-    with pytest.raises(RehearsalRefused, match="another window"):
+    with pytest.raises(RehearsalError, match="another window"):
         lifecycle.answer(row.pk, "Also for the first turn.", turn=1)
     lifecycle.answer(row.pk, "For the second.", turn=2)
 
 
 def test_a_task_without_a_request_says_so(stub):
-    with pytest.raises(RehearsalRefused, match="no request yet"):
+    with pytest.raises(RehearsalError, match="no request yet"):
         begun("agent", real(stub), initial_request=" ")
 
 
@@ -382,7 +382,7 @@ def test_words_kept_while_others_save_land_in_what_they_saved(stub):
 def test_words_that_cannot_be_kept_are_refused_with_a_reason(stub, words):
     row = begun("agent", real(stub))
 
-    with pytest.raises(WordsRefused):
+    with pytest.raises(ExtractError):
         keep_words(row, "intent", words, by=row.person)
 
     assert len(load_task(row.revision.task).intents) == 3

@@ -17,7 +17,7 @@ from evaluation.audits.campaigns import open_audit
 from evaluation.grading.script_versions import sessions_of_older_scripts
 from evaluation.models import ModelEndpoint, Release, Session
 from evaluation.pilots.session_work import work_on
-from evaluation.releases.cut import ReleaseBlocked, ReleaseRefused, cut_release
+from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from evaluation.releases.readiness import release_blockers
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -105,7 +105,7 @@ def test_what_stands_in_the_way_is_listed_the_rarest_kind_first(benchmark: Bench
 def test_nothing_to_release_cannot_be_accepted(manager: User):
     empty = Benchmark.objects.create(slug="empty", name="Empty")
 
-    with pytest.raises(ReleaseBlocked) as blocked:
+    with pytest.raises(ReleaseBlockedError) as blocked:
         cut_release(empty, "1.0", by=manager, accept="why not")
 
     assert [blocker.code for blocker in blocked.value.blockers] == ["no-tasks"]
@@ -183,9 +183,9 @@ def test_a_changed_script_takes_the_evidence_of_the_tasks_it_grades_away(
 
 
 def test_an_accepted_exception_stands_in_the_release_with_name_and_reason(benchmark: Benchmark, manager: User):
-    with pytest.raises(ReleaseBlocked):
+    with pytest.raises(ReleaseBlockedError):
         cut_release(benchmark, "1.0", by=manager)
-    with pytest.raises(ReleaseBlocked):
+    with pytest.raises(ReleaseBlockedError):
         cut_release(benchmark, "1.0", by=manager, accept="   ")
 
     release = cut_release(benchmark, "1.0", by=manager, accept="A preview for partners.")
@@ -200,10 +200,10 @@ def test_an_accepted_exception_stands_in_the_release_with_name_and_reason(benchm
 def test_a_version_is_cut_once_and_its_name_must_be_usable(benchmark: Benchmark, manager: User):
     cut_release(benchmark, "1.0", by=manager, accept="x")
 
-    with pytest.raises(ReleaseRefused, match=r"1\.0 exists already"):
+    with pytest.raises(ReleaseError, match=r"1\.0 exists already"):
         cut_release(benchmark, "1.0", by=manager, accept="x")
     for name in ("", "../1", "1 0", "v" * 41):
-        with pytest.raises(ReleaseRefused, match="not a valid release version"):
+        with pytest.raises(ReleaseError, match="not a valid release version"):
             cut_release(benchmark, name, by=manager, accept="x")
 
 
@@ -245,7 +245,7 @@ def test_a_benchmark_nobody_can_read_back_is_not_released_whatever_is_accepted(m
     spec = task("a", title="A", intents=())
     benchmark = approve(benchmark_of(spec, persona=PersonaSpec(user_id="clerk")))
 
-    with pytest.raises(ReleaseBlocked) as blocked:
+    with pytest.raises(ReleaseBlockedError) as blocked:
         cut_release(benchmark, "1.0", by=manager, accept="x")
 
     assert "pack-unreadable" in {blocker.code for blocker in blocked.value.blockers}

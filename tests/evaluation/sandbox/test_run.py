@@ -12,7 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from evaluation.sandbox import Limits, Outcome, SandboxUnavailable, chain, run, run_python, why_unavailable
+from evaluation.sandbox import Limits, Outcome, SandboxUnavailableError, chain, run, run_python, why_unavailable
 from evaluation.sandbox.interpreter import describe_interpreter
 from evaluation.sandbox.seccomp import build_filter
 
@@ -252,7 +252,7 @@ def test_a_machine_without_bubblewrap_says_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda *args, **kwargs: None)
 
-    with pytest.raises(SandboxUnavailable, match=r"Install the locked dependencies again, or .* bubblewrap"):
+    with pytest.raises(SandboxUnavailableError, match=r"Install the locked dependencies again, or .* bubblewrap"):
         chain.find_bubblewrap()
 
     chain.find_bubblewrap.cache_clear()
@@ -299,7 +299,7 @@ def test_an_unknown_machine_has_no_filter():
 
 def test_a_moment_in_which_nothing_could_run_is_not_held_against_the_machine(monkeypatch):
     run._try_out.cache_clear()
-    monkeypatch.setattr(run, "run_python", Mock(side_effect=SandboxUnavailable("No memory just now.")))
+    monkeypatch.setattr(run, "run_python", Mock(side_effect=SandboxUnavailableError("No memory just now.")))
     short = why_unavailable()
     monkeypatch.undo()
 

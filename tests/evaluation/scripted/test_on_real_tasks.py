@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from evaluation.agents import AgentSetup, make_agent
-from evaluation.llm import Door
+from evaluation.llm import ModelClient
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, follow_up_prompt, satisfaction_prompt
@@ -19,7 +19,7 @@ from evaluation.protocol.session import TurnTaken, begin, run_session
 
 
 class Judge:
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: ModelClient) -> None:
         self.door = door
 
     def satisfied(self, reply: str, files: dict[str, str], intents: tuple[OpenIntent, ...]) -> tuple[Decision, ...]:
@@ -36,7 +36,7 @@ class Judge:
         return decisions
 
 
-def statuses(persona: Path, workspace: Path, agent: Door, judge: Door) -> Counter[str]:
+def statuses(persona: Path, workspace: Path, agent: ModelClient, judge: ModelClient) -> Counter[str]:
     """How the intents of the first tasks of an episode end."""
     ended: Counter[str] = Counter()
     episode = yaml.safe_load((persona / "episode.yaml").read_text(encoding="utf-8"))
@@ -63,7 +63,7 @@ def statuses(persona: Path, workspace: Path, agent: Door, judge: Door) -> Counte
 
 @pytest.mark.parametrize("user", ["law_trainee", "marketer"])
 def test_temperaments_differ_and_every_status_occurs(
-    pibench_data: Path, user: str, tmp_path: Path, door_to: Callable[..., Door]
+    pibench_data: Path, user: str, tmp_path: Path, door_to: Callable[..., ModelClient]
 ):
     found = {}
     for temperament in ("helpful", "asks", "passive", "silent"):

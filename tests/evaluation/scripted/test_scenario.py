@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from evaluation.llm import Door
+from evaluation.llm import ModelClient
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt
 from evaluation.scripted.faults import NOBODY_SAID
-from evaluation.scripted.scenario import BadScenario, load_scenario, read_scenario
+from evaluation.scripted.scenario import ScenarioError, load_scenario, read_scenario
 
-DoorTo = Callable[..., Door]
+DoorTo = Callable[..., ModelClient]
 Tell = Callable[..., None]
 
 
-def say(door: Door, *texts: str) -> str:
+def say(door: ModelClient, *texts: str) -> str:
     return door.complete([{"role": "user", "content": text} for text in texts]).text
 
 
@@ -110,7 +110,7 @@ def test_mischief_may_spoil_what_was_told(door_to: DoorTo, told: Tell):
     ],
 )
 def test_a_scenario_that_cannot_be_used_says_where_and_why(document: Any, message: str):
-    with pytest.raises(BadScenario, match=message):
+    with pytest.raises(ScenarioError, match=message):
         read_scenario(document)
 
 
@@ -121,5 +121,5 @@ def test_a_scenario_is_read_from_a_file(tmp_path: Path):
     load_scenario(path)
 
     path.write_text("{")
-    with pytest.raises(BadScenario, match="cannot be read"):
+    with pytest.raises(ScenarioError, match="cannot be read"):
         load_scenario(path)

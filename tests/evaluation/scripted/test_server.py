@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import openai
 import pytest
 
-from evaluation.llm import Door
+from evaluation.llm import ModelClient
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompts import satisfaction_prompt
 from evaluation.scripted.answers import MODELS
@@ -90,7 +90,7 @@ def test_odd_requests_get_an_answer(scripted: ScriptedServer, method: str, path:
     assert request(scripted.url, method, path, body)[0] == status
 
 
-def test_counts_are_kept_and_forgotten(scripted: ScriptedServer, door_to: Callable[..., Door]):
+def test_counts_are_kept_and_forgotten(scripted: ScriptedServer, door_to: Callable[..., ModelClient]):
     prompt = satisfaction_prompt("Hello.", {}, [OpenIntent(1, "Say hello.")])
     door_to("scripted-judge+misquote").complete(prompt.messages)
     door_to("scripted-silent").complete(prompt.messages)
@@ -109,7 +109,7 @@ def test_counts_are_kept_and_forgotten(scripted: ScriptedServer, door_to: Callab
 
 
 @pytest.mark.parametrize("model", ["scripted-judge", "scripted-user"])
-def test_judge_and_user_answer_in_the_schema_they_are_given(door_to: Callable[..., Door], model: str):
+def test_judge_and_user_answer_in_the_schema_they_are_given(door_to: Callable[..., ModelClient], model: str):
     schema = {"type": "object", "properties": {"verdict": {"enum": ["YES", "NO"]}, "reason": {"type": "string"}}}
 
     answer, _ = door_to(model).ask_json([{"role": "user", "content": "Is it so?"}], "verdict", schema, json.loads)

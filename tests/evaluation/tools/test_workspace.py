@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.tools.files import workspace_tools
 from evaluation.tools.toolbox import Toolbox
-from evaluation.tools.workspace import Entry, Workspace, WorkspaceLimits, WorkspaceProblem
+from evaluation.tools.workspace import Entry, Workspace, WorkspaceError, WorkspaceLimits
 
 SECRET = "outside-4242"
 PIECES = [
@@ -112,18 +112,18 @@ def test_files_are_written_with_their_folders_and_read_back(workspace: Workspace
     ],
 )
 def test_a_path_that_cannot_be_is_refused_with_a_reason(workspace: Workspace, path: str, message: str):
-    with pytest.raises(WorkspaceProblem, match=message):
+    with pytest.raises(WorkspaceError, match=message):
         workspace.write(path, b"x")
 
 
 def test_a_file_cannot_grow_beyond_its_limit(workspace: Workspace):
-    with pytest.raises(WorkspaceProblem, match="A file may hold at most"):
+    with pytest.raises(WorkspaceError, match="A file may hold at most"):
         workspace.write("a", b"x" * 101)
 
 
 def test_the_whole_cannot_grow_beyond_its_limit_and_shrinking_makes_room(workspace: Workspace):
     workspace.write("a", b"x" * 100)
-    with pytest.raises(WorkspaceProblem, match="The workspace may hold at most"):
+    with pytest.raises(WorkspaceError, match="The workspace may hold at most"):
         workspace.write("b", b"x" * 60)
 
     workspace.write("a", b"x")
@@ -137,9 +137,9 @@ def test_the_number_of_files_has_a_limit(workspace: Workspace):
         workspace.write(name, b"")
 
     workspace.write("a", b"again")
-    with pytest.raises(WorkspaceProblem, match="at most 3 files"):
+    with pytest.raises(WorkspaceError, match="at most 3 files"):
         workspace.write("d", b"")
-    with pytest.raises(WorkspaceProblem, match="does not exist"):
+    with pytest.raises(WorkspaceError, match="does not exist"):
         workspace.read("d")
 
 
@@ -147,7 +147,7 @@ def test_what_was_there_before_counts(tmp_path: Path):
     (tmp_path / "old").write_bytes(b"x" * 80)
     workspace = Workspace(tmp_path, WorkspaceLimits(file_bytes=100, total_bytes=100))
 
-    with pytest.raises(WorkspaceProblem, match="The workspace may hold"):
+    with pytest.raises(WorkspaceError, match="The workspace may hold"):
         workspace.write("new", b"x" * 30)
 
 
@@ -162,6 +162,6 @@ def test_links_pipes_and_folders_are_no_files(trap: Path):
         ("a/file.md/x", "not a folder"),
         ("nowhere/x", "does not exist"),
     ):
-        with pytest.raises(WorkspaceProblem, match=message):
+        with pytest.raises(WorkspaceError, match=message):
             workspace.read(path)
     assert "link" not in [entry.path for entry in workspace.entries(deep=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.management import call_command
 
-from evaluation.sandbox import SandboxUnavailable, why_unavailable
+from evaluation.sandbox import SandboxUnavailableError, why_unavailable
 from evaluation.trials import script_examination
 from evaluation.trials.examinations import examine_forgotten, examine_scripts
 from studio.domain.persona import PersonaSpec
@@ -82,7 +82,7 @@ def test_what_is_not_text_is_reported_and_not_run_again() -> None:
 
 def test_without_a_sandbox_there_is_no_report_and_no_finding(persona: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(source: str) -> None:
-        raise SandboxUnavailable("No namespaces here.")
+        raise SandboxUnavailableError("No namespaces here.")
 
     monkeypatch.setattr("evaluation.trials.examinations.examine_script", refuse)
 

@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.models import ScriptExample
-from evaluation.sandbox import SandboxUnavailable, why_unavailable
-from evaluation.trials.examples import ExampleRefused, read_example
+from evaluation.sandbox import SandboxUnavailableError, why_unavailable
+from evaluation.trials.examples import ExampleError, read_example
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import GraderScript, Task, User
@@ -81,7 +81,7 @@ def test_a_history_that_is_not_there_is_refused_in_words(script: GraderScript, h
     "text", ["", "{}", "[1]", '[{"tool_name": 1}]', "[" * 100_000, "[" + "{}," * 600 + "{}]", "NaN"]
 )
 def test_an_example_that_is_no_list_of_calls_is_refused(text: str) -> None:
-    with pytest.raises(ExampleRefused):
+    with pytest.raises(ExampleError):
         read_example(text)
 
 
@@ -94,7 +94,7 @@ def test_what_scripts_print_is_text_on_the_page(script: GraderScript) -> None:
 
 def test_without_a_sandbox_the_page_says_why(script: GraderScript, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
-        raise SandboxUnavailable("User namespaces are forbidden.")
+        raise SandboxUnavailableError("User namespaces are forbidden.")
 
     monkeypatch.setattr("evaluation.views.trials.try_script", refuse)
     monkeypatch.setattr("evaluation.views.trials.why_unavailable", lambda: "User namespaces are forbidden.")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from evaluation.models import Run, Snapshot
-from evaluation.protocol.participants import AgentFailed
+from evaluation.protocol.participants import AgentError
 from evaluation.workspaces.snapshots import (
-    MissingContent,
+    MissingContentError,
     folder_reader,
     reader,
     rebuild,
@@ -123,12 +123,12 @@ def test_too_many_files_are_the_agents_failure(run: Run, folder: Path, monkeypat
     for n in range(3):
         (folder / str(n)).touch()
 
-    with pytest.raises(AgentFailed, match="more than 2 files"):
+    with pytest.raises(AgentError, match="more than 2 files"):
         take_snapshot(run, folder, {})
 
 
 def test_a_file_whose_content_is_not_stored_is_named(folder: Path):
     known = file("a", "a").sha256
 
-    with pytest.raises(MissingContent, match=r"lost\.md"):
+    with pytest.raises(MissingContentError, match=r"lost\.md"):
         rebuild({"a": known, "lost.md": "0" * 64}, folder)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.domain.pack import DamagedPack, UnsupportedPack, check_pack, write_pack
+from studio.domain.pack import DamagedPackError, UnsupportedPackError, check_pack, write_pack
 
 paths = st.from_regex(r"data/[A-Za-z0-9_]{1,8}/[a-z]{1,8}\.(yaml|md)", fullmatch=True)
 contents = st.dictionaries(paths, st.binary(max_size=50), max_size=5)
@@ -40,11 +40,11 @@ def test_a_changed_pack_is_refused_with_the_file_named(change, words):
     files = unpack(write_pack({}, {"data/p/a.md": b"text"}))
     change(files)
 
-    with pytest.raises(DamagedPack, match=words):
+    with pytest.raises(DamagedPackError, match=words):
         check_pack(files)
 
 
 @pytest.mark.parametrize("files", [{}, {"pack.json": b'{"pack_version": 99}'}, {"pack.json": b"[]"}])
 def test_what_is_no_pack_or_from_the_future_is_refused(files):
-    with pytest.raises(UnsupportedPack):
+    with pytest.raises(UnsupportedPackError):
         check_pack(files)

@@ -8,11 +8,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from studio.domain.arrangement import StepRefused
+from studio.domain.arrangement import ArrangementError
 from studio.domain.task import Dependency
 from studio.episodes import moves
 from studio.episodes.board import board_of
-from studio.episodes.moves import BoardChanged, NotSure, Step, arrange, arrangement_now
+from studio.episodes.moves import BoardChangedError, ConfirmationNeededError, Step, arrange, arrangement_now
 from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.models import BoardMove, Event, Role, Task
@@ -101,7 +101,7 @@ def test_what_cannot_be_is_refused_with_the_reason_and_nothing_changes(place, do
     persona, _ = place
     before, events = arrangement_now(persona), Event.objects.count()
 
-    with pytest.raises(StepRefused) as refusal:
+    with pytest.raises(ArrangementError) as refusal:
         do(place, does, *tasks, **more)
 
     assert words in str(refusal.value)
@@ -119,7 +119,7 @@ def test_groups_are_made_renamed_merged_described_and_left(place):
     assert now.groups == {"t1": "Dark", "t2": "White bread", "t3": "Dark", "t4": "White bread", "t5": ""}
     assert now.words == {"White bread": "flour", "Dark": "the starter"}
 
-    with pytest.raises(StepRefused, match="merge them"):
+    with pytest.raises(ArrangementError, match="merge them"):
         do(place, "describe_group", group="Dark", name="White bread", words="")
     do(place, "merge_group", group="White bread", name="Dark")
     assert arrangement_now(persona).words == {"Dark": "the starter\nflour"}
@@ -149,7 +149,7 @@ def test_steps_are_undone_one_by_one_and_done_again_and_nobody_elses(place):
         do(place, *step, place="t1", group="Rye")
         digests.append(arrangement_now(persona).digest())
 
-    with pytest.raises(StepRefused, match="nothing to undo"):
+    with pytest.raises(ArrangementError, match="nothing to undo"):
         do(place, "undo", by=other)
     for expected in reversed(digests[:-1]):
         do(place, "undo")
@@ -159,7 +159,7 @@ def test_steps_are_undone_one_by_one_and_done_again_and_nobody_elses(place):
         assert arrangement_now(persona).digest() == expected
 
     do(place, "move", "t4", place="t1", by=other)
-    with pytest.raises(StepRefused, match="changed since"):
+    with pytest.raises(ArrangementError, match="changed since"):
         do(place, "undo")
     assert moves.to_undo(persona, owner).sentence == "“Title t3” no longer builds on “Title t1” no longer exists."
 
@@ -172,7 +172,7 @@ def test_the_second_of_two_people_is_told_who_was_first_and_nothing_of_theirs_is
     do(place, "move", "t5", place="t1", seen=seen, by=other)
 
     with pytest.raises(
-        BoardChanged, match=(f"{other} changed the board in the meantime: Moved “Title t5” before “Title t1”.")
+        BoardChangedError, match=(f"{other} changed the board in the meantime: Moved “Title t5” before “Title t1”.")
     ):
         do(place, "move", "t2", place="end", seen=seen)
 
@@ -189,7 +189,7 @@ def test_an_approval_is_not_taken_back_by_a_drag_without_asking(place):
     do(place, "move", "t2", place="end")
     task.refresh_from_db()
     assert task.state == "approved"  # the order is no part of what was approved
-    with pytest.raises(NotSure, match="“Title t2” is in review, approved or released"):
+    with pytest.raises(ConfirmationNeededError, match="“Title t2” is in review, approved or released"):
         do(place, "group", "t2", group="Rye")
     task.refresh_from_db()
     assert (task.state, task.group) == ("approved", None)
@@ -202,7 +202,7 @@ def test_a_retired_task_is_not_put_into_the_episode(place):
     _, owner = place
     do(place, "take_out", "t5")
     retire(Task.objects.get(task_id="t5").pk, by=owner)
-    with pytest.raises(StepRefused, match="is retired"):
+    with pytest.raises(ArrangementError, match="is retired"):
         do(place, "move", "t5", place="t1")
 
 

@@ -12,7 +12,7 @@ from studio.findings import waivers
 from studio.findings.waivers import WaiverError
 from studio.models import Event, Finding, Role, SetAside, TaskState, Waiver
 from studio.review import workflow
-from studio.tasks.transitions import PublishingRefused, submit
+from studio.tasks.transitions import WorkflowError, submit
 from tests.factories import member
 from tests.studio.page_forms import form_of
 from tests.studio.review.test_workflow import Desk
@@ -79,7 +79,7 @@ def test_a_waiver_ends_when_the_words_it_was_about_change():
 def test_an_owner_who_did_not_write_it_sets_an_error_aside_and_then_it_is_approved():
     desk, error = leaking()
     submit(desk.task.pk, by=desk.author)
-    with pytest.raises(PublishingRefused, match="The checks find an error"):
+    with pytest.raises(WorkflowError, match="The checks find an error"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
 
     waivers.set_aside(desk.task.pk, error.fingerprint, by=desk.owner, reason="The name is only an example.")
@@ -131,7 +131,7 @@ def test_a_waiver_of_a_warning_does_not_let_an_error_pass():
     Waiver.objects.create(task=desk.task, fingerprint=error.fingerprint, rule=error.rule, reason="R", by=desk.author)
     submit(desk.task.pk, by=desk.author)
 
-    with pytest.raises(PublishingRefused, match="The checks find an error"):
+    with pytest.raises(WorkflowError, match="The checks find an error"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
 
 

@@ -7,7 +7,7 @@ import pytest
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.models import GraderScript, Persona, Task, TaskState, User
 from studio.personas.create import create_persona
 from studio.personas.scripts import LONGEST, create_script, remove_script, save_script, script_versions, tasks_using
@@ -89,7 +89,7 @@ def test_every_text_is_kept_with_what_came_before(script: GraderScript, author: 
 
 @pytest.mark.parametrize("text", ["", " \n", "a\0b", "a" * (LONGEST + 1)])
 def test_what_cannot_be_kept_is_refused(script: GraderScript, author: User, text: str) -> None:
-    with pytest.raises(DraftRefused):
+    with pytest.raises(DraftError):
         save_script(script.pk, text, by=author)
 
 
@@ -97,12 +97,12 @@ def test_what_cannot_be_kept_is_refused(script: GraderScript, author: User, text
 def test_names_that_are_no_file_of_ours_are_refused(
     persona: Persona, script: GraderScript, author: User, name: str
 ) -> None:
-    with pytest.raises(DraftRefused):
+    with pytest.raises(DraftError):
         create_script(persona.pk, name, TEXT, by=author)
 
 
 def test_a_script_that_grades_is_not_removed(script: GraderScript, author: User) -> None:
-    with pytest.raises(DraftRefused, match="one"):
+    with pytest.raises(DraftError, match="one"):
         remove_script(script.pk, by=author)
 
     Task.objects.update(grader_path="")

@@ -13,7 +13,7 @@ from studio.models import Assignment, Event, Role, Task
 from studio.notifications import notify
 from studio.reports.todo import drafts_to_write, tasks_sent_back, tasks_to_review
 from studio.review import assignments, bulk, workflow
-from studio.review.assignments import AssigningRefused
+from studio.review.assignments import AssignmentError
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
@@ -68,10 +68,10 @@ def test_who_lacks_the_role_or_wrote_it_or_has_both_parts_is_refused(desk):
         ({"writer": stranger}, "may not write"),
         ({"writer": desk.owner, "reviewers": [desk.owner]}, "cannot be both author and reviewer"),
     ]:
-        with pytest.raises(AssigningRefused, match=says):
+        with pytest.raises(AssignmentError, match=says):
             desk.name(**people)
     save_task(desk.task.pk, load_task(desk.task).model_copy(update={"title": "x"}), by=desk.owner)
-    with pytest.raises(AssigningRefused, match="wrote part"):
+    with pytest.raises(AssignmentError, match="wrote part"):
         desk.name(reviewers=[desk.owner])
 
     assert desk.named() == []
@@ -202,7 +202,7 @@ def test_who_wrote_or_writes_it_is_left_out_of_a_change_to_many(desk):
 
     [line] = bulk.plan(desk.benchmark, {desk.task.pk: None}, "reviewer", desk.owner.username)
     assert line.refusal
-    with pytest.raises(bulk.BulkRefused, match="somebody who may"):
+    with pytest.raises(bulk.BulkChangeError, match="somebody who may"):
         bulk.plan(desk.benchmark, {desk.task.pk: None}, "reviewer", desk.author.username)
 
 

@@ -17,7 +17,7 @@ from studio.notifications import notify
 from studio.review import comments, suggestions, workflow
 from studio.review.threads import threads_of
 from studio.tasks.save import save_task
-from studio.tasks.transitions import PublishingRefused, submit
+from studio.tasks.transitions import WorkflowError, submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
 
 pytestmark = pytest.mark.django_db
@@ -158,12 +158,12 @@ def test_ones_own_words_are_changed_and_taken_back_by_nobody_else(desk):
     remark = desk.remark(text="Wich rye?")
     answer = comments.answer(remark, by=desk.author, text="The dark one.")
 
-    with pytest.raises(PublishingRefused, match="Only its author"):
+    with pytest.raises(WorkflowError, match="Only its author"):
         comments.rewrite(remark, by=desk.author, text="Mine now")
     comments.rewrite(remark, by=desk.reviewer, text=f"Which rye, @{desk.author.username}?")
     assert [row.kind for row in notify.inbox_of(desk.author)].count("mentioned") == 1
     comments.take_back(remark, by=desk.reviewer)
-    with pytest.raises(PublishingRefused, match="already"):
+    with pytest.raises(WorkflowError, match="already"):
         comments.take_back(remark, by=desk.reviewer)
 
     [thread] = desk.threads
@@ -188,7 +188,7 @@ def test_a_suggestion_is_applied_at_a_click_and_its_author_is_an_author(desk):
     )
     assert authors_of(applied.revision) == {desk.author.pk, desk.reviewer.pk}
     submit(desk.task.pk, by=desk.author)
-    with pytest.raises(PublishingRefused, match="You wrote part"):
+    with pytest.raises(WorkflowError, match="You wrote part"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
     with pytest.raises(IntegrityError), transaction.atomic():
         applied.revision.reviews.create(reviewer=desk.reviewer, decision="approved")
@@ -213,7 +213,7 @@ def test_a_second_click_applies_nothing_twice(desk):
     suggested = desk.remark("plan.md", suggestion="plan.md plan.md")
     suggestions.apply(desk.task.pk, [suggested.pk], by=desk.author)
 
-    with pytest.raises(PublishingRefused, match="already been applied"):
+    with pytest.raises(WorkflowError, match="already been applied"):
         suggestions.apply(desk.task.pk, [suggested.pk], by=desk.author)
 
     assert desk.task.revisions.count() == 2
@@ -222,7 +222,7 @@ def test_a_second_click_applies_nothing_twice(desk):
 def test_two_for_the_same_words_are_not_applied_over_each_other(desk):
     keys = [desk.remark("Saturday", suggestion="Sunday").pk, desk.remark("make Saturday's", suggestion="do a").pk]
 
-    with pytest.raises(PublishingRefused, match="same words"):
+    with pytest.raises(WorkflowError, match="same words"):
         suggestions.apply(desk.task.pk, keys, by=desk.author)
 
     assert desk.spec.initial_request == REQUEST
@@ -247,7 +247,7 @@ def test_a_choice_on_top_of_an_old_version_is_shown_what_came_since(desk):
     desk.edit(initial_request="Make a plan.")
     desk.edit(initial_request="Make two plans.")
 
-    with pytest.raises(suggestions.ChangedSince):
+    with pytest.raises(suggestions.SuggestionOutdatedError):
         suggestions.apply_as(desk.task.pk, suggested.pk, "Make the plan.", by=desk.author, version=2)
     url = desk.url("remark_choose", suggested.pk)
     client = Client()
@@ -265,7 +265,7 @@ def test_a_suggestion_for_a_row_that_is_gone_is_not_applied(desk):
     desk.edit(intents=())
 
     assert suggestions.apply(desk.task.pk, [suggested.pk], by=desk.author).undecided == [suggested]
-    with pytest.raises(PublishingRefused, match="not there any more"):
+    with pytest.raises(WorkflowError, match="not there any more"):
         suggestions.apply_as(desk.task.pk, suggested.pk, "x", by=desk.author, version=2)
     client = Client()
     client.force_login(desk.author)
@@ -309,7 +309,7 @@ def test_words_typed_and_not_saved_survive_an_applied_suggestion(desk):
     ],
 )
 def test_what_cannot_be_said_is_refused_in_words(desk, values, says):
-    with pytest.raises(PublishingRefused, match=says):
+    with pytest.raises(WorkflowError, match=says):
         comments.remark(desk.task.pk, by=desk.reviewer, **({"text": "Look."} | values))
 
 

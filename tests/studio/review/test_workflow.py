@@ -8,7 +8,7 @@ from studio.personas.save import save_order
 from studio.review import workflow
 from studio.review.checklist import POINTS, Point
 from studio.tasks.save import save_task
-from studio.tasks.transitions import PublishingRefused, reopen, retire, submit, withdraw
+from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +55,7 @@ def test_who_wrote_any_of_a_version_cannot_approve_it():
     submit(desk.task.pk, by=desk.author)
 
     for writer in (desk.author, desk.reviewer):
-        with pytest.raises(PublishingRefused, match="You wrote part of this version"):
+        with pytest.raises(WorkflowError, match="You wrote part of this version"):
             workflow.approve(desk.task.pk, by=writer)
 
     workflow.approve(desk.task.pk, by=desk.second)
@@ -69,7 +69,7 @@ def test_only_what_was_written_since_the_last_approval_counts():
     desk.edit(by=desk.second, title="Bread for Sunday")
     submit(desk.task.pk, by=desk.second)
 
-    with pytest.raises(PublishingRefused, match="You wrote part"):
+    with pytest.raises(WorkflowError, match="You wrote part"):
         workflow.approve(desk.task.pk, by=desk.second)
     workflow.approve(desk.task.pk, by=desk.author)
 
@@ -81,7 +81,7 @@ def test_errors_of_the_checks_block_an_approval():
     desk.edit(by=desk.author, intents=())
     submit(desk.task.pk, by=desk.author)
 
-    with pytest.raises(PublishingRefused, match="The checks find"):
+    with pytest.raises(WorkflowError, match="The checks find"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
 
     assert desk.state == TaskState.IN_REVIEW
@@ -103,7 +103,7 @@ def test_two_approvals_where_the_benchmark_wants_two_of_different_people():
 
     workflow.approve(desk.task.pk, by=desk.reviewer)
     assert desk.state == TaskState.IN_REVIEW
-    with pytest.raises(PublishingRefused, match="already approved this version"):
+    with pytest.raises(WorkflowError, match="already approved this version"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
     workflow.approve(desk.task.pk, by=desk.second)
 
@@ -116,7 +116,7 @@ def test_an_approval_is_of_the_version_that_was_read():
     desk.edit(by=desk.author, title="Bread for Sunday")
     submit(desk.task.pk, by=desk.author)
 
-    with pytest.raises(PublishingRefused, match="this is version 2 , and you read version 1"):
+    with pytest.raises(WorkflowError, match="this is version 2 , and you read version 1"):
         workflow.approve(desk.task.pk, by=desk.reviewer, version=1)
 
 
@@ -124,7 +124,7 @@ def test_asking_for_changes_needs_words_and_sends_the_task_back():
     desk = Desk()
     submit(desk.task.pk, by=desk.author)
 
-    with pytest.raises(PublishingRefused, match="Say what should change"):
+    with pytest.raises(WorkflowError, match="Say what should change"):
         workflow.request_changes(desk.task.pk, by=desk.reviewer, text="  ")
     workflow.request_changes(desk.task.pk, by=desk.reviewer, text="Say which rye.")
 
@@ -136,12 +136,12 @@ def test_asking_for_changes_needs_words_and_sends_the_task_back():
 def test_steps_out_of_turn_are_refused():
     desk = Desk()
 
-    with pytest.raises(PublishingRefused, match="This task is draft: only a task in review"):
+    with pytest.raises(WorkflowError, match="This task is draft: only a task in review"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
-    with pytest.raises(PublishingRefused, match="no review to withdraw"):
+    with pytest.raises(WorkflowError, match="no review to withdraw"):
         withdraw(desk.task.pk, by=desk.author)
     submit(desk.task.pk, by=desk.author)
-    with pytest.raises(PublishingRefused, match="only a draft can be submitted"):
+    with pytest.raises(WorkflowError, match="only a draft can be submitted"):
         submit(desk.task.pk, by=desk.author)
     withdraw(desk.task.pk, by=desk.author)
 
@@ -151,7 +151,7 @@ def test_steps_out_of_turn_are_refused():
 def test_a_task_is_retired_once_it_has_left_the_episode_and_can_come_back():
     desk = Desk()
 
-    with pytest.raises(PublishingRefused, match="Take it out there first"):
+    with pytest.raises(WorkflowError, match="Take it out there first"):
         retire(desk.task.pk, by=desk.author)
     save_order(desk.persona.pk, [], by=desk.author)
     retire(desk.task.pk, by=desk.author)
@@ -169,7 +169,7 @@ def test_an_approval_keeps_the_list_that_was_gone_through_or_that_it_was_not():
     submit(desk.task.pk, by=desk.author)
 
     points = {"realistic": Point(True), "feasible": Point(False, "No file"), "well_scoped": Point(True)}
-    with pytest.raises(PublishingRefused, match="Not answered “Yes”: feasible, correct"):
+    with pytest.raises(WorkflowError, match="Not answered “Yes”: feasible, correct"):
         workflow.approve(desk.task.pk, by=desk.reviewer, points=points)
     workflow.approve(desk.task.pk, by=desk.reviewer, points=SO)
     workflow.approve(desk.task.pk, by=desk.second)
@@ -198,9 +198,9 @@ def test_where_the_benchmark_asks_for_the_list_nobody_reviews_without_it():
     desk = Desk(review_by_list=True)
     submit(desk.task.pk, by=desk.author)
 
-    with pytest.raises(PublishingRefused, match="requires the review checklist"):
+    with pytest.raises(WorkflowError, match="requires the review checklist"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
-    with pytest.raises(PublishingRefused, match="at least one of the four questions"):
+    with pytest.raises(WorkflowError, match="at least one of the four questions"):
         workflow.request_changes(desk.task.pk, by=desk.reviewer, text="No.")
     refuse_in_database(desk.task, desk.reviewer, "approved_by_list")
     workflow.approve(desk.task.pk, by=desk.reviewer, points=SO)

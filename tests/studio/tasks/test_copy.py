@@ -8,10 +8,10 @@ from django.urls import reverse
 
 from studio.domain.task import Dependency
 from studio.drafts.load import load_episode, load_task
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.models import Event, Membership, Persona, Role, Task
 from studio.tasks import copy_tasks as copying
-from studio.tasks.copy_tasks import CopyRefused, copy_tasks, plan_copy
+from studio.tasks.copy_tasks import CopyError, copy_tasks, plan_copy
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member, stored
 
@@ -109,7 +109,7 @@ def test_a_script_of_a_taken_name_comes_under_another_or_not_at_all(place):
 def test_moved_tasks_leave_their_episode_retired_and_what_is_settled_or_needed_stays(place):
     _, owner, persona = place
     there = elsewhere(owner)
-    with pytest.raises(CopyRefused, match="builds on it and would stay behind"):
+    with pytest.raises(CopyError, match="builds on it and would stay behind"):
         copy_tasks(tasks_of(persona, "setup"), there, by=owner, moving=True)
     assert (ids(persona), ids(there)) == (["setup", "bread"], [])
 
@@ -118,7 +118,7 @@ def test_moved_tasks_leave_their_episode_retired_and_what_is_settled_or_needed_s
     assert {task.state for task in tasks_of(persona)} == {"retired"}
 
     submit(tasks_of(there, "bread")[0].pk, by=owner)
-    with pytest.raises(CopyRefused, match="can be copied but not moved"):
+    with pytest.raises(CopyError, match="can be copied but not moved"):
         copy_tasks(tasks_of(there), persona, by=owner, moving=True)
 
 
@@ -128,10 +128,10 @@ def test_a_refused_copy_leaves_nothing_behind(place, monkeypatch):
     before = (Task.objects.count(), Event.objects.count())
 
     def refuse(*_args, **_more):
-        raise DraftRefused("x", "Not today.")
+        raise DraftError("x", "Not today.")
 
     monkeypatch.setattr(copying, "save_personas", refuse)
-    with pytest.raises(CopyRefused, match="Not today"):
+    with pytest.raises(CopyError, match="Not today"):
         copy_tasks(tasks_of(persona), there, by=owner)
     assert (Task.objects.count(), Event.objects.count()) == before
 

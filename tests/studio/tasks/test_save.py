@@ -9,7 +9,7 @@ from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec, Skill
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence, Trigger
 from studio.drafts.load import load_episode, load_task
-from studio.drafts.validate import DraftRefused, StaleDraft
+from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import Benchmark, Persona, Task, TaskState, User
 from studio.personas.create import create_persona
 from studio.personas.save import save_order, save_persona
@@ -120,7 +120,7 @@ def test_the_second_of_two_tabs_is_told(persona: Persona, author: User) -> None:
     row = create_task(persona, TaskSpec(task_id="t1"), by=author)
     save_task(row.pk, TaskSpec(task_id="t1", title="First tab"), by=author, base_version=1)
 
-    with pytest.raises(StaleDraft) as caught:
+    with pytest.raises(StaleDraftError) as caught:
         save_task(row.pk, TaskSpec(task_id="t1", title="Second tab"), by=author, base_version=1)
 
     assert caught.value.current == 2
@@ -146,7 +146,7 @@ def test_what_cannot_be_stored_names_its_field(
 ) -> None:
     row = create_task(persona, TaskSpec(task_id="t1"), by=author)
 
-    with pytest.raises(DraftRefused) as caught:
+    with pytest.raises(DraftError) as caught:
         save_task(row.pk, load_task(row).model_copy(update=change), by=author)
 
     assert (caught.value.field, caught.value.item) == (field, item)
@@ -158,7 +158,7 @@ def test_an_order_that_breaks_a_dependency_is_refused(persona: Persona, author: 
     create_task(persona, full_task(), by=author)
     create_task(persona, TaskSpec(task_id="t3"), by=author)
 
-    with pytest.raises(DraftRefused):
+    with pytest.raises(DraftError):
         save_order(persona.pk, ["t2", "t1", "t3"], by=author)
     revision = save_order(persona.pk, ["t1", "t2"], by=author)
 
@@ -238,9 +238,9 @@ def test_ids_that_differ_only_in_case_are_taken(persona: Persona, author: User) 
     create_task(persona, TaskSpec(task_id="t1"), by=author)
     row = create_task(persona, TaskSpec(task_id="t2"), by=author)
 
-    with pytest.raises(DraftRefused):
+    with pytest.raises(DraftError):
         create_task(persona, TaskSpec(task_id="T1"), by=author)
-    with pytest.raises(DraftRefused):
+    with pytest.raises(DraftError):
         save_task(row.pk, TaskSpec(task_id="T1"), by=author)
-    with pytest.raises(DraftRefused):
+    with pytest.raises(DraftError):
         create_persona(persona.benchmark, PersonaSpec(user_id="nurse"), by=author)

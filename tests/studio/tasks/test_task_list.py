@@ -13,7 +13,7 @@ from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Event, Finding, Role, Task, TaskState, WorkingCopy
 from studio.personas.save import save_order, save_persona
 from studio.review import bulk
-from studio.review.bulk import BulkRefused
+from studio.review.bulk import BulkChangeError
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
@@ -122,11 +122,11 @@ def test_tasks_are_retired_and_taken_back_together_or_not_at_all(place):
     placed, aside = a_task(persona, "placed", by=owner), a_task(persona, "aside", by=owner)
     save_order(persona.pk, ["placed"], by=owner)
 
-    with pytest.raises(BulkRefused, match=r"Nothing was changed\. .*has a place in the episode"):
+    with pytest.raises(BulkChangeError, match=r"Nothing was changed\. .*has a place in the episode"):
         bulk.apply(benchmark, {placed.pk: None, aside.pk: None}, "retire", by=owner)
     assert set(Task.objects.values_list("state", flat=True)) == {"draft"}
     assert bulk.apply(benchmark, {aside.pk: None}, "retire", by=owner) == 1
-    with pytest.raises(BulkRefused, match="not retired"):
+    with pytest.raises(BulkChangeError, match="not retired"):
         bulk.apply(benchmark, {placed.pk: None, aside.pk: None}, "reopen", by=owner)
     assert bulk.apply(benchmark, {aside.pk: None}, "reopen", by=owner) == 1
     assert Task.objects.get(pk=aside.pk).state == TaskState.DRAFT
@@ -165,7 +165,7 @@ def test_tasks_go_into_a_group_as_by_a_step_on_their_board(place):
     assert Task.objects.get(pk=rows[0].pk).group is None
     assert bulk.apply(benchmark, chosen, "group", "", by=owner) == 2
     assert Task.objects.filter(group=None).count() == 3
-    with pytest.raises(BulkRefused, match="at most 200"):
+    with pytest.raises(BulkChangeError, match="at most 200"):
         bulk.apply(benchmark, chosen, "group", "x" * 201, by=owner)
 
 
@@ -187,7 +187,7 @@ def test_tools_are_set_where_every_persona_has_them(place):
     assert list(Task.objects.values_list("tools", flat=True)) == [["bake"], ["bake"]]
     assert bulk.apply(benchmark, {one.pk: None}, "tools", "", by=owner) == 1
     assert Task.objects.get(pk=one.pk).tools == []
-    with pytest.raises(BulkRefused, match="does not have “sharpen”"):
+    with pytest.raises(BulkChangeError, match="does not have “sharpen”"):
         bulk.apply(benchmark, {one.pk: None}, "skills", "sharpen", by=owner)
 
 
@@ -203,10 +203,10 @@ def test_drafts_are_submitted_together_and_withdrawn(place):
     lines = bulk.plan(benchmark, chosen, "submit", by=owner)
     assert [bool(line.refusal) for line in lines] == [False, False, True]
     assert "it cannot be approved until they are fixed" in lines[1].note
-    with pytest.raises(BulkRefused, match="save them first"):
+    with pytest.raises(BulkChangeError, match="save them first"):
         bulk.apply(benchmark, chosen, "submit", by=owner)
     assert bulk.apply(benchmark, {good.pk: None, bad.pk: None}, "submit", by=owner) == 2
-    with pytest.raises(BulkRefused, match="Only a draft"):
+    with pytest.raises(BulkChangeError, match="Only a draft"):
         bulk.apply(benchmark, {good.pk: None}, "submit", by=owner)
     assert bulk.apply(benchmark, {good.pk: None}, "withdraw", by=owner) == 1
     assert Task.objects.get(pk=good.pk).state == TaskState.DRAFT

@@ -9,15 +9,15 @@ from django.urls import reverse
 
 from studio.domain.task import Dependency, Recovery
 from studio.drafts.load import load_episode, load_task
-from studio.drafts.validate import DraftRefused
+from studio.drafts.validate import DraftError
 from studio.models import Finding, Membership, Role, Task, TaskTemplate
 from studio.review import workflow
 from studio.tasks import templates as keeping
 from studio.tasks.save import save_task
 from studio.tasks.start import begin
 from studio.tasks.starting_points import starting_points
-from studio.tasks.templates import TemplateRefused, save_template
-from studio.tasks.transitions import PublishingRefused, submit
+from studio.tasks.templates import TaskTemplateError, save_template
+from studio.tasks.transitions import WorkflowError, submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member, stored
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +78,7 @@ def test_every_starting_point_becomes_a_draft_that_cannot_be_approved_before_it_
     assert {rule for rule, _ in errors} <= {"placeholder", "empty-request"}
     assert row.events.filter(verb="started").get().summary == f"From the starting point “{point.name}”."
     submit(row.pk, by=owner)
-    with pytest.raises(PublishingRefused, match="errors"):
+    with pytest.raises(WorkflowError, match="errors"):
         workflow.approve(row.pk, by=reviewer)
 
 
@@ -127,7 +127,7 @@ def test_a_task_begun_with_another_keeps_what_it_may_and_says_the_rest(place):
 
 def test_a_task_does_not_go_before_what_it_builds_on(place):
     _, owner, persona, row = place
-    with pytest.raises(DraftRefused, match="builds on"):
+    with pytest.raises(DraftError, match="builds on"):
         begin(persona, row, task_id="new", by=owner, before="setup")
     assert [task.task_id for task in load_episode(persona).tasks] == ["setup", "bread"]
     begin(persona, row, task_id="new", by=owner, before="bread")
@@ -138,13 +138,13 @@ def test_a_name_is_taken_once_in_a_benchmark_whatever_its_case_also_for_the_data
     benchmark, owner, _, row = place
     template = keep(row, owner)
     for name in ("weekly BREAD", "  Weekly \n bread ", "", "\0", "x" * 121):
-        with pytest.raises(TemplateRefused):
+        with pytest.raises(TaskTemplateError):
             keep(row, owner, name=name)
-    with pytest.raises(TemplateRefused) as refusal:
+    with pytest.raises(TaskTemplateError) as refusal:
         keep(row, owner, name="Long", when="y" * 301)
     assert refusal.value.field == "when"
     other = keep(row, owner, name="Straße 🍞")
-    with pytest.raises(TemplateRefused, match="already"):
+    with pytest.raises(TaskTemplateError, match="already"):
         keeping.rename_template(other, name="WEEKLY bread", when="", by=owner)
     with pytest.raises(IntegrityError), transaction.atomic():
         TaskTemplate.objects.filter(pk=other.pk).update(name="WEEKLY BREAD")

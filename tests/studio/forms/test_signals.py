@@ -13,7 +13,7 @@ from studio.domain.opening_message import opening
 from studio.domain.signals import EXAMPLES
 from studio.domain.task import Trigger
 from studio.forms.post_data import MAPPING, Posted
-from studio.forms.signals import CannotTurn, payload_of, turned
+from studio.forms.signals import SignalFormatError, payload_of, turned
 
 WORDS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), max_size=12)
 NAMES = WORDS.map(lambda text: " ".join(text.split())).filter(bool)
@@ -61,13 +61,13 @@ def test_from_json_to_fields_and_back_nothing_is_lost(payload):
     ],
 )
 def test_what_is_no_signal_is_told_with_its_place_and_not_turned(text, words):
-    with pytest.raises(CannotTurn, match=words) as refusal:
+    with pytest.raises(SignalFormatError, match=words) as refusal:
         turned(raw(text), {}, "rows")
     assert refusal.value.place == "payload_raw"
 
 
 def test_a_name_that_fields_would_change_stays_json():
-    with pytest.raises(CannotTurn):
+    with pytest.raises(SignalFormatError):
         turned(raw('{" a ": 1}'), {}, "rows")
 
 
@@ -80,5 +80,5 @@ def test_every_kind_has_examples_that_can_be_written_both_ways(kind):
 
 
 def test_an_example_that_is_not_there_changes_nothing():
-    with pytest.raises(CannotTurn):
+    with pytest.raises(SignalFormatError):
         turned(raw("{}", trigger="user_message"), {}, "example:0")
