@@ -20,7 +20,7 @@ async function part(row, name) {
     key: keyOf(row),
     list: listOf(row),
   });
-  const answer = await fetch(`${addresses.look}?${query}`, { redirect: "error" }).catch(() => null);
+  const answer = await fetch(`${addresses.preview}?${query}`, { redirect: "error" }).catch(() => null);
   if (answer?.ok) return answer.text();
   return '<p class="small bad">The preview is unavailable. Try again when you are online and signed in.</p>';
 }
