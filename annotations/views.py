@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -25,19 +25,13 @@ from annotations.visibility import (
     shares_of,
     visible_campaigns,
 )
-from studio.access import may, require
+from studio.access import SignedInRequest, may, require
 from studio.models import User
-
-
-class SignedIn(HttpRequest):
-    """What ``login_required`` leaves."""
-
-    user: User
 
 
 @login_required
 @require_GET
-def campaigns(request: SignedIn) -> HttpResponse:
+def campaigns(request: SignedInRequest) -> HttpResponse:
     found = visible_campaigns(request.user)
     if slug := request.GET.get("benchmark"):
         found = found.filter(benchmark__slug=slug)
@@ -55,7 +49,7 @@ def campaigns(request: SignedIn) -> HttpResponse:
 
 @login_required
 @require_GET
-def campaign(request: SignedIn, pk: int) -> HttpResponse:
+def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(visible_campaigns(request.user), pk=pk)
     share = shares_of([row], request.user)[row.pk]
     context = {
@@ -78,7 +72,7 @@ def campaign(request: SignedIn, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def close(request: SignedIn, pk: int) -> HttpResponse:
+def close(request: SignedInRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(visible_campaigns(request.user), pk=pk)
     require(request.user, row.benchmark, "plan_audit")
     close_campaign(row, by=request.user)
@@ -87,7 +81,7 @@ def close(request: SignedIn, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def results(request: SignedIn, pk: int) -> HttpResponse:
+def results(request: SignedInRequest, pk: int) -> HttpResponse:
     row = _audited(request, pk)
     try:
         read_results(row, request.user)
@@ -98,7 +92,7 @@ def results(request: SignedIn, pk: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def judge_next(request: SignedIn, pk: int) -> HttpResponse:
+def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
     """To the next question, or to where an auditor sees that nothing is left."""
     row = _audited(request, pk)
     waiting = pending_packets(row, request.user)
@@ -109,7 +103,7 @@ def judge_next(request: SignedIn, pk: int) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def judge(request: SignedIn, pk: int, position: int) -> HttpResponse:
+def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
     row = _audited(request, pk)
     packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
     form = JudgmentForm(request.POST or None, initial=_said_before(packet, request.user))
@@ -138,7 +132,7 @@ def judge(request: SignedIn, pk: int, position: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def undo(request: SignedIn, pk: int) -> HttpResponse:
+def undo(request: SignedInRequest, pk: int) -> HttpResponse:
     row = _audited(request, pk)
     try:
         packet = undo_last(row, request.user)
@@ -151,7 +145,7 @@ def undo(request: SignedIn, pk: int) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def adjudication(request: SignedIn, pk: int, position: int) -> HttpResponse:
+def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
     row = get_object_or_404(visible_campaigns(request.user), pk=pk)
     packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
     if not sees_results(request.user, row) and packet.pk in pending_packets(row, request.user):
@@ -182,7 +176,7 @@ def adjudication(request: SignedIn, pk: int, position: int) -> HttpResponse:
     )
 
 
-def _audited(request: SignedIn, pk: int) -> AuditCampaign:
+def _audited(request: SignedInRequest, pk: int) -> AuditCampaign:
     """A campaign in which this person is asked; else 404."""
     row = get_object_or_404(visible_campaigns(request.user), pk=pk)
     if not is_auditor(request.user, row):
@@ -198,7 +192,7 @@ def _said_before(packet: Packet, user: User) -> dict[str, object]:
     return {"number": number, **words}
 
 
-def _judged(packet: Packet, request: SignedIn) -> bool:
+def _judged(packet: Packet, request: SignedInRequest) -> bool:
     """Nothing to ask here any more: answered, adjudicated or closed."""
     last = packet.judgments.filter(auditor=request.user.pk).order_by("-number").first()
     answered = last is not None and last.answer != "undone"
@@ -206,7 +200,7 @@ def _judged(packet: Packet, request: SignedIn) -> bool:
 
 
 def _question(
-    request: SignedIn, row: AuditCampaign, packet: Packet, form: JudgmentForm, *, status: int
+    request: SignedInRequest, row: AuditCampaign, packet: Packet, form: JudgmentForm, *, status: int
 ) -> HttpResponse:
     share = shares_of([row], request.user)[row.pk]
     shown = Shown.model_validate(packet.shown)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib import admin
+from django.db.models import Model
 from django.http import HttpRequest
 
 from evaluation.models import ModelEndpoint, Pilot, Release, Session
 
+M = TypeVar("M", bound=Model)
 
-class ReadOnly(admin.ModelAdmin):
+
+class ReadOnly(admin.ModelAdmin[M]):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
@@ -22,23 +25,23 @@ class ReadOnly(admin.ModelAdmin):
 
 
 @admin.register(ModelEndpoint)
-class ModelEndpointAdmin(admin.ModelAdmin):
+class ModelEndpointAdmin(admin.ModelAdmin[ModelEndpoint]):
     list_display = ["name", "model", "base_url", "key_env", "scripted"]
 
 
 @admin.register(Pilot)
-class PilotAdmin(ReadOnly):
+class PilotAdmin(ReadOnly[Pilot]):
     list_display = ["number", "benchmark", "agent", "judge", "state", "scripted", "created_at"]
     list_select_related = ["benchmark", "agent", "judge"]
 
 
 @admin.register(Session)
-class SessionAdmin(ReadOnly):
+class SessionAdmin(ReadOnly[Session]):
     list_display = ["pk", "run", "position", "state", "turn_count", "reason"]
     list_filter = ["state"]
 
 
 @admin.register(Release)
-class ReleaseAdmin(ReadOnly):
+class ReleaseAdmin(ReadOnly[Release]):
     list_display = ["benchmark", "version", "sha256", "created_at"]
     list_select_related = ["benchmark"]

@@ -26,7 +26,7 @@ ASK_FOR_TASKS = {
 }
 
 
-class EndpointChoice(forms.ModelChoiceField):
+class EndpointChoice(forms.ModelChoiceField[ModelEndpoint]):
     """A model by its name, with its price, scripted ones marked."""
 
     def label_from_instance(self, row: ModelEndpoint) -> str:
@@ -145,7 +145,7 @@ class ReleaseForm(forms.Form):
     )
 
 
-class EndpointForm(forms.ModelForm):
+class EndpointForm(forms.ModelForm[ModelEndpoint]):
     class Meta:
         model = ModelEndpoint
         fields = [
@@ -202,7 +202,7 @@ def _usual(rows: Sequence[ModelEndpoint], part: str) -> int | None:
     return next((row.pk for row in rows if row.name == wanted), rows[0].pk if rows else None)
 
 
-class HelperForm(forms.ModelForm):
+class HelperForm(forms.ModelForm[Helper]):
     """Which model helps the authors of a benchmark, and how much it may use."""
 
     class Meta:

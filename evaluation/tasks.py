@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from celery import shared_task
+import celery
 from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import close_old_connections, connection
@@ -24,6 +25,9 @@ from evaluation.trials.examinations import examine_forgotten, examine_scripts
 
 logger = logging.getLogger(__name__)
 _stop = threading.Event()
+
+F = TypeVar("F", bound=Callable[..., Any])
+shared_task: Callable[..., Callable[[F], F]] = celery.shared_task  # celery has no types
 
 
 @shared_task(name="evaluation.tasks.run_session")
@@ -41,15 +45,17 @@ def run_suggestion(suggestion_id: int) -> None:
     worker.work_on(suggestion_id)
 
 
-@worker_ready.connect
 def start_sweeping(**_: Any) -> None:
     _stop.clear()
     threading.Thread(target=_sweep_on, name="session-sweeper", daemon=True).start()
 
 
-@worker_shutting_down.connect
 def stop_sweeping(**_: Any) -> None:
     _stop.set()
+
+
+worker_ready.connect(start_sweeping)
+worker_shutting_down.connect(stop_sweeping)
 
 
 def _sweep_on() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
-from django.http import Http404
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest
+from django_htmx.middleware import HtmxDetails
+from rest_framework.request import Request
 
 from studio.models import Benchmark, Event, Membership, Persona, Role, Task, User
 
@@ -44,6 +46,24 @@ WORDS = {
     "release": "create releases",
     "manage": "edit the benchmark and its members",
 }
+
+
+M = TypeVar("M", bound=Model)
+
+
+class SignedInRequest(HttpRequest):
+    """``login_required`` lets nobody else through, which types cannot say."""
+
+    user: User
+    htmx: HtmxDetails
+    room: str
+    """The navigation entry this page belongs to, where its address does not say."""
+
+
+class ApiRequest(Request):
+    """``IsAuthenticated`` lets nobody else through."""
+
+    user: User
 
 
 class MembershipError(ValueError):
@@ -164,7 +184,7 @@ def _refuse_nul(text: str) -> None:
         raise Http404
 
 
-def _found(rows: QuerySet[Any]) -> Any:
+def _found(rows: QuerySet[M]) -> M:
     row = rows.first()
     if row is None:
         raise Http404

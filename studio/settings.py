@@ -7,6 +7,9 @@ import secrets
 from pathlib import Path
 
 import dj_database_url
+import django_stubs_ext
+
+django_stubs_ext.monkeypatch()  # generic forms and admins, such as ModelForm[User], exist at run time too
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("STUDIO_DATA_DIR") or BASE_DIR / "var").resolve()

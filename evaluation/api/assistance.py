@@ -7,10 +7,10 @@ from typing import Any
 
 from django.shortcuts import get_object_or_404
 from django.urls import path
-from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema, extend_schema_field
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import generics, serializers, status
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.assistance import decisions, requests
@@ -20,6 +20,7 @@ from evaluation.assistance.presentation import RowView, suggestions, view_of
 from evaluation.assistance.task_material import assign
 from evaluation.models import Suggestion, SuggestionDecision
 from evaluation.protocol.assistance import KINDS
+from studio.access import ApiRequest
 from studio.api.base import TASK, ConflictAPIError, OfTask
 from studio.domain.task import TaskSpec
 from studio.models import Task
@@ -47,7 +48,7 @@ class FoundSerializer(serializers.Serializer[Any]):
     words = serializers.CharField()
 
 
-class ProposedSerializer(serializers.Serializer[RowView]):
+class ProposedSerializer(serializers.Serializer[Any]):
     row = serializers.IntegerField(help_text="0-based index in the proposal; used to accept or dismiss it.")
     field = serializers.CharField(source="proposal.field")
     uid = serializers.CharField(source="proposal.uid", help_text="The row it changes; empty for a new row.")
@@ -131,7 +132,7 @@ class SuggestionSerializer(serializers.ModelSerializer[Suggestion]):
 
     @extend_schema_field(ProposedSerializer(many=True))
     def get_rows(self, row: Suggestion) -> Any:
-        return ProposedSerializer(self.view.rows, many=True).data
+        return ProposedSerializer(list(self.view.rows), many=True).data
 
 
 class AskSerializer(serializers.Serializer[Any]):
@@ -187,10 +188,10 @@ class OfSuggestions(OfTask):
     def handle_exception(self, exc: Exception) -> Response:
         return super().handle_exception(ConflictAPIError(str(exc)) if isinstance(exc, AssistanceError) else exc)
 
-    def editable(self, request: Request, slug: str, user_id: str, pk: int) -> Task:
+    def editable(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Task:
         return self.task(request, slug, user_id, pk, "edit")
 
-    def one(self, request: Request, slug: str, user_id: str, pk: int, suggestion: int) -> Suggestion:
+    def one(self, request: ApiRequest, slug: str, user_id: str, pk: int, suggestion: int) -> Suggestion:
         task = self.editable(request, slug, user_id, pk)
         row: Suggestion = get_object_or_404(suggestions(), task=task, pk=suggestion)
         return row
@@ -201,7 +202,7 @@ class Suggestions(OfSuggestions, generics.GenericAPIView[Suggestion]):
     queryset = Suggestion.objects.none()
 
     @extend_schema(responses=SuggestionSerializer(many=True), parameters=[STATE])
-    def get(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+    def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """What was asked of the model about this task, the newest first."""
         rows = suggestions().filter(task=self.editable(request, slug, user_id, pk)).order_by("-pk")
         if state := request.query_params.get("state"):
@@ -209,7 +210,7 @@ class Suggestions(OfSuggestions, generics.GenericAPIView[Suggestion]):
         return self.get_paginated_response(SuggestionSerializer(self.paginate_queryset(rows) or [], many=True).data)
 
     @extend_schema(request=AskSerializer, responses={201: SuggestionSerializer, 409: OpenApiTypes.OBJECT})
-    def post(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+    def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Ask about the newest version. The answer comes later: look again until the state is not “asked”."""
         task = self.editable(request, slug, user_id, pk)
         wanted = AskSerializer(data=request.data)
@@ -231,14 +232,14 @@ class Suggestions(OfSuggestions, generics.GenericAPIView[Suggestion]):
 
 class OneSuggestion(OfSuggestions):
     @extend_schema(responses=SuggestionSerializer)
-    def get(self, request: Request, slug: str, user_id: str, pk: int, suggestion: int) -> Response:
+    def get(self, request: ApiRequest, slug: str, user_id: str, pk: int, suggestion: int) -> Response:
         """How far it is, and what it proposes."""
         return Response(SuggestionSerializer(self.one(request, slug, user_id, pk, suggestion)).data)
 
 
 class Take(OfSuggestions):
     @extend_schema(request=TakeSerializer, responses={200: SuggestionSerializer, 409: OpenApiTypes.OBJECT})
-    def post(self, request: Request, slug: str, user_id: str, pk: int, suggestion: int) -> Response:
+    def post(self, request: ApiRequest, slug: str, user_id: str, pk: int, suggestion: int) -> Response:
         """Put rows of it into the task, as a new version. 409 with ``current`` and ``proposed`` where somebody changed
         the words since."""
         row = self.one(request, slug, user_id, pk, suggestion)
@@ -255,7 +256,7 @@ class Take(OfSuggestions):
 
 class Dismiss(OfSuggestions):
     @extend_schema(request=RowsSerializer, responses={200: SuggestionSerializer, 409: OpenApiTypes.OBJECT})
-    def post(self, request: Request, slug: str, user_id: str, pk: int, suggestion: int) -> Response:
+    def post(self, request: ApiRequest, slug: str, user_id: str, pk: int, suggestion: int) -> Response:
         """Not wanted: rows of it, or all. Nothing of the task changes."""
         row = self.one(request, slug, user_id, pk, suggestion)
         wanted = RowsSerializer(data=request.data)

@@ -9,7 +9,6 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import PermissionDenied, ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation import visibility
@@ -18,7 +17,7 @@ from evaluation.audits.blindness import pending_in
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.lifecycle import MAX_RUNS, PilotError, start_pilot
 from evaluation.results.pilot_report import pilot_report
-from studio.access import find_benchmark, require
+from studio.access import ApiRequest, find_benchmark, require
 
 
 class EndpointSerializer(serializers.ModelSerializer[ModelEndpoint]):
@@ -28,10 +27,10 @@ class EndpointSerializer(serializers.ModelSerializer[ModelEndpoint]):
 
 
 class PilotSerializer(serializers.ModelSerializer[Pilot]):
-    benchmark = serializers.SlugRelatedField(slug_field="slug", read_only=True)
-    agent = serializers.SlugRelatedField(slug_field="name", read_only=True)
-    user_model = serializers.SlugRelatedField(slug_field="name", read_only=True)
-    judge = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    benchmark: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    agent: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    user_model: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    judge: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="name", read_only=True)
     sessions = serializers.IntegerField(source="total", read_only=True)
     over = serializers.IntegerField(read_only=True)
 
@@ -82,7 +81,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         return of_benchmark(found, self.request)
 
     @extend_schema(request=NewPilotSerializer, responses={201: PilotSerializer})
-    def create(self, request: Request) -> Response:
+    def create(self, request: ApiRequest) -> Response:
         """Start a pilot on the tasks as they are now."""
         wanted = NewPilotSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
@@ -100,7 +99,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
 
     @extend_schema(responses=OpenApiResponse(OpenApiTypes.OBJECT, "As ``manage.py pilot --json`` gives it."))
     @action(detail=True)
-    def report(self, request: Request, pk: str) -> Response:
+    def report(self, request: ApiRequest, pk: str) -> Response:
         """Every session with its intents, items and scores."""
         row = self.get_object()
         if pending_in(request.user, row):

@@ -10,20 +10,19 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation import visibility
 from evaluation.api.filters import BENCHMARK, of_benchmark
 from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
-from studio.access import find_benchmark, require
+from studio.access import ApiRequest, find_benchmark, require
 
 ZIP = (200, "application/zip")
 
 
 class ReleaseSerializer(serializers.ModelSerializer[Release]):
-    benchmark = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    benchmark: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     tasks = serializers.IntegerField(source="task_count", read_only=True)
     exceptions = serializers.JSONField(read_only=True)
 
@@ -58,7 +57,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
             ),
         },
     )
-    def create(self, request: Request) -> Response:
+    def create(self, request: ApiRequest) -> Response:
         """Cut a release of the benchmark as it is now."""
         wanted = NewReleaseSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
@@ -77,7 +76,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
 
     @extend_schema(responses={ZIP: OpenApiTypes.BINARY})
     @action(detail=True)
-    def download(self, request: Request, pk: str) -> HttpResponse:
+    def download(self, request: ApiRequest, pk: str) -> HttpResponse:
         """The archive, to the byte."""
         row = self.get_object()
         response = HttpResponse(bytes(row.blob.content), content_type="application/zip")

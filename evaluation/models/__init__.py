@@ -9,3 +9,25 @@ from evaluation.models.releases import Release, ReleaseTask
 from evaluation.models.scripts import ScriptExample
 from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCall, Turn
 from evaluation.models.verdicts import Verdict
+
+__all__ = [
+    "Helper",
+    "ModelCall",
+    "ModelEndpoint",
+    "Pilot",
+    "Rehearsal",
+    "RehearsalCall",
+    "Release",
+    "ReleaseTask",
+    "Run",
+    "ScriptExample",
+    "Session",
+    "SessionIntent",
+    "Snapshot",
+    "Suggestion",
+    "SuggestionCall",
+    "SuggestionDecision",
+    "ToolCall",
+    "Turn",
+    "Verdict",
+]

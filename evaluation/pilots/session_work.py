@@ -154,7 +154,8 @@ def workspace_before(session: Session, task: TaskSpec, persona: PersonaSpec) -> 
         .first()
     )
     if last is not None and last.session_id == session.pk:
-        return last.snapshot.manifest
+        stored: Manifest = last.snapshot.manifest
+        return stored
     manifest: Manifest = last.snapshot.manifest if last else {}
     skipped = Session.objects.filter(
         run=session.run_id,

@@ -58,7 +58,7 @@ class ByName:
 
     def next(self, model: str) -> str:
         """The misbehaviour due now, and count it; "" if there is none."""
-        wanted = [(name, int(times) if times else None) for name, times in _SUFFIX.findall(model)]
+        wanted = [(str(name), int(times) if times else None) for name, times in _SUFFIX.findall(model)]
         with self._lock:
             given = self._given.get(model, 0)
             for name, times in wanted:

@@ -5,9 +5,3 @@ from __future__ import annotations
 from django.http import HttpRequest
 
 from studio.models import User
-
-
-class SignedIn(HttpRequest):
-    """What ``login_required`` leaves."""
-
-    user: User

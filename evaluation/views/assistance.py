@@ -20,8 +20,8 @@ from evaluation.assistance.presentation import SuggestionView, suggestions, view
 from evaluation.assistance.task_material import assign, assignment_of
 from evaluation.forms import HelperForm
 from evaluation.models import Helper, Suggestion
-from evaluation.views import SignedIn
 from studio import access
+from studio.access import SignedInRequest
 from studio.domain.task import TaskSpec
 from studio.forms.tasks import uid_of_row
 from studio.models import Task, TaskState
@@ -35,7 +35,7 @@ findings again meanwhile, and with them the button that asked."""
 
 @login_required
 @require_POST
-def ask(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpResponse:
+def ask(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Ask for help with the page as it stands: what is typed becomes a version first, so that both speak of the same.
 
     htmx gets the suggestion as it is now, anyone else the page with it.
@@ -54,7 +54,7 @@ def ask(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpResponse:
         answer = _refused(request, task, str(refusal))
     else:
         _tell_of_draft(request, task, before)
-        if not request.htmx:  # type: ignore[attr-defined]
+        if not request.htmx:
             return redirect(f"{task.get_absolute_url()}#suggestion-{row.pk}")
         answer = _panel(request, _view(row.pk))
     if task.version != before[0]:
@@ -64,11 +64,11 @@ def ask(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def suggestion(request: SignedIn, pk: int) -> HttpResponse:
+def suggestion(request: SignedInRequest, pk: int) -> HttpResponse:
     """How far it is; or take it, dismiss it, a row of it or all."""
     row = _mine(request, pk)
     if request.method == "GET":
-        if not request.htmx:  # type: ignore[attr-defined]
+        if not request.htmx:
             return redirect(f"{row.task.get_absolute_url()}#suggestion-{pk}")
         return _panel(request, view_of(row))
     keep_posted(request, row.task)
@@ -88,7 +88,7 @@ def suggestion(request: SignedIn, pk: int) -> HttpResponse:
         refused = {"problem": str(refusal), "typed": typed}
     row.task.refresh_from_db(fields=["version", "state"])
     _tell_of_draft(request, row.task, before)
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not request.htmx:
         if refused:
             messages.error(request, str(refused["problem"]))
         return redirect(f"{row.task.get_absolute_url()}#suggestion-{pk}")
@@ -100,7 +100,7 @@ def suggestion(request: SignedIn, pk: int) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def helper(request: SignedIn, slug: str) -> HttpResponse:
+def helper(request: SignedInRequest, slug: str) -> HttpResponse:
     """Which model helps the benchmark's authors, how much it may use, and what it was asked lately."""
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "manage")
@@ -121,11 +121,11 @@ def helper(request: SignedIn, slug: str) -> HttpResponse:
         "asked": asked.select_related("task__episode__persona__benchmark", "asked_by", "endpoint")[:20],
         "total": asked.aggregate(prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost")),
     }
-    request.room = "benchmarks"  # type: ignore[attr-defined]
+    request.room = "benchmarks"
     return render(request, "evaluation/helper.html", context, status=422 if form.errors else 200)
 
 
-def _assignment(request: SignedIn, task: Task) -> Assignment:
+def _assignment(request: SignedInRequest, task: Task) -> Assignment:
     """``ask`` says ``kind:field`` or ``kind:field:row``; what it needs besides stands in fields of its own."""
     kind, _, rest = request.POST.get("ask", "").partition(":")
     field, _, key = rest.partition(":")
@@ -141,7 +141,7 @@ def _assignment(request: SignedIn, task: Task) -> Assignment:
     )
 
 
-def _again(request: SignedIn, task: Task) -> tuple[Assignment, bool] | None:
+def _again(request: SignedInRequest, task: Task) -> tuple[Assignment, bool] | None:
     """What was asked before, of the task as it is now; of an answer that is there another one is wanted."""
     again = request.POST.get("again", "")
     if not again.isdecimal() or len(again) > 15:
@@ -151,7 +151,7 @@ def _again(request: SignedIn, task: Task) -> tuple[Assignment, bool] | None:
     return assignment_of(row, spec), row.state != Suggestion.State.FAILED
 
 
-def _decision(request: SignedIn) -> tuple[str, list[int] | None]:
+def _decision(request: SignedInRequest) -> tuple[str, list[int] | None]:
     """``decide`` says ``take``, ``over`` or ``dismiss``, and of which row; none: of all."""
     action, _, row = request.POST.get("decide", "").partition(":")
     if action not in ("take", "over", "dismiss"):
@@ -159,7 +159,7 @@ def _decision(request: SignedIn) -> tuple[str, list[int] | None]:
     return action, [int(row)] if row.isdecimal() and len(row) < 5 else None
 
 
-def _typed(request: SignedIn, pk: int) -> dict[int, str]:
+def _typed(request: SignedInRequest, pk: int) -> dict[int, str]:
     """The words in a suggestion's fields, by row."""
     prefix = f"assist.{pk}."
     return {
@@ -169,7 +169,7 @@ def _typed(request: SignedIn, pk: int) -> dict[int, str]:
     }
 
 
-def _mine(request: SignedIn, pk: int) -> Suggestion:
+def _mine(request: SignedInRequest, pk: int) -> Suggestion:
     """A suggestion for a task one may edit; else 404."""
     row: Suggestion = get_object_or_404(suggestions(), pk=pk)
     try:
@@ -187,7 +187,7 @@ def _standing(task: Task) -> tuple[int, str]:
     return task.version, task.state
 
 
-def _tell_of_draft(request: SignedIn, task: Task, before: tuple[int, str]) -> None:
+def _tell_of_draft(request: SignedInRequest, task: Task, before: tuple[int, str]) -> None:
     """Nobody loses an approval, or a review that is under way, without a word."""
     version, state = before
     if state != task.state:
@@ -198,12 +198,12 @@ def _tell_of_draft(request: SignedIn, task: Task, before: tuple[int, str]) -> No
         messages.warning(request, words)
 
 
-def _panel(request: SignedIn, view: SuggestionView) -> HttpResponse:
+def _panel(request: SignedInRequest, view: SuggestionView) -> HttpResponse:
     return render(request, "evaluation/parts/suggestion_answer.html", _frame(view.suggestion.task) | {"view": view})
 
 
-def _refused(request: SignedIn, task: Task, problem: str) -> HttpResponse:
-    if not request.htmx:  # type: ignore[attr-defined]
+def _refused(request: SignedInRequest, task: Task, problem: str) -> HttpResponse:
+    if not request.htmx:
         messages.error(request, problem)
         return redirect(task)
     return render(request, "evaluation/parts/suggestion_answer.html", _frame(task) | {"problem": problem})

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods
@@ -15,17 +16,11 @@ from annotations.campaigns import CampaignError
 from annotations.visibility import benchmarks_to_audit
 from evaluation.audits.campaigns import DEFAULT_SIZE, LARGEST, auditable_pilots, open_audit
 from evaluation.models import Pilot
-from studio.access import ALLOWED
+from studio.access import ALLOWED, SignedInRequest
 from studio.models import Benchmark, Membership, User
 
 
-class SignedIn(HttpRequest):
-    """What ``login_required`` leaves."""
-
-    user: User
-
-
-class PilotChoice(forms.ModelChoiceField):
+class PilotChoice(forms.ModelChoiceField[Pilot]):
     def label_from_instance(self, pilot: Pilot) -> str:
         scripted = ", scripted: practice only" if pilot.scripted else ""
         return f"Pilot {pilot.number} · {pilot.agent}, judged by {pilot.judge} · {pilot.decisions} decisions{scripted}"  # type: ignore[attr-defined]
@@ -68,7 +63,7 @@ class OpenAuditForm(forms.Form):
     )
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same sample again.")
 
-    def __init__(self, benchmark: Benchmark, *args: object, **kwargs: object) -> None:
+    def __init__(self, benchmark: Benchmark, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         auditors = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values("user")
         self.fields["pilot"].queryset = auditable_pilots(benchmark)  # type: ignore[attr-defined]
@@ -77,7 +72,7 @@ class OpenAuditForm(forms.Form):
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def audit_new(request: SignedIn) -> HttpResponse:
+def audit_new(request: SignedInRequest) -> HttpResponse:
     """Of the benchmark in ``?benchmark=``, or of the person's only one."""
     allowed = list(benchmarks_to_audit(request.user))
     if not allowed:
@@ -116,7 +111,7 @@ def audit_new(request: SignedIn) -> HttpResponse:
         "anything": form.fields["pilot"].queryset.exists(),  # type: ignore[attr-defined]
         "anyone": form.fields["auditors"].queryset.exists(),  # type: ignore[attr-defined]
     }
-    request.room = "audits"  # type: ignore[attr-defined]
+    request.room = "audits"
     return render(request, "annotations/open.html", context)
 
 

@@ -13,40 +13,40 @@ from evaluation import visibility
 from evaluation.endpoints import key_is_set, try_endpoint
 from evaluation.forms import EndpointForm
 from evaluation.models import ModelEndpoint
-from evaluation.views import SignedIn
+from studio.access import SignedInRequest
 
 
 @login_required
 @require_GET
-def endpoints(request: SignedIn) -> HttpResponse:
+def endpoints(request: SignedInRequest) -> HttpResponse:
     return _list(request)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def endpoint_new(request: SignedIn) -> HttpResponse:
+def endpoint_new(request: SignedInRequest) -> HttpResponse:
     return _edit(request, None)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def endpoint(request: SignedIn, pk: int) -> HttpResponse:
+def endpoint(request: SignedInRequest, pk: int) -> HttpResponse:
     return _edit(request, get_object_or_404(ModelEndpoint, pk=pk))
 
 
 @login_required
 @require_POST
-def endpoint_try(request: SignedIn, pk: int) -> HttpResponse:
+def endpoint_try(request: SignedInRequest, pk: int) -> HttpResponse:
     """Ask one tiny question now and show what came of it."""
     _staff_only(request)
     row = get_object_or_404(ModelEndpoint, pk=pk)
     trial = try_endpoint(row)
-    if request.htmx:  # type: ignore[attr-defined]
+    if request.htmx:
         return render(request, "evaluation/endpoints.html#trial", {"endpoint": row, "trial": trial})
     return _list(request, tried={row.pk: trial})
 
 
-def _list(request: SignedIn, tried: dict[int, object] | None = None) -> HttpResponse:
+def _list(request: SignedInRequest, tried: dict[int, object] | None = None) -> HttpResponse:
     found = list(visibility.endpoints())
     rows = [(row, key_is_set(row), (tried or {}).get(row.pk)) for row in found]
     return render(
@@ -56,7 +56,7 @@ def _list(request: SignedIn, tried: dict[int, object] | None = None) -> HttpResp
     )
 
 
-def _edit(request: SignedIn, row: ModelEndpoint | None) -> HttpResponse:
+def _edit(request: SignedInRequest, row: ModelEndpoint | None) -> HttpResponse:
     _staff_only(request)
     form = EndpointForm(request.POST or None, instance=row)
     if request.method == "POST" and form.is_valid():
@@ -66,6 +66,6 @@ def _edit(request: SignedIn, row: ModelEndpoint | None) -> HttpResponse:
     return render(request, "evaluation/endpoint.html", {"form": form, "endpoint": row})
 
 
-def _staff_only(request: SignedIn) -> None:
+def _staff_only(request: SignedInRequest) -> None:
     if not request.user.is_staff:
         raise PermissionDenied("Only administrators can connect models.")

@@ -23,8 +23,7 @@ from evaluation.models import Pilot
 from evaluation.pilots.lifecycle import PilotError, cancel_pilot, retry_pilot, start_pilot
 from evaluation.pilots.matrix import matrix_of, standing_of
 from evaluation.results.pilot_report import pilot_report
-from evaluation.views import SignedIn
-from studio.access import actions_in, benchmarks_for, find_benchmark, may, require
+from studio.access import SignedInRequest, actions_in, benchmarks_for, find_benchmark, may, require
 
 PER_PAGE = 50
 PERSONAS_PER_PAGE = 5
@@ -38,20 +37,20 @@ STEPS = {
 
 @login_required
 @require_GET
-def pilots(request: SignedIn) -> HttpResponse:
+def pilots(request: SignedInRequest) -> HttpResponse:
     """Of every benchmark the person belongs to."""
     return _list(request, None)
 
 
 @login_required
 @require_GET
-def benchmark_pilots(request: SignedIn, slug: str) -> HttpResponse:
+def benchmark_pilots(request: SignedInRequest, slug: str) -> HttpResponse:
     return _list(request, slug)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def pilot_new(request: SignedIn, slug: str) -> HttpResponse:
+def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
     require(request.user, benchmark, "pilot")
     wished = {name: request.GET[name] for name in ("persona", "agent") if name in request.GET}
@@ -81,18 +80,18 @@ def pilot_new(request: SignedIn, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def pilot(request: SignedIn, pk: int) -> HttpResponse:
+def pilot(request: SignedInRequest, pk: int) -> HttpResponse:
     """The page; for htmx the part that moves, without its trigger once the pilot is over."""
     row = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
     template = "evaluation/pilot.html"
-    if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
+    if request.htmx and not request.htmx.boosted:
         template += "#live"
     return render(request, template, _page(request, row))
 
 
 @login_required
 @require_POST
-def pilot_step(request: SignedIn, pk: int, step: str) -> HttpResponse:
+def pilot_step(request: SignedInRequest, pk: int, step: str) -> HttpResponse:
     row: Pilot = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
     require(request.user, row.benchmark, "pilot")
     take, said = STEPS[step]
@@ -103,7 +102,7 @@ def pilot_step(request: SignedIn, pk: int, step: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def pilot_json(request: SignedIn, pk: int) -> HttpResponse:
+def pilot_json(request: SignedInRequest, pk: int) -> HttpResponse:
     """The report as a file; withheld from who still judges decisions of this pilot."""
     row = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
     if pending_in(request.user, row):
@@ -115,7 +114,7 @@ def pilot_json(request: SignedIn, pk: int) -> HttpResponse:
     return response
 
 
-def _list(request: SignedIn, slug: str | None) -> HttpResponse:
+def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
     found = visibility.with_counts(visibility.visible_pilots(request.user)).order_by("-created_at", "-pk")
     benchmark = None
     if slug is not None:
@@ -136,7 +135,7 @@ def _list(request: SignedIn, slug: str | None) -> HttpResponse:
     )
 
 
-def _page(request: SignedIn, row: Pilot) -> dict[str, Any]:
+def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
     standing = standing_of(row)
     page = Paginator(visibility.personas_of(row), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
     sessions = list(visibility.sessions_of(row).filter(run__persona_revision__persona__in=list(page)))

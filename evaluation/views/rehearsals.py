@@ -22,16 +22,16 @@ from evaluation.rehearsals.lifecycle import RehearsalError
 from evaluation.rehearsals.transcript import read_rehearsal, summary_of
 from evaluation.rehearsals.turns import CHOICES, Choice
 from evaluation.rehearsals.work import give_up_dead, stop_waiting
-from evaluation.views import SignedIn
 from evaluation.workspaces.files import as_text
 from studio import access
+from studio.access import SignedInRequest
 from studio.drafts.save_tasks import ENDED_BY_EDITS
 from studio.models import Blob
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def rehearse(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpResponse:
+def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Choose a seat and who plays the rest; below, one's rehearsals of the task."""
     task = access.find_task(request.user, slug, user_id, pk)
     persona = task.episode.persona
@@ -48,7 +48,7 @@ def rehearse(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpRespons
     mine = list(
         Rehearsal.objects.filter(person=request.user, revision__task=task).select_related("revision", "agent", "judge")
     )
-    request.room = "benchmarks"  # type: ignore[attr-defined]
+    request.room = "benchmarks"
     context = {
         "task": task,
         "persona": persona,
@@ -63,11 +63,11 @@ def rehearse(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpRespons
 
 @login_required
 @require_GET
-def rehearsal(request: SignedIn, pk: int) -> HttpResponse:
+def rehearsal(request: SignedInRequest, pk: int) -> HttpResponse:
     """The page; for htmx, whether a model is still at work: 204, or a word to load the page again."""
     row = _mine(request, pk)
     give_up_dead(row)
-    if request.htmx:  # type: ignore[attr-defined]
+    if request.htmx:
         answer = HttpResponse(status=204)
         if row.state != Rehearsal.State.WORKING:
             answer["HX-Refresh"] = "true"
@@ -77,7 +77,7 @@ def rehearsal(request: SignedIn, pk: int) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def act(request: SignedIn, pk: int, action: str) -> HttpResponse:
+def act(request: SignedInRequest, pk: int, action: str) -> HttpResponse:
     """Whatever a person does in a rehearsal. What is refused comes back with all that was typed.
 
     Whoever had to sign in first is sent here without a form, and finds their words in the page.
@@ -95,11 +95,11 @@ def act(request: SignedIn, pk: int, action: str) -> HttpResponse:
         return _page(request, row, status=422, errors={refusal.field or "rehearsal": str(refusal)}, typed=request.POST)
 
 
-def _answer(request: SignedIn, row: Rehearsal) -> None:
+def _answer(request: SignedInRequest, row: Rehearsal) -> None:
     lifecycle.answer(row.pk, request.POST.get("text", ""), turn=_turn(request))
 
 
-def _decide(request: SignedIn, row: Rehearsal) -> None:
+def _decide(request: SignedInRequest, row: Rehearsal) -> None:
     choices: dict[int, Choice] = {}
     quotes: dict[int, str] = {}
     for position in range(1, len(row.revision.spec.get("intents", ())) + 1):
@@ -110,29 +110,29 @@ def _decide(request: SignedIn, row: Rehearsal) -> None:
     lifecycle.decide(row.pk, choices, quotes, request.POST.get("words", ""), turn=_turn(request))
 
 
-def _turn(request: SignedIn) -> int | None:
+def _turn(request: SignedInRequest) -> int | None:
     """The turn the form was made for: another window may have gone on."""
     number = request.POST.get("turn", "")
     return int(number) if number.isdecimal() and len(number) < 5 else None
 
 
-def _propose(request: SignedIn, row: Rehearsal) -> None:
+def _propose(request: SignedInRequest, row: Rehearsal) -> None:
     lifecycle.propose_again(row.pk)
 
 
-def _again(request: SignedIn, row: Rehearsal) -> None:
+def _again(request: SignedInRequest, row: Rehearsal) -> None:
     lifecycle.try_again(row.pk, request.POST.get("words", ""))
 
 
-def _stop(request: SignedIn, row: Rehearsal) -> None:
+def _stop(request: SignedInRequest, row: Rehearsal) -> None:
     stop_waiting(row)
 
 
-def _end(request: SignedIn, row: Rehearsal) -> None:
+def _end(request: SignedInRequest, row: Rehearsal) -> None:
     lifecycle.end_rehearsal(row.pk)
 
 
-def _delete(request: SignedIn, row: Rehearsal) -> HttpResponse:
+def _delete(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
     lifecycle.delete_rehearsal(row.pk)
     messages.success(request, "The rehearsal was deleted. What you extracted from it stays in the task.")
     task = row.revision.task
@@ -140,7 +140,7 @@ def _delete(request: SignedIn, row: Rehearsal) -> HttpResponse:
     return redirect("evaluation:rehearse", persona.benchmark.slug, persona.user_id, task.pk)
 
 
-def _write(request: SignedIn, row: Rehearsal) -> HttpResponse | None:
+def _write(request: SignedInRequest, row: Rehearsal) -> HttpResponse | None:
     uploads = request.FILES.getlist("uploads")
     for file in uploads:
         lifecycle.validate_size(file.name or "", file.size or 0, field="uploads")
@@ -153,12 +153,12 @@ def _write(request: SignedIn, row: Rehearsal) -> HttpResponse | None:
     return redirect(f"{row.get_absolute_url()}#workspace")
 
 
-def _remove(request: SignedIn, row: Rehearsal) -> HttpResponse:
+def _remove(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
     lifecycle.remove_file(row.pk, request.POST.get("path", ""))
     return redirect(f"{row.get_absolute_url()}#workspace")
 
 
-def _keep(request: SignedIn, row: Rehearsal) -> HttpResponse:
+def _keep(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
     """Words of a message become an intent or an item of the draft."""
     access.require(request.user, row.revision.task.episode.persona.benchmark, "edit")
     kind: Kind = "item" if request.POST.get("kind") == "item" else "intent"
@@ -166,10 +166,10 @@ def _keep(request: SignedIn, row: Rehearsal) -> HttpResponse:
     try:
         harvest = keep_words(row, kind, request.POST.get("words", ""), by=request.user)
     except ExtractError as refusal:
-        if request.htmx:  # type: ignore[attr-defined]
+        if request.htmx:
             return render(request, "evaluation/parts/rehearsal_kept.html", {"problem": str(refusal)})
         return _page(request, row, status=422, errors={f"keep.{place}": str(refusal)}, typed=request.POST)
-    if request.htmx:  # type: ignore[attr-defined]
+    if request.htmx:
         context = {"harvest": harvest, "task": row.revision.task}
         answer = render(request, "evaluation/parts/rehearsal_kept.html", context)
         answer["X-Extracted"] = "yes"
@@ -184,7 +184,7 @@ def _keep(request: SignedIn, row: Rehearsal) -> HttpResponse:
     return redirect(f"{row.get_absolute_url()}#turn-{turn}" if turn.isdecimal() else row.get_absolute_url())
 
 
-ACTIONS: dict[str, Callable[[SignedIn, Rehearsal], HttpResponse | None]] = {
+ACTIONS: dict[str, Callable[[SignedInRequest, Rehearsal], HttpResponse | None]] = {
     "answer": _answer,
     "decide": _decide,
     "propose": _propose,
@@ -198,7 +198,7 @@ ACTIONS: dict[str, Callable[[SignedIn, Rehearsal], HttpResponse | None]] = {
 }
 
 
-def _mine(request: SignedIn, pk: int) -> Rehearsal:
+def _mine(request: SignedInRequest, pk: int) -> Rehearsal:
     """One's own rehearsal of a benchmark one still rehearses in; else 404."""
     row: Rehearsal = get_object_or_404(
         Rehearsal.objects.select_related(
@@ -214,7 +214,7 @@ def _mine(request: SignedIn, pk: int) -> Rehearsal:
 
 
 def _page(
-    request: SignedIn,
+    request: SignedInRequest,
     row: Rehearsal,
     *,
     status: int = 200,
@@ -224,7 +224,7 @@ def _page(
     task = row.revision.task
     persona = task.episode.persona
     typed = typed or {}
-    request.room = "benchmarks"  # type: ignore[attr-defined]
+    request.room = "benchmarks"
     reading = read_rehearsal(row)
     path = typed.get("path") or request.GET.get("file", "")
     context = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
@@ -17,8 +18,7 @@ from evaluation import visibility
 from evaluation.forms import ReleaseForm
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from evaluation.releases.readiness import Blocker, release_blockers
-from evaluation.views import SignedIn
-from studio.access import benchmarks_for, find_benchmark, may, require
+from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require
 from studio.models import Benchmark
 
 PER_PAGE = 50
@@ -51,7 +51,7 @@ class Kind:
     words: str
     number: int
     shown: list[Shown]
-    page: Page
+    page: Page[Any]
 
     @property
     def more(self) -> bool:
@@ -60,7 +60,7 @@ class Kind:
 
 @login_required
 @require_GET
-def releases(request: SignedIn) -> HttpResponse:
+def releases(request: SignedInRequest) -> HttpResponse:
     """Of every benchmark the person belongs to."""
     found = visibility.visible_releases(request.user).defer("manifest")
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
@@ -70,7 +70,7 @@ def releases(request: SignedIn) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def release_new(request: SignedIn, slug: str) -> HttpResponse:
+def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     """What blocks a release of the benchmark, and the button once nothing does, or someone takes it upon themselves."""
     benchmark = find_benchmark(request.user, slug)
     form = ReleaseForm(request.POST or None)
@@ -107,7 +107,7 @@ def release_new(request: SignedIn, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def release(request: SignedIn, pk: int) -> HttpResponse:
+def release(request: SignedInRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(visibility.visible_releases(request.user), pk=pk)
     return render(
         request,
@@ -125,7 +125,7 @@ def release(request: SignedIn, pk: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def release_download(request: SignedIn, pk: int) -> HttpResponse:
+def release_download(request: SignedInRequest, pk: int) -> HttpResponse:
     """The archive, to the byte."""
     row = get_object_or_404(visibility.visible_releases(request.user), pk=pk)
     response = HttpResponse(bytes(row.blob.content), content_type="application/zip")

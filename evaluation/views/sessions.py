@@ -14,9 +14,9 @@ from evaluation.grading.script_versions import is_graded_by_older
 from evaluation.models import Session, Turn
 from evaluation.transcripts.passages import plain
 from evaluation.transcripts.session import read_session
-from evaluation.views import SignedIn
 from evaluation.workspaces.files import compare, manifest_before, open_file, rows, sizes_of
 from evaluation.workspaces.snapshots import Manifest
+from studio.access import SignedInRequest
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Blob
@@ -26,7 +26,7 @@ SANDBOX = "sandbox; default-src 'none'"
 
 @login_required
 @require_GET
-def session(request: SignedIn, pk: int) -> HttpResponse:
+def session(request: SignedInRequest, pk: int) -> HttpResponse:
     """``?turn=`` chooses the turn whose workspace is listed; the last one by default."""
     row = get_object_or_404(visibility.visible_sessions(request.user), pk=pk)
     reading = read_session(row, blind=is_blind(request.user, row))
@@ -50,14 +50,14 @@ def session(request: SignedIn, pk: int) -> HttpResponse:
         "next": after,
     }
     template = "evaluation/session.html"
-    if request.htmx and request.htmx.target == "workspace":  # type: ignore[attr-defined]
+    if request.htmx and request.htmx.target == "workspace":
         template += "#workspace"
     return render(request, template, context)
 
 
 @login_required
 @require_GET
-def session_file(request: SignedIn, pk: int, number: int) -> HttpResponse:
+def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
     """One file (``?path=``) as it was after a turn: in full, or (``?diff=1``) against the turn before."""
     row, turn, before = _turn(request, pk, number)
     path = request.GET.get("path", "")
@@ -96,7 +96,7 @@ def session_file(request: SignedIn, pk: int, number: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def session_download(request: SignedIn, pk: int, number: int) -> HttpResponse:
+def session_download(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
     """A file as the agent left it. It is handed over and never shown: an agent may write anything."""
     _, turn, _ = _turn(request, pk, number)
     path = request.GET.get("path", "")
@@ -110,7 +110,7 @@ def session_download(request: SignedIn, pk: int, number: int) -> HttpResponse:
     return response
 
 
-def _turn(request: SignedIn, pk: int, number: int) -> tuple[Session, Turn, Manifest]:
+def _turn(request: SignedInRequest, pk: int, number: int) -> tuple[Session, Turn, Manifest]:
     """The session, the turn, and the workspace as the turn found it."""
     row: Session = get_object_or_404(visibility.visible_sessions(request.user), pk=pk)
     turn = get_object_or_404(row.turns.select_related("snapshot"), number=number)

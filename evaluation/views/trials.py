@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods
 from evaluation.sandbox import SandboxUnavailableError, why_unavailable
 from evaluation.trials import examples
 from evaluation.trials.trial import try_script
-from evaluation.views import SignedIn
 from studio import access
+from studio.access import SignedInRequest
 from studio.domain.graders import GraderReport
 from studio.personas import scripts
 from studio.views.personas.script_editor import ScriptPage, find_script, keys_of
@@ -22,7 +22,7 @@ from studio.views.personas.script_editor import ScriptPage, find_script, keys_of
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def script_try(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpResponse:
+def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """The pane beside the editor; for htmx by itself. Posted, the text in the editor is run and nothing of it saved
     but the example."""
     persona = access.find_persona(request.user, slug, user_id)
@@ -51,7 +51,7 @@ def script_try(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpRespo
                 "history": history,
                 "history_text": json.dumps(history, ensure_ascii=False, indent=2),
             }
-        if request.htmx:  # type: ignore[attr-defined]
+        if request.htmx:
             return render(request, "evaluation/parts/script_trial.html", context)
     tools = list(persona.tool_bindings.values_list("name", flat=True)[:4])
     context |= {
@@ -64,9 +64,9 @@ def script_try(request: SignedIn, slug: str, user_id: str, pk: int) -> HttpRespo
         "can_keep": can_keep,
         "unavailable": why_unavailable(),
     }
-    if request.htmx:  # type: ignore[attr-defined]
+    if request.htmx:
         return render(request, "evaluation/parts/script_try.html", context)
-    request.room = "benchmarks"  # type: ignore[attr-defined]
+    request.room = "benchmarks"
     page = ScriptPage(request, persona, found)
     if request.method == "POST" and can_keep:
         page.keep_words(request.POST)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 
 from evaluation.protocol.preview import preview
 from studio import access
+from studio.access import SignedInRequest
 from studio.drafts.load import load_tasks
 
 
 @login_required
-def user_preview(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+def user_preview(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     """``?task=`` is the number of a session; without it, the first one that has something unsaid."""
-    request.room = "benchmarks"  # type: ignore[attr-defined]
+    request.room = "benchmarks"
     persona = access.find_persona(request.user, slug, user_id)
     rows = list(persona.episode.tasks.filter(position__isnull=False).select_related("group").order_by("position"))
     asked = request.GET.get("task", "")

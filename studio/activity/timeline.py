@@ -43,10 +43,10 @@ class Entry:
         return timezone.localtime(self.at).date()
 
 
-def activity_of(task: Task, *, only: str = "", page: Any = 1, size: int = PAGE) -> Page:
+def activity_of(task: Task, *, only: str = "", page: Any = 1, size: int = PAGE) -> Page[Any]:
     """The newest first, a page of entries in ``days``; ``only`` versions and steps, or talk. A number of queries that
     does not depend on how much happened."""
-    found: Page = Paginator(_keys(task, only), size).get_page(page)
+    found: Page[Any] = Paginator(_keys(task, only), size).get_page(page)
     entries = _entries(task, [(kind, pk) for kind, pk, _ in found.object_list])
     found.object_list = entries
     return found
@@ -70,7 +70,8 @@ def _keys(task: Task, only: str) -> QuerySet[Any, Any]:
     if only == "":
         parts[1] = _key(events, "event", "at")
     parts += [_key(Review.objects.filter(revision__task=task), "review", "created_at")]
-    return parts[0].union(*parts[1:], all=True).order_by("-at_", "-kind_", "-pk")
+    everything: QuerySet[Any, Any] = parts[0].union(*parts[1:], all=True).order_by("-at_", "-kind_", "-pk")
+    return everything
 
 
 def _said() -> Q:
@@ -78,12 +79,13 @@ def _said() -> Q:
 
 
 def _key(rows: QuerySet[Any, Any], kind: str, moment: str) -> QuerySet[Any, Any]:
-    return (
+    keys: QuerySet[Any, Any] = (
         rows.order_by()
         .annotate(kind_=Value(kind, output_field=CharField()), at_=F(moment))
         .values_list("kind_", "pk", "at_")
         .distinct()
     )
+    return keys
 
 
 def _entries(task: Task, keys: Sequence[tuple[str, int]]) -> list[Entry]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rest_framework import status
 from rest_framework.exceptions import APIException
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from studio import access
+from studio.access import ApiRequest
 from studio.drafts.validate import DraftError
 from studio.models import Task
 from studio.review import assignments
@@ -32,7 +32,7 @@ class OfTask(APIView):
     def handle_exception(self, exc: Exception) -> Response:
         return super().handle_exception(ConflictAPIError(str(exc)) if isinstance(exc, REFUSALS) else exc)
 
-    def task(self, request: Request, slug: str, user_id: str, pk: int, action: str = "view") -> Task:
+    def task(self, request: ApiRequest, slug: str, user_id: str, pk: int, action: str = "view") -> Task:
         task = access.find_task(request.user, slug, user_id, pk)
         access.require(request.user, task.episode.persona.benchmark, action)
         return task

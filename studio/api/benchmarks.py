@@ -6,14 +6,15 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.urls import path
-from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema, extend_schema_field
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import generics, serializers, status
 from rest_framework.parsers import MultiPartParser
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from studio import access
+from studio.access import ApiRequest
 from studio.drafts.load import load_episode
 from studio.findings.queries import findings_of
 from studio.imports.importer import import_archive
@@ -101,7 +102,7 @@ class OnePersona(APIView):
     """A persona in full."""
 
     @extend_schema(responses=PersonaDetailSerializer)
-    def get(self, request: Request, slug: str, user_id: str) -> Response:
+    def get(self, request: ApiRequest, slug: str, user_id: str) -> Response:
         return Response(PersonaDetailSerializer(access.find_persona(request.user, slug, user_id)).data)
 
 
@@ -127,7 +128,7 @@ class Imports(APIView):
     parser_classes = [MultiPartParser]
 
     @extend_schema(request=ImportSerializer, responses={200: OpenApiTypes.OBJECT, 422: OpenApiTypes.OBJECT})
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: ApiRequest, slug: str) -> Response:
         benchmark = access.find_benchmark(request.user, slug)
         access.require(request.user, benchmark, "edit")
         wanted = ImportSerializer(data=request.data)

@@ -6,11 +6,12 @@ from typing import Any
 
 from django.shortcuts import get_object_or_404
 from django.urls import path
-from drf_spectacular.utils import OpenApiTypes, extend_schema, extend_schema_field
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
-from rest_framework.request import Request
 from rest_framework.response import Response
 
+from studio.access import ApiRequest
 from studio.api.base import TASK, OfTask
 from studio.domain.anchors import Quote, texts_of
 from studio.drafts.load import load_task
@@ -129,14 +130,14 @@ class Remarks(OfTask):
     """The talk about a task."""
 
     @extend_schema(responses=RemarkSerializer(many=True))
-    def get(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+    def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """All remarks, open ones first, in the order of the page."""
         threads = _told(self.task(request, slug, user_id, pk))
         rows = [thread.root for thread in threads.values()]
         return Response(RemarkSerializer(rows, many=True, context={"threads": threads}).data)
 
     @extend_schema(request=NewRemarkSerializer, responses={201: RemarkSerializer, 409: OpenApiTypes.OBJECT})
-    def post(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+    def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Remark on the task, a field, a row or words in it, in the newest version."""
         task = self.task(request, slug, user_id, pk, "comment")
         wanted = NewRemarkSerializer(data=request.data)
@@ -158,7 +159,7 @@ class Remarks(OfTask):
 
 class OneRemark(OfTask):
     @extend_schema(request=ChangeRemarkSerializer, responses={200: RemarkSerializer, 409: OpenApiTypes.OBJECT})
-    def patch(self, request: Request, slug: str, user_id: str, pk: int, remark: int) -> Response:
+    def patch(self, request: ApiRequest, slug: str, user_id: str, pk: int, remark: int) -> Response:
         """Change the words of one's own remark or answer, or settle a talk and open it again."""
         task = self.task(request, slug, user_id, pk, "comment")
         row = get_object_or_404(task.comments, pk=remark)
@@ -172,7 +173,7 @@ class OneRemark(OfTask):
         return Response(_one(_told(task), row.reply_to_id or row.pk))
 
     @extend_schema(responses={204: None, 409: OpenApiTypes.OBJECT})
-    def delete(self, request: Request, slug: str, user_id: str, pk: int, remark: int) -> Response:
+    def delete(self, request: ApiRequest, slug: str, user_id: str, pk: int, remark: int) -> Response:
         """Take one's own words back; answers stay."""
         task = self.task(request, slug, user_id, pk, "comment")
         user: Any = request.user
@@ -182,7 +183,7 @@ class OneRemark(OfTask):
 
 class Answers(OfTask):
     @extend_schema(request=NewAnswerSerializer, responses={201: RemarkSerializer, 409: OpenApiTypes.OBJECT})
-    def post(self, request: Request, slug: str, user_id: str, pk: int, remark: int) -> Response:
+    def post(self, request: ApiRequest, slug: str, user_id: str, pk: int, remark: int) -> Response:
         """Answer a remark."""
         task = self.task(request, slug, user_id, pk, "comment")
         root = get_object_or_404(task.comments, pk=remark)
@@ -195,7 +196,7 @@ class Answers(OfTask):
 
 class ApplySuggestions(OfTask):
     @extend_schema(request=ApplySerializer, responses={200: AppliedSerializer, 409: OpenApiTypes.OBJECT})
-    def post(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+    def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Make one version of these suggestions. Who suggested is an author of it."""
         task = self.task(request, slug, user_id, pk, "edit")
         wanted = ApplySerializer(data=request.data)

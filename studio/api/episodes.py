@@ -7,11 +7,11 @@ from typing import Any
 from django.urls import path
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from studio import access
+from studio.access import ApiRequest
 from studio.domain.arrangement import ArrangementError
 from studio.episodes import moves
 from studio.models import Persona
@@ -71,11 +71,11 @@ class OneBoard(APIView):
     """A persona's episode as its board shows it. A step is made whole or not at all."""
 
     @extend_schema(responses=BoardSerializer)
-    def get(self, request: Request, slug: str, user_id: str) -> Response:
+    def get(self, request: ApiRequest, slug: str, user_id: str) -> Response:
         return Response(_board(access.find_persona(request.user, slug, user_id)))
 
     @extend_schema(request=BoardStepSerializer, responses={200: MadeSerializer, 409: NotMadeSerializer})
-    def post(self, request: Request, slug: str, user_id: str) -> Response:
+    def post(self, request: ApiRequest, slug: str, user_id: str) -> Response:
         persona = access.find_persona(request.user, slug, user_id)
         access.require(request.user, persona.benchmark, "edit")
         wanted = BoardStepSerializer(data=request.data)

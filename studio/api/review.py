@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.urls import path
-from drf_spectacular.utils import OpenApiTypes, extend_schema, extend_schema_field
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
+from studio.access import ApiRequest
 from studio.api.base import TASK, OfTask
 from studio.models import Review, Task, User
 from studio.review import assignments as assigning
@@ -53,7 +54,7 @@ class PeopleSerializer(serializers.Serializer[Any]):
 
 class Reviews(OfTask):
     @extend_schema(responses=ReviewSerializer(many=True))
-    def get(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+    def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """What reviewers said of every version, the newest first."""
         task = self.task(request, slug, user_id, pk)
         rows = Review.objects.filter(revision__task=task).select_related("reviewer", "revision")
@@ -62,12 +63,12 @@ class Reviews(OfTask):
 
 class People(OfTask):
     @extend_schema(responses=PeopleSerializer)
-    def get(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+    def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Who writes the task, and who is asked to review it."""
         return Response(_people(self.task(request, slug, user_id, pk)))
 
     @extend_schema(request=PeopleSerializer, responses={200: PeopleSerializer, 409: OpenApiTypes.OBJECT})
-    def put(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+    def put(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Name exactly these."""
         task = self.task(request, slug, user_id, pk, "assign")
         wanted = PeopleSerializer(data=request.data)

@@ -6,15 +6,16 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.urls import path
-from drf_spectacular.utils import OpenApiTypes, extend_schema, extend_schema_field
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from pydantic import ValidationError as SpecInvalid
 from rest_framework import generics, serializers, status
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from studio import access
+from studio.access import ApiRequest
 from studio.api.base import TASK, TASKS, OfTask
 from studio.api.review import PointsSerializer
 from studio.domain.task import TaskSpec
@@ -80,11 +81,11 @@ class OneTask(APIView):
     """A task in full; saving it makes a version."""
 
     @extend_schema(responses=TaskDetailSerializer)
-    def get(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+    def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         return Response(TaskDetailSerializer(access.find_task(request.user, slug, user_id, pk)).data)
 
     @extend_schema(request=SaveSerializer, responses={200: TaskDetailSerializer, 409: OpenApiTypes.OBJECT})
-    def put(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+    def put(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         task = access.find_task(request.user, slug, user_id, pk)
         access.require(request.user, task.episode.persona.benchmark, "edit")
         wanted = SaveSerializer(data=request.data)
@@ -113,7 +114,7 @@ class Steps(OfTask):
     """One step on the task's way: submit, withdraw, approve, request_changes."""
 
     @extend_schema(request=StepSerializer, responses={200: TaskSerializer, 409: OpenApiTypes.OBJECT})
-    def post(self, request: Request, slug: str, user_id: str, pk: int) -> Response:
+    def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         task = self.task(request, slug, user_id, pk)
         wanted = StepSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)

@@ -146,4 +146,4 @@ class Camera:
 
 def number_in(url: str) -> str:
     """The last number of an address: that of a pilot, a session, an audit."""
-    return re.findall(r"/(\d+)/", url)[-1]
+    return str(re.findall(r"/(\d+)/", url)[-1])

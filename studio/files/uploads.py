@@ -12,8 +12,11 @@ from studio.domain.checks.rules.asset_reserved import RESERVED
 
 
 class Upload(Protocol):
-    name: str
-    size: int
+    @property
+    def name(self) -> str | None: ...
+
+    @property
+    def size(self) -> int | None: ...
 
     def read(self) -> bytes: ...
 

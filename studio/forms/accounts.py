@@ -17,7 +17,7 @@ class PasswordForm(PasswordChangeForm):
     pass
 
 
-class AccountForm(forms.ModelForm):
+class AccountForm(forms.ModelForm[User]):
     class Meta:
         model = User
         fields = ["display_name", "email", "letter_keys"]

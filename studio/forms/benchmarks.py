@@ -22,7 +22,7 @@ PLAN: dict[str, tuple[str, str]] = {
 """What a plan's numbers are called on the form, and what each counts."""
 
 
-class BenchmarkForm(forms.ModelForm):
+class BenchmarkForm(forms.ModelForm[Benchmark]):
     approvals_needed = forms.IntegerField(
         label="Approvals required",
         min_value=1,
@@ -74,7 +74,7 @@ class BenchmarkForm(forms.ModelForm):
         return [self[f"plan_{name}"] for name in PLAN]
 
     def clean_slug(self) -> str:
-        slug = self.cleaned_data["slug"] or self.instance.slug or slugify(self.cleaned_data.get("name", ""))[:80]
+        slug: str = self.cleaned_data["slug"] or self.instance.slug or slugify(self.cleaned_data.get("name", ""))[:80]
         if not slug:
             raise forms.ValidationError("Enter a short name: letters, digits and hyphens.")
         return slug

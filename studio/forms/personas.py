@@ -83,7 +83,7 @@ class NewPersonaForm(forms.Form):
     )
 
     def clean_user_id(self) -> str:
-        short = self.cleaned_data["user_id"] or slugify(self.cleaned_data.get("name", "")).replace("-", "_")[:100]
+        short: str = self.cleaned_data["user_id"] or slugify(self.cleaned_data.get("name", "")).replace("-", "_")[:100]
         if not short:
             raise forms.ValidationError("Enter a name, or a short name in Latin letters or digits.")
         return short

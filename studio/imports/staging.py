@@ -25,7 +25,7 @@ def zip_folder(files: Sequence[Upload], paths: str) -> bytes:
         names = None
     if not isinstance(names, list) or len(names) != len(files) or not all(isinstance(n, str) and n for n in names):
         raise UploadError("The folder arrived without its file paths. Try again, or upload it as a zip.")
-    if sum(file.size for file in files) > settings.UPLOAD_MAX_UNPACKED_BYTES:
+    if sum(file.size or 0 for file in files) > settings.UPLOAD_MAX_UNPACKED_BYTES:
         raise UploadError("The folder exceeds the size limit. Import its personas one by one.")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -76,4 +76,7 @@ def _stem(name: str) -> str:
 
 def _plain(report: ImportReport) -> dict[str, Any]:
     """Without NUL, which PostgreSQL's json cannot hold and hostile file names may have."""
-    return json.loads(json.dumps({**report.to_json(), "titles": report.titles}).replace("\\u0000", "\ufffd"))
+    plain: dict[str, Any] = json.loads(
+        json.dumps({**report.to_json(), "titles": report.titles}).replace("\\u0000", "\ufffd")
+    )
+    return plain

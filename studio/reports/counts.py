@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -100,10 +101,6 @@ def tasks_with_counts(tasks: QuerySet[Task]) -> QuerySet[Task]:
     )
 
 
-def _by_persona(rows: QuerySet) -> QuerySet:
-    return rows.order_by().values_list("task__episode__persona").annotate(Count("pk"))
-
-
-def _count(rows: QuerySet) -> object:
+def _count(rows: QuerySet[Any]) -> object:
     counted = rows.filter(task=OuterRef("pk")).order_by().values("task").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

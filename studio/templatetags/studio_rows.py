@@ -34,7 +34,8 @@ def once(context: template.Context, name: str, what: str, make: Callable[[Any], 
 def findings_at(context: template.Context, field: str, item: int | None) -> list[Any]:
     """The page's findings of a field, or of one 1-based row of it."""
     found = once(context, "findings", "by place", lambda all_: _sorted(all_, lambda one: (one.field, one.item)))
-    return found.get((field, item), [])
+    of_field: list[Any] = found.get((field, item), [])
+    return of_field
 
 
 def _open_threads(context: template.Context, what: str, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:

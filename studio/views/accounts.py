@@ -7,12 +7,13 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth import views
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.views.decorators.http import require_POST
 from rest_framework.authtoken.models import Token
 
+from studio.access import SignedInRequest
 from studio.forms.accounts import AccountForm, LoginForm, PasswordForm
 from studio.models import User
 
@@ -37,7 +38,7 @@ class PasswordChangeView(views.PasswordChangeView):
         return super().form_valid(form)
 
 
-def _user(request: HttpRequest) -> User:
+def _user(request: SignedInRequest) -> User:
     """Who is signed in, behind ``login_required``."""
     assert isinstance(request.user, User)
     return request.user
@@ -45,7 +46,7 @@ def _user(request: HttpRequest) -> User:
 
 @login_required
 @require_POST
-def key(request: HttpRequest) -> HttpResponse:
+def key(request: SignedInRequest) -> HttpResponse:
     """Make a key for the API, in place of the one there was, or take it away. Shown once."""
     Token.objects.filter(user=_user(request)).delete()
     if "remove" in request.POST:
@@ -57,7 +58,7 @@ def key(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-def settings_page(request: HttpRequest) -> HttpResponse:
+def settings_page(request: SignedInRequest) -> HttpResponse:
     form = AccountForm(request.POST or None, instance=request.user)
     if request.method == "POST" and form.is_valid():
         form.save()

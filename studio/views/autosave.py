@@ -14,16 +14,17 @@ from typing import Any, Generic, TypeVar
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.domain.base import Spec
 from studio.drafts import autosave
 from studio.drafts.rebase import OnTop, Versions, put_on_top
 from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
-from studio.models import Benchmark, Persona, User
+from studio.models import Benchmark, Persona
 from studio.personas.versions import PersonaParts
 from studio.views.conflicts import choices, decide, places
 
@@ -53,10 +54,10 @@ class KeptPage(ABC, Generic[S]):
     by_itself = False
     """Whether a version is made after a rest as well."""
 
-    def __init__(self, request: HttpRequest, benchmark: Benchmark) -> None:
+    def __init__(self, request: SignedInRequest, benchmark: Benchmark) -> None:
         self.request = request
         self.benchmark = benchmark
-        self.user: User = request.user  # type: ignore[assignment]
+        self.user = request.user
 
     @abstractmethod
     def read(self, data: QueryDict, base: S, *, store: bool = False) -> Read[S]:
@@ -118,7 +119,7 @@ class PersonaPage(KeptPage[S]):
     address: str
     """Of the page; once a version is made, where it is found then."""
 
-    def __init__(self, request: HttpRequest, desk: autosave.Desk, versions: PersonaParts[S]) -> None:
+    def __init__(self, request: SignedInRequest, desk: autosave.Desk, versions: PersonaParts[S]) -> None:
         super().__init__(request, versions.persona.benchmark)
         self.desk, self.versions, self.persona = desk, versions, versions.persona
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.activity.feed import recent_events
 from studio.domain.statistics import total
 from studio.findings.queries import finding_counts, findings_of
@@ -28,13 +29,13 @@ MEANS = ("intents", "local", "persistent", "rubric", "rule", "dependencies", "fi
 
 
 @login_required
-def benchmarks(request: HttpRequest) -> HttpResponse:
+def benchmarks(request: SignedInRequest) -> HttpResponse:
     page = Paginator(newest_first(access.benchmarks_for(request.user)), 50).get_page(request.GET.get("page"))
-    return render(request, "studio/benchmarks.html", {"page": page, "standings": standings(page.object_list)})
+    return render(request, "studio/benchmarks.html", {"page": page, "standings": standings(list(page.object_list))})
 
 
 @login_required
-def create(request: HttpRequest) -> HttpResponse:
+def create(request: SignedInRequest) -> HttpResponse:
     form = BenchmarkForm(request.POST or None, initial={"taxonomy": ensure_taxonomy()})
     if request.method == "POST" and form.is_valid():
         benchmark = access.create_benchmark(by=request.user, **form.cleaned_data)
@@ -44,7 +45,7 @@ def create(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-def edit(request: HttpRequest, slug: str) -> HttpResponse:
+def edit(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "manage")
     form = BenchmarkForm(request.POST or None, instance=benchmark)
@@ -58,7 +59,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
+def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
     found = access.find_benchmark(request.user, slug)
     page = Paginator(range(found.personas.count()), PERSONAS).get_page(request.GET.get("page"))
     lacks = lacks_of(found)
@@ -82,7 +83,7 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-def statistics(request: HttpRequest, slug: str) -> HttpResponse:
+def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
     """The paper's Tables 2 to 5, of this benchmark."""
     found = access.find_benchmark(request.user, slug)
     personas = list(found.personas.order_by("position", "user_id"))
@@ -111,7 +112,7 @@ def statistics(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-def gaps(request: HttpRequest, slug: str) -> HttpResponse:
+def gaps(request: SignedInRequest, slug: str) -> HttpResponse:
     """Where the benchmark departs from its plan, and what none of its tasks is about."""
     found = access.find_benchmark(request.user, slug)
     lacks = lacks_of(found)
@@ -133,7 +134,7 @@ def gaps(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-def members(request: HttpRequest, slug: str) -> HttpResponse:
+def members(request: SignedInRequest, slug: str) -> HttpResponse:
     """Who belongs to the benchmark; owners change it."""
     found = access.find_benchmark(request.user, slug)
     form = MemberForm()
@@ -159,7 +160,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-def history(request: HttpRequest, slug: str) -> HttpResponse:
+def history(request: SignedInRequest, slug: str) -> HttpResponse:
     found = access.find_benchmark(request.user, slug)
     events = recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))
     return render(
@@ -170,7 +171,7 @@ def history(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-def findings(request: HttpRequest, slug: str) -> HttpResponse:
+def findings(request: SignedInRequest, slug: str) -> HttpResponse:
     """All that the checks say of this benchmark's tasks, errors first."""
     found = access.find_benchmark(request.user, slug)
     severity = request.GET.get("severity", "")
@@ -194,7 +195,7 @@ def _member(found: Benchmark, pk: str) -> User:
     return get_object_or_404(people, pk=number_of(pk))
 
 
-def _set_roles(request: HttpRequest, found: Benchmark, person: User, roles: list[str]) -> HttpResponse:
+def _set_roles(request: SignedInRequest, found: Benchmark, person: User, roles: list[str]) -> HttpResponse:
     try:
         access.set_roles(found, person, roles, by=request.user)
     except access.MembershipError as refusal:

@@ -6,11 +6,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.domain.arrangement import ArrangementError
 from studio.episodes import moves
 from studio.episodes.board import Board, board_of
@@ -21,7 +22,7 @@ from studio.reports import counts
 
 
 @login_required
-def board(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+def board(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     """The episode. ``?task=`` names the card that is open beside it."""
     persona = access.find_persona(request.user, slug, user_id)
     return _page(request, persona, board_of(persona), request.GET.get("task", ""))
@@ -29,7 +30,7 @@ def board(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def arrange(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+def arrange(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     """One step. Refused, the board is shown again with the reason beside the card."""
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
@@ -62,7 +63,7 @@ def arrange(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, persona: Persona, shown: Board, open_card: str, refusal: dict[str, Any] | None = None
+    request: SignedInRequest, persona: Persona, shown: Board, open_card: str, refusal: dict[str, Any] | None = None
 ) -> HttpResponse:
     card = shown.card(number_of(open_card))
     context: dict[str, Any] = {

@@ -7,12 +7,13 @@ from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.domain.base import Content, FileRef
 from studio.files.downloads import download, inline
 from studio.files.previews import Preview, preview, syntax_flaw
@@ -31,7 +32,7 @@ LONGEST_KEY = 80
 
 
 @login_required
-def asset(request: HttpRequest, slug: str, user_id: str, pk: int, path: str) -> HttpResponse:
+def asset(request: SignedInRequest, slug: str, user_id: str, pk: int, path: str) -> HttpResponse:
     """A file of the task as it was saved, on a page; the file itself with ``?download`` or ``?raw``."""
     task = access.find_task(request.user, slug, user_id, pk)
     found = get_object_or_404(task.assets.select_related("blob"), path=path.replace("\0", "/"))
@@ -39,7 +40,7 @@ def asset(request: HttpRequest, slug: str, user_id: str, pk: int, path: str) -> 
 
 
 @login_required
-def look(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def look(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Likewise for a file that a page names by its token and that may be in no version yet. ``?part=seen`` and
     ``?part=edit`` give what the editor shows below its row."""
     task = access.find_task(request.user, slug, user_id, pk)
@@ -52,7 +53,7 @@ def look(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
 
 @login_required
 @require_POST
-def add(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def add(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Store one file and answer with its row, which the editor puts among the others and keeps; or with a sentence
     why not. ``taken`` and ``stored`` are the keys and tokens of the rows there are. With ``reference``, the key of an
     expected artifact's row, the file is that row's reference."""
@@ -80,7 +81,7 @@ def add(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def syntax(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def syntax(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Where a text that is being edited is broken, if its name says what it should be."""
     access.find_task(request.user, slug, user_id, pk)
     text = request.POST.get("text", "").replace("\r\n", "\n")
@@ -88,7 +89,7 @@ def syntax(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     return JsonResponse({"line": flaw.line, "problem": flaw.sentence} if flaw else {"line": 0, "problem": ""})
 
 
-def _shown(request: HttpRequest, task: Task, path: str, blob: Blob) -> HttpResponse:
+def _shown(request: SignedInRequest, task: Task, path: str, blob: Blob) -> HttpResponse:
     if "download" in request.GET:
         return download(path, bytes(blob.content))
     if "raw" in request.GET:
@@ -112,7 +113,8 @@ def _shown(request: HttpRequest, task: Task, path: str, blob: Blob) -> HttpRespo
 def _seen(path: str, blob: Blob) -> Preview:
     """By content, so that a document is not read again for everyone who opens it."""
     key = f"seen:1:{blob.sha256}:{extension(path)[:20]}"
-    if (seen := cache.get(key)) is None:
+    seen: Preview | None = cache.get(key)
+    if seen is None:
         seen = preview(path, bytes(blob.content))
         cache.set(key, seen, REMEMBERED)
     return seen

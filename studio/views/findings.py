@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.findings import waivers
 from studio.findings.waivers import WaiverError
-from studio.models import User
 from studio.tasks import editor
 from studio.views.tasks import autosave
 
@@ -24,13 +24,13 @@ SAID = {
 
 @login_required
 @require_POST
-def judge(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def judge(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """``verdict`` says which. A page that is being written sends its words along: then those are judged, nothing on the
     page is lost, and its findings come back as from a check."""
     task = access.find_task(request.user, slug, user_id, pk)
     do = request.POST.get("verdict", "waive")
     access.require(request.user, task.episode.persona.benchmark, "manage" if do == "set_aside" else "edit")
-    user: User = request.user  # type: ignore[assignment]
+    user = request.user
     fingerprint, reason = request.POST.get("fingerprint", ""), request.POST.get("reason", "")
     live = "base_version" in request.POST
     problem, found = "", None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.activity.feed import news_for, recent_events
 from studio.activity.visits import come_home
 from studio.models import Membership, Revision, Role
@@ -23,7 +24,7 @@ LINES = 9
 
 
 @login_required
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: SignedInRequest) -> HttpResponse:
     mine = access.benchmarks_for(request.user)
     newest = list(newest_first(mine)[: GRIDS + LINES + 1])
     roles = set(Membership.objects.filter(user=request.user.pk).values_list("role", flat=True))
@@ -43,7 +44,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-def happened(request: HttpRequest) -> HttpResponse:
+def happened(request: SignedInRequest) -> HttpResponse:
     """Everything that happened in my benchmarks, line by line."""
     events = recent_events(access.benchmarks_for(request.user))
     return render(request, "studio/happened.html", {"page": Paginator(events, 50).get_page(request.GET.get("page"))})

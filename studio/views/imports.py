@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.files.uploads import UploadError
 from studio.forms.benchmarks import ImportForm
 from studio.imports import staging
 
 
 @login_required
-def start(request: HttpRequest, slug: str) -> HttpResponse:
+def start(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "edit")
     posted = request.method == "POST"
@@ -35,7 +36,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-def show(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+def show(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "edit")
     row = get_object_or_404(benchmark.imports.select_related("by").defer("upload"), pk=pk)
@@ -44,7 +45,7 @@ def show(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+def decide(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "edit")
     row = get_object_or_404(benchmark.imports.defer("upload"), pk=pk)
@@ -65,7 +66,7 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return redirect(report.personas[0] if len(report.personas) == 1 else benchmark)
 
 
-def _handed_over(request: HttpRequest, form: ImportForm) -> tuple[bytes, str]:
+def _handed_over(request: SignedInRequest, form: ImportForm) -> tuple[bytes, str]:
     if archive := form.cleaned_data["archive"]:
         return archive.read(), archive.name
     files = request.FILES.getlist("folder")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
+from studio.access import SignedInRequest
 from studio.models import Notification, NotificationChoice
 from studio.notifications import notify
 
@@ -16,7 +17,7 @@ PAGE = 50
 
 
 @login_required
-def inbox(request: HttpRequest) -> HttpResponse:
+def inbox(request: SignedInRequest) -> HttpResponse:
     """Newest first; ``?unread=1`` leaves out what was read."""
     unread = request.GET.get("unread") == "1"
     rows = notify.inbox_of(request.user)
@@ -27,7 +28,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_POST
-def read(request: HttpRequest, pk: int) -> HttpResponse:
+def read(request: SignedInRequest, pk: int) -> HttpResponse:
     """Mark one as read and go where it happened, or, with ``stay``, back to the inbox."""
     row = get_object_or_404(notify.inbox_of(request.user), pk=pk)
     notify.mark_read(request.user, only=pk)
@@ -36,13 +37,13 @@ def read(request: HttpRequest, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def read_all(request: HttpRequest) -> HttpResponse:
+def read_all(request: SignedInRequest) -> HttpResponse:
     notify.mark_read(request.user)
     return redirect("studio:inbox")
 
 
 @login_required
-def choices(request: HttpRequest) -> HttpResponse:
+def choices(request: SignedInRequest) -> HttpResponse:
     """How to be told, for each kind."""
     if request.method == "POST":
         notify.choose(request.user, request.POST.dict())

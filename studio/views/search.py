@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.http import urlencode
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
 from studio.models import TaskState
 from studio.search import query as searching
 
 
 @login_required
-def search(request: HttpRequest) -> HttpResponse:
+def search(request: SignedInRequest) -> HttpResponse:
     """Everything that says what is asked for, with filters in the address."""
     asked = {name: request.GET.get(name, "") for name in ("q", "benchmark", "kind", "state")}
     page = _page(request.GET.get("page", ""))
@@ -51,7 +52,7 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-def places(request: HttpRequest) -> JsonResponse:
+def places(request: SignedInRequest) -> JsonResponse:
     """At most ten benchmarks, personas and tasks by id or title, as JSON."""
     found = searching.find_places(request.user, request.GET.get("q", ""))
     return JsonResponse({"places": [vars(place) for place in found]}, headers={"Cache-Control": "no-store"})

@@ -7,10 +7,11 @@ from types import SimpleNamespace
 
 from django import forms
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from studio.access import SignedInRequest
 from studio.domain.findings import Finding
 from studio.models.statuses import STATUSES
 
@@ -23,7 +24,7 @@ class Example(forms.Form):
     persistent = forms.BooleanField(label="Also applies in later tasks", required=False)
 
 
-def styleguide(request: HttpRequest) -> HttpResponse:
+def styleguide(request: SignedInRequest) -> HttpResponse:
     wrong = Example({"title": "", "weight": "much"})
     wrong.is_valid()
     text = "Put the open points into one note. If there is a thread already, keep this in that thread."

@@ -8,12 +8,13 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.activity.feed import recent_events
 from studio.domain.diff import compare, compare_orders
 from studio.domain.persistent_intents import persistent_intents, tools_named
@@ -36,7 +37,7 @@ from studio.views.autosave import PersonaPage, Read, answer, submitted
 
 
 @login_required
-def create(request: HttpRequest, slug: str) -> HttpResponse:
+def create(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "edit")
     form = sheets.NewPersonaForm(request.POST or None)
@@ -52,7 +53,7 @@ def create(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 class ProfilePage(PersonaPage[PersonaSpec]):
-    def __init__(self, request: HttpRequest, persona: Persona) -> None:
+    def __init__(self, request: SignedInRequest, persona: Persona) -> None:
         super().__init__(request, Desk(persona=persona, name="profile"), PersonaVersions(persona))
         self.address = reverse("studio:profile", args=[persona.benchmark.slug, persona.user_id])
 
@@ -80,7 +81,7 @@ class ProfilePage(PersonaPage[PersonaSpec]):
 
 
 @login_required
-def profile(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+def profile(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     """Everything about the persona, to read or, for authors, to write."""
     persona = access.find_persona(request.user, slug, user_id)
     page = ProfilePage(request, persona)
@@ -96,12 +97,12 @@ def profile(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
 
 
 @login_required
-def keep(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+def keep(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     return answer(ProfilePage(request, access.find_persona(request.user, slug, user_id)))
 
 
 @login_required
-def history(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+def history(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
     events = recent_events(access.benchmarks_for(request.user)).filter(persona=persona)
     page = Paginator(events, 50).get_page(request.GET.get("page"))
@@ -110,7 +111,7 @@ def history(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
 
 
 @login_required
-def version(request: HttpRequest, slug: str, user_id: str, number: int) -> HttpResponse:
+def version(request: SignedInRequest, slug: str, user_id: str, number: int) -> HttpResponse:
     """What a save of the persona or of its episode's order changed."""
     persona = access.find_persona(request.user, slug, user_id)
     rows = persona.revisions.select_related("created_by")
@@ -132,7 +133,7 @@ def version(request: HttpRequest, slug: str, user_id: str, number: int) -> HttpR
     return render(request, "studio/persona_version.html", context)
 
 
-def _profile_context(request: HttpRequest, persona: Persona) -> dict[str, Any]:
+def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, Any]:
     episode = load_episode(persona)
     base = episode.persona
     contents = Blob.objects.read([file.sha256 for skill in base.skills for file in skill.files])

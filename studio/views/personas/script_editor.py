@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.urls import reverse
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.domain.checks.rules.grader_keys import keys_named
 from studio.domain.graders import ANALYSIS, GraderReport, read_script
 from studio.domain.task import TaskSpec
@@ -25,7 +26,7 @@ from studio.views.autosave import PersonaPage, Read
 
 
 class ScriptPage(PersonaPage[ScriptText]):
-    def __init__(self, request: HttpRequest, persona: Persona, found: GraderScript) -> None:
+    def __init__(self, request: SignedInRequest, persona: Persona, found: GraderScript) -> None:
         super().__init__(request, Desk(persona=persona, name=f"script:{found.pk}"), ScriptVersions(persona, found.path))
         self.found = found
         self.address = reverse("studio:script", args=[persona.benchmark.slug, persona.user_id, found.pk])
@@ -66,7 +67,7 @@ def find_script(persona: Persona, pk: int) -> GraderScript:
 
 
 def page_context(
-    request: HttpRequest, persona: Persona, found: GraderScript, *, source: str | None = None, note: str = ""
+    request: SignedInRequest, persona: Persona, found: GraderScript, *, source: str | None = None, note: str = ""
 ) -> dict[str, Any]:
     """What the page of a script shows, with what was typed in place of what is stored if there is something."""
     stored = scripts.text_of(found.blob)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.domain.diff import Difference, FieldChange, line_pieces
 from studio.drafts.validate import DraftError
 from studio.files.downloads import download
@@ -22,7 +23,7 @@ from studio.views.personas.script_editor import ScriptPage, find_script
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def script(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def script(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """The script, to read or, for authors, to write."""
     persona = access.find_persona(request.user, slug, user_id)
     found = find_script(persona, pk)
@@ -36,14 +37,14 @@ def script(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
 
 
 @login_required
-def keep(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def keep(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
     return answer(ScriptPage(request, persona, find_script(persona, pk)))
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def create(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+def create(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     """A new script, begun from a starter. ``task`` names the task it is to grade."""
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
@@ -63,7 +64,7 @@ def create(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
 
 
 @login_required
-def version(request: HttpRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
+def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
     """What a save of the script changed."""
     persona = access.find_persona(request.user, slug, user_id)
     found = find_script(persona, pk)
@@ -88,7 +89,7 @@ def version(request: HttpRequest, slug: str, user_id: str, pk: int, number: int)
 
 @login_required
 @require_POST
-def restore(request: HttpRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
+def restore(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
     """Make an earlier text the script again, as a new version."""
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
@@ -109,7 +110,7 @@ def restore(request: HttpRequest, slug: str, user_id: str, pk: int, number: int)
 
 @login_required
 @require_POST
-def remove(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def remove(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
     found = find_script(persona, pk)

@@ -6,13 +6,14 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.domain.persona import Skill
 from studio.domain.skills import MAIN, blank, body, description
 from studio.drafts.autosave import Desk
@@ -30,7 +31,7 @@ from studio.views.autosave import PersonaPage, Read, answer, submitted
 class SkillPage(PersonaPage[SkillText]):
     """Of a skill; of one that is to be, without a name."""
 
-    def __init__(self, request: HttpRequest, persona: Persona, name: str) -> None:
+    def __init__(self, request: SignedInRequest, persona: Persona, name: str) -> None:
         super().__init__(request, Desk(persona=persona, name=f"skill:{name}"), SkillVersions(persona, name))
         self.name = name
         self.address = self._address(name)
@@ -78,7 +79,7 @@ class SkillPage(PersonaPage[SkillText]):
 
 
 @login_required
-def skill(request: HttpRequest, slug: str, user_id: str, name: str = "") -> HttpResponse:
+def skill(request: SignedInRequest, slug: str, user_id: str, name: str = "") -> HttpResponse:
     """One skill to read or, for authors, to write; a new one without a name. ``?part=text`` gives its text alone."""
     persona = access.find_persona(request.user, slug, user_id)
     if not name or request.method == "POST":
@@ -95,7 +96,7 @@ def skill(request: HttpRequest, slug: str, user_id: str, name: str = "") -> Http
 
 
 @login_required
-def keep(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+def keep(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     """``skill`` names the one that is written; empty: a new one. Its name may hold anything, so it is no part of the
     address."""
     persona = access.find_persona(request.user, slug, user_id)
@@ -104,7 +105,7 @@ def keep(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def delete(request: HttpRequest, slug: str, user_id: str, name: str) -> HttpResponse:
+def delete(request: SignedInRequest, slug: str, user_id: str, name: str) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
     try:

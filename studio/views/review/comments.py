@@ -8,11 +8,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.domain.anchors import Quote, texts_of
 from studio.domain.diff import word_pieces
 from studio.drafts.load import load_task
@@ -31,7 +32,7 @@ from studio.views.tasks.editor_context import FIELDS
 
 @login_required
 @require_POST
-def remark(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def remark(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """A remark on what was chosen. If the newest version does not say it yet, one is made of what was typed first."""
     task = _task(request, slug, user_id, pk)
     field, _, key = request.POST.get("about", "").partition(":")
@@ -59,7 +60,7 @@ def remark(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
 
 @login_required
 @require_POST
-def answer(request: HttpRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
+def answer(request: SignedInRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
     task = _task(request, slug, user_id, pk)
     root = get_object_or_404(task.comments, pk=remark)
     return _answered(request, task, lambda: remarks.answer(root, by=request.user, text=request.POST.get("text", "")))
@@ -67,7 +68,7 @@ def answer(request: HttpRequest, slug: str, user_id: str, pk: int, remark: int) 
 
 @login_required
 @require_POST
-def rewrite(request: HttpRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
+def rewrite(request: SignedInRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
     """Other words for one's own remark; with ``take_back``, none."""
     task = _task(request, slug, user_id, pk)
     own = get_object_or_404(task.comments, pk=remark)
@@ -84,7 +85,7 @@ def rewrite(request: HttpRequest, slug: str, user_id: str, pk: int, remark: int)
 
 @login_required
 @require_POST
-def settle_remark(request: HttpRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
+def settle_remark(request: SignedInRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
     """Settle, or with ``open`` take up again."""
     task = _task(request, slug, user_id, pk)
     root = get_object_or_404(task.comments, pk=remark)
@@ -94,7 +95,7 @@ def settle_remark(request: HttpRequest, slug: str, user_id: str, pk: int, remark
 
 @login_required
 @require_POST
-def apply(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def apply(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Apply the suggestions named; where the words of one have changed since, ask what shall stand there."""
     task = _task(request, slug, user_id, pk, "edit")
     keys = [key for key in map(number_of, request.POST.getlist("remark")) if key]
@@ -113,7 +114,7 @@ def apply(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespons
 
 
 @login_required
-def choose(request: HttpRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
+def choose(request: SignedInRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
     """What shall stand where a suggestion's words have changed since: both are shown, and a person writes it."""
     task = _task(request, slug, user_id, pk, "edit")
     row = get_object_or_404(
@@ -145,20 +146,20 @@ def choose(request: HttpRequest, slug: str, user_id: str, pk: int, remark: int) 
     return render(request, "studio/suggestion.html", context, status=status)
 
 
-def _task(request: HttpRequest, slug: str, user_id: str, pk: int, action: str = "comment") -> Task:
+def _task(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str = "comment") -> Task:
     task = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, task.episode.persona.benchmark, action)
     return task
 
 
-def _answered(request: HttpRequest, task: Task, act: Callable[[], object]) -> HttpResponse:
+def _answered(request: SignedInRequest, task: Task, act: Callable[[], object]) -> HttpResponse:
     """Do it, and show the talk again: the list for htmx, the page for anyone else."""
     problem = ""
     try:
         act()
     except (WorkflowError, UnresolvedError) as refusal:
         problem = str(refusal)
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not request.htmx:
         if problem:
             messages.error(request, problem)
         return redirect(f"{task.get_absolute_url()}#remarks")
@@ -182,7 +183,7 @@ def _frame(task: Task) -> dict[str, Any]:
     return {"task": task, "persona": persona, "benchmark": persona.benchmark}
 
 
-def _words(request: HttpRequest) -> Quote | None:
+def _words(request: SignedInRequest) -> Quote | None:
     """The words that were chosen in a field, as its page shows them."""
     words, before, after = (
         request.POST.get(name, "").replace("\r\n", "\n").replace("\0", "") for name in ("words", "before", "after")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.drafts.authors import authors_of_newest
 from studio.forms.post_data import number_of
 from studio.models import Task, User
@@ -32,7 +33,7 @@ REVIEWING = {"approve", "request_changes"}
 
 @login_required
 @require_POST
-def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) -> HttpResponse:
+def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str) -> HttpResponse:
     """One step of the task's way; a refusal comes back as a sentence on the task's page, a review with its words."""
     task = access.find_task(request.user, slug, user_id, pk)
     if action not in SAID:
@@ -65,7 +66,7 @@ def step(request: HttpRequest, slug: str, user_id: str, pk: int, action: str) ->
 
 @login_required
 @require_POST
-def assign(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def assign(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Who writes it and who is asked to review it; with ``fewest``, whoever may and has the fewest open reviews."""
     task = access.find_task(request.user, slug, user_id, pk)
     benchmark = task.episode.persona.benchmark
@@ -85,8 +86,8 @@ def assign(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     return redirect(f"{task.get_absolute_url()}#people")
 
 
-def _take(action: str, task: Task, request: HttpRequest) -> Task:
-    user: User = request.user  # type: ignore[assignment]
+def _take(action: str, task: Task, request: SignedInRequest) -> Task:
+    user = request.user
     text = request.POST.get("text", "")
     version = number_of(request.POST.get("version")) or None
     if action == "submit":
@@ -102,7 +103,7 @@ def _take(action: str, task: Task, request: HttpRequest) -> Task:
     return workflow.request_changes(task.pk, by=user, text=text, version=version, points=_points(request))
 
 
-def _points(request: HttpRequest) -> dict[str, Point]:
+def _points(request: SignedInRequest) -> dict[str, Point]:
     """The list as it was gone through on the page; who approves here goes through it."""
     given = {key: request.POST.get(f"point.{key}", "") for key in POINTS}
     return {

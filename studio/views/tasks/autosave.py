@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.domain.checks.fixes import mend_for
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
@@ -43,7 +44,7 @@ ROWS = INPUTS | {"assets": "path", "expected_artifacts": "path"}
 
 @login_required
 @require_POST
-def check(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def check(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """What the checks say of the page as it stands: the side pane's two lists, and the words to mark."""
     row = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, row.episode.persona.benchmark, "edit")
@@ -53,7 +54,7 @@ def check(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespons
     return JsonResponse(judged(request, row, sheet, spec, found, episode))
 
 
-def as_typed(request: HttpRequest, row: Task) -> tuple[Sheet, TaskSpec, Mapping[str, str]]:
+def as_typed(request: SignedInRequest, row: Task) -> tuple[Sheet, TaskSpec, Mapping[str, str]]:
     """The page as it was sent, the task it says, row by row, and the texts of its files by hash."""
     base = editor.spec_shown(row, number_of(request.POST.get("base_version")))
     sheet = sheet_from(Posted(request.POST), base)
@@ -63,7 +64,7 @@ def as_typed(request: HttpRequest, row: Task) -> tuple[Sheet, TaskSpec, Mapping[
 
 
 def judged(
-    request: HttpRequest, row: Task, sheet: Sheet, spec: TaskSpec, found: list[Finding], episode: EpisodeSpec
+    request: SignedInRequest, row: Task, sheet: Sheet, spec: TaskSpec, found: list[Finding], episode: EpisodeSpec
 ) -> dict[str, Any]:
     """These findings of a task in its episode as the page takes them in."""
     benchmark = row.episode.persona.benchmark
@@ -100,7 +101,7 @@ class TaskPage(KeptPage[TaskSpec]):
     versions: editor.TaskVersions
     by_itself = True
 
-    def __init__(self, request: HttpRequest, row: Task) -> None:
+    def __init__(self, request: SignedInRequest, row: Task) -> None:
         super().__init__(request, row.episode.persona.benchmark)
         self.desk = Desk(task=row)
         self.versions = editor.TaskVersions(row)
@@ -133,13 +134,13 @@ class TaskPage(KeptPage[TaskSpec]):
 
 
 @login_required
-def keep(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def keep(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     return answer(TaskPage(request, access.find_task(request.user, slug, user_id, pk)))
 
 
 @login_required
 @require_POST
-def signal(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def signal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """What the assistant would receive first if the page were saved so, and what cannot be read of the signal. With
     ``to``: also the signal written that other way."""
     row = access.find_task(request.user, slug, user_id, pk)
@@ -166,7 +167,7 @@ def signal(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpRespon
     return JsonResponse(said)
 
 
-def keep_posted(request: HttpRequest, row: Task) -> None:
+def keep_posted(request: SignedInRequest, row: Task) -> None:
     """Keep the page's words where a button of the page sent them along with something else it asks for."""
     if "base_version" in request.POST:
         TaskPage(request, row).keep_words(request.POST)
@@ -176,7 +177,7 @@ class UnresolvedError(ValueError):
     """Kept words of which no version can be made; the text says what to do."""
 
 
-def settle(request: HttpRequest, row: Task, *, note: str = "") -> None:
+def settle(request: SignedInRequest, row: Task, *, note: str = "") -> None:
     """Make a version of what this person typed at the task and left, before a step that speaks of a version."""
     page = TaskPage(request, row)
     copy = autosave.copy_of(page.desk, page.user)
@@ -200,7 +201,7 @@ def settle(request: HttpRequest, row: Task, *, note: str = "") -> None:
 
 @login_required
 @require_POST
-def discard(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def discard(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Go back to the newest version: what was typed since is not wanted."""
     row = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, row.episode.persona.benchmark, "edit")

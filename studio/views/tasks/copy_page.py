@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, Task
 from studio.tasks import copy_tasks as copying
 
 
 @login_required
-def copy(request: HttpRequest, slug: str) -> HttpResponse:
+def copy(request: SignedInRequest, slug: str) -> HttpResponse:
     """The tasks named, and where to. What was looked at is what is done: another choice is shown again first."""
     benchmark = access.find_benchmark(request.user, slug)
     asked = request.POST if request.method == "POST" else request.GET

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.domain.task import TaskSpec
 from studio.drafts.validate import DraftError
 from studio.forms import personas as sheets
@@ -40,7 +41,7 @@ class Card:
 
 
 @login_required
-def new_task(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
+def new_task(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     """``?before=`` names the session in front of which it goes; without, it comes last. ``?from=`` chooses what it
     begins with, ``?q=`` looks for a task to begin with."""
     persona = access.find_persona(request.user, slug, user_id)
@@ -72,12 +73,12 @@ def new_task(request: HttpRequest, slug: str, user_id: str) -> HttpResponse:
         "points": [_of_point(point) for point in starting_points().values()],
         "templates": [_of_template(row) for row in templates.templates_of(persona.benchmark)],
     }
-    context["found"] = _found(persona, context["q"], start)
+    context["found"] = _found(persona, str(context["q"]), start)
     refused = request.method == "POST"
     return render(request, "studio/task_new.html", context, status=404 if gone else 422 if refused else 200)
 
 
-def _begin(request: HttpRequest, persona: Persona, start: Start | None, given: dict[str, Any], before: str) -> Task:
+def _begin(request: SignedInRequest, persona: Persona, start: Start | None, given: dict[str, Any], before: str) -> Task:
     if start is None:
         if not given["title"].strip():
             raise DraftError("title", "Enter a title that says what the task is about.")

@@ -6,10 +6,11 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.drafts import autosave
 from studio.drafts.autosave import Desk
 from studio.drafts.load import load_task
@@ -20,7 +21,7 @@ from studio.forms.files import texts_of
 from studio.forms.post_data import Posted, number_of, operate
 from studio.forms.tasks import Sheet, TaskFormError, sheet_from, sheet_of, spec_of
 from studio.forms.uploads import take_all
-from studio.models import Blob, Task, User
+from studio.models import Blob, Task
 from studio.tasks import editor
 from studio.views.autosave import conflict, words_of
 from studio.views.conflicts import choices, decide, places
@@ -38,7 +39,7 @@ REFUSED = {
 
 
 @login_required
-def task(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Show the task, with what this person typed and made no version of; take a save, which lands as a version or
     comes back with all that was typed."""
     row = access.find_task(request.user, slug, user_id, pk)
@@ -48,7 +49,7 @@ def task(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
     return render(request, "studio/task.html", shown(request, row))
 
 
-def shown(request: HttpRequest, row: Task) -> dict[str, Any]:
+def shown(request: SignedInRequest, row: Task) -> dict[str, Any]:
     """The page as this person finds it."""
     page = TaskPage(request, row)
     base, more = editor.spec_shown(row, row.version), page.restored()
@@ -57,8 +58,8 @@ def shown(request: HttpRequest, row: Task) -> dict[str, Any]:
     return context(request, row, base, sheet) | more
 
 
-def _save(request: HttpRequest, row: Task) -> HttpResponse:
-    user: User = request.user  # type: ignore[assignment]
+def _save(request: SignedInRequest, row: Task) -> HttpResponse:
+    user = request.user
     base_version = number_of(request.POST.get("base_version")) or row.version
     base = editor.spec_at(row, base_version)
     more: dict[str, Any] = {"on_version": base_version}

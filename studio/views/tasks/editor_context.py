@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.activity.timeline import activity_of
 from studio.domain.anchors import LONG, ROWS, Where
 from studio.domain.descriptions import RECOVERIES, RULES
@@ -74,7 +74,7 @@ MANY = 400
 is put in by a script then, and so are the buttons that move it. ``?whole`` in the address brings everything."""
 
 
-def context(request: HttpRequest, row: Task, base: TaskSpec, sheet: Sheet) -> dict[str, Any]:
+def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: Sheet) -> dict[str, Any]:
     persona = row.episode.persona
     benchmark = persona.benchmark
     can = access.actions_in(request.user, benchmark)

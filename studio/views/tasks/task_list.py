@@ -8,13 +8,14 @@ from urllib.parse import parse_qsl
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, TaskState
 from studio.review import assignments, bulk
@@ -24,7 +25,7 @@ PAGE = 50
 
 
 @login_required
-def tasks(request: HttpRequest, slug: str) -> HttpResponse:
+def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
     """The list, fifty on a page."""
     benchmark = access.find_benchmark(request.user, slug)
     can, people = access.actions_in(request.user, benchmark), assignments.candidates(benchmark)
@@ -48,7 +49,7 @@ def tasks(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def change(request: HttpRequest, slug: str) -> HttpResponse:
+def change(request: SignedInRequest, slug: str) -> HttpResponse:
     """First what the change would do to each task, if need be after asking for its value; with ``sure``, do it to all
     of them or to none."""
     benchmark = access.find_benchmark(request.user, slug)
@@ -68,13 +69,13 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         context |= _preview(benchmark, chosen, does, value, request)
     except bulk.BulkChangeError as refusal:
-        messages.error(request, context.get("refusal", str(refusal)))
+        messages.error(request, str(context.get("refusal", refusal)))
         return redirect(back)
     return render(request, "studio/tasks_change.html", context, status=409 if "refusal" in context else 200)
 
 
 def _preview(
-    benchmark: Benchmark, chosen: dict[int, int | None], does: str, value: str | None, request: HttpRequest
+    benchmark: Benchmark, chosen: dict[int, int | None], does: str, value: str | None, request: SignedInRequest
 ) -> dict[str, Any]:
     """``value`` None: it is to be asked for first."""
     rows = bulk.chosen_tasks(benchmark, chosen)
@@ -103,7 +104,7 @@ def _preview(
     }
 
 
-def _value(request: HttpRequest) -> str | None:
+def _value(request: SignedInRequest) -> str | None:
     """What the tasks are to have; None where it was not asked for yet."""
     does = request.POST.get("does", "")
     if does in bulk.ASKED:
@@ -114,7 +115,7 @@ def _value(request: HttpRequest) -> str | None:
     return request.POST.get("person" if does in bulk.PARTS else "category", "")
 
 
-def _chosen(request: HttpRequest, benchmark: Benchmark, kept: dict[str, str]) -> dict[int, int | None]:
+def _chosen(request: SignedInRequest, benchmark: Benchmark, kept: dict[str, str]) -> dict[int, int | None]:
     """Tasks by key with the version that was seen: those ticked, or all the filters let through."""
     if "everything" in request.POST:
         return dict(task_filters.tasks_of(benchmark, kept, me=request.user).tasks.values_list("pk", "version"))

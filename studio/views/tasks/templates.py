@@ -6,11 +6,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
 from studio.models import Benchmark
 from studio.search import task_filters
@@ -19,14 +20,14 @@ from studio.tasks.templates import TaskTemplateError
 
 
 @login_required
-def templates(request: HttpRequest, slug: str) -> HttpResponse:
+def templates(request: SignedInRequest, slug: str) -> HttpResponse:
     """All of them, by name."""
     return _page(request, access.find_benchmark(request.user, slug))
 
 
 @login_required
 @require_POST
-def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+def change(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """Another name, other words; or, with ``delete``, away with it."""
     benchmark = access.find_benchmark(request.user, slug)
     template = get_object_or_404(benchmark.templates.defer("spec"), pk=pk)
@@ -46,7 +47,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 @login_required
-def save(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def save(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Keep the task as a template: what comes along is shown first."""
     task = access.find_task(request.user, slug, user_id, pk)
     benchmark = task.episode.persona.benchmark
@@ -74,7 +75,7 @@ def save(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse
 
 
 def _page(
-    request: HttpRequest, benchmark: Benchmark, refused: dict[str, Any] | None = None, status: int = 200
+    request: SignedInRequest, benchmark: Benchmark, refused: dict[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
     can = access.actions_in(request.user, benchmark)
     rows = list(keeping.templates_of(benchmark))

@@ -5,22 +5,23 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from studio import access
+from studio.access import SignedInRequest
 from studio.activity.timeline import ONLY, activity_of, by_day
 from studio.domain.diff import compare
 from studio.domain.task import TaskSpec
 from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
-from studio.models import Revision
+from studio.models import Revision, Task
 from studio.tasks.save import save_task
 
 
 @login_required
-def activity(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def activity(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """All that happened, by day; ``?only=versions`` or ``?only=talk`` leaves the other out."""
     task = access.find_task(request.user, slug, user_id, pk)
     only = request.GET.get("only", "")
@@ -31,7 +32,7 @@ def activity(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResp
 
 
 @login_required
-def versions(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def versions(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     task = access.find_task(request.user, slug, user_id, pk)
     rows = task.revisions.select_related("created_by").prefetch_related("reviews__reviewer").defer("spec")
     page = Paginator(rows, 50).get_page(request.GET.get("page"))
@@ -39,7 +40,7 @@ def versions(request: HttpRequest, slug: str, user_id: str, pk: int) -> HttpResp
 
 
 @login_required
-def version(request: HttpRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
+def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
     """What a version says and how it differs from the one before, or from ``?with=``."""
     task = access.find_task(request.user, slug, user_id, pk)
     revision = get_object_or_404(
@@ -62,7 +63,7 @@ def version(request: HttpRequest, slug: str, user_id: str, pk: int, number: int)
 
 @login_required
 @require_POST
-def restore(request: HttpRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
+def restore(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
     """Make an earlier version the draft again, as a new version."""
     task = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, task.episode.persona.benchmark, "edit")
@@ -81,6 +82,6 @@ def _spec(revision: Revision) -> TaskSpec:
     return TaskSpec.model_validate(revision.spec)
 
 
-def _frame(task: access.Task) -> dict[str, object]:
+def _frame(task: Task) -> dict[str, object]:
     persona = task.episode.persona
     return {"task": task, "persona": persona, "benchmark": persona.benchmark}
