@@ -165,7 +165,7 @@ def test_a_script_is_kept_within_two_seconds_and_while_there_is_no_connection(ra
     page = begin(radio, visit)
     saved, text = page.locator("[data-save-status]"), page.get_by_role("textbox", name="Text of briefing.py")
     rewrite(page, "def score(h):\n    return {'kept': 0}")
-    expect(saved).to_contain_text("in no version yet", timeout=2_500)
+    expect(saved).to_contain_text("not in a version yet", timeout=2_500)
     again(page)
     expect(text).to_contain_text("kept")
     expect(page.get_by_text("They are not in a version yet")).to_be_visible()
@@ -174,7 +174,7 @@ def test_a_script_is_kept_within_two_seconds_and_while_there_is_no_connection(ra
     rewrite(page, "def score(h):\n    return {'tunnel': 0}")
     expect(saved).to_contain_text("No connection")
     page.context.set_offline(False)
-    expect(saved).to_contain_text("in no version yet")
+    expect(saved).to_contain_text("not in a version yet")
     again(page)
     expect(text).to_contain_text("tunnel")
 

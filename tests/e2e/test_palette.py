@@ -11,7 +11,7 @@ def test_a_task_is_reached_by_keys_alone(sample, radio, visit, width):
     page = visit("author", viewport={"width": width, "height": 844}).go("/")
 
     page.keyboard.press("Control+k")
-    field = page.get_by_role("combobox", name="Where to")
+    field = page.get_by_role("combobox", name="Search pages and actions")
     expect(field).to_be_focused()
     expect(page.get_by_role("option", selected=True)).to_have_count(1)
 

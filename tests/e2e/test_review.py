@@ -62,7 +62,7 @@ def test_a_remark_stands_beside_its_field_at_once_and_goes_when_it_is_settled(ra
 
     page.get_by_label("Comment on").select_option("the request")
     page.get_by_label("Your comment").fill("For <b>whom</b>?")
-    page.get_by_role("button", name="Remark", exact=True).last.click()
+    page.get_by_role("button", name="Comment", exact=True).last.click()
 
     expect(beside).to_contain_text("For <b>whom</b>?")
     page.locator("summary").filter(has_text="Answer").click()
@@ -114,7 +114,7 @@ def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_a
     expect(suggestion).to_have_value("Thursday")
     reviewer.keyboard.type("Friday")
     reviewer.get_by_role("textbox", name="Your comment").fill("The council meets on Friday.")
-    reviewer.get_by_role("button", name="Remark", exact=True).last.click()
+    reviewer.get_by_role("button", name="Comment", exact=True).last.click()
     card = reviewer.get_by_role("article").filter(has_text="The council meets on Friday.")
     expect(card.locator("del")).to_have_text("Thursday")
     expect(reviewer.locator("#request mark.comment")).to_have_text("Thursday")
@@ -153,7 +153,7 @@ def test_a_remark_on_words_stays_on_them_while_the_author_writes_and_is_answered
     request.evaluate(SELECT, word)
     page.keyboard.press("Control+Alt+m")
     page.keyboard.type("Is this the right word?")
-    page.get_by_role("button", name="Remark", exact=True).last.click()
+    page.get_by_role("button", name="Comment", exact=True).last.click()
     expect(page.locator("#request mark.comment")).to_have_text(word)
 
     request.press("Control+Home")
@@ -177,7 +177,7 @@ def test_a_refused_remark_keeps_what_was_typed(sample, radio, visit):
     suggestion = page.get_by_role("textbox", name="Proposed text")
     expect(suggestion).to_have_value(title)
     page.get_by_role("textbox", name="Your comment").fill("My long thought.")
-    page.get_by_role("button", name="Remark", exact=True).last.click()
+    page.get_by_role("button", name="Comment", exact=True).last.click()
 
     expect(page.get_by_text("what stands already there")).to_be_visible()
     expect(page.get_by_role("textbox", name="Your comment")).to_have_value("My long thought.")
