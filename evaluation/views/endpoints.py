@@ -42,7 +42,7 @@ def endpoint_try(request: SignedInRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(ModelEndpoint, pk=pk)
     trial = try_endpoint(row)
     if request.htmx:
-        return render(request, "evaluation/endpoints.html#trial", {"endpoint": row, "trial": trial})
+        return render(request, "evaluation/endpoints/list.html#trial", {"endpoint": row, "trial": trial})
     return _list(request, tried={row.pk: trial})
 
 
@@ -51,7 +51,7 @@ def _list(request: SignedInRequest, tried: dict[int, object] | None = None) -> H
     rows = [(row, key_is_set(row), (tried or {}).get(row.pk)) for row in found]
     return render(
         request,
-        "evaluation/endpoints.html",
+        "evaluation/endpoints/list.html",
         {"rows": rows, "only_scripted": all(row.scripted for row in found)},
     )
 
@@ -63,7 +63,7 @@ def _edit(request: SignedInRequest, row: ModelEndpoint | None) -> HttpResponse:
         form.save()
         messages.success(request, "Saved. Test it before you start a pilot with it.")
         return redirect("evaluation:endpoints")
-    return render(request, "evaluation/endpoint.html", {"form": form, "endpoint": row})
+    return render(request, "evaluation/endpoints/endpoint.html", {"form": form, "endpoint": row})
 
 
 def _staff_only(request: SignedInRequest) -> None:

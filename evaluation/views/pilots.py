@@ -68,7 +68,7 @@ def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
     endpoints = list(visibility.endpoints())
     return render(
         request,
-        "evaluation/pilot_new.html",
+        "evaluation/pilots/new.html",
         {
             "benchmark": benchmark,
             "form": form,
@@ -83,7 +83,7 @@ def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
 def pilot(request: SignedInRequest, pk: int) -> HttpResponse:
     """The page; for htmx the part that moves, without its trigger once the pilot is over."""
     row = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
-    template = "evaluation/pilot.html"
+    template = "evaluation/pilots/pilot.html"
     if request.htmx and not request.htmx.boosted:
         template += "#live"
     return render(request, template, _page(request, row))
@@ -124,7 +124,7 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
     mine = list(benchmarks_for(request.user).order_by("name"))
     return render(
         request,
-        "evaluation/pilots.html",
+        "evaluation/pilots/list.html",
         {
             "page": page,
             "blind": blind_pilots(request.user),

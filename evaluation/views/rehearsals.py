@@ -58,7 +58,7 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
         "mine": [(row, summary_of(row)) for row in mine[:20]],
         "more": max(0, len(mine) - 20),
     }
-    return render(request, "evaluation/rehearse.html", context, status=422 if form.errors or problem else 200)
+    return render(request, "evaluation/rehearsals/start.html", context, status=422 if form.errors or problem else 200)
 
 
 @login_required
@@ -167,11 +167,11 @@ def _keep(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
         harvest = keep_words(row, kind, request.POST.get("words", ""), by=request.user)
     except ExtractError as refusal:
         if request.htmx:
-            return render(request, "evaluation/parts/rehearsal_kept.html", {"problem": str(refusal)})
+            return render(request, "evaluation/rehearsals/parts/extracted.html", {"problem": str(refusal)})
         return _page(request, row, status=422, errors={f"keep.{place}": str(refusal)}, typed=request.POST)
     if request.htmx:
         context = {"harvest": harvest, "task": row.revision.task}
-        answer = render(request, "evaluation/parts/rehearsal_kept.html", context)
+        answer = render(request, "evaluation/rehearsals/parts/extracted.html", context)
         answer["X-Extracted"] = "yes"
         return answer
     name = "intent" if kind == "intent" else "checklist item"
@@ -244,7 +244,7 @@ def _page(
         "all_url": reverse("evaluation:rehearse", args=[persona.benchmark.slug, persona.user_id, task.pk]),
         "working": row.state == Rehearsal.State.WORKING,
     }
-    return render(request, "evaluation/rehearsal.html", context, status=status)
+    return render(request, "evaluation/rehearsals/rehearsal.html", context, status=status)
 
 
 def _choices(row: Rehearsal, reading: Any, typed: Any) -> list[tuple[Any, str, str]]:

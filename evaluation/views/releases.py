@@ -65,7 +65,7 @@ def releases(request: SignedInRequest) -> HttpResponse:
     found = visibility.visible_releases(request.user).defer("manifest")
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     mine = list(benchmarks_for(request.user).order_by("name"))
-    return render(request, "evaluation/releases.html", {"page": page, "benchmarks": mine})
+    return render(request, "evaluation/releases/list.html", {"page": page, "benchmarks": mine})
 
 
 @login_required
@@ -91,7 +91,7 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
     form.fields["accept"].required = bool(blockers)  # what is asked of people; the rule asks again
     return render(
         request,
-        "evaluation/release_new.html",
+        "evaluation/releases/new.html",
         {
             "benchmark": benchmark,
             "form": form,
@@ -111,7 +111,7 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
     row = get_object_or_404(visibility.visible_releases(request.user), pk=pk)
     return render(
         request,
-        "evaluation/release.html",
+        "evaluation/releases/release.html",
         {
             "release": row,
             "manifest": row.manifest,

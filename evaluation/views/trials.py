@@ -52,7 +52,7 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
                 "history_text": json.dumps(history, ensure_ascii=False, indent=2),
             }
         if request.htmx:
-            return render(request, "evaluation/parts/script_trial.html", context)
+            return render(request, "evaluation/trials/trial.html", context)
     tools = list(persona.tool_bindings.values_list("name", flat=True)[:4])
     context |= {
         "persona": persona,
@@ -65,9 +65,9 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
         "unavailable": why_unavailable(),
     }
     if request.htmx:
-        return render(request, "evaluation/parts/script_try.html", context)
+        return render(request, "evaluation/trials/form.html", context)
     request.room = "benchmarks"
     page = ScriptPage(request, persona, found)
     if request.method == "POST" and can_keep:
         page.keep_words(request.POST)
-    return render(request, "studio/script.html", page.shown() | context)
+    return render(request, "studio/personas/script.html", page.shown() | context)

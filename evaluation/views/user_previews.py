@@ -33,4 +33,4 @@ def user_preview(request: SignedInRequest, slug: str, user_id: str) -> HttpRespo
         "intents": specs[chosen.pk].intents if chosen else (),
         "can": access.actions_in(request.user, persona.benchmark),
     }
-    return render(request, "evaluation/user_preview.html", context)
+    return render(request, "evaluation/personas/user_preview.html", context)

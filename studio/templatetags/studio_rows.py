@@ -100,7 +100,7 @@ def finding_panel(finding: Any, slim: bool = False) -> SafeString:
         return finding.get(name) if isinstance(finding, Mapping) else getattr(finding, name, None)
 
     return render_component(
-        "studio/components/finding_panel.html",
+        "studio/findings/parts/panel.html",
         slim=slim,
         place=place_of(said("field") or "", said("item"), said("message")),
         about="" if slim else said("words"),
@@ -108,7 +108,7 @@ def finding_panel(finding: Any, slim: bool = False) -> SafeString:
     )
 
 
-@register.inclusion_tag("studio/components/both.html", takes_context=True)
+@register.inclusion_tag("studio/conflicts/both.html", takes_context=True)
 def both_versions(context: template.Context, field: str) -> dict[str, Any]:
     """Where two people changed this field: both versions, to choose from."""
     return {"both": _both(context, (field, ""))}
@@ -164,7 +164,7 @@ def area(
 @register.simple_tag(takes_context=True)
 def row_tools(context: template.Context, list: str, key: str) -> SafeString:
     """What moves a row of a list, and takes it out; in a brief row a script puts it in."""
-    return render_component("studio/components/row_tools.html", context, list=list, key=key, brief=context.get("brief"))
+    return render_component("studio/tasks/rows/tools.html", context, list=list, key=key, brief=context.get("brief"))
 
 
 @register.simple_tag(takes_context=True)
@@ -180,7 +180,7 @@ def links(context: template.Context, item: str, keys: Iterable[str] = ()) -> Saf
     """A box for each intent that an item can follow from."""
     ticked = {*keys}
     intents = [(key, *intent, key in ticked) for key, intent in _intents(context).items()]
-    return render_component("studio/components/intent_links.html", context, item=item, intents=intents)
+    return render_component("studio/tasks/rows/intent_links.html", context, item=item, intents=intents)
 
 
 @register.simple_tag

@@ -40,7 +40,7 @@ def session_cells(row: Any) -> SafeString:
     """The sessions of a persona (``reports.progress.Row``) as small links: shape, colour, and the words on hover."""
     cells = [(*STATUSES[cell.state][:2], cell) for cell in row.cells]
     return render_component(
-        "studio/components/session_cells.html", cells=cells, missing=range(min(row.missing, MOST_MISSING))
+        "studio/reports/parts/task_cells.html", cells=cells, missing=range(min(row.missing, MOST_MISSING))
     )
 
 

@@ -19,7 +19,7 @@ from studio.models import User
 
 
 class LoginView(views.LoginView):
-    template_name = "studio/login.html"
+    template_name = "studio/accounts/login.html"
     authentication_form = LoginForm
     redirect_authenticated_user = True
 
@@ -29,7 +29,7 @@ class LogoutView(views.LogoutView):
 
 
 class PasswordChangeView(views.PasswordChangeView):
-    template_name = "studio/password.html"
+    template_name = "studio/accounts/password.html"
     form_class = PasswordForm
     success_url = reverse_lazy("studio:settings")
 
@@ -54,7 +54,7 @@ def key(request: SignedInRequest) -> HttpResponse:
         return redirect("studio:settings")
     token = Token.objects.create(user=_user(request))
     form = AccountForm(instance=request.user)
-    return render(request, "studio/settings.html", {"form": form, "token": token, "has_key": True})
+    return render(request, "studio/accounts/settings.html", {"form": form, "token": token, "has_key": True})
 
 
 @login_required
@@ -65,5 +65,7 @@ def settings_page(request: SignedInRequest) -> HttpResponse:
         messages.success(request, "Saved.")
         return redirect("studio:settings")
     return render(
-        request, "studio/settings.html", {"form": form, "has_key": Token.objects.filter(user=_user(request)).exists()}
+        request,
+        "studio/accounts/settings.html",
+        {"form": form, "has_key": Token.objects.filter(user=_user(request)).exists()},
     )

@@ -31,7 +31,9 @@ MEANS = ("intents", "local", "persistent", "rubric", "rule", "dependencies", "fi
 @login_required
 def benchmarks(request: SignedInRequest) -> HttpResponse:
     page = Paginator(newest_first(access.benchmarks_for(request.user)), 50).get_page(request.GET.get("page"))
-    return render(request, "studio/benchmarks.html", {"page": page, "standings": standings(list(page.object_list))})
+    return render(
+        request, "studio/benchmarks/list.html", {"page": page, "standings": standings(list(page.object_list))}
+    )
 
 
 @login_required
@@ -41,7 +43,7 @@ def create(request: SignedInRequest) -> HttpResponse:
         benchmark = access.create_benchmark(by=request.user, **form.cleaned_data)
         messages.success(request, f"“{benchmark}” created. Add its first persona, or import one.")
         return redirect(benchmark)
-    return render(request, "studio/benchmark_form.html", {"form": form})
+    return render(request, "studio/benchmarks/form.html", {"form": form})
 
 
 @login_required
@@ -54,7 +56,7 @@ def edit(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.success(request, "Saved.")
         return redirect(benchmark)
     return render(
-        request, "studio/benchmark_form.html", {"form": form, "benchmark": access.find_benchmark(request.user, slug)}
+        request, "studio/benchmarks/form.html", {"form": form, "benchmark": access.find_benchmark(request.user, slug)}
     )
 
 
@@ -66,7 +68,7 @@ def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
     (standing,) = grids([found], most=PERSONAS, start=max(0, page.start_index() - 1))
     return render(
         request,
-        "studio/benchmark.html",
+        "studio/benchmarks/benchmark.html",
         {
             "benchmark": found,
             "page": page,
@@ -95,7 +97,7 @@ def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
         persona.benchmark = found
     return render(
         request,
-        "studio/statistics.html",
+        "studio/reports/statistics.html",
         {
             "benchmark": found,
             "rows": [(persona, figures[persona.pk]) for persona in personas],
@@ -121,7 +123,7 @@ def gaps(request: SignedInRequest, slug: str) -> HttpResponse:
         persona.benchmark = found
     return render(
         request,
-        "studio/gaps.html",
+        "studio/reports/gaps.html",
         {
             "benchmark": found,
             "plan": found.plan,
@@ -148,7 +150,7 @@ def members(request: SignedInRequest, slug: str) -> HttpResponse:
             return _set_roles(request, found, form.cleaned_data["username"], form.cleaned_data["roles"])
     return render(
         request,
-        "studio/members.html",
+        "studio/benchmarks/members.html",
         {
             "benchmark": found,
             "people": _people(found),
@@ -165,7 +167,7 @@ def history(request: SignedInRequest, slug: str) -> HttpResponse:
     events = recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))
     return render(
         request,
-        "studio/history.html",
+        "studio/activity/history.html",
         {"benchmark": found, "page": Paginator(events, 50).get_page(request.GET.get("page"))},
     )
 
@@ -179,7 +181,7 @@ def findings(request: SignedInRequest, slug: str) -> HttpResponse:
     rows = findings_of(found, severity=severity)
     return render(
         request,
-        "studio/findings.html",
+        "studio/findings/list.html",
         {
             "benchmark": found,
             "severity": severity,

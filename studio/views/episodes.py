@@ -87,4 +87,4 @@ def _page(
             for other in shown.cards
             if card.number and other.number < card.number and other.task.pk not in needed  # type: ignore[operator]
         ]
-    return render(request, "studio/board.html", context, status=409 if refusal else 200)
+    return render(request, "studio/episodes/board.html", context, status=409 if refusal else 200)

@@ -74,9 +74,9 @@ def add(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRespo
     context: dict[str, object] = {"sheet": None, "can": ["edit"]} | _frame(task)
     if key := request.POST.get("reference", "")[:LONGEST_KEY]:
         row = artifact_row(key, path, reference=Content(sha256=stored.sha256, size=stored.size))
-        return render(request, "studio/components/artifact_row.html", context | {"row": row, "key": key})
+        return render(request, "studio/tasks/rows/artifact.html", context | {"row": row, "key": key})
     row = file_row(free_key(path, request.POST.getlist("taken")), stored)
-    return render(request, "studio/components/file_row.html", context | {"row": row, "key": row["key"]})
+    return render(request, "studio/files/parts/row.html", context | {"row": row, "key": row["key"]})
 
 
 @login_required
@@ -103,11 +103,11 @@ def _shown(request: SignedInRequest, task: Task, path: str, blob: Blob) -> HttpR
             raise Http404
         rows = ARTIFACTS if request.GET.get("list") == ARTIFACTS else "assets"
         asked = {"key": request.GET.get("key", ""), "list": rows}
-        return render(request, "studio/components/file_text.html", context | asked)
+        return render(request, "studio/files/parts/text.html", context | asked)
     if request.GET.get("part") == "seen":
         may_edit = access.may(request.user, task.episode.persona.benchmark, "edit")
-        return render(request, "studio/components/file_seen.html", context | {"in_editor": may_edit})
-    return render(request, "studio/file.html", context)
+        return render(request, "studio/files/parts/preview.html", context | {"in_editor": may_edit})
+    return render(request, "studio/files/file.html", context)
 
 
 def _seen(path: str, blob: Blob) -> Preview:

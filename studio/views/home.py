@@ -47,7 +47,9 @@ def home(request: SignedInRequest) -> HttpResponse:
 def happened(request: SignedInRequest) -> HttpResponse:
     """Everything that happened in my benchmarks, line by line."""
     events = recent_events(access.benchmarks_for(request.user))
-    return render(request, "studio/happened.html", {"page": Paginator(events, 50).get_page(request.GET.get("page"))})
+    return render(
+        request, "studio/activity/feed.html", {"page": Paginator(events, 50).get_page(request.GET.get("page"))}
+    )
 
 
 def to_come(roles: set[str]) -> list[str]:

@@ -30,7 +30,7 @@ def start(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(refusal))
     return render(
         request,
-        "studio/import_start.html",
+        "studio/imports/start.html",
         {"benchmark": benchmark, "form": form, "imports": benchmark.imports.select_related("by").defer("upload")[:10]},
     )
 
@@ -40,7 +40,7 @@ def show(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "edit")
     row = get_object_or_404(benchmark.imports.select_related("by").defer("upload"), pk=pk)
-    return render(request, "studio/import.html", {"benchmark": benchmark, "import": row, "report": row.report})
+    return render(request, "studio/imports/import.html", {"benchmark": benchmark, "import": row, "report": row.report})
 
 
 @login_required

@@ -23,7 +23,7 @@ def inbox(request: SignedInRequest) -> HttpResponse:
     rows = notify.inbox_of(request.user)
     page = Paginator(rows.filter(read_at=None) if unread else rows, PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "only_unread": unread, "query": "unread=1" if unread else ""}
-    return render(request, "studio/inbox.html", context)
+    return render(request, "studio/notifications/inbox.html", context)
 
 
 @login_required
@@ -54,4 +54,4 @@ def choices(request: SignedInRequest) -> HttpResponse:
         "kinds": [(kind, label, chosen[kind]) for kind, label in Notification.Kind.choices],
         "ways": NotificationChoice.How.choices,
     }
-    return render(request, "studio/notification_choices.html", context)
+    return render(request, "studio/notifications/choices.html", context)

@@ -48,7 +48,7 @@ def search(request: SignedInRequest) -> HttpResponse:
         "first": (page - 1) * searching.PAGE + 1,
         "last": (page - 1) * searching.PAGE + len(found.hits),
     }
-    return render(request, "studio/search.html", context)
+    return render(request, "studio/search/results.html", context)
 
 
 @login_required

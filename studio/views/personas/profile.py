@@ -49,7 +49,7 @@ def create(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, f"{persona} was added. Complete the profile, or write the first task.")
             return redirect("studio:profile", slug, persona.user_id)
-    return render(request, "studio/persona_new.html", {"benchmark": benchmark, "form": form})
+    return render(request, "studio/personas/new.html", {"benchmark": benchmark, "form": form})
 
 
 class ProfilePage(PersonaPage[PersonaSpec]):
@@ -72,7 +72,7 @@ class ProfilePage(PersonaPage[PersonaSpec]):
 
     def html(self, context: dict[str, Any], theirs: PersonaSpec, spec: PersonaSpec, sent: Read[PersonaSpec]) -> str:
         sheet = replace(sent.sheet, errors=dict(sent.errors)) if sent.errors else None
-        return render_to_string("studio/profile.html", self.context(sheet, spec) | context, self.request)
+        return render_to_string("studio/personas/profile.html", self.context(sheet, spec) | context, self.request)
 
     def save(self, both: OnTop[PersonaSpec], note: str) -> int:
         save_persona(self.persona.pk, both.spec, by=self.user, note=note)
@@ -86,14 +86,14 @@ def profile(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
     page = ProfilePage(request, persona)
     if request.method != "POST":
-        return render(request, "studio/profile.html", page.shown())
+        return render(request, "studio/personas/profile.html", page.shown())
     access.require(request.user, persona.benchmark, "edit")
     changed = operate(request.POST)
     if changed is None:
         return submitted(page)
     page.keep_words(changed)
     read = page.read(changed, page.versions.at(persona.version))
-    return render(request, "studio/profile.html", page.shown() | page.context(read.sheet, read.spec))
+    return render(request, "studio/personas/profile.html", page.shown() | page.context(read.sheet, read.spec))
 
 
 @login_required
@@ -107,7 +107,7 @@ def history(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     events = recent_events(access.benchmarks_for(request.user)).filter(persona=persona)
     page = Paginator(events, 50).get_page(request.GET.get("page"))
     context = {"benchmark": persona.benchmark, "persona": persona, "page": page}
-    return render(request, "studio/history.html", context)
+    return render(request, "studio/activity/history.html", context)
 
 
 @login_required
@@ -130,7 +130,7 @@ def version(request: SignedInRequest, slug: str, user_id: str, number: int) -> H
         "after_number": number + 1,
         "changes": compare(before, spec) + compare_orders(*orders),
     }
-    return render(request, "studio/persona_version.html", context)
+    return render(request, "studio/personas/version.html", context)
 
 
 def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class ScriptPage(PersonaPage[ScriptText]):
     ) -> str:  # fmt: skip
         sheet = sent.sheet if sent.errors else sent.sheet | {"source": spec.source + "\n"}
         page = self.context(sheet, spec) | {"errors": sent.errors} | context
-        return render_to_string("studio/script.html", page, self.request)
+        return render_to_string("studio/personas/script.html", page, self.request)
 
     def save(self, both: OnTop[ScriptText], note: str) -> int:
         saved = scripts.save_script(self.found.pk, both.spec.source, by=self.user, note=note)

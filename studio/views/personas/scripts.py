@@ -31,7 +31,7 @@ def script(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
         return download(found.path, bytes(found.blob.content))
     page = ScriptPage(request, persona, found)
     if request.method == "GET":
-        return render(request, "studio/script.html", page.shown())
+        return render(request, "studio/personas/script.html", page.shown())
     access.require(request.user, persona.benchmark, "edit")
     return submitted(page)
 
@@ -60,7 +60,7 @@ def create(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
         except DraftError as refusal:
             error = str(refusal)
     context = {"persona": persona, "benchmark": persona.benchmark, "task": task, "name": name, "error": error}
-    return render(request, "studio/script_new.html", context, status=422 if error else 200)
+    return render(request, "studio/personas/script_new.html", context, status=422 if error else 200)
 
 
 @login_required
@@ -84,7 +84,7 @@ def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: 
         "text": now,
         "can": access.actions_in(request.user, persona.benchmark),
     }
-    return render(request, "studio/script_version.html", context)
+    return render(request, "studio/personas/script_version.html", context)
 
 
 @login_required

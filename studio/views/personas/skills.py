@@ -68,7 +68,7 @@ class SkillPage(PersonaPage[SkillText]):
         sheet = sent.sheet if sent.errors else {"name": spec.name, "text": spec.text}
         errors = {"name" if place in ("skills", "name") else "text": said for place, said in sent.errors.items()}
         return render_to_string(
-            "studio/skill.html", self.context(sheet, spec) | {"errors": errors} | context, self.request
+            "studio/personas/skill.html", self.context(sheet, spec) | {"errors": errors} | context, self.request
         )
 
     def save(self, both: OnTop[SkillText], note: str) -> int:
@@ -91,8 +91,8 @@ def skill(request: SignedInRequest, slug: str, user_id: str, name: str = "") -> 
         return submitted(page)
     context = page.shown()
     if request.GET.get("part") == "text":
-        return render(request, "studio/components/skill_text.html", context)
-    return render(request, "studio/skill.html", context)
+        return render(request, "studio/personas/parts/skill_text.html", context)
+    return render(request, "studio/personas/skill.html", context)
 
 
 @login_required

@@ -143,7 +143,7 @@ def choose(request: SignedInRequest, slug: str, user_id: str, pk: int, remark: i
         "since": word_pieces(choice.was, choice.now or ""),
         "would": word_pieces(choice.now or "", choice.suggested),
     }
-    return render(request, "studio/suggestion.html", context, status=status)
+    return render(request, "studio/review/suggestion.html", context, status=status)
 
 
 def _task(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str = "comment") -> Task:
@@ -175,7 +175,7 @@ def _answered(request: SignedInRequest, task: Task, act: Callable[[], object]) -
         "can": access.actions_in(request.user, task.episode.persona.benchmark),
         "problem": problem,
     }
-    return render(request, "studio/components/remarks.html", context)
+    return render(request, "studio/review/parts/comments.html", context)
 
 
 def _frame(task: Task) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
         if action in REVIEWING:
             task = access.find_task(request.user, slug, user_id, pk)
             said = {"text": request.POST.get("text", ""), "points": checklist.stored(_points(request)), "open": True}
-            return render(request, "studio/task.html", shown(request, task) | {"said": said}, status=409)
+            return render(request, "studio/tasks/editor.html", shown(request, task) | {"said": said}, status=409)
     else:
         waiting = action == "approve" and moved.state == "in_review"
         alone = (

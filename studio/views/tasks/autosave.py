@@ -73,9 +73,9 @@ def judged(
     told = tell(left, sheet, episode)
     pane = parts | {"findings": told, "can": access.actions_in(request.user, benchmark), "waived": allowed}
     return {
-        "findings": render_to_string("studio/components/task_findings.html", pane, request),
+        "findings": render_to_string("studio/findings/parts/task.html", pane, request),
         "evidence": render_to_string(
-            "studio/components/task_evidence.html",
+            "studio/tasks/parts/evidence_map.html",
             parts
             | {
                 "sheet": sheet,
@@ -117,7 +117,7 @@ class TaskPage(KeptPage[TaskSpec]):
         sheet = sent.sheet if sent.errors else sheet_after(spec, sent.sheet)
         page = editor_context.context(self.request, self.versions.task, theirs, sheet)
         page["opened"] = {one["key"] for one in sent.sheet.checklist if not one["brief"]}
-        return render_to_string("studio/task.html", page | context, self.request)
+        return render_to_string("studio/tasks/editor.html", page | context, self.request)
 
     def lock(self) -> None:
         rows = Task.objects.select_related("group", "episode__persona__benchmark")
@@ -161,7 +161,7 @@ def signal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     }
     if to and not problem:
         shown = {"sheet": sheet, "examples": editor_context.examples(spec.trigger.kind)}
-        said["signal"] = render_to_string("studio/components/signal.html", shown, request)
+        said["signal"] = render_to_string("studio/tasks/rows/signal.html", shown, request)
     elif data.get("kind"):
         said["examples"] = editor_context.examples(spec.trigger.kind)
     return JsonResponse(said)

@@ -51,7 +51,7 @@ def copy(request: SignedInRequest, slug: str) -> HttpResponse:
         context["plan"] = copying.plan_copy(tasks, target, moving=moving, theirs=theirs) if target else None
     except copying.CopyError as refusal:
         context["refusal"] = str(refusal)
-    return render(request, "studio/copy.html", context, status=409 if "refusal" in context else 200)
+    return render(request, "studio/tasks/copy.html", context, status=409 if "refusal" in context else 200)
 
 
 def _tasks(benchmark: Benchmark, chosen: list[str]) -> list[Task]:

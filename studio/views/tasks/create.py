@@ -75,7 +75,7 @@ def new_task(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     }
     context["found"] = _found(persona, str(context["q"]), start)
     refused = request.method == "POST"
-    return render(request, "studio/task_new.html", context, status=404 if gone else 422 if refused else 200)
+    return render(request, "studio/tasks/new.html", context, status=404 if gone else 422 if refused else 200)
 
 
 def _begin(request: SignedInRequest, persona: Persona, start: Start | None, given: dict[str, Any], before: str) -> Task:

@@ -46,7 +46,7 @@ def task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResp
     if request.method == "POST":
         access.require(request.user, row.episode.persona.benchmark, "edit")
         return _save(request, row)
-    return render(request, "studio/task.html", shown(request, row))
+    return render(request, "studio/tasks/editor.html", shown(request, row))
 
 
 def shown(request: SignedInRequest, row: Task) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _save(request: SignedInRequest, row: Task) -> HttpResponse:
         sheet = sheet_after(both.spec, sheet)
     keep_posted(request, row)
     again = context(request, row, base, sheet) | more | {"dirty": True}
-    return render(request, "studio/task.html", again, status=status)
+    return render(request, "studio/tasks/editor.html", again, status=status)
 
 
 def _input_of(refusal: DraftError, sheet: Sheet) -> str:

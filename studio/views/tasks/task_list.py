@@ -44,7 +44,7 @@ def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
         "people": people,
         "everybody": sorted({one.user for each in people.values() for one in each}, key=str),
     }
-    return render(request, "studio/tasks.html", context)
+    return render(request, "studio/tasks/list.html", context)
 
 
 @login_required
@@ -71,7 +71,7 @@ def change(request: SignedInRequest, slug: str) -> HttpResponse:
     except bulk.BulkChangeError as refusal:
         messages.error(request, str(context.get("refusal", refusal)))
         return redirect(back)
-    return render(request, "studio/tasks_change.html", context, status=409 if "refusal" in context else 200)
+    return render(request, "studio/tasks/bulk_change.html", context, status=409 if "refusal" in context else 200)
 
 
 def _preview(

@@ -68,10 +68,10 @@ def save(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResp
             template = keeping.save_template(task, **context["given"], version=context["version"], by=request.user)
         except TaskTemplateError as refusal:
             context["refusal"] = {"field": refusal.field, "text": str(refusal)}
-            return render(request, "studio/template_new.html", context, status=422)
+            return render(request, "studio/tasks/template_new.html", context, status=422)
         messages.success(request, f"Saved as the template “{template}”. New tasks can start from it.")
         return redirect(task)
-    return render(request, "studio/template_new.html", context)
+    return render(request, "studio/tasks/template_new.html", context)
 
 
 def _page(
@@ -87,4 +87,4 @@ def _page(
         "triggers": task_filters.TRIGGERS,
         "refused": refused,
     }
-    return render(request, "studio/templates.html", context, status=status)
+    return render(request, "studio/tasks/templates.html", context, status=status)

@@ -28,7 +28,9 @@ def activity(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
     only = only if only in ONLY else ""
     page = activity_of(task, only=only, page=request.GET.get("page"))
     context = {"page": page, "days": by_day(page.object_list), "only": only, "which": ONLY.items()}
-    return render(request, "studio/activity.html", _frame(task) | context | {"query": f"only={only}" if only else ""})
+    return render(
+        request, "studio/activity/task.html", _frame(task) | context | {"query": f"only={only}" if only else ""}
+    )
 
 
 @login_required
@@ -36,7 +38,7 @@ def versions(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
     task = access.find_task(request.user, slug, user_id, pk)
     rows = task.revisions.select_related("created_by").prefetch_related("reviews__reviewer").defer("spec")
     page = Paginator(rows, 50).get_page(request.GET.get("page"))
-    return render(request, "studio/versions.html", _frame(task) | {"page": page})
+    return render(request, "studio/tasks/versions.html", _frame(task) | {"page": page})
 
 
 @login_required
@@ -58,7 +60,7 @@ def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: 
         "changes": compare(_spec(other) if other else TaskSpec(task_id=spec.task_id), spec),
         "can": access.actions_in(request.user, task.episode.persona.benchmark),
     }
-    return render(request, "studio/version.html", context)
+    return render(request, "studio/tasks/version.html", context)
 
 
 @login_required
