@@ -38,7 +38,7 @@ def test_a_zip_is_looked_at_first_and_stored_on_a_yes(page, persona_folder, tmp_
     packed = shutil.make_archive(str(tmp_path / "persona"), "zip", persona_folder.parent, persona_folder.name)
 
     page.get_by_label("A zip").set_input_files(packed)
-    page.get_by_label("take them as already approved").check()
+    page.get_by_label("mark as already approved").check()
     page.get_by_role("button", name="Preview import").click()
 
     expect(page.get_by_text("Nothing has been imported yet")).to_be_visible()

@@ -200,7 +200,7 @@ def test_an_accepted_exception_stands_in_the_release_with_name_and_reason(benchm
 def test_a_version_is_cut_once_and_its_name_must_be_usable(benchmark: Benchmark, manager: User):
     cut_release(benchmark, "1.0", by=manager, accept="x")
 
-    with pytest.raises(ReleaseError, match=r"1\.0 exists already"):
+    with pytest.raises(ReleaseError, match=r"1\.0 already exists"):
         cut_release(benchmark, "1.0", by=manager, accept="x")
     for name in ("", "../1", "1 0", "v" * 41):
         with pytest.raises(ReleaseError, match="not a valid release version"):

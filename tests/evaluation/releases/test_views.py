@@ -92,7 +92,7 @@ def test_a_version_that_exists_is_refused_beside_its_field(client: Client, bench
 
     page = client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0", "accept": "x"}).content.decode()
 
-    assert "Release 1.0 exists already" in page
+    assert "Release 1.0 already exists" in page
 
 
 def test_an_empty_benchmark_cannot_be_released_with_any_reason(client: Client):

@@ -104,7 +104,7 @@ def test_a_persistent_intent_that_cannot_be_learned_is_a_gap(place):
 
     a_task(persona, "two", intents=(told,))
     html = client.get(url).content.decode()
-    assert "<b>session 1</b>" in html
+    assert "<b>task 1</b>" in html
     save_order(persona.pk, ["two", "one"], by=None)
     assert "which does not come before session 1" in client.get(url).content.decode()
 

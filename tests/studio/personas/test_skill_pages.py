@@ -84,7 +84,7 @@ def test_a_skill_that_tasks_pick_is_neither_deleted_nor_renamed(desk):
     said = desk.client.post(url(desk, "skill_delete", "rye"), follow=True).content.decode()
     renamed = write(desk, "dark-rye", at=url(desk, "skill", "rye")).content.decode()
 
-    assert "cannot be deleted while “Bread for Saturday” pick it" in said
+    assert "cannot be deleted while “Bread for Saturday” use it" in said
     assert "cannot be renamed" in renamed
     save_task(task.pk, a_task_spec(), by=desk.author)
     desk.client.post(url(desk, "skill_delete", "rye"))

@@ -43,7 +43,7 @@ def test_a_benchmark_sets_its_own_plan_and_a_wrong_sum_is_told_beside_it():
     ten = {"sessions": 10, "groups": 3, "group_least": 2, "group_most": 4, "standalone": 2, "signals": 0}
 
     refused = client.post(url, sent | {f"plan_{name}": value for name, value in (ten | {"sessions": 40}).items()})
-    assert "3 groups of 2 to 4 tasks and 2 alone make 8 to 14 sessions, not 40." in refused.content.decode()
+    assert "3 groups of 2 to 4 tasks and 2 standalone make 8 to 14 tasks, not 40." in refused.content.decode()
     assert 'value="40"' in refused.content.decode()
     assert client.post(url, sent | {f"plan_{name}": value for name, value in ten.items()}).status_code == 302
 

@@ -78,12 +78,12 @@ def test_gaps_name_the_persona_what_to_do_and_where():
 
     assert found.persona == short
     assert [(lack.message, lack.unfinished) for lack in found.lacks] == [
-        ("1 of 3 planned sessions is there.", True),
+        ("1 of 3 planned tasks written.", True),
         ("None of 1 planned dependency group are there.", True),
     ]
     assert found.lacks[0].address == f"/b/{benchmark.slug}/p/short/new/"
     Task.objects.filter(episode__persona=whole).exclude(pk=setup.pk).update(trigger_kind="feed")
-    assert "1 of 3 planned sessions is there." in page(benchmark, "gaps/")
+    assert "1 of 3 planned tasks written." in page(benchmark, "gaps/")
 
 
 def test_retired_sessions_fill_no_plan():
@@ -154,7 +154,7 @@ def test_the_sample_counts_as_its_folders_do(sample):
         "E": 1, "L": 3, "M": 1, "N": 2, "P": 1, "R": 6,
     }  # fmt: skip
     assert [lack.message for each in lacks_of(sample) for lack in each.lacks] == [
-        "2 of 3 planned sessions stand alone."
+        "2 of 3 planned standalone tasks written."
     ]
     html = page(sample, "statistics/")
     assert '<th scope="row">Total</th> <td class="number">14</td> <td class="number">14</td>' in html

@@ -63,9 +63,9 @@ def test_who_lacks_the_role_or_wrote_it_or_has_both_parts_is_refused(desk):
     stranger = member(BenchmarkFactory(), Role.OWNER)
 
     for people, says in [
-        ({"writer": desk.reviewer}, "may not write"),
-        ({"reviewers": [desk.author]}, "may not review"),
-        ({"writer": stranger}, "may not write"),
+        ({"writer": desk.reviewer}, "not allowed to write"),
+        ({"reviewers": [desk.author]}, "not allowed to review"),
+        ({"writer": stranger}, "not allowed to write"),
         ({"writer": desk.owner, "reviewers": [desk.owner]}, "cannot be both author and reviewer"),
     ]:
         with pytest.raises(AssignmentError, match=says):
@@ -202,7 +202,7 @@ def test_who_wrote_or_writes_it_is_left_out_of_a_change_to_many(desk):
 
     [line] = bulk.plan(desk.benchmark, {desk.task.pk: None}, "reviewer", desk.owner.username)
     assert line.refusal
-    with pytest.raises(bulk.BulkChangeError, match="somebody who may"):
+    with pytest.raises(bulk.BulkChangeError, match="someone who is allowed"):
         bulk.plan(desk.benchmark, {desk.task.pk: None}, "reviewer", desk.author.username)
 
 
