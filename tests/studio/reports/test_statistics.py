@@ -79,7 +79,7 @@ def test_gaps_name_the_persona_what_to_do_and_where():
     assert found.persona == short
     assert [(lack.message, lack.unfinished) for lack in found.lacks] == [
         ("1 of 3 planned tasks written.", True),
-        ("None of 1 planned dependency group are there.", True),
+        ("None of 1 planned dependency group formed.", True),
     ]
     assert found.lacks[0].address == f"/b/{benchmark.slug}/p/short/new/"
     Task.objects.filter(episode__persona=whole).exclude(pk=setup.pk).update(trigger_kind="feed")
