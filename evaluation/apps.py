@@ -11,11 +11,11 @@ class EvaluationConfig(AppConfig):
         from evaluation.tools.catalog import tool_cards
         from evaluation.trials.examinations import examine_later, examine_scripts
         from evaluation.trials.keys import count_keys
-        from studio.domain.tool_catalog import register_reader
+        from studio.domain.tool_catalog import register_card_reader
         from studio.findings.grader_keys import register_examiners, register_key_reader
         from studio.imports.sample import register_furnisher
 
-        register_reader(tool_cards)
+        register_card_reader(tool_cards)
         register_key_reader(count_keys)
         register_examiners(now=examine_scripts, later=examine_later)
         register_sources()

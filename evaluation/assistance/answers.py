@@ -18,7 +18,7 @@ from evaluation.assistance.proposals import Proposal, text_at
 from evaluation.protocol.answers import UnusableAnswerError, document_in, occurs
 from evaluation.protocol.assistance import Kind
 from studio.domain.archive import why_unsafe
-from studio.domain.task import Recovery, Rule, Scope
+from studio.domain.task import ExactCheck, Recovery, Scope
 
 LONGEST = 2_000
 """Characters of an intent or criterion."""
@@ -218,7 +218,7 @@ def _rule(said: SaidRule, assignment: Assignment, material: Material) -> tuple[P
         raise UnusableAnswerError("The rule has no text to look for.")
     if said.kind == "tool_called" and tool not in tools_of(material):
         raise UnusableAnswerError(f'There is no tool "{tool[:80]}".')
-    rule = Rule(
+    rule = ExactCheck(
         kind=said.kind,
         path=path if on_file else "",
         text=text if with_text else "",

@@ -13,7 +13,7 @@ from evaluation.assistance.proposals import Proposal, number_of, text_at
 from evaluation.models import Suggestion, SuggestionDecision
 from evaluation.protocol.assistance import NAMES
 from studio.domain.diff import Piece, word_pieces
-from studio.domain.task import Rule, TaskSpec
+from studio.domain.task import ExactCheck, TaskSpec
 
 FIELD_WORDS = {
     "initial_request": "Request",
@@ -168,7 +168,7 @@ def _label(proposal: Proposal, spec: TaskSpec, *, further: bool) -> str:
     return word
 
 
-def _rule_words(rule: Rule | None) -> RuleWords | None:
+def _rule_words(rule: ExactCheck | None) -> RuleWords | None:
     if rule is None:
         return None
     begins, says = RULE_WORDS[rule.kind]

@@ -9,7 +9,7 @@ from typing import Literal
 
 from evaluation.assistance.kinds import ROW_FIELDS
 from studio.domain.base import Spec
-from studio.domain.task import ChecklistItem, HiddenIntent, Recovery, Rule, Scope, TaskSpec
+from studio.domain.task import ChecklistItem, ExactCheck, HiddenIntent, Recovery, Scope, TaskSpec
 
 
 class Proposal(Spec):
@@ -29,7 +29,7 @@ class Proposal(Spec):
     recovery: Recovery | None = None
     follows_from: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
-    rule: Rule | None = None
+    rule: ExactCheck | None = None
     degree: Literal["", "wholly", "partly"] = ""
     """Of an intent the request gives away."""
     remarks: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.kinds import LANGUAGES, ROW_FIELDS, Assignment
 from evaluation.assistance.material import Material
 from evaluation.models import Suggestion
-from studio.domain.checks.sources import opening
+from studio.domain.checks.sources import opening_text
 from studio.domain.task import TaskSpec
 from studio.domain.text.leaks import find_leak, topic_of
 from studio.drafts.load import load_episode
@@ -34,7 +34,9 @@ def material_of(task: Task, spec: TaskSpec) -> Material:
     ids = [one.task_id for one in episode.tasks]
     earlier = episode.tasks[: ids.index(task.task_id)] if task.task_id in ids else ()
     topic = topic_of(intent.content for intent in spec.intents)
-    leaks = ((number, find_leak(intent.content, opening(spec), topic)) for number, intent in enumerate(spec.intents, 1))
+    leaks = (
+        (number, find_leak(intent.content, opening_text(spec), topic)) for number, intent in enumerate(spec.intents, 1)
+    )
     return Material(
         task=spec,
         persona=episode.persona,

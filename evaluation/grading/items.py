@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from studio.domain.task import Rule, TaskSpec
+from studio.domain.task import ExactCheck, TaskSpec
 
 Grader = Literal["rubric", "rule"]
 """A key of a grader script is a rule too."""
@@ -22,7 +22,7 @@ class Item:
     criterion: str
     weight: float = 1.0
     uid: str = ""
-    rule: Rule | None = None
+    rule: ExactCheck | None = None
     key: str = ""
     """Of a script."""
     script: bool = False

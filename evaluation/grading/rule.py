@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evaluation.protocol.history import same_tool
 from evaluation.protocol.participants import ToolRecord
-from studio.domain.task import Rule
+from studio.domain.task import ExactCheck
 
 FINAL_ONLY = frozenset({"file_lacks", "reply_lacks"})
 """Kinds that are decided by the last turn alone: that something is absent early on shows nothing."""
@@ -35,7 +35,7 @@ class RuleError(ValueError):
     """The rule cannot be evaluated as written; the item is ungraded. The text says why."""
 
 
-def check_rule(rule: Rule, material: Material) -> RuleResult:
+def check_rule(rule: ExactCheck, material: Material) -> RuleResult:
     """Evaluate ``rule`` exactly. Raises RuleError where a field it needs is empty."""
     match rule.kind:
         case "file_exists" | "file_contains" | "file_lacks":
@@ -49,7 +49,7 @@ def check_rule(rule: Rule, material: Material) -> RuleResult:
             return _called(rule, material.calls)
 
 
-def _file(rule: Rule, material: Material) -> RuleResult:
+def _file(rule: ExactCheck, material: Material) -> RuleResult:
     if not rule.path.strip():
         raise RuleError("The rule names no file.")
     content = material.read(rule.path)
@@ -62,7 +62,7 @@ def _file(rule: Rule, material: Material) -> RuleResult:
     return RuleResult(met, quote, f"{rule.path} {'contains' if found else 'does not contain'} “{rule.text}”.")
 
 
-def _words(rule: Rule, text: str) -> tuple[bool, str]:
+def _words(rule: ExactCheck, text: str) -> tuple[bool, str]:
     """Whether the rule's text occurs, without regard to case and runs of white space; and how it stands there."""
     wanted = " ".join(rule.text.split())
     if not wanted:
@@ -74,7 +74,7 @@ def _words(rule: Rule, text: str) -> tuple[bool, str]:
     return wanted.casefold() in flat.casefold(), ""
 
 
-def _called(rule: Rule, calls: Sequence[ToolRecord]) -> RuleResult:
+def _called(rule: ExactCheck, calls: Sequence[ToolRecord]) -> RuleResult:
     if not rule.tool.strip():
         raise RuleError("The rule names no tool.")
     for call in calls:

@@ -11,7 +11,7 @@ from evaluation.tools.apps import bound
 from evaluation.tools.files import workspace_tools
 from evaluation.tools.tool import Tool
 from evaluation.tools.workspace import Workspace
-from studio.domain.tool_catalog import Parameter, ToolCard
+from studio.domain.tool_catalog import ToolCard, ToolParameter
 
 
 def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
@@ -31,7 +31,7 @@ def _card(tool: Tool) -> ToolCard:
         tool.name,
         tool.description,
         tuple(
-            Parameter(name, _kind(part), name in required, str(part.get("description", "")))
+            ToolParameter(name, _kind(part), name in required, str(part.get("description", "")))
             for name, part in schema.get("properties", {}).items()
         ),
         known=True,

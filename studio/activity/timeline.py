@@ -12,7 +12,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import CharField, F, Q, QuerySet, Value
 from django.utils import timezone
 
-from studio.domain.changes import summary
+from studio.domain.changes import describe_changes
 from studio.models import Comment, Event, Review, Revision, Task
 from studio.review.threads import Thread
 
@@ -123,7 +123,9 @@ def _told(task: Task, keys: Sequence[int]) -> dict[int, str]:
     rows = Event.objects.filter(task=task, verb__in=OF_VERSIONS, data__version__in=list(numbers)).order_by("pk")
     first = {"imported": "Imported.", "created": "Created."}
     return {
-        event.data["version"]: first.get(event.verb, "") if event.data["version"] == 1 else summary(_fields(event))
+        event.data["version"]: first.get(event.verb, "")
+        if event.data["version"] == 1
+        else describe_changes(_fields(event))
         for event in rows
     }
 

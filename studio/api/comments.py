@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from studio.access import ApiRequest
 from studio.api.base import TASK, OfTask
-from studio.domain.anchors import Quote, texts_of
+from studio.domain.anchors import Quote, quotable_texts
 from studio.drafts.load import load_task
 from studio.models import Comment, Task
 from studio.review import comments as remarks
@@ -209,7 +209,7 @@ class ApplySuggestions(OfTask):
 
 def _told(task: Task) -> dict[int, Thread]:
     task.refresh_from_db()
-    texts = texts_of(load_task(task).to_json())
+    texts = quotable_texts(load_task(task).to_json())
     return {thread.root.pk: thread for thread in threads_of(task, texts)}
 
 

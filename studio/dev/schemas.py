@@ -17,7 +17,7 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.pack import PACK_VERSION
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import GraderKind, Recovery, Rule, Scope, TaskSpec, Trigger
+from studio.domain.task import ExactCheck, GraderKind, Recovery, Scope, TaskSpec, Trigger
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "schemas"
 
@@ -83,7 +83,7 @@ class StudioItem(Closed):
     position: Position | None = None
     uid: str = ""
     grader: GraderKind = "rubric"
-    rule: Rule | None = None
+    rule: ExactCheck | None = None
     evidence: list[str] = []
     follows_from: list[int | str] = Field(default=[], description="1-based positions, or uids, of intents.")
 

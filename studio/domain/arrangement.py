@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from studio.domain.episode import EpisodeSpec, Group
+from studio.domain.episode import EpisodeSpec, GroupSpec
 from studio.domain.task import Dependency, TaskSpec
 
 LONGEST_NAME = 200
@@ -60,7 +60,7 @@ def arrangement_of(episode: EpisodeSpec) -> Arrangement:
     )
 
 
-def rearranged(episode: EpisodeSpec, wanted: Arrangement) -> EpisodeSpec:
+def apply_arrangement(episode: EpisodeSpec, wanted: Arrangement) -> EpisodeSpec:
     """The episode so arranged."""
     tasks = {
         task.task_id: task.model_copy(
@@ -72,12 +72,12 @@ def rearranged(episode: EpisodeSpec, wanted: Arrangement) -> EpisodeSpec:
         update={
             "tasks": tuple(tasks[task_id] for task_id in wanted.order),
             "unplaced": tuple(tasks[task_id] for task_id in wanted.aside),
-            "groups": tuple(Group(name=name, carries_over=words) for name, words in wanted.words_kept().items()),
+            "groups": tuple(GroupSpec(name=name, carries_over=words) for name, words in wanted.words_kept().items()),
         }
     )
 
 
-def refuse_broken(wanted: Arrangement, tasks: Mapping[str, TaskSpec], moved: Sequence[str] = ()) -> None:
+def validate_arrangement(wanted: Arrangement, tasks: Mapping[str, TaskSpec], moved: Sequence[str] = ()) -> None:
     """Raise ArrangementError if a task would not come after what it builds on; of several, one that was moved is
     told."""
     places = {task_id: place for place, task_id in enumerate(wanted.order, 1)}
@@ -132,7 +132,7 @@ def shift(now: Arrangement, chosen: Sequence[str], by: int) -> Arrangement:
     return replace(now, order=(*rest[:place], *inside, *rest[place:]))
 
 
-def take_out(now: Arrangement, chosen: Sequence[str]) -> Arrangement:
+def remove_from_episode(now: Arrangement, chosen: Sequence[str]) -> Arrangement:
     _refuse_none(chosen)
     return replace(now, order=tuple(task_id for task_id in now.order if task_id not in chosen))
 
@@ -145,7 +145,7 @@ def swap(now: Arrangement, one: str, other: str) -> Arrangement:
     return replace(now, order=tuple(places.get(task_id, task_id) for task_id in now.order))
 
 
-def put_into_group(now: Arrangement, chosen: Sequence[str], name: str) -> Arrangement:
+def assign_group(now: Arrangement, chosen: Sequence[str], name: str) -> Arrangement:
     """The chosen tasks in the group of that name, made where there is none; an empty name takes them out of theirs."""
     _refuse_none(chosen)
     name = _name(name, now)
@@ -168,13 +168,13 @@ def rename_group(now: Arrangement, name: str, to: str) -> Arrangement:
     )
 
 
-def say_for_group(now: Arrangement, name: str, words: str) -> Arrangement:
+def describe_group(now: Arrangement, name: str, words: str) -> Arrangement:
     if not name or name not in now.groups.values():
         raise ArrangementError(f"The group “{_short(name)}” no longer exists.")
     return replace(now, words={**now.words, name: words.strip()})
 
 
-def depend(now: Arrangement, task_id: str, other: str, words: str) -> Arrangement:
+def add_dependency(now: Arrangement, task_id: str, other: str, words: str) -> Arrangement:
     """``task_id`` builds on ``other``, with what carries over; the words are changed where it does already."""
     if task_id == other:
         raise ArrangementError("A task cannot build on itself.", task_id)
@@ -187,7 +187,7 @@ def depend(now: Arrangement, task_id: str, other: str, words: str) -> Arrangemen
     return replace(now, needs={**now.needs, task_id: needed})
 
 
-def stop_depending(now: Arrangement, task_id: str, other: str) -> Arrangement:
+def remove_dependency(now: Arrangement, task_id: str, other: str) -> Arrangement:
     needed = tuple(need for need in now.needs[task_id] if need.task_id != other)
     return replace(now, needs={**now.needs, task_id: needed})
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from studio.domain.base import Spec
 
-WORDS = {
+FIELD_LABELS = {
     "task_id": "the task's id",
     "user_id": "the user's id",
     "environment_id": "the environment's id",
@@ -57,9 +57,9 @@ def changed_fields(old: Spec, new: Spec) -> list[str]:
     return told or fields
 
 
-def summary(fields: Sequence[str]) -> str:
+def describe_changes(fields: Sequence[str]) -> str:
     """A sentence: what a save changed."""
-    words = [WORDS.get(name, name) for name in fields]
+    words = [FIELD_LABELS.get(name, name) for name in fields]
     if not words:
         return "Nothing changed."
     if len(words) == 1:
@@ -70,7 +70,7 @@ def summary(fields: Sequence[str]) -> str:
 def save_summary(version: int, fields: Sequence[str], *, verb: str, note: str = "") -> str:
     """A sentence for the history: what a save did, the author's note in front."""
     first = "Imported." if verb == "imported" else "Created."
-    return " ".join(filter(None, [note, first if version == 1 else summary(fields)]))
+    return " ".join(filter(None, [note, first if version == 1 else describe_changes(fields)]))
 
 
 def _differs(old: object, new: object) -> bool:

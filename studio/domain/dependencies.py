@@ -13,10 +13,10 @@ K = TypeVar("K", int, str)
 def dependency_groups(tasks: Sequence[TaskSpec]) -> list[tuple[str, ...]]:
     """Tasks that hang together through dependencies: each group's ids in run order, groups by their first task."""
     links = [(dependency.task_id, task.task_id) for task in tasks for dependency in task.depends_on]
-    return [group for group in hang_together([task.task_id for task in tasks], links) if len(group) > 1]
+    return [group for group in connected_components([task.task_id for task in tasks], links) if len(group) > 1]
 
 
-def hang_together(keys: Sequence[K], links: Iterable[tuple[K, K]]) -> list[tuple[K, ...]]:
+def connected_components(keys: Sequence[K], links: Iterable[tuple[K, K]]) -> list[tuple[K, ...]]:
     """``keys`` in the parts that links join, parts and their keys in order. Links to other keys do not count."""
     home = {key: key for key in keys}
 

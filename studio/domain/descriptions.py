@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-RECOVERIES = {
+SOURCE_LABELS = {
     "session": "an earlier task",
     "file": "a file",
     "profile": "the profile",
@@ -14,7 +14,7 @@ RECOVERIES = {
     "memory": "memory",
     "question": "asking",
 }
-RULES = {
+RULE_LABELS = {
     "file_contains": "the file contains",
     "file_lacks": "the file does not contain",
     "file_exists": "the file exists",
@@ -22,7 +22,7 @@ RULES = {
     "reply_lacks": "the last reply does not contain",
     "tool_called": "the tool was called",
 }
-NAMES = {
+KEY_LABELS = {
     "recoverable_from": "found out from",
     "initial_status": "at the start",
     "rule": "rule",
@@ -33,7 +33,7 @@ NAMES = {
     "result": "fields of the result",
     "sha256": "content",
 }
-VALUES = {
+VALUE_LABELS = {
     "session_local": "this session",
     "not_provided": "not stated",
     "provided": "stated",
@@ -44,25 +44,27 @@ VALUES = {
     None: "nothing",
 }
 """Other values stand for themselves."""
-CODED = ("scope", "initial_status", "grader", "kind")
+CODED_KEYS = ("scope", "initial_status", "grader", "kind")
 
 
-def name_of(key: str) -> str:
-    return NAMES.get(key, key.replace("_", " "))
+def label_of(key: str) -> str:
+    return KEY_LABELS.get(key, key.replace("_", " "))
 
 
-def say(value: Any, key: str = "") -> str:
+def describe_value(value: Any, key: str = "") -> str:
     """A value in words. Texts stand as they are, lists and mappings one thing a line."""
     if isinstance(value, str):
         if key == "sha256":
             return value[:12]
-        return VALUES.get(value, value.replace("_", " ")) if key in CODED else value
+        return VALUE_LABELS.get(value, value.replace("_", " ")) if key in CODED_KEYS else value
     if isinstance(value, bool) or value is None:
-        return VALUES[value]
+        return VALUE_LABELS[value]
     if isinstance(value, list | tuple):
         if key == "follows_from":
             return ", ".join(str(one) for one in value)
-        return "\n".join(_in_lines(say(one, key)) if isinstance(one, list) else say(one, key) for one in value)
+        return "\n".join(
+            _in_lines(describe_value(one, key)) if isinstance(one, list) else describe_value(one, key) for one in value
+        )
     if isinstance(value, Mapping):
         if key == "recoverable_from":
             return _recovery(value)
@@ -71,12 +73,14 @@ def say(value: Any, key: str = "") -> str:
         if key == "reference":
             return f"{value['size']:,} bytes, content {value['sha256'][:12]}"
         return "\n".join(
-            f"{name_of(name)}:{_after(say(inner, name))}" for name, inner in value.items() if inner not in ("", [], {})
+            f"{label_of(name)}:{_after(describe_value(inner, name))}"
+            for name, inner in value.items()
+            if inner not in ("", [], {})
         )
     return json.dumps(value, ensure_ascii=False)
 
 
-def number_links(task: Mapping[str, Any]) -> dict[str, Any]:
+def with_numbered_links(task: Mapping[str, Any]) -> dict[str, Any]:
     """The task as JSON with its items' links to intents as the numbers a person sees."""
     places = {row["uid"]: place for place, row in enumerate(task.get("intents", ()), 1)}
     if not places:
@@ -89,12 +93,12 @@ def number_links(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _recovery(value: Mapping[str, Any]) -> str:
-    what = RECOVERIES.get(value.get("kind", ""), say(value.get("kind"), "kind"))
+    what = SOURCE_LABELS.get(value.get("kind", ""), describe_value(value.get("kind"), "kind"))
     return " ".join(filter(None, [what, value.get("ref"), f"– {value['note']}" if value.get("note") else ""]))
 
 
 def _rule(value: Mapping[str, Any]) -> str:
-    what = RULES.get(value.get("kind", ""), say(value.get("kind"), "kind"))
+    what = RULE_LABELS.get(value.get("kind", ""), describe_value(value.get("kind"), "kind"))
     parts = [what, value.get("path"), value.get("tool"), f"“{value['text']}”" if value.get("text") else ""]
     if value.get("arguments"):
         parts.append(f"with {json.dumps(value['arguments'], ensure_ascii=False)}")

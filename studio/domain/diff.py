@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from studio.domain.base import Spec
-from studio.domain.changes import WORDS, changed_fields
-from studio.domain.descriptions import name_of, number_links, say
+from studio.domain.changes import FIELD_LABELS, changed_fields
+from studio.domain.descriptions import describe_value, label_of, with_numbered_links
 
 Piece = tuple[str, str]
 """``("same" | "gone" | "new", text)``."""
@@ -18,7 +18,7 @@ Piece = tuple[str, str]
 TOKENS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-USUAL = {"scope": "session_local", "initial_status": "not_provided", "grader": "rubric", "weight": 1.0}
+DEFAULTS = {"scope": "session_local", "initial_status": "not_provided", "grader": "rubric", "weight": 1.0}
 """What goes without saying of a row."""
 
 
@@ -41,7 +41,7 @@ class FieldChange:
 
 def compare(old: Spec, new: Spec) -> list[FieldChange]:
     """Field by field, in the spec's order; nothing where nothing differs."""
-    before, after = number_links(old.to_json()), number_links(new.to_json())
+    before, after = with_numbered_links(old.to_json()), with_numbered_links(new.to_json())
     return [
         FieldChange(name, _label(name), list(_differences(before[name], after[name])))
         for name in changed_fields(old, new)
@@ -103,7 +103,7 @@ def _differences(old: Any, new: Any) -> Iterator[Difference]:
     if _rows(old) and _rows(new) and (old or new):
         yield from _row_differences(old, new)
     else:
-        yield Difference("", word_pieces(say(old), say(new)))
+        yield Difference("", word_pieces(describe_value(old), describe_value(new)))
 
 
 def _rows(value: Any) -> bool:
@@ -146,13 +146,13 @@ def _row_text(row: Mapping[str, Any]) -> str:
     for name, value in row.items():
         if name in ("uid", "source", "content", "criterion", "path", "task_id", "tool") or value in ("", None, [], {}):
             continue
-        if USUAL.get(name) == value:
+        if DEFAULTS.get(name) == value:
             continue
-        said = say(value, name)
-        parts.append(f"{name_of(name)}: {said}" if "\n" not in said else f"{name_of(name)}:\n{said}")
+        said = describe_value(value, name)
+        parts.append(f"{label_of(name)}: {said}" if "\n" not in said else f"{label_of(name)}:\n{said}")
     return "\n".join(parts)
 
 
 def _label(name: str) -> str:
-    words = WORDS.get(name, name.replace("_", " ")).removeprefix("the ")
+    words = FIELD_LABELS.get(name, name.replace("_", " ")).removeprefix("the ")
     return words[:1].upper() + words[1:]

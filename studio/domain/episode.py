@@ -9,7 +9,7 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 
 
-class Group(Spec):
+class GroupSpec(Spec):
     """What a named dependency group's tasks share (paper, section 3.2)."""
 
     name: str
@@ -25,7 +25,7 @@ class EpisodeSpec(Spec):
     """In run order. The order is the author's; never sort it."""
     unplaced: tuple[TaskSpec, ...] = ()
     """Task folders that no entry of the episode names; kept, never run."""
-    groups: tuple[Group, ...] = ()
+    groups: tuple[GroupSpec, ...] = ()
     """The dependency groups of which somebody wrote what they carry over. Which tasks they hold, the tasks say."""
     docker_image_id: str = ""
     source: JsonDict = Field(default_factory=dict)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from studio.domain.task import HiddenIntent, Recovery, RecoveryKind, TaskSpec
 
-KINDS: tuple[RecoveryKind, ...] = ("profile", "session", "file", "tool", "memory", "question")
+SOURCE_KINDS: tuple[RecoveryKind, ...] = ("profile", "session", "file", "tool", "memory", "question")
 """The columns of the map, from what lies nearest to what costs the user a turn."""
 
 
@@ -69,7 +69,7 @@ class EvidenceMap:
         return () if self.is_setup else tuple(row.number for row in self.rows if not row.is_scored)
 
 
-def evidence_of(
+def build_evidence_map(
     task: TaskSpec, *, earlier: Collection[str] | None = None, tools: Collection[str] | None = None
 ) -> EvidenceMap:
     """The map of a task. ``earlier`` are ids of the sessions before it and ``tools`` the names of the persona's;

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from studio.domain.base import Spec
-from studio.domain.task import Rule
+from studio.domain.task import ExactCheck
 
 Severity = Literal["error", "warning", "hint"]
 
@@ -33,7 +33,7 @@ class Finding(Spec):
     """The words it is about, verbatim from the field; empty: the field as a whole."""
     other: str = ""
     """Another task that is concerned."""
-    proposal: Rule | None = None
+    proposal: ExactCheck | None = None
     """The exact check that could stand in the item's place, ready to be taken over; None: there is none, or a person
     has to choose first (which file, which tool)."""
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from studio.domain.base import Spec
-from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec
+from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, Recovery, TaskSpec
 
 
-class Put(Spec):
+class SetValue(Spec):
     """Other words in a field, or in one part of a row of it."""
 
     do: Literal["put"] = "put"
@@ -22,7 +22,7 @@ class Put(Spec):
     value: Any
 
 
-class Remove(Spec):
+class RemoveRow(Spec):
     """A row less."""
 
     do: Literal["remove"] = "remove"
@@ -30,7 +30,7 @@ class Remove(Spec):
     item: int
 
 
-class Add(Spec):
+class AppendRow(Spec):
     """A line or a row more at the end."""
 
     do: Literal["add"] = "add"
@@ -40,10 +40,10 @@ class Add(Spec):
     value: str | Dependency | Recovery
 
 
-Edit = Annotated[Put | Remove | Add, Field(discriminator="do")]
+Edit = Annotated[SetValue | RemoveRow | AppendRow, Field(discriminator="do")]
 
 
-class Mend(Spec):
+class Fix(Spec):
     """What one click does."""
 
     label: str
@@ -61,20 +61,20 @@ class Mend(Spec):
 
 def _applied(task: TaskSpec, edit: Edit) -> TaskSpec:
     rows: Any = getattr(task, edit.field)
-    if isinstance(edit, Put) and edit.item is None:
+    if isinstance(edit, SetValue) and edit.item is None:
         return task.model_copy(update={edit.field: edit.value})
-    if isinstance(edit, Add) and edit.item is None:
+    if isinstance(edit, AppendRow) and edit.item is None:
         return task.model_copy(update={edit.field: (*rows, edit.value)})
     place = (edit.item or 0) - 1
     row = rows[place]
-    if isinstance(edit, Remove):
+    if isinstance(edit, RemoveRow):
         changed: tuple[Any, ...] = ()
-    elif isinstance(edit, Add):
+    elif isinstance(edit, AppendRow):
         assert isinstance(row, HiddenIntent)
         changed = (row.model_copy(update={"recoverable_from": (*row.recoverable_from, edit.value)}),)
     elif edit.part == "rule":
         assert isinstance(row, ChecklistItem)
-        changed = (row.model_copy(update={"grader": "rule", "rule": Rule.model_validate(edit.value)}),)
+        changed = (row.model_copy(update={"grader": "rule", "rule": ExactCheck.model_validate(edit.value)}),)
     else:
         changed = (row.model_copy(update={edit.part: edit.value}) if edit.part else edit.value,)
     return task.model_copy(update={edit.field: (*rows[:place], *changed, *rows[place + 1 :])})

@@ -10,11 +10,11 @@ from typing import Any, Generic, TypeVar
 from studio.domain.base import Spec
 
 S = TypeVar("S", bound=Spec)
-Place = tuple[str, ...]
+FieldPath = tuple[str, ...]
 """The names that lead to a value: a field of the spec, then the row's identity (an intent's uid, a file's path, a
 key, which may be empty), then a field of the row; the last two only where there are any."""
 
-IDENTITY = {
+ROW_IDENTITY = {
     "intents": ("uid",),
     "checklist": ("uid",),
     "depends_on": ("task_id",),
@@ -27,14 +27,14 @@ IDENTITY = {
     "files": ("path",),
 }
 """What makes a row the same row in all three versions."""
-WHOLE = {"rule", "source", "content", "reference"}
+ATOMIC_KEYS = {"rule", "source", "content", "reference"}
 """Mappings that mean something only as one."""
-DEEPEST = 3
+MAX_PATH_LENGTH = 3
 """What lies deeper in a mapping is chosen with what it lies in."""
-FILES = ("assets",)
+FILE_LISTS = ("assets",)
 """Lists of files. Hash and size of one are its ``content`` here: a choice between two is a choice of both."""
 
-PATHS = ("expected_artifacts",)
+PATH_LISTS = ("expected_artifacts",)
 """Lists in which a row may stand as its path."""
 
 
@@ -42,7 +42,7 @@ PATHS = ("expected_artifacts",)
 class Conflict:
     """One place that both changed, to different things; a row as a whole if one of them removed it."""
 
-    place: Place
+    place: FieldPath
     base: Any
     theirs: Any
     """None where they removed it."""
@@ -63,14 +63,14 @@ def merge(base: S, theirs: S, mine: S) -> Merged[S]:
     return Merged(_spec(mine, value), tuple(conflicts))
 
 
-def take(spec: S, other: S, place: Place) -> S:
+def take_value(spec: S, other: S, place: FieldPath) -> S:
     """``spec`` with what the ``other`` says at a conflict's place."""
     value = _plain(spec)
     _take(value, _plain(other), place)
     return _spec(spec, value)
 
 
-def value_at(spec: Spec, place: Place) -> Any:
+def value_at(spec: Spec, place: FieldPath) -> Any:
     """What a version says at a conflict's place; None if it has no such row."""
     value: Any = _plain(spec)
     name = ""
@@ -84,24 +84,24 @@ def value_at(spec: Spec, place: Place) -> Any:
 
 def _plain(spec: Spec) -> dict[str, Any]:
     value = spec.to_json()
-    for name in PATHS:
+    for name in PATH_LISTS:
         for place, row in enumerate(value.get(name, ())):
             if isinstance(row, str):
                 value[name][place] = {"path": row, "note": "", "reference": None}
-    for name in FILES:
+    for name in FILE_LISTS:
         for file in value.get(name, ()):
             file["content"] = {"sha256": file.pop("sha256"), "size": file.pop("size")}
     return value
 
 
 def _spec(like: S, value: dict[str, Any]) -> S:
-    files = {name: [{**file, **file["content"]} for file in value[name]] for name in FILES if name in value}
+    files = {name: [{**file, **file["content"]} for file in value[name]] for name in FILE_LISTS if name in value}
     for file in (file for rows in files.values() for file in rows):
         del file["content"]
     return like.model_validate(value | files)
 
 
-def _take(mine: dict[str, Any], theirs: dict[str, Any], place: Place) -> None:
+def _take(mine: dict[str, Any], theirs: dict[str, Any], place: FieldPath) -> None:
     """Change ``mine`` in place. Nothing happens where there is no such place in either."""
     key, rest = place[0], place[1:]
     if not rest or key not in mine or key not in theirs:
@@ -126,13 +126,13 @@ def _value(base: Any, theirs: Any, mine: Any, path: tuple[str, ...], conflicts: 
     if _same(base, theirs):
         return mine
     name = path[-1]
-    if name not in WHOLE and all(isinstance(each, dict) for each in (base, theirs, mine)):
+    if name not in ATOMIC_KEYS and all(isinstance(each, dict) for each in (base, theirs, mine)):
         return _mapping(base, theirs, mine, path, conflicts)
     if all(isinstance(each, list) for each in (base, theirs, mine)):
         rows = _keyed(base, name), _keyed(theirs, name), _keyed(mine, name)
         if rows[0] is not None and rows[1] is not None and rows[2] is not None:
             return list(_mapping(rows[0], rows[1], rows[2], path, conflicts).values())
-    conflicts.append(Conflict(path[:DEEPEST], base, theirs, mine))
+    conflicts.append(Conflict(path[:MAX_PATH_LENGTH], base, theirs, mine))
     return mine
 
 
@@ -152,7 +152,7 @@ def _mapping(
             merged[key] = theirs[key] if key in theirs else mine[key]
         elif (left := theirs.get(key, mine.get(key))) is not None and not _same(left, base[key]):
             merged[key] = left
-            conflicts.append(Conflict(here[:DEEPEST], base[key], theirs.get(key), mine.get(key)))
+            conflicts.append(Conflict(here[:MAX_PATH_LENGTH], base[key], theirs.get(key), mine.get(key)))
     return {key: merged[key] for key in _order(list(base), list(theirs), list(mine)) if key in merged}
 
 
@@ -176,8 +176,8 @@ def _keyed(rows: Iterable[Any], name: str) -> dict[str, Any] | None:
     for row in rows:
         if isinstance(row, str):
             key = row
-        elif isinstance(row, dict) and name in IDENTITY:
-            key = "\x1f".join(str(row[part]) for part in IDENTITY[name])
+        elif isinstance(row, dict) and name in ROW_IDENTITY:
+            key = "\x1f".join(str(row[part]) for part in ROW_IDENTITY[name])
         else:
             return None
         if key in keyed:

@@ -20,10 +20,10 @@ def opening_message(task: TaskSpec) -> str:
     The release has no machinery for environment triggers (PIBENCH.md, section 4, point 2): here the
     signal is announced as one, with its payload, and the request follows if there is one.
     """
-    return opening(task.trigger, task.initial_request)
+    return render_opening(task.trigger, task.initial_request)
 
 
-def opening(trigger: Trigger, request: str) -> str:
+def render_opening(trigger: Trigger, request: str) -> str:
     if trigger.kind == "user_message":
         return request
     parts = [f"[Environment signal: {trigger.kind}] {_SIGNALS[trigger.kind]}"]

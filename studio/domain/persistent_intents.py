@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from studio.domain.episode import EpisodeSpec
-from studio.domain.statistics import plain_tool
+from studio.domain.statistics import bare_tool_name
 from studio.domain.task import HiddenIntent, TaskSpec
 
-How = Literal["profile", "session", "file", "tool", "memory", "question", "dependency"]
+OriginKind = Literal["profile", "session", "file", "tool", "memory", "question", "dependency"]
 
 
 @dataclass(frozen=True)
-class Learned:
+class IntentOrigin:
     """Where an intent can be learned: in which session, from what."""
 
     session: int
     """1-based; 0: before the first session."""
-    how: How
+    how: OriginKind
     ref: str = ""
 
 
@@ -31,7 +31,7 @@ class PersistentIntent:
     number: int
     """1-based place among the session's intents."""
     content: str
-    first: Learned | None
+    first: IntentOrigin | None
     used: tuple[int, ...]
     """Later sessions that say they take it, or anything, from this one."""
     problem: str = ""
@@ -67,7 +67,7 @@ def persistent_intents(episode: EpisodeSpec) -> list[PersistentIntent]:
     return found
 
 
-def tools_named(task: TaskSpec) -> frozenset[str]:
+def referenced_tools(task: TaskSpec) -> frozenset[str]:
     """The tools a task needs, shows to judges, checks by a rule, or says an intent can be found with."""
     names = {
         *task.tools,
@@ -80,30 +80,30 @@ def tools_named(task: TaskSpec) -> frozenset[str]:
             if place.kind == "tool"
         ),
     }
-    return frozenset(plain_tool(name) for name in names if name.strip())
+    return frozenset(bare_tool_name(name) for name in names if name.strip())
 
 
 def _learnable(
     task: TaskSpec, session: int, intent: HiddenIntent, places: dict[str, int], brought: dict[str, int]
-) -> list[Learned]:
+) -> list[IntentOrigin]:
     found = []
     needs = sorted(places[one.task_id] for one in task.depends_on if one.task_id in places)
     for place in intent.recoverable_from:
         match place.kind:
             case "session":
                 if place.ref in places and places[place.ref] < session:
-                    found.append(Learned(places[place.ref], "session", place.ref))
+                    found.append(IntentOrigin(places[place.ref], "session", place.ref))
             case "profile":
-                found.append(Learned(0, "profile"))
+                found.append(IntentOrigin(0, "profile"))
             case "file":
-                found.append(Learned(brought.get(place.ref.rpartition("/")[2], session), "file", place.ref))
+                found.append(IntentOrigin(brought.get(place.ref.rpartition("/")[2], session), "file", place.ref))
             case "memory":
                 if session > 1:
-                    found.append(Learned(needs[0] if needs else session - 1, "memory"))
+                    found.append(IntentOrigin(needs[0] if needs else session - 1, "memory"))
             case _:
-                found.append(Learned(session, place.kind, place.ref))
+                found.append(IntentOrigin(session, place.kind, place.ref))
     if not intent.recoverable_from and needs and needs[0] < session:
-        found.append(Learned(needs[0], "dependency"))
+        found.append(IntentOrigin(needs[0], "dependency"))
     return found
 
 

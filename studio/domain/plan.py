@@ -10,7 +10,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from studio.domain.base import Spec
-from studio.domain.dependencies import hang_together
+from studio.domain.dependencies import connected_components
 from studio.domain.episode import EpisodeSpec
 
 GapKind = Literal["sessions", "groups", "group-size", "standalone", "signals"]
@@ -52,18 +52,18 @@ def plan_problem(
     least, most = groups * group_least + standalone, groups * group_most + standalone
     if not least <= sessions <= most:
         span = str(least) if least == most else f"{least} to {most}"
-        groups_said = f"{number(groups, 'group')} of {group_least} to {group_most} tasks"
+        groups_said = f"{counted(groups, 'group')} of {group_least} to {group_most} tasks"
         return f"{groups_said} and {standalone} standalone make {span} tasks, not {sessions}."
     if signals > sessions:
-        return f"Of {number(sessions, 'task')}, {signals} cannot be started by an event."
+        return f"Of {counted(sessions, 'task')}, {signals} cannot be started by an event."
     return ""
 
 
-PAPER = Plan()
+PAPER_PLAN = Plan()
 
 
 @dataclass(frozen=True)
-class Shape:
+class EpisodeShape:
     """How an episode is built, as its plan looks at it. Ids are those of placed tasks, in run order."""
 
     sessions: tuple[str, ...]
@@ -74,7 +74,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Place:
+class PlacedTask:
     """One placed task, as far as the shape of its episode goes."""
 
     task_id: str
@@ -97,9 +97,9 @@ class Gap:
     """The episode has fewer sessions than planned and what is missing may come with them."""
 
 
-def shape_of(episode: EpisodeSpec) -> Shape:
-    return shape(
-        Place(
+def episode_shape(episode: EpisodeSpec) -> EpisodeShape:
+    return shape_of_tasks(
+        PlacedTask(
             task.task_id,
             tuple(dependency.task_id for dependency in task.depends_on),
             task.group.strip(),
@@ -109,16 +109,16 @@ def shape_of(episode: EpisodeSpec) -> Shape:
     )
 
 
-def shape(places: Iterable[Place]) -> Shape:
+def shape_of_tasks(places: Iterable[PlacedTask]) -> EpisodeShape:
     """The shape of an episode whose tasks run in this order."""
     places = list(places)
     links = [(need, place.task_id) for place in places for need in place.needs]
     first: dict[str, str] = {}
     links += [(first.setdefault(place.group, place.task_id), place.task_id) for place in places if place.group]
     named = {place.task_id for place in places if place.group}
-    parts = hang_together([place.task_id for place in places], links)
+    parts = connected_components([place.task_id for place in places], links)
     groups = tuple(part for part in parts if len(part) > 1 or part[0] in named)
-    return Shape(
+    return EpisodeShape(
         sessions=tuple(place.task_id for place in places),
         groups=groups,
         standalone=tuple(part[0] for part in parts if part not in groups),
@@ -126,49 +126,54 @@ def shape(places: Iterable[Place]) -> Shape:
     )
 
 
-def gaps_of(shape: Shape, plan: Plan = PAPER) -> list[Gap]:
+def find_gaps(shape: EpisodeShape, plan: Plan = PAPER_PLAN) -> list[Gap]:
     """Where the episode departs from the plan, what is missing before what is too much."""
-    return [*_of_sessions(shape, plan), *_of_groups(shape, plan), *_alone(shape, plan), *_of_signals(shape, plan)]
+    return [
+        *_of_sessions(shape, plan),
+        *_of_groups(shape, plan),
+        *_alone(shape, plan),
+        *_of_signals(shape, plan),
+    ]
 
 
-def _of_sessions(shape: Shape, plan: Plan) -> Iterator[Gap]:
+def _of_sessions(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
     have = len(shape.sessions)
     if have < plan.sessions:
         missing = plan.sessions - have
         yield Gap(
             "sessions",
-            f"{_some(have)} of {number(plan.sessions, 'planned task')} written.",
-            f"Write {number(missing, 'more task' if have else 'task')}.",
+            f"{_some(have)} of {counted(plan.sessions, 'planned task')} written.",
+            f"Write {counted(missing, 'more task' if have else 'task')}.",
             unfinished=True,
         )
     elif have > plan.sessions:
         yield Gap(
             "sessions",
-            f"{number(have, 'task')}, but the plan has {plan.sessions}.",
-            f"Take {number(have - plan.sessions, 'task')} out of the episode.",
+            f"{counted(have, 'task')}, but the plan has {plan.sessions}.",
+            f"Take {counted(have - plan.sessions, 'task')} out of the episode.",
         )
 
 
-def _of_groups(shape: Shape, plan: Plan) -> Iterator[Gap]:
+def _of_groups(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
     have = len(shape.groups)
     if have < plan.groups:
         yield Gap(
             "groups",
-            f"{_some(have)} of {number(plan.groups, 'planned dependency group')} formed.",
+            f"{_some(have)} of {counted(plan.groups, 'planned dependency group')} formed.",
             "Make a task build on an earlier one.",
             unfinished=_unfinished(shape, plan),
         )
     elif have > plan.groups:
         yield Gap(
             "groups",
-            f"{number(have, 'dependency group')}, but the plan has {plan.groups}.",
+            f"{counted(have, 'dependency group')}, but the plan has {plan.groups}.",
             "Merge two groups, or make the tasks of one standalone.",
         )
     for group in shape.groups:
         if len(group) < plan.group_least:
             yield Gap(
                 "group-size",
-                f"A group has {number(len(group), 'task')}, but the plan requires at least {plan.group_least}.",
+                f"A group has {counted(len(group), 'task')}, but the plan requires at least {plan.group_least}.",
                 "Add another task to it.",
                 group,
                 unfinished=_unfinished(shape, plan),
@@ -176,37 +181,37 @@ def _of_groups(shape: Shape, plan: Plan) -> Iterator[Gap]:
         elif len(group) > plan.group_most:
             yield Gap(
                 "group-size",
-                f"A group has {number(len(group), 'task')}, but the plan allows at most {plan.group_most}.",
+                f"A group has {counted(len(group), 'task')}, but the plan allows at most {plan.group_most}.",
                 "Split it into two groups, or make one of its tasks standalone.",
                 group,
             )
 
 
-def _alone(shape: Shape, plan: Plan) -> Iterator[Gap]:
+def _alone(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
     have = len(shape.standalone)
     if have < plan.standalone:
         yield Gap(
             "standalone",
-            f"{_some(have)} of {number(plan.standalone, 'planned standalone task')} written.",
+            f"{_some(have)} of {counted(plan.standalone, 'planned standalone task')} written.",
             "Write a task that builds on no other.",
             unfinished=_unfinished(shape, plan),
         )
     elif have > plan.standalone:
         yield Gap(
             "standalone",
-            f"{number(have, 'standalone task')}, but the plan has {plan.standalone}.",
+            f"{counted(have, 'standalone task')}, but the plan has {plan.standalone}.",
             "Make some of them build on an earlier task.",
             shape.standalone,
             unfinished=_unfinished(shape, plan),
         )
 
 
-def _of_signals(shape: Shape, plan: Plan) -> Iterator[Gap]:
+def _of_signals(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
     have = len(shape.signals)
     if have < plan.signals:
         yield Gap(
             "signals",
-            f"{have} of {number(plan.signals, 'planned task')} {_verb(have, 'is', 'are')} started by an event."
+            f"{have} of {counted(plan.signals, 'planned task')} {_verb(have, 'is', 'are')} started by an event."
             if have
             else "No task is started by an event.",
             "Start a task with a webhook, a feed, a dropped file or the clock.",
@@ -214,7 +219,7 @@ def _of_signals(shape: Shape, plan: Plan) -> Iterator[Gap]:
         )
 
 
-def _unfinished(shape: Shape, plan: Plan) -> bool:
+def _unfinished(shape: EpisodeShape, plan: Plan) -> bool:
     return len(shape.sessions) < plan.sessions
 
 
@@ -226,5 +231,5 @@ def _verb(count: int, one: str, many: str) -> str:
     return one if count == 1 else many
 
 
-def number(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

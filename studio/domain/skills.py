@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-MAIN = "SKILL.md"
+SKILL_FILE = "SKILL.md"
 _HEAD = re.compile(r"\A\ufeff?---\s*\n(?P<head>.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
 _DESCRIPTION = re.compile(r"^description:\s*[>|]?-?\s*(?P<text>.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 _PART = re.compile(r"\n[ \t\r]*\n")
@@ -12,10 +12,10 @@ LONGEST_HEAD = 20_000
 LONGEST_ABOUT = 300
 
 
-def about(text: str) -> str:
+def one_line_description(text: str) -> str:
     """What the skill is for, in a line: the description in its head, or its first paragraph."""
     text = text[:LONGEST_HEAD]
-    parts = _PART.split(body(text))
+    parts = _PART.split(text_below_head(text))
     return _line(description(text)) or next(filter(None, map(_without_titles, parts)), "")
 
 
@@ -35,13 +35,13 @@ def description(text: str) -> str:
     return " ".join(found["text"].split()).strip("\"'") if found else ""
 
 
-def body(text: str) -> str:
+def text_below_head(text: str) -> str:
     """The text without its head."""
     head = _HEAD.match(text[:LONGEST_HEAD])
     return text[head.end() :] if head else text
 
 
-def blank(name: str) -> str:
+def new_skill_text(name: str) -> str:
     """What a new skill's text begins with."""
     title = name.replace("-", " ").replace("_", " ").strip().capitalize() or "A skill"
     return f"---\nname: {name}\ndescription: \n---\n# {title}\n\n"

@@ -45,22 +45,22 @@ class Figures:
         return Figures(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
 
-def total(figures: Iterable[Figures]) -> Figures:
+def sum_figures(figures: Iterable[Figures]) -> Figures:
     return sum(figures, Figures())
 
 
-def domain_of(tool: str) -> str:
+def tool_domain(tool: str) -> str:
     """The application a tool belongs to: ``gmail`` of ``gmail__show_draft``."""
     app, parted, _ = tool.removeprefix(_PREFIX).partition("__")
     return app if parted else WORKSPACE
 
 
-def plain_tool(tool: str) -> str:
+def bare_tool_name(tool: str) -> str:
     """A tool's name as the persona binds it, however a task names it."""
     return tool.strip().removeprefix(_PREFIX)
 
 
-def in_words(tool: str) -> str:
+def tool_label(tool: str) -> str:
     """What a tool does as its name says it: ``Show draft``."""
     words = tool.removeprefix(_PREFIX).rpartition("__")[2].replace("_", " ").strip()
     return words[:1].upper() + words[1:]

@@ -49,7 +49,7 @@ class HiddenIntent(Spec):
     source: JsonDict = Field(default_factory=dict)
 
 
-class Rule(Spec):
+class ExactCheck(Spec):
     """An exact check that needs no code: on a workspace file, the last reply or the tool calls."""
 
     kind: RuleKind
@@ -70,7 +70,7 @@ class ChecklistItem(Spec):
     criterion: str
     weight: float = 1.0
     grader: GraderKind = "rubric"
-    rule: Rule | None = None
+    rule: ExactCheck | None = None
     evidence: tuple[str, ...] = ()
     """Paths or tool fields that show it; empty: whatever the task shows its judges."""
     follows_from: tuple[str, ...] = ()

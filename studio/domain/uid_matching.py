@@ -11,7 +11,7 @@ from studio.domain.uids import default_uid
 Item = TypeVar("Item", HiddenIntent, ChecklistItem)
 
 
-def keep_uids(new: TaskSpec, old: TaskSpec, *, persona: str) -> TaskSpec:
+def preserve_uids(new: TaskSpec, old: TaskSpec, *, persona: str) -> TaskSpec:
     """``new`` with the ids that ``old`` has for the same intents and items.
 
     The same text is the same item, wherever it stands now; what is left is matched by position.

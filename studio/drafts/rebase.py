@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from studio.domain.base import Spec
-from studio.domain.merge import Place, merge, take, value_at
+from studio.domain.merge import FieldPath, merge, take_value, value_at
 from studio.drafts.validate import StaleDraftError
 from studio.models import User
 
@@ -40,7 +40,7 @@ class OnTop(Generic[S]):
     """The newest version."""
     spec: S
     """Both together; where somebody has to choose, their own."""
-    undecided: tuple[Place, ...]
+    undecided: tuple[FieldPath, ...]
     """Where they have to."""
 
 
@@ -53,7 +53,7 @@ class ConflictError(StaleDraftError):
 
 
 def put_on_top(
-    versions: Versions[S], mine: S, *, base_version: int, by: User, undecided: Sequence[Place] = ()
+    versions: Versions[S], mine: S, *, base_version: int, by: User, undecided: Sequence[FieldPath] = ()
 ) -> OnTop[S]:
     """``mine``, written on top of ``base_version``, on top of the newest one. ``undecided`` are places of which the
     page showed both versions and nothing was chosen."""
@@ -66,14 +66,14 @@ def put_on_top(
         spec = merged.spec
         for conflict in merged.conflicts:
             if _changed_last_by(versions, base_version, base, conflict.place) == by.pk:
-                spec = take(spec, mine, conflict.place)
+                spec = take_value(spec, mine, conflict.place)
             elif conflict.place not in asked:
                 asked.append(conflict.place)
     left = [place for place in asked if value_at(theirs, place) != value_at(spec, place)]
     return OnTop(number, theirs, spec, tuple(left))
 
 
-def _changed_last_by(versions: Versions[S], number: int, before: S, place: Place) -> int | None:
+def _changed_last_by(versions: Versions[S], number: int, before: S, place: FieldPath) -> int | None:
     """Who made the last version that says something else at this place than the one before it."""
     last = None
     for who, spec in versions.since(number):

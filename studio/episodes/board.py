@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from studio.domain import task as task_spec
 from studio.domain.arrangement import Arrangement
-from studio.domain.dependencies import hang_together
-from studio.domain.plan import Gap, Place, gaps_of, shape
+from studio.domain.dependencies import connected_components
+from studio.domain.plan import Gap, PlacedTask, find_gaps, shape_of_tasks
 from studio.episodes import arcs
 from studio.models import Dependency, DependencyGroup, Persona, Task
 from studio.reports.counts import tasks_with_counts
@@ -133,12 +133,12 @@ def _gaps(persona: Persona, placed: Sequence[Task], links: Sequence[tuple[int, i
     needs: dict[int, list[str]] = {task.pk: [] for task in placed}
     for earlier, later, _ in links:
         needs[later].append(str(earlier))
-    found = shape(
-        Place(str(task.pk), tuple(needs[task.pk]), task.group.name.strip() if task.group else "",
+    found = shape_of_tasks(
+        PlacedTask(str(task.pk), tuple(needs[task.pk]), task.group.name.strip() if task.group else "",
               task.trigger_kind != "user_message")
         for task in placed
     )  # fmt: skip
-    return sorted(gaps_of(found, persona.benchmark.plan), key=lambda gap: gap.unfinished)
+    return sorted(find_gaps(found, persona.benchmark.plan), key=lambda gap: gap.unfinished)
 
 
 def _arrangement(tasks: Sequence[Task], placed: Sequence[Task], links: Sequence[tuple[int, int, str]]) -> Arrangement:
@@ -162,7 +162,7 @@ def _groups(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, i
     shared = [(first.setdefault(task.group_id, task.pk), task.pk) for task in placed if task.group_id is not None]
     there = {task.pk for task in placed}
     groups: list[Group] = []
-    for part in hang_together(list(cards), [*links, *shared]):
+    for part in connected_components(list(cards), [*links, *shared]):
         own = [cards[key] for key in part if key in there]
         named = next((card.task.group for card in own if card.task.group and card.task.group.name), None)
         if len(own) < 2 and not named:

@@ -9,7 +9,13 @@ from typing import Any
 from django.db import transaction
 
 from studio.domain import arrangement
-from studio.domain.arrangement import Arrangement, ArrangementError, arrangement_of, rearranged, refuse_broken
+from studio.domain.arrangement import (
+    Arrangement,
+    ArrangementError,
+    apply_arrangement,
+    arrangement_of,
+    validate_arrangement,
+)
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import Dependency, TaskSpec
 from studio.drafts.load import load_episodes
@@ -111,7 +117,7 @@ def arrange(persona_id: int, step: Step, *, by: User, seen: str = "", sure: bool
     if wanted.digest() == now.digest():
         return Made("Nothing has changed.", step.tasks)
     tasks = {task.task_id: task for task in (*old.tasks, *old.unplaced)}
-    refuse_broken(wanted, tasks, step.tasks)
+    validate_arrangement(wanted, tasks, step.tasks)
     _save(row, old, wanted, sentence, by=by, sure=sure)
     before, after = _parts(now, wanted), _parts(wanted, now)
     BoardMove.objects.create(
@@ -160,28 +166,28 @@ def _after(now: Arrangement, step: Step) -> Arrangement:
         case "earlier" | "later":
             return arrangement.shift(now, step.tasks, -1 if step.does == "earlier" else 1)
         case "take_out":
-            return arrangement.take_out(now, step.tasks)
+            return arrangement.remove_from_episode(now, step.tasks)
         case "swap":
             return arrangement.swap(now, one, step.place)
         case "group":
             if not step.group.strip():
                 raise ArrangementError("Enter a group name.", one)
-            return arrangement.put_into_group(now, step.tasks, step.group)
+            return arrangement.assign_group(now, step.tasks, step.group)
         case "ungroup":
-            return arrangement.put_into_group(now, step.tasks, "")
+            return arrangement.assign_group(now, step.tasks, "")
         case "describe_group":
             if step.name != step.group and step.name in now.groups.values():
                 raise ArrangementError(f"A group “{step.name}” already exists. To combine the two, merge them.")
             renamed = arrangement.rename_group(now, step.group, step.name)
-            return arrangement.say_for_group(renamed, _new_name(now, renamed, step.group), step.words)
+            return arrangement.describe_group(renamed, _new_name(now, renamed, step.group), step.words)
         case "merge_group":
             if step.name == step.group or step.name not in now.groups.values():
                 raise ArrangementError("Choose the other group.")
             return arrangement.rename_group(now, step.group, step.name)
         case "depend":
-            return arrangement.depend(now, one, step.place, step.words)
+            return arrangement.add_dependency(now, one, step.place, step.words)
         case "stop_depending":
-            return arrangement.stop_depending(now, one, step.place)
+            return arrangement.remove_dependency(now, one, step.place)
     raise ArrangementError("Choose what to do.")
 
 
@@ -190,7 +196,7 @@ def _new_name(now: Arrangement, renamed: Arrangement, name: str) -> str:
 
 
 def _save(row: Persona, old: EpisodeSpec, wanted: Arrangement, sentence: str, *, by: User, sure: bool) -> None:
-    new = rearranged(old, wanted)
+    new = apply_arrangement(old, wanted)
     was = {task.task_id: task for task in (*old.tasks, *old.unplaced)}
     changed: dict[str, TaskSpec] = {
         task.task_id: task

@@ -10,7 +10,7 @@ from studio.domain.bounded_cache import BoundedCache
 from studio.domain.checks import find_problems
 from studio.domain.episode import EpisodeSpec
 from studio.domain.graders import ANALYSIS, GraderReport
-from studio.domain.tool_catalog import descriptions_of
+from studio.domain.tool_catalog import tool_descriptions
 from studio.drafts.load import load_episodes
 from studio.drafts.sync import sync
 from studio.findings.grader_keys import examine
@@ -43,7 +43,7 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
 
 def tools_told(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
     """What agents are told of the tools of these episodes' personas, by the tools' names."""
-    return descriptions_of({tool for episode in episodes for tool in episode.persona.tools})
+    return tool_descriptions({tool for episode in episodes for tool in episode.persona.tools})
 
 
 def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:

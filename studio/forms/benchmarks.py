@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 
-from studio.domain.plan import PAPER, Plan, plan_problem
+from studio.domain.plan import PAPER_PLAN, Plan, plan_problem
 from studio.models import Benchmark, Role, User
 
 PLAN: dict[str, tuple[str, str]] = {
@@ -59,7 +59,7 @@ class BenchmarkForm(forms.ModelForm[Benchmark]):
             self.fields[f"plan_{name}"] = forms.IntegerField(
                 label=label,
                 help_text=help_text,
-                initial=getattr(PAPER, name),
+                initial=getattr(PAPER_PLAN, name),
                 min_value=least.ge,
                 max_value=most.le,
             )

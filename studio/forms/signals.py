@@ -9,7 +9,7 @@ from typing import Any
 from django.http import QueryDict
 
 from studio.domain.base import JsonDict
-from studio.domain.signals import EXAMPLES
+from studio.domain.signals import SIGNAL_EXAMPLES
 from studio.files.previews.syntax import json_flaw
 from studio.forms.post_data import MAPPING, Posted, mapping_of, mapping_rows, number_of, read_json
 
@@ -100,7 +100,7 @@ def _fits_a_line(name: str) -> bool:
 
 
 def _example(kind: str, number: str) -> JsonDict:
-    known = EXAMPLES.get(kind, [])  # type: ignore[call-overload]
+    known = SIGNAL_EXAMPLES.get(kind, [])  # type: ignore[call-overload]
     place = number_of(number)
     if place >= len(known):
         raise SignalFormatError("example", "Choose an example of this kind of signal.")

@@ -6,7 +6,7 @@ from studio.domain.changes import changed_fields
 from studio.domain.episode import EpisodeSpec
 from studio.domain.problems import Problem
 from studio.domain.task import TaskSpec
-from studio.domain.uid_matching import keep_uids
+from studio.domain.uid_matching import preserve_uids
 from studio.imports.report import ImportReport
 
 
@@ -30,7 +30,7 @@ def continued(read: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> E
         old = known.get(task.task_id)
         if old is None:
             return task
-        return _unless_native(keep_uids(task, old, persona=persona.user_id), old)
+        return _unless_native(preserve_uids(task, old, persona=persona.user_id), old)
 
     if not stored.persona.profile_source and stored.persona.role_text:
         plain = {"profile_source": {}, "tools_source": stored.persona.tools_source}

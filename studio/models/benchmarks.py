@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import F
 from django.urls import reverse
 
-from studio.domain.plan import PAPER, Plan
+from studio.domain.plan import PAPER_PLAN, Plan
 
 
 class Taxonomy(models.Model):
@@ -43,12 +43,12 @@ class Benchmark(models.Model):
     """How many people other than its authors must approve a task."""
     review_by_list = models.BooleanField(default=False)
     """Whether a review has to go through the reviewer's list."""
-    plan_sessions = models.PositiveSmallIntegerField(default=PAPER.sessions)
-    plan_groups = models.PositiveSmallIntegerField(default=PAPER.groups)
-    plan_group_least = models.PositiveSmallIntegerField(default=PAPER.group_least)
-    plan_group_most = models.PositiveSmallIntegerField(default=PAPER.group_most)
-    plan_standalone = models.PositiveSmallIntegerField(default=PAPER.standalone)
-    plan_signals = models.PositiveSmallIntegerField(default=PAPER.signals)
+    plan_sessions = models.PositiveSmallIntegerField(default=PAPER_PLAN.sessions)
+    plan_groups = models.PositiveSmallIntegerField(default=PAPER_PLAN.groups)
+    plan_group_least = models.PositiveSmallIntegerField(default=PAPER_PLAN.group_least)
+    plan_group_most = models.PositiveSmallIntegerField(default=PAPER_PLAN.group_most)
+    plan_standalone = models.PositiveSmallIntegerField(default=PAPER_PLAN.standalone)
+    plan_signals = models.PositiveSmallIntegerField(default=PAPER_PLAN.signals)
     release_limits = models.JSONField(default=dict, blank=True)
     """What a release asks of its audits, where it differs: ``audited_decisions``, ``disagreement``."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from django.db import transaction
 
-from studio.domain.arrangement import ArrangementError, arrangement_of, rearranged, refuse_broken
+from studio.domain.arrangement import ArrangementError, apply_arrangement, arrangement_of, validate_arrangement
 from studio.domain.persona import PersonaSpec
 from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
@@ -50,10 +50,10 @@ def save_order(persona_id: int, order: Sequence[str], *, by: User | None, note: 
         raise DraftError("order", "Name every task of the episode once.")
     wanted = replace(arrangement_of(old), order=tuple(order))
     try:
-        refuse_broken(wanted, tasks)
+        validate_arrangement(wanted, tasks)
     except ArrangementError as refusal:
         raise DraftError("order", str(refusal)) from None
-    new = rearranged(old, wanted)
+    new = apply_arrangement(old, wanted)
     if save_personas([(row, old, new)], by=by, note=note, verb="reordered")[0]:
         refresh_findings([row])
     return row.revisions.get(number=row.version)

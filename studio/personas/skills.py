@@ -7,7 +7,7 @@ from django.db import transaction
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import Skill
-from studio.domain.skills import MAIN
+from studio.domain.skills import SKILL_FILE
 from studio.drafts.load import load_episodes
 from studio.drafts.validate import DraftError
 from studio.models import Blob, Persona, PersonaRevision, User
@@ -33,8 +33,8 @@ def save_skill(persona_id: int, name: str, text: str, *, was: str = "", by: User
     if "\0" in text:
         raise DraftError("text", "This contains the character U+0000. Remove it.")
     content = text.encode("utf-8", "replace")
-    main = FileRef(path=MAIN, sha256=Blob.objects.keep([content])[0], size=len(content))
-    others = [file for file in skills[was].files if file.path != MAIN] if was else []
+    main = FileRef(path=SKILL_FILE, sha256=Blob.objects.keep([content])[0], size=len(content))
+    others = [file for file in skills[was].files if file.path != SKILL_FILE] if was else []
     skills.pop(was, None)
     skills[name] = Skill(name=name, files=tuple(sorted((main, *others), key=lambda file: file.path)))
     note = f"Wrote the skill “{name}”." if was in ("", name) else f"Renamed the skill “{was}” to “{name}”."

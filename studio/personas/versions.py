@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from studio.domain.base import Spec
 from studio.domain.persona import PersonaSpec
-from studio.domain.skills import MAIN
+from studio.domain.skills import SKILL_FILE
 from studio.drafts.load import load_episode
 from studio.models import Blob, Persona
 
@@ -74,7 +74,7 @@ class SkillVersions(PersonaParts[SkillText]):
 
     def of(self, spec: PersonaSpec) -> SkillText:
         skill = next((one for one in spec.skills if one.name == self.name), None)
-        file = next((one for one in skill.files if one.path == MAIN), None) if skill else None
+        file = next((one for one in skill.files if one.path == SKILL_FILE), None) if skill else None
         return SkillText(name=skill.name if skill else "", text=text_of(file.sha256) if file else "")
 
 

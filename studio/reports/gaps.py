@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from studio.domain.plan import Gap, Place, gaps_of, shape
+from studio.domain.plan import Gap, PlacedTask, find_gaps, shape_of_tasks
 from studio.models import Benchmark, Dependency, Persona, Task, TaskState
 from studio.reports.statistics import categories_of, idle_tools
 
@@ -39,7 +39,7 @@ def lacks_of(benchmark: Benchmark) -> list[PersonaLacks]:
     links = Dependency.objects.filter(task__episode__persona__benchmark=benchmark).order_by()
     for task, needed in links.values_list("task_id", "requires_id"):
         needs[task].append(needed)
-    places: dict[int, list[Place]] = defaultdict(list)
+    places: dict[int, list[PlacedTask]] = defaultdict(list)
     rows = (
         Task.objects.filter(episode__persona__benchmark=benchmark, position__isnull=False)
         .exclude(state=TaskState.RETIRED)
@@ -49,13 +49,13 @@ def lacks_of(benchmark: Benchmark) -> list[PersonaLacks]:
     for owner, pk, group, trigger in rows:
         # keys stand for ids here: they are what the links need
         places[owner].append(
-            Place(str(pk), tuple(str(key) for key in needs[pk]), (group or "").strip(), trigger != "user_message")
+            PlacedTask(str(pk), tuple(str(key) for key in needs[pk]), (group or "").strip(), trigger != "user_message")
         )
     plan = benchmark.plan
     found = []
     for persona in personas:
         persona.benchmark = benchmark
-        gaps = gaps_of(shape(places[persona.pk]), plan)
+        gaps = find_gaps(shape_of_tasks(places[persona.pk]), plan)
         if gaps:
             board = persona.get_absolute_url()
             found.append(PersonaLacks(persona, [_lack(persona, gap, board) for gap in gaps]))

@@ -10,9 +10,9 @@ from itertools import groupby
 from django.db import connection
 from django.db.models import Count, Q
 
-from studio.domain.skills import about
-from studio.domain.statistics import Figures, domain_of
-from studio.domain.tool_catalog import functions_of
+from studio.domain.skills import one_line_description
+from studio.domain.statistics import Figures, tool_domain
+from studio.domain.tool_catalog import tool_summaries
 from studio.models import (
     Asset,
     Benchmark,
@@ -130,8 +130,8 @@ def tools_of(benchmark: Benchmark) -> list[tuple[str, list[ToolRow]]]:
             [benchmark.pk, benchmark.pk],
         )
         rows = cursor.fetchall()
-    does = functions_of([name for name, _, _ in rows])
-    tools = [ToolRow(name, domain_of(name), does[name], personas, tasks) for name, personas, tasks in rows]
+    does = tool_summaries([name for name, _, _ in rows])
+    tools = [ToolRow(name, tool_domain(name), does[name], personas, tasks) for name, personas, tasks in rows]
     tools.sort(key=lambda tool: (tool.domain, tool.name))
     return [(domain, list(group)) for domain, group in groupby(tools, key=lambda tool: tool.domain)]
 
@@ -172,7 +172,7 @@ def skills_of(benchmark: Benchmark) -> list[SkillRow]:
     contents = Blob.objects.read(list(heads.values()))
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
     return [
-        SkillRow(name, about(texts.get(heads.get(name, ""), "")), personas, used.get(name, 0))
+        SkillRow(name, one_line_description(texts.get(heads.get(name, ""), "")), personas, used.get(name, 0))
         for name, personas in sorted(counted.items())
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.db import transaction
 from django.utils import timezone
 
-from studio.domain.anchors import ROWS, Quote, Where, find, quote, texts_of
+from studio.domain.anchors import ROW_TEXTS, FieldKey, Quote, find_quote, quotable_texts, quote_at
 from studio.domain.storable import storable_text
 from studio.drafts.events import record
 from studio.drafts.load import load_task
@@ -44,10 +44,10 @@ def remark(
     text, suggestion = written(text), None if suggestion is None else written(suggestion, strip=False)
     if not text and suggestion is None:
         raise WorkflowError("Write something first.")
-    if (field and field not in TALKED_OF) or (item_uid and field not in ROWS):
+    if (field and field not in TALKED_OF) or (item_uid and field not in ROW_TEXTS):
         raise WorkflowError("There is no such field in a task. Choose another one.")
     where = (field, str(item_uid or ""))
-    texts = texts_of(load_task(task).to_json())
+    texts = quotable_texts(load_task(task).to_json())
     if item_uid and where not in texts:
         raise CommentTargetError("That row is not in the newest version. Save first, or choose another field.")
     anchor = _anchor(where, texts, words, whole=suggestion is not None)
@@ -124,17 +124,17 @@ def settle(remark: Comment, *, by: User, settled: bool) -> None:
     notify.tell_of_settling(root, by=by, settled=settled)
 
 
-def _anchor(where: Where, texts: Mapping[Where, str], words: Quote | None, *, whole: bool) -> Quote:
+def _anchor(where: FieldKey, texts: Mapping[FieldKey, str], words: Quote | None, *, whole: bool) -> Quote:
     text = texts.get(where)
     if text is None:
         if words or whole:
             raise WorkflowError("Text can only be quoted from text fields. Choose another field.")
         return Quote("")
     if words and words.words:
-        span = find(words, text)
+        span = find_quote(words, text)
         if span is None:
             raise CommentTargetError("The newest version does not contain this text. Save first, then comment on it.")
-        return quote(text, span.start, span.end)
+        return quote_at(text, span.start, span.end)
     return Quote(text) if whole else Quote("")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from studio.domain.anchors import Where, texts_of, with_text
+from studio.domain.anchors import FieldKey, quotable_texts, replace_text
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.locks import lock
@@ -39,9 +39,9 @@ def apply(task_id: int, keys: Sequence[int], *, by: User) -> Applied:
     task = lock(task_id)
     rows = _suggestions(task, keys)
     spec = load_task(task)
-    texts = texts_of(spec.to_json())
+    texts = quotable_texts(spec.to_json())
     origins = origins_of(rows)
-    edits: dict[Where, list[tuple[int, int, Comment]]] = {}
+    edits: dict[FieldKey, list[tuple[int, int, Comment]]] = {}
     undecided = []
     for row in rows:
         where, span = _target(row, texts, origins)
@@ -57,7 +57,7 @@ def apply(task_id: int, keys: Sequence[int], *, by: User) -> Applied:
                 raise WorkflowError("Two of these change the same text. Apply one, then review the other.")
             text, begun = text[:start] + (row.suggestion or "") + text[end:], start
             applied.append(row)
-        spec = with_text(spec, where, text)
+        spec = replace_text(spec, where, text)
     if not applied:
         return Applied(None, undecided)
     return Applied(_save(task, spec, applied, by), undecided)
@@ -76,7 +76,7 @@ class Choice:
 
 def choice_of(suggestion: Comment) -> Choice:
     task = Task.objects.select_related("group").get(pk=suggestion.task_id)
-    texts = texts_of(load_task(task).to_json())
+    texts = quotable_texts(load_task(task).to_json())
     origins = origins_of([suggestion])
     here = place_of(suggestion, texts, origins)
     where = (here.field, here.row)
@@ -99,13 +99,13 @@ def apply_as(task_id: int, key: int, text: str, *, by: User, version: int) -> Re
     task = lock(task_id)
     [row] = _suggestions(task, [key])
     seen = spec_at(task, version)
-    texts = texts_of(seen.to_json())
+    texts = quotable_texts(seen.to_json())
     here = place_of(row, texts, origins_of([row]))
     if (here.field, here.row) not in texts:
         raise WorkflowError("The row no longer exists. Copy the text to where it belongs.")
-    if texts_of(load_task(task).to_json()).get((here.field, here.row)) != texts[here.field, here.row]:
+    if quotable_texts(load_task(task).to_json()).get((here.field, here.row)) != texts[here.field, here.row]:
         raise SuggestionOutdatedError("Someone has changed this text since you saw it.")
-    return _save(task, with_text(seen, (here.field, here.row), written(text, strip=False)), [row], by, version)
+    return _save(task, replace_text(seen, (here.field, here.row), written(text, strip=False)), [row], by, version)
 
 
 def _save(task: Task, spec: TaskSpec, applied: Sequence[Comment], by: User, version: int | None = None) -> Revision:
@@ -138,8 +138,8 @@ def _suggestions(task: Task, keys: Sequence[int]) -> list[Comment]:
 
 
 def _target(
-    row: Comment, texts: Mapping[Where, str], origins: Mapping[int, Mapping[Where, str]]
-) -> tuple[Where, tuple[int, int] | None]:
+    row: Comment, texts: Mapping[FieldKey, str], origins: Mapping[int, Mapping[FieldKey, str]]
+) -> tuple[FieldKey, tuple[int, int] | None]:
     """Where the suggestion's words stand unchanged; None for what a person has to decide."""
     here = place_of(row, texts, origins)
     where = (here.field, here.row)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from studio.domain.anchors import ROWS, Place, Quote, Where, place, texts_of
-from studio.domain.changes import WORDS
+from studio.domain.anchors import ROW_TEXTS, Anchor, FieldKey, Quote, locate, quotable_texts
+from studio.domain.changes import FIELD_LABELS
 from studio.domain.diff import Piece, word_pieces
 from studio.domain.task import TaskSpec
 from studio.models import Comment, Revision, Task
 
 TALKED_OF = [name for name in TaskSpec.model_fields if name not in ("source", "user_id", "environment_id")]
 """Fields a remark can be about, in the order of the page."""
-NOWHERE = Place("", "")
+NOWHERE = Anchor("", "")
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Thread:
 
     root: Comment
     answers: list[Comment] = field(default_factory=list)
-    place: Place = NOWHERE
+    place: Anchor = NOWHERE
     number: int | None = None
     """Place of its row in the list, from 1; None if it is about no row, or the row is gone."""
     words_now: str = ""
@@ -36,17 +36,17 @@ class Thread:
     @property
     def input(self) -> str:
         """Name of the editor's input in which its words stand."""
-        inner = ROWS.get(self.place.field)
+        inner = ROW_TEXTS.get(self.place.field)
         return f"{self.place.field}.{self.place.row}.{inner}" if inner and self.place.row else self.place.field
 
     @property
     def name(self) -> str:
         """The place in words."""
         field = self.place.field
-        if field in ROWS and self.root.item_uid:
+        if field in ROW_TEXTS and self.root.item_uid:
             one = "intent" if field == "intents" else "item"
             return f"{one} {self.number}" if self.number else f"an {one}" + (" that was removed" if self.gone else "")
-        return WORDS.get(field, field.replace("_", " ")) if field else "the task"
+        return FIELD_LABELS.get(field, field.replace("_", " ")) if field else "the task"
 
     @property
     def gone(self) -> bool:
@@ -60,14 +60,14 @@ class Thread:
     @classmethod
     def as_made(cls, root: Comment) -> Thread:
         """Where it was made, without a look at what became of the place."""
-        return cls(root, place=Place(root.field, str(root.item_uid or "")))
+        return cls(root, place=Anchor(root.field, str(root.item_uid or "")))
 
     @property
     def can_be_applied(self) -> bool:
         return self.open and self.root.suggestion is not None and self.root.applied_in_id is None
 
 
-def threads_of(task: Task, texts: Mapping[Where, str]) -> list[Thread]:
+def threads_of(task: Task, texts: Mapping[FieldKey, str]) -> list[Thread]:
     """The talk about a task in the order of the page, settled ones last; three queries, however much was said.
 
     ``texts`` are those of the task as it is shown, which may be more than the newest version says.
@@ -87,7 +87,7 @@ def threads_of(task: Task, texts: Mapping[Where, str]) -> list[Thread]:
     numbers = _numbers(texts)
     for thread in told:
         root = thread.root
-        thread.place = place_of(root, texts, origins) if thread.open else Place(root.field, str(root.item_uid or ""))
+        thread.place = place_of(root, texts, origins) if thread.open else Anchor(root.field, str(root.item_uid or ""))
         thread.number = numbers.get((thread.place.field, thread.place.row))
         if span := thread.place.span:
             thread.words_now = texts[(thread.place.field, thread.place.row)][span.start : span.end]
@@ -96,27 +96,27 @@ def threads_of(task: Task, texts: Mapping[Where, str]) -> list[Thread]:
     return sorted(told, key=_order)
 
 
-def place_of(row: Comment, texts: Mapping[Where, str], origins: Mapping[int, Mapping[Where, str]]) -> Place:
+def place_of(row: Comment, texts: Mapping[FieldKey, str], origins: Mapping[int, Mapping[FieldKey, str]]) -> Anchor:
     """Where a remark stands in these texts."""
     where = (row.field, str(row.item_uid or ""))
-    return place(where, _quote(row), texts, origins.get(row.revision_id or 0, {}))
+    return locate(where, _quote(row), texts, origins.get(row.revision_id or 0, {}))
 
 
-def origins_of(roots: Iterable[Comment]) -> dict[int, dict[Where, str]]:
+def origins_of(roots: Iterable[Comment]) -> dict[int, dict[FieldKey, str]]:
     """The texts of the versions that remarks were made on, by the version's key."""
     keys = {root.revision_id for root in roots if root.revision_id and (root.words or root.item_uid)}
     if not keys:
         return {}
-    return {key: texts_of(spec) for key, spec in Revision.objects.filter(pk__in=keys).values_list("pk", "spec")}
+    return {key: quotable_texts(spec) for key, spec in Revision.objects.filter(pk__in=keys).values_list("pk", "spec")}
 
 
 def _quote(row: Comment) -> Quote | None:
     return Quote(row.words, row.before, row.after, row.start) if row.words else None
 
 
-def _numbers(texts: Iterable[Where]) -> dict[Where, int]:
-    numbers: dict[Where, int] = {}
-    for name in ROWS:
+def _numbers(texts: Iterable[FieldKey]) -> dict[FieldKey, int]:
+    numbers: dict[FieldKey, int] = {}
+    for name in ROW_TEXTS:
         rows = [where for where in texts if where[0] == name]
         numbers |= {where: number for number, where in enumerate(rows, 1)}
     return numbers

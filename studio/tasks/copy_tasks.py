@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from studio.domain.episode import EpisodeSpec, Group
+from studio.domain.episode import EpisodeSpec, GroupSpec
 from studio.drafts.load import load_episodes
 from studio.drafts.locks import lock_all
 from studio.drafts.save_personas import save_personas
@@ -91,7 +91,7 @@ def _with_company(new: EpisodeSpec, old: EpisodeSpec, plan: Plan) -> EpisodeSpec
         for line in plan.lines
         if line.task.group and line.task.group.carries_over and line.task.group.name not in said
     }
-    groups = (*new.groups, *(Group(name=name, carries_over=text) for name, text in words.items()))
+    groups = (*new.groups, *(GroupSpec(name=name, carries_over=text) for name, text in words.items()))
     tasks = new.tasks
     own = [line.task.task_id for line in plan.lines if line.task.episode.persona_id == plan.target.pk]
     originals = [place for place, task in enumerate(old.tasks, 1) if task.task_id in own]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from studio.domain.arrangement import ArrangementError, arrangement_of, refuse_broken
+from studio.domain.arrangement import ArrangementError, arrangement_of, validate_arrangement
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
@@ -60,6 +60,8 @@ def create_task(
 
 def _refuse_too_early(new: EpisodeSpec, spec: TaskSpec) -> None:
     try:
-        refuse_broken(arrangement_of(new), {task.task_id: task for task in (*new.tasks, *new.unplaced)}, [spec.task_id])
+        validate_arrangement(
+            arrangement_of(new), {task.task_id: task for task in (*new.tasks, *new.unplaced)}, [spec.task_id]
+        )
     except ArrangementError as refusal:
         raise DraftError("depends_on", str(refusal)) from None

@@ -11,9 +11,9 @@ from django.db import transaction
 
 from studio.domain.checks import find_problems
 from studio.domain.episode import EpisodeSpec
-from studio.domain.evidence_map import EvidenceMap, evidence_of
+from studio.domain.evidence_map import EvidenceMap, build_evidence_map
 from studio.domain.findings import Finding
-from studio.domain.merge import Place
+from studio.domain.merge import FieldPath
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode, load_task, load_tasks
 from studio.drafts.rebase import ConflictError, put_on_top
@@ -62,7 +62,7 @@ def save_on_top(
     by: User,
     base_version: int,
     note: str = "",
-    undecided: Sequence[Place] = (),
+    undecided: Sequence[FieldPath] = (),
 ) -> Revision:
     """Save what somebody wrote on top of ``base_version``, together with what others saved since.
 
@@ -139,4 +139,4 @@ def map_evidence(task: Task, spec: TaskSpec) -> EvidenceMap:
     """The task's evidence map if it said ``spec``, against the sessions, files and tools that are there."""
     placed = task.episode.tasks.filter(position__lt=task.position) if task.position else Task.objects.none()
     tools = task.episode.persona.tool_bindings.values_list("name", flat=True)
-    return evidence_of(spec, earlier=set(placed.values_list("task_id", flat=True)), tools=set(tools))
+    return build_evidence_map(spec, earlier=set(placed.values_list("task_id", flat=True)), tools=set(tools))

@@ -10,7 +10,7 @@ from django import template
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from studio.domain.anchors import ROWS
+from studio.domain.anchors import ROW_TEXTS
 from studio.templatetags.studio_ui import place_of, pretty_json
 from studio.web.components import render_component
 
@@ -123,10 +123,10 @@ def input_of(context: template.Context, finding: Any) -> str:
     """The name of the input that a finding is about, on the page as it was sent or as it is drawn."""
     if isinstance(finding, dict):
         return str(finding["input"])
-    rows = getattr(context.get("sheet"), finding.field, ()) if finding.field in ROWS else ()
+    rows = getattr(context.get("sheet"), finding.field, ()) if finding.field in ROW_TEXTS else ()
     if not finding.item or finding.item > len(rows):
         return str(finding.field)
-    return f"{finding.field}.{rows[finding.item - 1]['key']}.{ROWS[finding.field]}"
+    return f"{finding.field}.{rows[finding.item - 1]['key']}.{ROW_TEXTS[finding.field]}"
 
 
 @register.simple_tag(takes_context=True)

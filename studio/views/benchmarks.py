@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from studio import access
 from studio.access import SignedInRequest
 from studio.activity.feed import recent_events
-from studio.domain.statistics import total
+from studio.domain.statistics import sum_figures
 from studio.findings.queries import finding_counts, findings_of
 from studio.forms.benchmarks import BenchmarkForm, MemberForm
 from studio.forms.post_data import number_of
@@ -90,7 +90,7 @@ def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
     found = access.find_benchmark(request.user, slug)
     personas = list(found.personas.order_by("position", "user_id"))
     figures = figures_of(personas)
-    whole = total(figures.values())
+    whole = sum_figures(figures.values())
     tools = tools_of(found)
     rows, without = categories_of(found)
     for persona in personas:

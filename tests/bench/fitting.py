@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from studio.domain.checks.sources import opening
+from studio.domain.checks.sources import opening_text
 from studio.domain.episode import EpisodeSpec
 from studio.domain.text.coverage import coverage
-from studio.domain.text.leak_features import Signs, signs
+from studio.domain.text.leak_features import LeakFeatures, leak_features
 from studio.domain.text.leaks import LONGEST, SAID_WEIGHT, topic_of
-from studio.domain.text.prose import prose
+from studio.domain.text.prose import without_data
 from tests.bench.checks import PERSONAS, ROOT, read
 from tests.bench.own import LABELS, own_labels, own_leaks, own_tasks
 
@@ -36,7 +36,7 @@ LIMITS = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)
 
 class Pair(NamedTuple):
     degree: str
-    found: Signs | None
+    found: LeakFeatures | None
     """None: too little is shared to be looked at."""
     task: str
     persona: str
@@ -69,10 +69,10 @@ def _of(episode: EpisodeSpec, letters: dict[str, str], real: str) -> Iterator[Pa
     for task in episode.tasks:
         topic = topic_of((intent.content for intent in task.intents), task.title)
         for degree, intent in zip(letters[task.task_id], task.intents, strict=True):
-            demand, text = intent.content[:2_000], prose(opening(task)[:LONGEST])
+            demand, text = intent.content[:2_000], without_data(opening_text(task)[:LONGEST])
             said = coverage(demand, text, topic)
             enough = bool(said.clauses) and said.together * said.weight >= SAID_WEIGHT
-            found = signs(demand, text, said) if enough else None
+            found = leak_features(demand, text, said) if enough else None
             yield Pair(degree, found, task.task_id, real or task.task_id, bool(real))
 
 

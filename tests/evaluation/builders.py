@@ -10,7 +10,7 @@ from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.lifecycle import start_pilot
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Rule, TaskSpec
+from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, TaskSpec
 from studio.models import Benchmark
 from studio.personas.create import create_persona
 from studio.tasks.create import create_task
@@ -37,7 +37,7 @@ def rubric(criterion: str, weight: float = 1.0) -> ChecklistItem:
     return ChecklistItem(uid=str(uuid.uuid4()), criterion=criterion, weight=weight)
 
 
-def rule(criterion: str, rule: Rule) -> ChecklistItem:
+def rule(criterion: str, rule: ExactCheck) -> ChecklistItem:
     return ChecklistItem(uid=str(uuid.uuid4()), criterion=criterion, grader="rule", rule=rule)
 
 

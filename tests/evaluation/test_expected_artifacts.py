@@ -14,7 +14,7 @@ from evaluation.releases.cut import cut_release
 from evaluation.workspaces.snapshots import staged
 from studio.domain.base import Content
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import ExpectedArtifact, Rule, TaskSpec
+from studio.domain.task import ExactCheck, ExpectedArtifact, TaskSpec
 from studio.imports.importer import import_archive
 from studio.models import Benchmark, Blob, Task, User
 from tests.evaluation.builders import benchmark_of, file, intents, pilot_of, rubric, rule, task
@@ -54,8 +54,8 @@ def graded() -> Benchmark:
             grader_script="data/clerk/scripts/looking.py",
             checklist=(
                 rubric("The letter names the harbour fee."),
-                rule("The letter is there.", Rule(kind="file_exists", path="letter.md")),
-                rule("The fee is in it.", Rule(kind="file_contains", path="letter.md", text="ZEPHYR")),
+                rule("The letter is there.", ExactCheck(kind="file_exists", path="letter.md")),
+                rule("The fee is in it.", ExactCheck(kind="file_contains", path="letter.md", text="ZEPHYR")),
             ),
         ),
         persona=persona,

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from studio.domain.plan import PAPER
+from studio.domain.plan import PAPER_PLAN
 from studio.domain.task import Dependency
 from studio.drafts.load import load_episode, load_task
 from studio.models import Benchmark, Event, Finding, Persona, Role, Task
@@ -266,7 +266,7 @@ def test_nul_and_nonsense_in_addresses_and_words_break_nothing(place):
 
 def test_a_short_name_left_empty_is_made_from_the_name():
     author = UserFactory()
-    plan = {f"plan_{name}": number for name, number in PAPER.model_dump().items()}
+    plan = {f"plan_{name}": number for name, number in PAPER_PLAN.model_dump().items()}
     client = signed_in(author)
 
     client.post(reverse("studio:benchmark_new"), {"name": "My Firm", "slug": "", "approvals_needed": 1, **plan})

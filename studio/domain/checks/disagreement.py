@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from studio.domain.checks.facts import Fact, besides, facts, pinned_sentences
-from studio.domain.checks.limits import limits_apart
+from studio.domain.checks.facts import Fact, facts, sentences_with_facts, words_without_facts
+from studio.domain.checks.limits import conflicting_limits
 from studio.domain.text.clauses import clauses
-from studio.domain.text.words import Word, alike, words
+from studio.domain.text.words import Word, similarity, words
 
 SHARED = 0.7
 """Share of a clause's words, facts aside, that the other sentence has: then both speak of the same."""
@@ -37,28 +37,28 @@ BORDER = re.compile(
 )
 
 
-class Apart(NamedTuple):
+class Disagreement(NamedTuple):
     mine: str
     theirs: str
     """The sentence that says otherwise."""
 
 
-def apart(text: str, other: str, *, of_a_file: bool = False) -> Apart | None:
+def find_disagreement(text: str, other: str, *, of_a_file: bool = False) -> Disagreement | None:
     """What ``text`` says and ``other`` says otherwise."""
-    if limits := limits_apart(text, other):
-        return Apart(*limits)
-    return facts_apart(text, other, of_a_file)
+    if limits := conflicting_limits(text, other):
+        return Disagreement(*limits)
+    return conflicting_facts(text, other, of_a_file)
 
 
 @lru_cache(maxsize=30_000)
-def facts_apart(text: str, other: str, of_a_file: bool) -> Apart | None:
+def conflicting_facts(text: str, other: str, of_a_file: bool) -> Disagreement | None:
     """One fact of a clause differs, and all its other words stand together in one sentence of the other text."""
     for clause in clauses(text):
         for mine in facts(clause.text):
             if _alone(mine, facts(clause.text)) and not _labels(mine, clause.text):
-                for sentence, there in pinned_sentences(other):
+                for sentence, there in sentences_with_facts(other):
                     if _differ(mine, clause.text, sentence, there, other, of_a_file):
-                        return Apart(clause.text[mine.start : mine.end], sentence)
+                        return Disagreement(clause.text[mine.start : mine.end], sentence)
     return None
 
 
@@ -83,7 +83,9 @@ def _differ(mine: Fact, clause: str, sentence: str, there: Sequence[Fact], other
     if _bounded(clause, mine) != _bounded(sentence, theirs[0]):
         return False
     agreed = {(each.kind, each.value) for each in facts(clause)} & {(each.kind, each.value) for each in there}
-    return _same_affair(mine, theirs[0], besides(clause), besides(sentence), len(agreed), of_a_file)
+    return _same_affair(
+        mine, theirs[0], words_without_facts(clause), words_without_facts(sentence), len(agreed), of_a_file
+    )
 
 
 def _otherwise(fact: Fact, there: Sequence[Fact]) -> bool:
@@ -96,7 +98,7 @@ def _same_affair(
     mine: Fact, other: Fact, here: Sequence[Word], there: Sequence[Word], agreed: int, of_a_file: bool
 ) -> bool:
     weight = agreed + sum(word.weight for word in here)
-    shared = agreed + sum(word.weight for word in here if any(alike(word.key, each.key) >= 0.9 for each in there))
+    shared = agreed + sum(word.weight for word in here if any(similarity(word.key, each.key) >= 0.9 for each in there))
     namesakes = mine.kind == "person" and mine.value.split()[-1] == other.value.split()[-1]
     if shared < (NAMESAKE if namesakes else FEWEST[mine.kind]) or shared / weight < (
         OF_A_FILE if of_a_file else SHARED

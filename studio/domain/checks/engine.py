@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from studio.domain.checks import rules
 from studio.domain.checks.bounds import within_bounds
-from studio.domain.checks.rule import RULES, Flaw, Rule, Scene
+from studio.domain.checks.rule import RULES, CheckContext, Flaw, Rule
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.graders import GraderReport
-from studio.domain.plan import PAPER, Plan
+from studio.domain.plan import PAPER_PLAN, Plan
 from studio.domain.task import TaskSpec
 
 for module in pkgutil.iter_modules(rules.__path__):
@@ -26,7 +26,7 @@ def find_problems(
     task_id: str | None = None,
     *,
     texts: Mapping[str, str] | None = None,
-    plan: Plan = PAPER,
+    plan: Plan = PAPER_PLAN,
     reports: Mapping[str, GraderReport] | None = None,
     tools: Mapping[str, str] | None = None,
 ) -> list[Finding]:
@@ -36,24 +36,24 @@ def find_problems(
     the graders showed, likewise. ``plan`` is the benchmark's. ``tools`` are descriptions of tools by their names.
     """
     episode = within_bounds(episode)
-    scene = Scene(episode=episode, texts=texts or {}, plan=plan, reports=reports or {}, tools=tools or {})
+    context = CheckContext(episode=episode, texts=texts or {}, plan=plan, reports=reports or {}, tools=tools or {})
     findings = []
     for task in (*episode.tasks, *episode.unplaced):
         if task_id is None or task.task_id == task_id:
-            own = [finding for each in RULES.values() for finding in _apply(each, task, scene)]
+            own = [finding for each in RULES.values() for finding in _apply(each, task, context)]
             findings += sorted(own, key=lambda finding: _SEVERITIES.index(finding.severity))
     return findings
 
 
-def _apply(each: Rule, task: TaskSpec, scene: Scene) -> Iterator[Finding]:
-    for flaw in each.check(task, scene):
-        called = scene.episode.called(flaw.other) if flaw.other else ""
+def _apply(each: Rule, task: TaskSpec, context: CheckContext) -> Iterator[Finding]:
+    for flaw in each.check(task, context):
+        called = context.episode.called(flaw.other) if flaw.other else ""
         yield Finding(
             rule=each.name,
             severity=flaw.severity or each.severity,
             message=flaw.message.replace(f"“{flaw.other}”", called) if called else flaw.message,
             mend=flaw.mend.replace(f"“{flaw.other}”", called) if called else flaw.mend,
-            persona=scene.episode.persona.user_id,
+            persona=context.episode.persona.user_id,
             task=task.task_id,
             field=flaw.field,
             item=flaw.item,

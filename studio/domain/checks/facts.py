@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from studio.domain.text.clauses import sentences
-from studio.domain.text.dates import days
-from studio.domain.text.words import Word, content, words
+from studio.domain.text.dates import find_days
+from studio.domain.text.words import Word, content_words, words
 
 FactKind = Literal["day", "time", "weekday", "day of the month", "person", "number"]
 
@@ -49,7 +49,7 @@ def facts(text: str) -> tuple[Fact, ...]:
 
 
 @lru_cache(maxsize=4_000)
-def pinned_sentences(text: str) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
+def sentences_with_facts(text: str) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
     """The sentences that pin something down, each with its facts by their places in it."""
     found, waiting = [], list(reversed(facts(text)))
     for span in sentences(text):
@@ -64,7 +64,7 @@ def pinned_sentences(text: str) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
 
 def _find(text: str) -> Iterator[Fact]:
     """The surest kinds first."""
-    for day in days(text):
+    for day in find_days(text):
         yield Fact("day", f"{day.month}-{day.day}", day.span.start, day.span.end)
     for match in TIME.finditer(text):
         if CLOCK.search(match[0]):
@@ -93,13 +93,13 @@ def _plain(names: str) -> str:
 
 
 @lru_cache(maxsize=20_000)
-def besides(text: str) -> tuple[Word, ...]:
+def words_without_facts(text: str) -> tuple[Word, ...]:
     """The words of a sentence that carry something, without its facts and without who says it."""
     lead = REPORTS.match(text)
     begin = lead.end() if lead else 0
     pinned = facts(text)
     return tuple(
         word
-        for word in content(text)
+        for word in content_words(text)
         if word.start >= begin and not any(fact.start <= word.start < fact.end for fact in pinned)
     )

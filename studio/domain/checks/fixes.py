@@ -6,52 +6,52 @@ import html
 import re
 from collections.abc import Callable
 
-from studio.domain.checks.quotes import listed, quote
+from studio.domain.checks.quotes import join_with_and, quote
 from studio.domain.checks.rules.broken_text import BROKEN, LOST, MIXED
-from studio.domain.checks.rules.persistent_not_earlier import alone
-from studio.domain.checks.rules.scope_unmarked import lasting
+from studio.domain.checks.rules.persistent_not_earlier import intents_shown_only_here
+from studio.domain.checks.rules.scope_unmarked import intents_needed_later
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
-from studio.domain.fixes import Add, Edit, Mend, Put, Remove
-from studio.domain.task import Dependency, Recovery, Rule, TaskSpec
+from studio.domain.fixes import AppendRow, Edit, Fix, RemoveRow, SetValue
+from studio.domain.task import Dependency, ExactCheck, Recovery, TaskSpec
 
-Mender = Callable[[Finding, TaskSpec, EpisodeSpec], Mend | None]
+FixBuilder = Callable[[Finding, TaskSpec, EpisodeSpec], Fix | None]
 WORDS = {"intents": "content", "checklist": "criterion", "expected_artifacts": "note"}
 NOUNS = {"intents": "intent", "checklist": "item", "depends_on": "dependency"}
 
 
-def mend_for(finding: Finding, episode: EpisodeSpec) -> Mend | None:
+def fix_for(finding: Finding, episode: EpisodeSpec) -> Fix | None:
     """What one click would do about it; None: a person has to."""
     task = episode.task(finding.task)
-    mender = _MENDERS.get(finding.rule)
+    mender = FIX_BUILDERS.get(finding.rule)
     return mender(finding, task, episode) if task and mender else None
 
 
-def _remove(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+def _remove(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     if finding.item is None:
         return None
     noun = NOUNS[finding.field]
-    return Mend(
+    return Fix(
         label=f"Remove the {noun}" if finding.field == "depends_on" else f"Remove {noun} {finding.item}",
         shows=f"{noun.capitalize()} {finding.item} goes."
         if finding.field != "depends_on"
         else f"The task no longer depends on {episode.called(finding.other or task.task_id)} here.",
-        edits=(Remove(field=finding.field, item=finding.item),),
+        edits=(RemoveRow(field=finding.field, item=finding.item),),
     )
 
 
-def _make_rule(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
-    rule: Rule | None = finding.proposal
+def _make_rule(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    rule: ExactCheck | None = finding.proposal
     if rule is None or finding.item is None:
         return None
-    return Mend(
+    return Fix(
         label="Make it a rule",
         shows=f"Item {finding.item} is decided by an exact check: {_says(rule)}.",
-        edits=(Put(field="checklist", item=finding.item, part="rule", value=rule.to_json()),),
+        edits=(SetValue(field="checklist", item=finding.item, part="rule", value=rule.to_json()),),
     )
 
 
-def _says(rule: Rule) -> str:
+def _says(rule: ExactCheck) -> str:
     return {
         "file_exists": f"the file “{rule.path}” exists",
         "file_contains": f"“{rule.path}” contains {quote(rule.text)}",
@@ -62,97 +62,97 @@ def _says(rule: Rule) -> str:
     }[rule.kind]
 
 
-def _declare(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+def _declare(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     """Only on a setup task: one that is scored itself could not be built on without another error."""
     other = episode.task(finding.other)
     if other is None or not other.is_setup:
         return None
-    return Mend(
+    return Fix(
         label="Declare the dependency",
         shows=f"The task depends on {episode.called(finding.other)}.",
-        edits=(Add(field="depends_on", value=Dependency(task_id=finding.other)),),
+        edits=(AppendRow(field="depends_on", value=Dependency(task_id=finding.other)),),
     )
 
 
-def _unsaid(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
-    return Mend(
+def _unsaid(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    return Fix(
         label="Set to not stated initially",
         shows=f"Intent {finding.item} is not stated initially.",
-        edits=(Put(field="intents", item=finding.item, part="initial_status", value="not_provided"),),
+        edits=(SetValue(field="intents", item=finding.item, part="initial_status", value="not_provided"),),
     )
 
 
-def _this_session(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
-    places = alone(task, episode) if finding.rule == "persistent-not-earlier" else [finding.item or 0]
+def _this_session(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    places = intents_shown_only_here(task, episode) if finding.rule == "persistent-not-earlier" else [finding.item or 0]
     edits: tuple[Edit, ...] = tuple(
-        Put(field="intents", item=place, part="scope", value="session_local") for place in places if place
+        SetValue(field="intents", item=place, part="scope", value="session_local") for place in places if place
     )
     many = len(edits) > 1
-    return Mend(
+    return Fix(
         label="Set scope to this session only",
-        shows=f"{'Intents' if many else 'Intent'} {listed(map(str, places))}: scope “this session only”.",
+        shows=f"{'Intents' if many else 'Intent'} {join_with_and(map(str, places))}: scope “this session only”.",
         edits=edits,
     )
 
 
-def _persistent(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
-    places = lasting(task, episode)
-    return Mend(
+def _persistent(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    places = intents_needed_later(task, episode)
+    return Fix(
         label="Set scope to persistent",
-        shows=f"{'Intents' if len(places) > 1 else 'Intent'} {listed(map(str, places))}: scope “persistent”.",
-        edits=tuple(Put(field="intents", item=place, part="scope", value="persistent") for place in places),
+        shows=f"{'Intents' if len(places) > 1 else 'Intent'} {join_with_and(map(str, places))}: scope “persistent”.",
+        edits=tuple(SetValue(field="intents", item=place, part="scope", value="persistent") for place in places),
     )
 
 
-def _weigh_one(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
-    return Mend(
+def _weigh_one(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    return Fix(
         label="Set weight to 1",
         shows=f"Item {finding.item} has weight 1.",
-        edits=(Put(field="checklist", item=finding.item, part="weight", value=1.0),),
+        edits=(SetValue(field="checklist", item=finding.item, part="weight", value=1.0),),
     )
 
 
-def _show_judges(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+def _show_judges(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     path = finding.words
     if finding.rule == "evidence-unshown":
         item = task.checklist[(finding.item or 1) - 1]
         path = next((place for place in item.evidence if f"“{place}”" in finding.message and "__" not in place), "")
     if not path or path in task.files_read:
         return None
-    return Mend(
+    return Fix(
         label="Show it to the judges",
         shows=f"Judges are shown “{path}”.",
-        edits=(Add(field="files_read", value=path),),
+        edits=(AppendRow(field="files_read", value=path),),
     )
 
 
-def _inside(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+def _inside(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     path = finding.words.lstrip("/")
     if not path or ".." in path.split("/") or finding.item is None:
         return None
-    return Mend(
+    return Fix(
         label="Remove the “/”",
         shows=f"Judges are shown “{path}” of the workspace.",
-        edits=(Put(field="files_read", item=finding.item, value=path),),
+        edits=(SetValue(field="files_read", item=finding.item, value=path),),
     )
 
 
-def _mark_file(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+def _mark_file(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     path = next((file.path for file in task.assets if finding.message.startswith(f"“{file.path}”")), "")
     if not path or finding.item is None:
         return None
-    return Mend(
+    return Fix(
         label="Add as source",
         shows=f"Intent {finding.item} gets “{path}” as its source.",
-        edits=(Add(field="intents", item=finding.item, value=Recovery(kind="file", ref=path)),),
+        edits=(AppendRow(field="intents", item=finding.item, value=Recovery(kind="file", ref=path)),),
     )
 
 
-def _unescape(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+def _unescape(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     return _other_text(finding, task, "Unescape", unescaped)
 
 
-def _without_invisible(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+def _without_invisible(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     if finding.words == LOST or MIXED.fullmatch(finding.words):
         return None  # what stood there, or which alphabet is meant, nobody knows
     return _other_text(
@@ -160,23 +160,23 @@ def _without_invisible(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -
     )
 
 
-def _spell(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Mend | None:
+def _spell(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     found = re.search(r"is spelt “([^”]+)”", finding.message)
     if not found:
         return None
     return _other_text(finding, task, f"Spell it {quote(found[1])}", lambda text: text.replace(finding.words, found[1]))
 
 
-def _other_text(finding: Finding, task: TaskSpec, label: str, change: Callable[[str], str]) -> Mend | None:
+def _other_text(finding: Finding, task: TaskSpec, label: str, change: Callable[[str], str]) -> Fix | None:
     value = getattr(task, finding.field)
     part = WORDS.get(finding.field, "")
     text = getattr(value[finding.item - 1], part) if finding.item else value
     if not isinstance(text, str) or (new := change(text)) == text:
         return None
-    return Mend(
+    return Fix(
         label=label,
         shows=f"It reads {quote(_around(text, new))} then.",
-        edits=(Put(field=finding.field, item=finding.item, part=part if finding.item else "", value=new),),
+        edits=(SetValue(field=finding.field, item=finding.item, part=part if finding.item else "", value=new),),
     )
 
 
@@ -211,7 +211,7 @@ def _reread(match: re.Match[str]) -> str:
     return match[0]
 
 
-_MENDERS: dict[str, Mender] = {
+FIX_BUILDERS: dict[str, FixBuilder] = {
     "criterion-repeats-key": _remove,
     "criterion-should-be-rule": _make_rule,
     "dependency-itself": _remove,

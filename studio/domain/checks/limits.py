@@ -49,7 +49,7 @@ def limits(text: str) -> tuple[Limit, ...]:
     return tuple(found)
 
 
-def limits_apart(text: str, other: str) -> tuple[str, str] | None:
+def conflicting_limits(text: str, other: str) -> tuple[str, str] | None:
     """The words of a limit in the one text that no answer can keep together with the other's."""
     for mine in limits(text):
         theirs = [limit for limit in limits(other) if limit.noun == mine.noun]

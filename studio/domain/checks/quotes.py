@@ -16,7 +16,7 @@ def quote(text: str, longest: int = LONGEST) -> str:
     return f"“{line}”"
 
 
-def listed(parts: Iterable[str]) -> str:
+def join_with_and(parts: Iterable[str]) -> str:
     """“1, 2 and 3”."""
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last

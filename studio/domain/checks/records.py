@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from studio.domain.checks.rule import Scene
-from studio.domain.checks.sources import files_named, given, profile, told
+from studio.domain.checks.rule import CheckContext
+from studio.domain.checks.sources import established_text, file_mentions, profile_text, visible_text
 from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import Span, sentences
 
@@ -15,7 +15,7 @@ LONGEST = 20_000
 
 
 @dataclass(frozen=True)
-class Kind:
+class ResourceKind:
     """One kind of thing that only a tool or a source can show or do."""
 
     name: str
@@ -27,13 +27,13 @@ class Kind:
     """Names of files, or words of a signal, that hold it."""
 
 
-def _kind(name: str, said: str, tools: str, sources: str) -> Kind:
-    return Kind(name, *(re.compile(pattern, re.IGNORECASE) for pattern in (said, tools, sources)))
+def _kind(name: str, said: str, tools: str, sources: str) -> ResourceKind:
+    return ResourceKind(name, *(re.compile(pattern, re.IGNORECASE) for pattern in (said, tools, sources)))
 
 
 _ASKED = r"(?:please |and |then |just |could you |can you |[.!?]\s+|^)"
 _MINE = r"(?:my|our|the|his|her|their)"
-PLACES = (
+RESOURCES = (
     _kind(
         "a mailbox",
         rf"\b(?:in|from|through|of|check|search|open|go through|look (?:in|into|through)|clear|sort) {_MINE} "
@@ -65,7 +65,7 @@ PLACES = (
         r"crm|erp|export|extract|database|dump|system|ticket|booking|record|drive",
     ),
 )
-DEEDS = (
+ACTIONS = (
     _kind(
         "send e-mail",
         rf"\b(?:(?:{_ASKED}|to |you )(?:e-?mail|mail) (?:it|this|that|them|him|her|us|everyone"
@@ -121,27 +121,27 @@ MESSAGE = re.compile(
 _WRITES = re.compile(r"\b(?:write|draft|send|compose|prepare|make|create|put together)\b", re.IGNORECASE)
 
 
-def bound(task: TaskSpec, scene: Scene) -> tuple[str, ...]:
-    return task.tools or scene.episode.persona.tools
+def available_tools(task: TaskSpec, context: CheckContext) -> tuple[str, ...]:
+    return task.tools or context.episode.persona.tools
 
 
-def reached(kind: Kind, task: TaskSpec, scene: Scene) -> bool:
+def is_available(kind: ResourceKind, task: TaskSpec, context: CheckContext) -> bool:
     """Whether a tool of the task, a file, a signal, a skill or an earlier session's result holds it."""
-    if any(kind.tools.search(tool) for tool in bound(task, scene)):
+    if any(kind.tools.search(tool) for tool in available_tools(task, context)):
         return True
-    tasks = (*scene.earlier(task), task)
+    tasks = (*context.earlier(task), task)
     names = [
         *(file.path for one in tasks for file in one.assets),
         *(file.description for one in tasks for file in one.assets),
         *(path for one in tasks for path in (*one.expected_paths, *one.files_read)),
-        *(skill.name for skill in scene.episode.persona.skills),
-        *(match[0] for match in files_named(task.initial_request)),
+        *(skill.name for skill in context.episode.persona.skills),
+        *(match[0] for match in file_mentions(task.initial_request)),
         str(task.trigger.payload) if task.trigger.payload else "",
     ]
     return any(kind.sources.search(name) for name in names)
 
 
-def codes(request: str) -> Iterator[Span]:
+def record_numbers(request: str) -> Iterator[Span]:
     """Numbers of records that a sentence wants to be looked up, not only written down."""
     for sentence in sentences(request[:LONGEST]):
         for found in CODE.finditer(sentence.text):
@@ -153,26 +153,26 @@ def codes(request: str) -> Iterator[Span]:
             yield Span(found[part], start, start + len(found[part]))
 
 
-def messages(request: str) -> Iterator[Span]:
+def message_subjects(request: str) -> Iterator[Span]:
     """Subjects of messages that are to be found, not written."""
     for found in MESSAGE.finditer(request[:LONGEST]):
         if not _WRITES.search(request[max(0, found.start() - 60) : found.start("subject")]):
             yield Span(found["subject"], found.start("subject"), found.end("subject"))
 
 
-def known(task: TaskSpec, scene: Scene) -> str | None:
+def findable_text(task: TaskSpec, context: CheckContext) -> str | None:
     """Everything but the request itself that a session could find a record in; None: some of it cannot be read."""
-    tasks = (*scene.earlier(task), task)
-    persona = scene.episode.persona
+    tasks = (*context.earlier(task), task)
+    persona = context.episode.persona
     files = [*(file for one in tasks for file in one.assets), *(file for s in persona.skills for file in s.files)]
-    if any(file.sha256 not in scene.texts for file in files):
+    if any(file.sha256 not in context.texts for file in files):
         return None
     return "\n".join(
         (
-            *(f"{told(one)}\n{given(one, scene)}" for one in tasks[:-1]),
-            given(task, scene).removeprefix(task.initial_request),
+            *(f"{established_text(one)}\n{visible_text(one, context)}" for one in tasks[:-1]),
+            visible_text(task, context).removeprefix(task.initial_request),
             *(f"{file.path} {file.description}" for file in files),
-            *(scene.texts[file.sha256] for file in files),
-            profile(persona),
+            *(context.texts[file.sha256] for file in files),
+            profile_text(persona),
         )
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from studio.domain.text.prose import negative
-from studio.domain.text.words import content
+from studio.domain.text.prose import is_negative
+from studio.domain.text.words import content_words
 
 FEWEST = 2
 """Words two sentences have to share at least, before the same words in another order are the same."""
@@ -18,7 +18,7 @@ DIRECTED = re.compile(
 """With these the order of the others says who and whom."""
 
 
-def repeats(texts: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
+def find_repeats(texts: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
     """Place of each text that repeats an earlier one, that one's place, both 1-based, and whether letter for letter."""
     letters: dict[str, int] = {}
     meanings: dict[tuple[frozenset[str], bool], int] = {}
@@ -30,9 +30,9 @@ def repeats(texts: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
         if first != place:
             yield place, first, True
             continue
-        keys = frozenset(word.key for word in content(text[:2_000]))
+        keys = frozenset(word.key for word in content_words(text[:2_000]))
         if len(keys) < FEWEST or DIRECTED.search(text):
             continue
-        first = meanings.setdefault((keys, negative(text[:2_000])), place)
+        first = meanings.setdefault((keys, is_negative(text[:2_000])), place)
         if first != place:
             yield place, first, False

@@ -9,8 +9,7 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Severity
 from studio.domain.graders.report import GraderReport
 from studio.domain.plan import Plan
-from studio.domain.task import Rule as ExactCheck
-from studio.domain.task import TaskSpec
+from studio.domain.task import ExactCheck, TaskSpec
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Flaw:
 
 
 @dataclass(frozen=True)
-class Scene:
+class CheckContext:
     """What a rule may look at besides the task."""
 
     episode: EpisodeSpec
@@ -55,7 +54,7 @@ class Scene:
         )
 
 
-Check = Callable[[TaskSpec, Scene], Iterable[Flaw]]
+Check = Callable[[TaskSpec, CheckContext], Iterable[Flaw]]
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def rule(name: str, severity: Severity, *, judges_language: bool = False) -> Cal
     return register
 
 
-def written(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
+def authored_texts(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
     """Every text an author wrote: field, 1-based item, text."""
     for field in ("title", "description", "initial_request", "reference_workflow"):
         yield field, None, getattr(task, field)

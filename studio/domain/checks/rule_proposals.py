@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from studio.domain.checks.sources import files_named
-from studio.domain.task import ChecklistItem, Rule, TaskSpec
+from studio.domain.checks.sources import file_mentions
+from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
 from studio.domain.text.exact_phrases import EVERY
 from studio.domain.text.exactness import Exact, exactness
-from studio.domain.text.prose import negative
+from studio.domain.text.prose import is_negative
 from studio.domain.text.stems import stem
 
 _ACTS = {
@@ -27,27 +27,27 @@ _ACTS = {
 _THINGS = {stem("sms"): "text message", stem("mail"): "email", stem("board"): "project", stem("shopping"): "order"}
 
 
-def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] = ()) -> Rule | None:
+def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] = ()) -> ExactCheck | None:
     """``tools`` are the names of those the task can call. None: the criterion takes reading, or a person has to say
     first which file, words or tool it means."""
     exact = exactness(item.criterion)
     if exact is None or not exact.sure or len(exact.texts) != 1:
         return None
     if exact.kind == "exists":
-        return Rule(kind="file_exists", path=exact.texts[0])
+        return ExactCheck(kind="file_exists", path=exact.texts[0])
     if exact.kind == "tool":
-        if negative(item.criterion):
+        if is_negative(item.criterion):
             return None
         tool = _tool(item.criterion, tools)
-        return Rule(kind="tool_called", tool=tool) if tool else None
+        return ExactCheck(kind="tool_called", tool=tool) if tool else None
     if exact.kind in ("contains", "equals", "lacks") and not EVERY.match(item.criterion):
         return _words(exact, item.criterion, task)
     return None
 
 
-def file_meant(criterion: str, task: TaskSpec) -> str | None:
+def referenced_file(criterion: str, task: TaskSpec) -> str | None:
     """The file a criterion is about; empty: the reply; None: it may be one of several."""
-    named = {match[0] for match in files_named(criterion)}
+    named = {match[0] for match in file_mentions(criterion)}
     known = {*task.files_read, *task.expected_paths}
     paths = {path for path in known if path in named or path.rpartition("/")[2] in named} or named
     if not paths:
@@ -55,15 +55,15 @@ def file_meant(criterion: str, task: TaskSpec) -> str | None:
     return next(iter(paths)) if len(paths) == 1 else None if paths else ""
 
 
-def _words(exact: Exact, criterion: str, task: TaskSpec) -> Rule | None:
-    path, text = file_meant(criterion, task), exact.texts[0]
+def _words(exact: Exact, criterion: str, task: TaskSpec) -> ExactCheck | None:
+    path, text = referenced_file(criterion, task), exact.texts[0]
     if path is None:
         return None
     if path:
-        return Rule(kind="file_lacks" if exact.kind == "lacks" else "file_contains", path=path, text=text)
+        return ExactCheck(kind="file_lacks" if exact.kind == "lacks" else "file_contains", path=path, text=text)
     if task.tool_evidence or _IN_A_CALL.search(criterion):
         return None
-    return Rule(kind="reply_lacks" if exact.kind == "lacks" else "reply_contains", text=text)
+    return ExactCheck(kind="reply_lacks" if exact.kind == "lacks" else "reply_contains", text=text)
 
 
 _IN_A_CALL = re.compile(

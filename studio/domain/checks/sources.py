@@ -6,7 +6,7 @@ import json
 import re
 from functools import lru_cache
 
-from studio.domain.checks.rule import Scene
+from studio.domain.checks.rule import CheckContext
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 
@@ -40,23 +40,23 @@ _READ_HERE = re.compile(
 
 LONGEST = 60_000
 """Characters of a signal's data that are read."""
-LEFT_OPEN = re.compile(r"<(?:insert|placeholder)\b[^>]*>")
+UNFILLED = re.compile(r"<(?:insert|placeholder)\b[^>]*>")
 """Written only where something has to be filled in, such as in the studio's starting points."""
 
 
-def opening(task: TaskSpec) -> str:
+def opening_text(task: TaskSpec) -> str:
     """What the session opens with: the request, and the signal's data."""
     if not task.trigger.payload:
         return task.initial_request
     return f"{task.initial_request}\n{json.dumps(task.trigger.payload, ensure_ascii=False)[:LONGEST]}"
 
 
-def told(task: TaskSpec) -> str:
+def established_text(task: TaskSpec) -> str:
     """Everything that a session of this task establishes: what is asked, wanted and scored in it."""
     return "\n".join(
         (
             task.title,
-            opening(task),
+            opening_text(task),
             *(intent.content for intent in task.intents),
             *(item.criterion for item in task.checklist),
             *task.expected_paths,
@@ -65,12 +65,12 @@ def told(task: TaskSpec) -> str:
     )
 
 
-def given(task: TaskSpec, scene: Scene) -> str:
+def visible_text(task: TaskSpec, context: CheckContext) -> str:
     """What the agent is given in this very session: its opening and its files."""
-    return "\n".join((opening(task), *(scene.texts.get(file.sha256, "") for file in task.assets)))
+    return "\n".join((opening_text(task), *(context.texts.get(file.sha256, "") for file in task.assets)))
 
 
-def profile(persona: PersonaSpec) -> str:
+def profile_text(persona: PersonaSpec) -> str:
     """What is written of the person, as one text."""
     return "\n".join(
         (
@@ -85,7 +85,7 @@ def profile(persona: PersonaSpec) -> str:
     )
 
 
-def behind(task: TaskSpec, scene: Scene) -> frozenset[str]:
+def prerequisite_ids(task: TaskSpec, context: CheckContext) -> frozenset[str]:
     """Ids of the tasks this one builds on, as declared, and of theirs."""
     found: set[str] = set()
     waiting = [dependency.task_id for dependency in task.depends_on]
@@ -93,28 +93,28 @@ def behind(task: TaskSpec, scene: Scene) -> frozenset[str]:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            other = scene.episode.task(name)
+            other = context.episode.task(name)
             waiting += [dependency.task_id for dependency in other.depends_on] if other else []
     return frozenset(found)
 
 
 @lru_cache(maxsize=2_000)
-def files_named(text: str) -> tuple[re.Match[str], ...]:
+def file_mentions(text: str) -> tuple[re.Match[str], ...]:
     return tuple(match for match in FILE_NAME.finditer(text, 0, 40_000) if not _WEB.match(match[0]))
 
 
-def made_here(task: TaskSpec, name: str) -> bool:
+def is_created_in(task: TaskSpec, name: str) -> bool:
     """Whether this task's own session is to write a file of that name."""
     if any(path.rpartition("/")[2] == name for path in task.expected_paths):
         return True
-    return name in names_made(task.initial_request)
+    return name in created_file_names(task.initial_request)
 
 
 @lru_cache(maxsize=2_000)
-def names_made(request: str) -> frozenset[str]:
+def created_file_names(request: str) -> frozenset[str]:
     """Names of files that a request, read up to its hundredth file, asks to be written."""
     made = set()
-    for match in files_named(request)[:100]:
+    for match in file_mentions(request)[:100]:
         before = request[max(0, match.start() - 160) : match.start()]
         same_sentence = re.split(r"[.!?](?=\s|$)|\n", before)[-1]
         asked = [found.end() for found in _MAKES.finditer(same_sentence)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from studio.domain.text.words import content
+from studio.domain.text.words import content_words
 
 VAGUE = re.compile(
     r"\b(?:better|best practices?|high[- ]quality|good quality|professional(?:ly)?"
@@ -20,10 +20,10 @@ REST = 2.5
 """A sentence that says at least about this many definite words more is held by those."""
 
 
-def vague(text: str, *, rest: float = REST) -> str:
+def vague_phrase(text: str, *, rest: float = REST) -> str:
     """The praise that is nearly all a sentence says; empty: there is none, or more."""
     text = text[:2_000]
     found = VAGUE.search(text)
-    if found is None or sum(word.weight for word in content(VAGUE.sub(" ", text))) >= rest:
+    if found is None or sum(word.weight for word in content_words(VAGUE.sub(" ", text))) >= rest:
         return ""
     return found[0]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from studio.domain.graders.reader import ScriptReading
 
-Kind = Literal["nothing", "everything", "matching", "tool", "word", "draft", "stranger", "other"]
+HistoryKind = Literal["nothing", "everything", "matching", "tool", "word", "draft", "stranger", "other"]
 Call = dict[str, Any]
 
 PREFIX = "mcp_appworld_"
@@ -35,7 +35,7 @@ LONGEST_TEXT = 4_000
 class History:
     """Calls as ``score`` receives them."""
 
-    kind: Kind
+    kind: HistoryKind
     name: str
     """What it is, in a few words."""
     calls: tuple[Call, ...]

@@ -18,7 +18,7 @@ NAME = f"studio.{KEY}"
 ENTRY_KEYS = ("path", "note", "reference")
 
 
-def folder_of(task_id: str) -> str:
+def reference_folder(task_id: str) -> str:
     """Below the persona's folder."""
     return f"references/{task_id}/"
 
@@ -36,18 +36,18 @@ def read_artifacts(block: Node, report: Report) -> tuple[ExpectedArtifact, ...]:
         elif path in found:
             node.warn(report, f"{name} names “{path}” again; the first entry counts.", "Remove one of the two.")
         else:
-            note = fields.text(node, "note", report, name=f"{name}.note") if node.kind == "mapping" else ""
+            note = fields.text_at(node, "note", report, name=f"{name}.note") if node.kind == "mapping" else ""
             found[path] = ExpectedArtifact(path=path, note=note)
             _check_reference(node, name, path, report)
     return tuple(found.values())
 
 
-def with_listed(spec: TaskSpec, block: Node) -> TaskSpec:
+def with_placeholder_references(spec: TaskSpec, block: Node) -> TaskSpec:
     """The task with a mark, in place of a reference, on each artifact for which the block lists one."""
     return _with(spec, {path: Content(sha256="", size=0) for path in _listed(block)})
 
 
-def attach(spec: TaskSpec, block: Node, files: Mapping[str, FileRef], report: Report) -> TaskSpec:
+def with_references(spec: TaskSpec, block: Node, files: Mapping[str, FileRef], report: Report) -> TaskSpec:
     """The task with the references its block lists, out of ``files`` by path; an error for each that is not there."""
     contents = {}
     for path, (name, node) in _listed(block).items():
@@ -56,13 +56,13 @@ def attach(spec: TaskSpec, block: Node, files: Mapping[str, FileRef], report: Re
         else:
             node.error(
                 report,
-                f"{name} lists a reference, and there is no file “{folder_of(spec.task_id)}{path}”.",
+                f"{name} lists a reference, and there is no file “{reference_folder(spec.task_id)}{path}”.",
                 "Add the file, or remove “reference: true”.",
             )
     return _with(spec, contents)
 
 
-def artifact_facts(artifacts: tuple[ExpectedArtifact, ...]) -> list[Encoded]:
+def encode_artifacts(artifacts: tuple[ExpectedArtifact, ...]) -> list[Encoded]:
     """How a block says them: a path of which nothing more is said is the path."""
     return [
         {
@@ -82,7 +82,7 @@ def _with(spec: TaskSpec, contents: Mapping[str, Content]) -> TaskSpec:
 
 
 def _entries(block: Node, report: Report) -> Iterator[tuple[str, Node]]:
-    for place, node in enumerate(fields.sequence(block, KEY, report, name=NAME), 1):
+    for place, node in enumerate(fields.sequence_at(block, KEY, report, name=NAME), 1):
         yield f"{NAME}[{place}]", node
 
 
@@ -100,8 +100,8 @@ def _listed(block: Node) -> dict[str, tuple[str, Node]]:
 
 def _path(node: Node, name: str, report: Report) -> str:
     if node.kind == "mapping":
-        return fields.text(node, "path", report, name=f"{name}.path", longest=fields.PATH_LENGTH).strip()
-    return fields.text_of(node, name, report, longest=fields.PATH_LENGTH).strip()
+        return fields.text_at(node, "path", report, name=f"{name}.path", longest=fields.PATH_LENGTH).strip()
+    return fields.node_text(node, name, report, longest=fields.PATH_LENGTH).strip()
 
 
 def _says_reference(node: Node) -> bool:

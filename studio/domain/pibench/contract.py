@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from studio.domain.pibench.nodes import Node
-from studio.domain.pibench.persona_reader import Entry, EpisodeFile
+from studio.domain.pibench.persona_reader import EpisodeEntry, EpisodeFile
 from studio.domain.problems import Report
 from studio.domain.task import TaskSpec
 
@@ -19,7 +19,7 @@ def check_contract(
     """
     by_trimmed = {task_id.strip(): task_id for task_id in tasks}
     places: dict[str, int] = {}
-    placed: list[tuple[str, Entry]] = []
+    placed: list[tuple[str, EpisodeEntry]] = []
     for entry in listed.entries:
         folder = entry.task_id if entry.task_id in tasks else by_trimmed.get(entry.task_id)
         if folder is None:
@@ -41,7 +41,7 @@ def check_contract(
 
 def _dependencies(
     folder: str,
-    entry: Entry,
+    entry: EpisodeEntry,
     places: Mapping[str, int],
     by_trimmed: Mapping[str, str],
     tasks: Mapping[str, TaskSpec],

@@ -78,7 +78,7 @@ def pairs_of(value: Encoded) -> list[tuple[Encoded, Encoded]] | None:
     return None
 
 
-def put(mapping: Encoded, key: str, value: Encoded) -> Encoded:
+def set_key(mapping: Encoded, key: str, value: Encoded) -> Encoded:
     """The mapping with ``key`` set: in its old place, or at the end."""
     pairs = pairs_of(mapping) or []
     if any(name == key for name, _ in pairs):
@@ -88,11 +88,11 @@ def put(mapping: Encoded, key: str, value: Encoded) -> Encoded:
     return encode_mapping(pairs)
 
 
-def drop(mapping: Encoded, key: str) -> Encoded:
+def remove_key(mapping: Encoded, key: str) -> Encoded:
     """The mapping without ``key``."""
     return encode_mapping([(name, value) for name, value in pairs_of(mapping) or [] if name != key])
 
 
-def get(mapping: Encoded, key: str) -> Encoded | None:
+def get_key(mapping: Encoded, key: str) -> Encoded | None:
     """The value at a text key; None where there is none."""
     return next((value for name, value in pairs_of(mapping) or [] if name == key), None)

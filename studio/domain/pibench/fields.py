@@ -12,15 +12,15 @@ ID_LENGTH = 200
 PATH_LENGTH = 500
 
 
-def text(parent: Node, key: str, report: Report, *, name: str = "", longest: int | None = None) -> str:
+def text_at(parent: Node, key: str, report: Report, *, name: str = "", longest: int | None = None) -> str:
     """The text at ``key``, to the character; empty where there is none. Numbers and dates are taken as text."""
     node = parent.get(key)
     if node is None or node.is_null:
         return ""
-    return text_of(node, name or key, report, longest=longest)
+    return node_text(node, name or key, report, longest=longest)
 
 
-def text_of(node: Node, name: str, report: Report, *, longest: int | None = None) -> str:
+def node_text(node: Node, name: str, report: Report, *, longest: int | None = None) -> str:
     if isinstance(node.value, str):
         value = node.value
     elif node.kind == "scalar":
@@ -37,16 +37,16 @@ def text_of(node: Node, name: str, report: Report, *, longest: int | None = None
     return value
 
 
-def identifier(parent: Node, key: str, report: Report) -> str:
+def identifier_at(parent: Node, key: str, report: Report) -> str:
     """An id without the spaces around it."""
-    value = text(parent, key, report, longest=ID_LENGTH)
+    value = text_at(parent, key, report, longest=ID_LENGTH)
     node = parent.get(key)
     if node is not None and value != value.strip():
         node.warn(report, f"“{key}” has spaces around it: “{value}”.", "Remove them; they are kept but not used.")
     return value.strip()
 
 
-def mapping(parent: Node, key: str, report: Report, *, name: str = "") -> Node:
+def mapping_at(parent: Node, key: str, report: Report, *, name: str = "") -> Node:
     """The mapping at ``key``; an empty one where there is none, or an error."""
     return as_mapping(parent.get(key), report, name or key)
 
@@ -64,7 +64,7 @@ def as_mapping(node: Node | None, report: Report, name: str) -> Node:
     return node
 
 
-def sequence(parent: Node, key: str, report: Report, *, name: str = "") -> list[Node]:
+def sequence_at(parent: Node, key: str, report: Report, *, name: str = "") -> list[Node]:
     """The items of the list at ``key``; none where there is none, or an error."""
     node = parent.get(key)
     if node is None or node.is_null:
@@ -79,17 +79,17 @@ def sequence(parent: Node, key: str, report: Report, *, name: str = "") -> list[
     return node.items
 
 
-def texts(parent: Node, key: str, report: Report, *, name: str = "") -> tuple[str, ...]:
+def text_list(parent: Node, key: str, report: Report, *, name: str = "") -> tuple[str, ...]:
     """The texts of a list, trimmed; empty ones are left out."""
     name = name or key
     found = (
-        text_of(item, f"{name}[{place}]", report, longest=PATH_LENGTH).strip()
-        for place, item in enumerate(sequence(parent, key, report, name=name), 1)
+        node_text(item, f"{name}[{place}]", report, longest=PATH_LENGTH).strip()
+        for place, item in enumerate(sequence_at(parent, key, report, name=name), 1)
     )
     return tuple(value for value in found if value)
 
 
-def free(parent: Node, key: str, report: Report) -> Encoded:
+def free_mapping(parent: Node, key: str, report: Report) -> Encoded:
     """A mapping of the author's own, encoded; a value that is none is kept under ``value``."""
     node = parent.get(key)
     if node is None or node.is_null:

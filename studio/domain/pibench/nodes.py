@@ -8,14 +8,14 @@ from typing import Literal
 from studio.domain.pibench.encoding import Encoded, encode_mapping, pairs_of
 from studio.domain.problems import Report
 
-Kind = Literal["scalar", "sequence", "mapping"]
+NodeKind = Literal["scalar", "sequence", "mapping"]
 
 
 @dataclass(slots=True)
 class Node:
     """One value. ``value`` is encoded as JSON (see ``encoding``)."""
 
-    kind: Kind
+    kind: NodeKind
     value: Encoded
     line: int | None = None
     """1-based; None: not read from text."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from studio.domain.episode import Group
+from studio.domain.episode import GroupSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import fields
 from studio.domain.pibench.nodes import Node
 from studio.domain.pibench.studio_block import apply_persona_block, read_groups
 from studio.domain.problems import Report
 
-PROFILE = ("schema_version", "user_id", "role", "preferences", "long_term_goals", "studio")
-EPISODE = ("schema_version", "episode_id", "user_id", "runtime", "tasks", "studio")
+PROFILE_FILE_KEYS = ("schema_version", "user_id", "role", "preferences", "long_term_goals", "studio")
+EPISODE_FILE_KEYS = ("schema_version", "episode_id", "user_id", "runtime", "tasks", "studio")
 
 
 def read_profile(root: Node, report: Report, *, persona: str) -> PersonaSpec:
@@ -20,20 +20,20 @@ def read_profile(root: Node, report: Report, *, persona: str) -> PersonaSpec:
     if root.kind != "mapping":
         root.error(report, "The file is not a mapping.", "Start with “schema_version: v2” and the other keys below it.")
         return PersonaSpec(user_id=persona)
-    fields.warn_unknown(root, PROFILE, report)
+    fields.warn_unknown(root, PROFILE_FILE_KEYS, report)
     check_header(root, report, persona)
     role = root.get("role")
     if role is not None and role.kind == "mapping":
         fields.warn_unknown(role, ("role_text",), report, where="role")
-        role_text = fields.text(role, "role_text", report, name="role.role_text")
+        role_text = fields.text_at(role, "role_text", report, name="role.role_text")
     else:
-        role_text = fields.text(root, "role", report)
+        role_text = fields.text_at(root, "role", report)
     if not role_text.strip():
         (role or root).warn(report, "“role” is empty: nothing says who the user is.", "Describe the user in “role”.")
     spec = PersonaSpec(
         user_id=persona,
         role_text=role_text,
-        preferences=fields.free(root, "preferences", report),
+        preferences=fields.free_mapping(root, "preferences", report),
         long_term_goals=tuple(item.value for item in _goals(root, report)),
         profile_source=root.value,
     )
@@ -47,7 +47,7 @@ def read_tools(root: Node, report: Report) -> tuple[str, ...]:
         fields.warn_unknown(root, ("tool_names", "schema_version", "user_id"), report)
         if root.get("tool_names") is None:
             root.warn(report, "“tool_names” is missing: the persona has no tools.", "List them under “tool_names”.")
-        items, name = fields.sequence(root, "tool_names", report), "tool_names"
+        items, name = fields.sequence_at(root, "tool_names", report), "tool_names"
     elif root.kind == "sequence":
         items = root.items
     else:
@@ -55,7 +55,7 @@ def read_tools(root: Node, report: Report) -> tuple[str, ...]:
         return ()
     found: dict[str, None] = {}
     for place, item in enumerate(items, 1):
-        tool = fields.text_of(item, f"{name}[{place}]", report, longest=fields.ID_LENGTH).strip()
+        tool = fields.node_text(item, f"{name}[{place}]", report, longest=fields.ID_LENGTH).strip()
         if not tool:
             item.warn(report, f"{name}[{place}] is empty; it is left out.", "Remove it.")
         elif tool in found:
@@ -66,7 +66,7 @@ def read_tools(root: Node, report: Report) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Entry:
+class EpisodeEntry:
     """One line of the episode: a task and what it builds on, trimmed, with the places they stand at."""
 
     task_id: str
@@ -78,22 +78,22 @@ class Entry:
 class EpisodeFile:
     episode_id: str = ""
     docker_image_id: str = ""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[EpisodeEntry, ...] = ()
     """Those with a task_id."""
-    groups: tuple[Group, ...] = ()
+    groups: tuple[GroupSpec, ...] = ()
 
 
 def read_episode(root: Node, report: Report, *, persona: str) -> EpisodeFile:
     if root.kind != "mapping":
         root.error(report, "The file is not a mapping.", "Start with “schema_version: v2” and the other keys below it.")
         return EpisodeFile()
-    fields.warn_unknown(root, EPISODE, report)
+    fields.warn_unknown(root, EPISODE_FILE_KEYS, report)
     check_header(root, report, persona)
-    runtime = fields.mapping(root, "runtime", report)
+    runtime = fields.mapping_at(root, "runtime", report)
     if root.get("tasks") is None:
         root.warn(report, "“tasks” is missing: the episode is empty.", "List the tasks in the order they run.")
     entries = []
-    for place, item in enumerate(fields.sequence(root, "tasks", report), 1):
+    for place, item in enumerate(fields.sequence_at(root, "tasks", report), 1):
         name = f"tasks[{place}]"
         if item.kind != "mapping":
             item.error(report, f"{name} is not a mapping.", "Write it as “- task_id: …”.")
@@ -102,8 +102,8 @@ def read_episode(root: Node, report: Report, *, persona: str) -> EpisodeFile:
         else:
             entries.append(_entry(item, name, report))
     return EpisodeFile(
-        episode_id=fields.text(root, "episode_id", report, longest=fields.ID_LENGTH),
-        docker_image_id=fields.text(
+        episode_id=fields.text_at(root, "episode_id", report, longest=fields.ID_LENGTH),
+        docker_image_id=fields.text_at(
             runtime, "docker_image_id", report, name="runtime.docker_image_id", longest=fields.PATH_LENGTH
         ),
         entries=tuple(entries),
@@ -111,20 +111,20 @@ def read_episode(root: Node, report: Report, *, persona: str) -> EpisodeFile:
     )
 
 
-def _entry(item: Node, name: str, report: Report) -> Entry:
+def _entry(item: Node, name: str, report: Report) -> EpisodeEntry:
     fields.warn_unknown(item, ("task_id", "depends_on"), report, where=name)
-    task_id = fields.identifier(item, "task_id", report)
+    task_id = fields.identifier_at(item, "task_id", report)
     node = item.get("task_id") or item
     if not task_id:
         node.error(report, f"{name}.task_id is empty.", "Name the task, or remove the line “task_id”.")
     needed = []
-    for place, other in enumerate(fields.sequence(item, "depends_on", report, name=f"{name}.depends_on"), 1):
-        value = fields.text_of(other, f"{name}.depends_on[{place}]", report, longest=fields.ID_LENGTH)
+    for place, other in enumerate(fields.sequence_at(item, "depends_on", report, name=f"{name}.depends_on"), 1):
+        value = fields.node_text(other, f"{name}.depends_on[{place}]", report, longest=fields.ID_LENGTH)
         if not value.strip():
             other.error(report, f"{name}.depends_on[{place}] is empty.", "Name the task, or remove the entry.")
         else:
             needed.append((value.strip(), other))
-    return Entry(task_id, node, tuple(needed))
+    return EpisodeEntry(task_id, node, tuple(needed))
 
 
 def check_header(root: Node, report: Report, persona: str) -> None:
@@ -132,7 +132,7 @@ def check_header(root: Node, report: Report, persona: str) -> None:
     version = root.get("schema_version")
     if version is None or version.value != "v2":
         (version or root).warn(report, "“schema_version” is not v2.", "Write “schema_version: v2”.")
-    user_id = fields.identifier(root, "user_id", report)
+    user_id = fields.identifier_at(root, "user_id", report)
     if user_id != persona.strip():
         (root.get("user_id") or root).warn(
             report,
@@ -146,4 +146,4 @@ def _goals(root: Node, report: Report) -> list[Node]:
     if node is not None and node.kind != "sequence" and not node.is_null:
         node.warn(report, "“long_term_goals” is not a list; it is kept as one goal.", "Write it as a list.")
         return [node]
-    return fields.sequence(root, "long_term_goals", report)
+    return fields.sequence_at(root, "long_term_goals", report)

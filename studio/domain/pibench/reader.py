@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec, Skill
-from studio.domain.pibench.artifacts import folder_of
+from studio.domain.pibench.artifacts import reference_folder
 from studio.domain.pibench.contract import check_contract
 from studio.domain.pibench.fields import ID_LENGTH, PATH_LENGTH
 from studio.domain.pibench.nodes import Node
 from studio.domain.pibench.persona_reader import EpisodeFile, read_episode, read_profile, read_tools
-from studio.domain.pibench.studio_block import apply_late, attach_references
+from studio.domain.pibench.studio_block import apply_dependency_and_asset_notes, attach_references
 from studio.domain.pibench.task_reader import read_task
-from studio.domain.pibench.yaml_reader import parse
+from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.problems import Problem, Report
 from studio.domain.task import Dependency, TaskSpec
 
@@ -111,7 +111,7 @@ def _persona_folders(files: Iterable[str]) -> list[str]:
 
 
 def _named_by_profile(files: Mapping[str, bytes]) -> str:
-    node = parse(files.get("profile.yaml", b""), Report(""))
+    node = parse_yaml(files.get("profile.yaml", b""), Report(""))
     user_id = node.get("user_id") if node else None
     return user_id.value.strip() if user_id and isinstance(user_id.value, str) else "persona"
 
@@ -148,13 +148,17 @@ class _PersonaReader:
             episode_report,
         )
         ordered = [
-            apply_late(
+            apply_dependency_and_asset_notes(
                 tasks[key][0].model_copy(update={"depends_on": tuple(Dependency(task_id=name) for name in needed)}),
                 tasks[key][1],
             )
             for key, needed in placed
         ]
-        unplaced = [apply_late(spec, node) for key, (spec, node, _) in sorted(tasks.items()) if key not in dict(placed)]
+        unplaced = [
+            apply_dependency_and_asset_notes(spec, node)
+            for key, (spec, node, _) in sorted(tasks.items())
+            if key not in dict(placed)
+        ]
         if episode_node is not None:
             for task in unplaced:
                 task_reports[task.task_id].warn(
@@ -197,7 +201,7 @@ class _PersonaReader:
         report = Report(self.root + path)
         self.left.discard(path)
         if path in self.files:
-            node = parse(self.files[path], report)
+            node = parse_yaml(self.files[path], report)
             if needed and node is not None and node.kind == "mapping" and not node.pairs and not report.errors:
                 node.error(report, "The file is empty.", "Start with “schema_version: v2”.")
             return node, report
@@ -249,7 +253,7 @@ class _PersonaReader:
 
     def _with_references(self, spec: TaskSpec, node: Node, report: Report) -> TaskSpec:
         """Files among the references that the task does not list are left for the persona's other files."""
-        folder = folder_of(spec.task_id)
+        folder = reference_folder(spec.task_id)
         named = {f"{folder}{path}" for path in spec.expected_paths}
         there = {ref.path: ref for ref in self._refer(named & self.left)}
         spec = attach_references(spec, node, {path.removeprefix(folder): ref for path, ref in there.items()}, report)

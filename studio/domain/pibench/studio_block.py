@@ -8,14 +8,28 @@ from typing import Any, TypeVar, get_args
 from pydantic import ValidationError
 
 from studio.domain.base import FileRef, Spec
-from studio.domain.episode import Group
+from studio.domain.episode import GroupSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import fields
-from studio.domain.pibench.artifacts import artifact_facts, attach, read_artifacts, with_listed
-from studio.domain.pibench.encoding import Encoded, drop, get, pairs_of, put
+from studio.domain.pibench.artifacts import (
+    encode_artifacts,
+    read_artifacts,
+    with_placeholder_references,
+    with_references,
+)
+from studio.domain.pibench.encoding import Encoded, get_key, pairs_of, remove_key, set_key
 from studio.domain.pibench.nodes import Node
 from studio.domain.problems import Report
-from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, Trigger, TriggerKind
+from studio.domain.task import (
+    ChecklistItem,
+    Dependency,
+    ExactCheck,
+    HiddenIntent,
+    Recovery,
+    TaskSpec,
+    Trigger,
+    TriggerKind,
+)
 from studio.domain.uids import uid_of
 
 KEY = "studio"
@@ -44,7 +58,7 @@ I = TypeVar("I", HiddenIntent, ChecklistItem)  # noqa: E741
 
 def apply_task_block(spec: TaskSpec, root: Node, report: Report) -> TaskSpec:
     """The task with what its block adds; ``carries_over`` and ``assets`` wait for ``apply_late``."""
-    block = fields.mapping(root, KEY, report)
+    block = fields.mapping_at(root, KEY, report)
     fields.warn_unknown(block, TASK_KEYS, report, where=KEY)
     intents = _numbered(block, "intents", spec.intents, INTENT_KEYS, report)
     spec = spec.model_copy(
@@ -53,77 +67,77 @@ def apply_task_block(spec: TaskSpec, root: Node, report: Report) -> TaskSpec:
     items = _numbered(block, "checklist", spec.checklist, ITEM_KEYS, report)
     return spec.model_copy(
         update={
-            "category": fields.text(block, "category", report, name="studio.category", longest=20).strip(),
-            "group": fields.text(block, "group", report, name="studio.group", longest=fields.ID_LENGTH),
+            "category": fields.text_at(block, "category", report, name="studio.category", longest=20).strip(),
+            "group": fields.text_at(block, "group", report, name="studio.group", longest=fields.ID_LENGTH),
             "trigger": _trigger(spec.trigger, block, report),
             "checklist": tuple(
                 _item(item, items.get(n), spec.intents, report) for n, item in enumerate(spec.checklist, 1)
             ),
-            "tools": fields.texts(block, "tools", report, name="studio.tools"),
-            "skills": fields.texts(block, "skills", report, name="studio.skills"),
-            "reference_workflow": fields.text(block, "reference_workflow", report, name="studio.reference_workflow"),
+            "tools": fields.text_list(block, "tools", report, name="studio.tools"),
+            "skills": fields.text_list(block, "skills", report, name="studio.skills"),
+            "reference_workflow": fields.text_at(block, "reference_workflow", report, name="studio.reference_workflow"),
             "expected_artifacts": read_artifacts(block, report),
         }
     )
 
 
-def apply_late(spec: TaskSpec, root: Node) -> TaskSpec:
+def apply_dependency_and_asset_notes(spec: TaskSpec, root: Node) -> TaskSpec:
     """What the block says of dependencies and assets, once the task has them."""
     quiet = Report("")
-    block = fields.mapping(root, KEY, quiet)
-    carries = fields.mapping(block, "carries_over", quiet)
-    about = fields.mapping(block, "assets", quiet)
+    block = fields.mapping_at(root, KEY, quiet)
+    carries = fields.mapping_at(block, "carries_over", quiet)
+    about = fields.mapping_at(block, "assets", quiet)
     return spec.model_copy(
         update={
             "depends_on": tuple(
-                Dependency(task_id=d.task_id, carries_over=fields.text(carries, d.task_id, quiet))
+                Dependency(task_id=d.task_id, carries_over=fields.text_at(carries, d.task_id, quiet))
                 for d in spec.depends_on
             ),
             "assets": tuple(
-                file.model_copy(update={"description": fields.text(about, file.path, quiet)}) for file in spec.assets
+                file.model_copy(update={"description": fields.text_at(about, file.path, quiet)}) for file in spec.assets
             ),
         }
     )
 
 
-def as_listed(spec: TaskSpec, root: Node) -> TaskSpec:
+def with_listed_references(spec: TaskSpec, root: Node) -> TaskSpec:
     """The task with its artifacts' references as the block lists them, whatever they hold."""
-    return with_listed(spec, fields.mapping(root, KEY, Report("")))
+    return with_placeholder_references(spec, fields.mapping_at(root, KEY, Report("")))
 
 
 def attach_references(spec: TaskSpec, root: Node, files: Mapping[str, FileRef], report: Report) -> TaskSpec:
     """The task with the references that its block lists, out of ``files`` by path."""
-    return attach(spec, fields.mapping(root, KEY, Report("")), files, report)
+    return with_references(spec, fields.mapping_at(root, KEY, Report("")), files, report)
 
 
 def apply_persona_block(spec: PersonaSpec, root: Node, report: Report) -> PersonaSpec:
-    block = fields.mapping(root, KEY, report)
+    block = fields.mapping_at(root, KEY, report)
     fields.warn_unknown(block, PERSONA_KEYS, report, where=KEY)
     longest = {"name": fields.ID_LENGTH}
     return spec.model_copy(
         update={
             **{
-                key: fields.text(block, key, report, name=f"studio.{key}", longest=longest.get(key))
+                key: fields.text_at(block, key, report, name=f"studio.{key}", longest=longest.get(key))
                 for key in PERSONA_TEXTS
             },
-            "attributes": fields.free(block, "attributes", report),
+            "attributes": fields.free_mapping(block, "attributes", report),
         }
     )
 
 
-def read_groups(root: Node, report: Report) -> tuple[Group, ...]:
+def read_groups(root: Node, report: Report) -> tuple[GroupSpec, ...]:
     """What the dependency groups carry over, from the block of ``episode.yaml``."""
-    block = fields.mapping(root, KEY, report)
+    block = fields.mapping_at(root, KEY, report)
     fields.warn_unknown(block, EPISODE_KEYS, report, where=KEY)
-    node = fields.mapping(block, "groups", report, name="studio.groups")
+    node = fields.mapping_at(block, "groups", report, name="studio.groups")
     groups = {}
     for key in node.key_nodes():
-        name = fields.text_of(key, "studio.groups", report, longest=fields.ID_LENGTH)
-        groups[name] = fields.text(node, name, report, name=f"studio.groups.{name}")
-    return tuple(Group(name=name, carries_over=words) for name, words in groups.items() if words)
+        name = fields.node_text(key, "studio.groups", report, longest=fields.ID_LENGTH)
+        groups[name] = fields.text_at(node, name, report, name=f"studio.groups.{name}")
+    return tuple(GroupSpec(name=name, carries_over=words) for name, words in groups.items() if words)
 
 
-def task_facts(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
+def task_block(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
     """The block for this task: only what is not the default."""
     places = {intent.uid: place for place, intent in enumerate(spec.intents, 1)}
     trigger: dict[str, Encoded] = {}
@@ -163,32 +177,34 @@ def task_facts(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
             "tools": list(spec.tools),
             "skills": list(spec.skills),
             "reference_workflow": spec.reference_workflow,
-            "expected_artifacts": artifact_facts(spec.expected_artifacts),
+            "expected_artifacts": encode_artifacts(spec.expected_artifacts),
         }
     )
 
 
-def persona_facts(spec: PersonaSpec) -> dict[str, Encoded]:
+def persona_block(spec: PersonaSpec) -> dict[str, Encoded]:
     return _said({key: getattr(spec, key) for key in PERSONA_KEYS})
 
 
-def group_facts(groups: Sequence[Group]) -> dict[str, Encoded]:
+def episode_block(groups: Sequence[GroupSpec]) -> dict[str, Encoded]:
     return _said({"groups": {group.name: group.carries_over for group in groups}})
 
 
-def put_block(raw: Encoded, facts: Mapping[str, Any], known: Sequence[str]) -> Encoded:
+def set_block(raw: Encoded, facts: Mapping[str, Any], known: Sequence[str]) -> Encoded:
     """The document with its block saying ``facts``; what else stood in the block stays."""
-    block = get(raw, KEY)
+    block = get_key(raw, KEY)
     block = block if pairs_of(block) is not None else {}
     for key in known:
-        block = put(block, key, facts[key]) if key in facts else drop(block, key)
-    return put(raw, KEY, block) if block else drop(raw, KEY)
+        block = set_key(block, key, facts[key]) if key in facts else remove_key(block, key)
+    return set_key(raw, KEY, block) if block else remove_key(raw, KEY)
 
 
-def names_uids(source: Encoded) -> bool:
+def has_uids(source: Encoded) -> bool:
     """Whether a document's block names ids: then the writer goes on naming them."""
-    block = get(source, KEY)
-    return any(get(entry, "uid") is not None for key in ("intents", "checklist") for entry in (get(block, key) or []))
+    block = get_key(source, KEY)
+    return any(
+        get_key(entry, "uid") is not None for key in ("intents", "checklist") for entry in (get_key(block, key) or [])
+    )
 
 
 def _said(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,7 +220,7 @@ def _numbered(
 ) -> dict[int, Node]:
     """The block's entries by the position they speak of."""
     found: dict[int, Node] = {}
-    for place, entry in enumerate(fields.sequence(block, key, report, name=f"studio.{key}"), 1):
+    for place, entry in enumerate(fields.sequence_at(block, key, report, name=f"studio.{key}"), 1):
         name = f"studio.{key}[{place}]"
         entry = fields.as_mapping(entry, report, name)
         fields.warn_unknown(entry, known, report, where=name)
@@ -228,7 +244,7 @@ def _intent(intent: HiddenIntent, entry: Node | None, report: Report) -> HiddenI
         return intent
     places = [
         _value(Recovery, node, report, "recoverable_from")
-        for node in fields.sequence(entry, "recoverable_from", report)
+        for node in fields.sequence_at(entry, "recoverable_from", report)
     ]
     return intent.model_copy(
         update={
@@ -247,8 +263,8 @@ def _item(item: ChecklistItem, entry: Node | None, intents: Sequence[HiddenInten
         update={
             "uid": _uid(item, entry, report),
             "grader": _choice(entry, "grader", ("rubric", "rule"), report),
-            "rule": None if rule is None or rule.is_null else _value(Rule, rule, report, "rule"),
-            "evidence": fields.texts(entry, "evidence", report),
+            "rule": None if rule is None or rule.is_null else _value(ExactCheck, rule, report, "rule"),
+            "evidence": fields.text_list(entry, "evidence", report),
             "follows_from": _follows(entry, intents, report),
         }
     )
@@ -257,7 +273,7 @@ def _item(item: ChecklistItem, entry: Node | None, intents: Sequence[HiddenInten
 def _follows(entry: Node, intents: Sequence[HiddenIntent], report: Report) -> tuple[str, ...]:
     known = {intent.uid for intent in intents}
     found = set()
-    for node in fields.sequence(entry, "follows_from", report):
+    for node in fields.sequence_at(entry, "follows_from", report):
         value = node.value
         if type(value) is int and 1 <= value <= len(intents):
             found.add(intents[value - 1].uid)
@@ -271,23 +287,23 @@ def _follows(entry: Node, intents: Sequence[HiddenIntent], report: Report) -> tu
 
 
 def _trigger(trigger: Trigger, block: Node, report: Report) -> Trigger:
-    entry = fields.mapping(block, "trigger", report, name="studio.trigger")
+    entry = fields.mapping_at(block, "trigger", report, name="studio.trigger")
     fields.warn_unknown(entry, ("kind", "payload"), report, where="studio.trigger")
     if entry.get("kind") is None and entry.get("payload") is None:
         return trigger
     kind = _choice(entry, "kind", get_args(TriggerKind), report) if entry.get("kind") else trigger.kind
-    return Trigger(kind=kind, payload=fields.free(entry, "payload", report))  # type: ignore[arg-type]
+    return Trigger(kind=kind, payload=fields.free_mapping(entry, "payload", report))  # type: ignore[arg-type]
 
 
 def _uid(item: I, entry: Node, report: Report) -> str:
-    given = fields.text(entry, "uid", report).strip()
+    given = fields.text_at(entry, "uid", report).strip()
     return uid_of(given) if given else item.uid
 
 
 def _choice(entry: Node, key: str, allowed: Sequence[str], report: Report) -> str:
     """The value at ``key``, the first of ``allowed`` where there is none."""
     node = entry.get(key)
-    value = fields.text(entry, key, report).strip() or allowed[0]
+    value = fields.text_at(entry, key, report).strip() or allowed[0]
     if value not in allowed:
         (node or entry).error(report, f"“{key}” is “{value}”.", f"Use one of {', '.join(allowed)}.")
         return allowed[0]

@@ -52,15 +52,15 @@ def read_task(root: Node, report: Report, *, persona: str, task_id: str) -> Task
     fields.warn_unknown(root, KEYS, report)
     _check_version(root, report)
     _check_ids(root, report, persona, task_id)
-    intent = fields.mapping(root, "intent", report)
+    intent = fields.mapping_at(root, "intent", report)
     objectives = _objectives(root, report)
     trigger = _trigger(root, report)
     spec = TaskSpec(
         task_id=task_id,
-        user_id=fields.text(root, "user_id", Report(""), longest=fields.ID_LENGTH),
-        environment_id=fields.text(root, "environment_id", report, longest=fields.ID_LENGTH),
-        title=fields.text(root, "title", report),
-        description=fields.text(root, "description", report),
+        user_id=fields.text_at(root, "user_id", Report(""), longest=fields.ID_LENGTH),
+        environment_id=fields.text_at(root, "environment_id", report, longest=fields.ID_LENGTH),
+        title=fields.text_at(root, "title", report),
+        description=fields.text_at(root, "description", report),
         task_type=_task_type(root, report),
         trigger=trigger,
         initial_request=_initial_request(root, intent, report, trigger),
@@ -69,7 +69,7 @@ def read_task(root: Node, report: Report, *, persona: str, task_id: str) -> Task
         files_read=_files_read(objectives, report),
         tool_evidence=_tool_evidence(objectives, report),
         grader_script=_grader_script(objectives, report),
-        metadata=fields.free(root, "metadata", report),
+        metadata=fields.free_mapping(root, "metadata", report),
         source=root.value,
     )
     if not spec.title.strip():
@@ -95,7 +95,7 @@ def _check_version(root: Node, report: Report) -> None:
 
 def _check_ids(root: Node, report: Report, persona: str, task_id: str) -> None:
     for key, expected in (("task_id", task_id), ("user_id", persona)):
-        value = fields.identifier(root, key, report)
+        value = fields.identifier_at(root, key, report)
         node = root.get(key) or root
         if not value:
             node.warn(
@@ -110,7 +110,7 @@ def _check_ids(root: Node, report: Report, persona: str, task_id: str) -> None:
 
 
 def _task_type(root: Node, report: Report) -> str:
-    value = fields.text(root, "task_type", report, longest=fields.ID_LENGTH)
+    value = fields.text_at(root, "task_type", report, longest=fields.ID_LENGTH)
     if value.strip() not in TASK_TYPES:
         (root.get("task_type") or root).warn(
             report, f"“task_type” is “{value}”, which the format does not name.", f"Use one of {', '.join(TASK_TYPES)}."
@@ -119,9 +119,9 @@ def _task_type(root: Node, report: Report) -> str:
 
 
 def _trigger(root: Node, report: Report) -> Trigger:
-    trigger = fields.mapping(root, "trigger", report)
+    trigger = fields.mapping_at(root, "trigger", report)
     fields.warn_unknown(trigger, ("type",), report, where="trigger")
-    kind = fields.text(trigger, "type", report, name="trigger.type").strip()
+    kind = fields.text_at(trigger, "type", report, name="trigger.type").strip()
     if kind not in TRIGGERS:
         (trigger.get("type") or root.get("trigger") or root).warn(
             report,
@@ -140,7 +140,7 @@ def _initial_request(root: Node, intent: Node, report: Report, trigger: Trigger)
     if node is not None and node.kind != "scalar":
         node.error(report, "“initial_input” is not one text.", "Write it as one text, in quotes or as a block (|).")
         return ""
-    value = fields.text(intent, "initial_input", report)
+    value = fields.text_at(intent, "initial_input", report)
     if not value.strip():
         (node or root.get("intent") or root).warn(
             report, "“initial_input” is empty: the task would start with nothing.", "Write the user's first message."
@@ -164,13 +164,13 @@ def _intents(root: Node, intent: Node, report: Report, persona: str, task_id: st
         )
         return ()
     found = []
-    for position, item in enumerate(fields.sequence(intent, "hidden_intent", report), 1):
+    for position, item in enumerate(fields.sequence_at(intent, "hidden_intent", report), 1):
         name = f"hidden_intent[{position}]"
         if item.kind != "mapping":
             item.error(report, f"{name} is not a mapping.", "Write it as “- content: …”.")
             continue
         fields.warn_unknown(item, ("content", "status"), report, where=name)
-        content = fields.text(item, "content", report, name=f"{name}.content")
+        content = fields.text_at(item, "content", report, name=f"{name}.content")
         if not content.strip():
             (item.get("content") or item).error(
                 report, f"{name} has no content.", "Say what the user needs, or remove the entry."
@@ -199,7 +199,7 @@ def _status(item: Node, name: str, report: Report) -> str:
 
 
 def _objectives(root: Node, report: Report) -> Node:
-    objectives = fields.mapping(root, "objectives", report)
+    objectives = fields.mapping_at(root, "objectives", report)
     for key in objectives.key_nodes():
         if key.value not in OBJECTIVES:
             mend = "Remove it; the keys are checklist, files_read, tools and tools_evaluation_path."
@@ -211,20 +211,22 @@ def _objectives(root: Node, report: Report) -> Node:
 
 def _checklist(objectives: Node, report: Report, persona: str, task_id: str) -> tuple[ChecklistItem, ...]:
     found = []
-    for position, item in enumerate(fields.sequence(objectives, "checklist", report, name="objectives.checklist"), 1):
+    for position, item in enumerate(
+        fields.sequence_at(objectives, "checklist", report, name="objectives.checklist"), 1
+    ):
         name = f"checklist[{position}]"
         if item.kind != "mapping":
             item.error(report, f"{name} is not a mapping.", "Write it as “- criterion: …”.")
             continue
         fields.warn_unknown(item, ("criterion", "weight", "evaluation"), report, where=name)
-        criterion = fields.text(item, "criterion", report, name=f"{name}.criterion")
+        criterion = fields.text_at(item, "criterion", report, name=f"{name}.criterion")
         if not criterion.strip():
             (item.get("criterion") or item).warn(
                 report,
                 f"{name} has no criterion; it is kept and not graded.",
                 "Write the criterion, or remove the entry.",
             )
-        evaluation = fields.text(item, "evaluation", report, name=f"{name}.evaluation")
+        evaluation = fields.text_at(item, "evaluation", report, name=f"{name}.evaluation")
         if evaluation.strip() not in ("", "llm"):
             (item.get("evaluation") or item).warn(
                 report, f"{name}.evaluation is “{evaluation}”; only llm exists, and it is used.", "Write “llm”."
@@ -262,7 +264,7 @@ def _weight(item: Node, name: str, report: Report) -> float:
 
 
 def _files_read(objectives: Node, report: Report) -> tuple[str, ...]:
-    found = fields.texts(objectives, "files_read", report, name="objectives.files_read")
+    found = fields.text_list(objectives, "files_read", report, name="objectives.files_read")
     node = objectives.get("files_read")
     for path in found:
         if path.startswith("/") or ".." in path.split("/"):
@@ -276,7 +278,7 @@ def _files_read(objectives: Node, report: Report) -> tuple[str, ...]:
 
 def _tool_evidence(objectives: Node, report: Report) -> tuple[ToolEvidence, ...]:
     found = []
-    for position, item in enumerate(fields.sequence(objectives, "tools", report, name="objectives.tools"), 1):
+    for position, item in enumerate(fields.sequence_at(objectives, "tools", report, name="objectives.tools"), 1):
         name = f"tools[{position}]"
         if item.kind != "mapping":
             item.error(report, f"{name} is not a mapping.", "Write it as “- <tool>: {call: […], result: […]}”.")
@@ -287,7 +289,7 @@ def _tool_evidence(objectives: Node, report: Report) -> tuple[ToolEvidence, ...]
                 report, f"{name} names {len(named)} tools and must name one.", "Give each tool an entry of its own."
             )
             continue
-        tool = fields.text_of(named[0], f"{name}: the tool", report, longest=fields.ID_LENGTH).strip()
+        tool = fields.node_text(named[0], f"{name}: the tool", report, longest=fields.ID_LENGTH).strip()
         if not tool:
             named[0].error(report, f"{name} names no tool.", "Write the tool's name as the key.")
             continue
@@ -304,10 +306,10 @@ def _tool_evidence(objectives: Node, report: Report) -> tuple[ToolEvidence, ...]
 
 
 def _paths(parent: Node, side: str, report: Report, name: str) -> tuple[str, ...]:
-    for place, item in enumerate(fields.sequence(parent, side, Report(""), name=name), 1):
+    for place, item in enumerate(fields.sequence_at(parent, side, Report(""), name=name), 1):
         if item.kind == "scalar" and not str(item.value if item.value is not None else "").strip():
             item.error(report, f"{name}[{place}] is empty.", "Write the path, or remove the entry.")
-    return fields.texts(parent, side, report, name=name)
+    return fields.text_list(parent, side, report, name=name)
 
 
 def _grader_script(objectives: Node, report: Report) -> str:

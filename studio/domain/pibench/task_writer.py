@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from studio.domain.pibench.encoding import Encoded, drop, encode_mapping, get, pairs_of, put
-from studio.domain.pibench.fields import text
+from studio.domain.pibench.encoding import Encoded, encode_mapping, get_key, pairs_of, remove_key, set_key
+from studio.domain.pibench.fields import text_at
 from studio.domain.pibench.nodes import node_of
-from studio.domain.pibench.studio_block import TASK_KEYS, apply_late, as_listed, names_uids, put_block, task_facts
+from studio.domain.pibench.studio_block import (
+    TASK_KEYS,
+    apply_dependency_and_asset_notes,
+    has_uids,
+    set_block,
+    task_block,
+    with_listed_references,
+)
 from studio.domain.pibench.task_reader import TRIGGERS, read_task
 from studio.domain.problems import Report
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec, ToolEvidence
@@ -21,19 +28,19 @@ def task_document(spec: TaskSpec, persona: str) -> Encoded:
     raw: Encoded = spec.source or _skeleton(spec, persona)
     old = read_task(node_of(raw), Report(""), persona=persona, task_id=spec.task_id)
     old = old.model_copy(update={"depends_on": spec.depends_on, "assets": spec.assets})
-    old = as_listed(apply_late(old, node_of(raw)), node_of(raw))
+    old = with_listed_references(apply_dependency_and_asset_notes(old, node_of(raw)), node_of(raw))
     if old.user_id != spec.user_id and spec.user_id:
-        raw = put(raw, "user_id", spec.user_id)
+        raw = set_key(raw, "user_id", spec.user_id)
     for name in TEXTS:
         if getattr(old, name) != getattr(spec, name):
-            raw = put(raw, name, getattr(spec, name))
+            raw = set_key(raw, name, getattr(spec, name))
     if old.trigger != spec.trigger:
         raw = _put_trigger(raw, spec)
     raw = _put_intent(raw, old, spec)
     raw = _put_objectives(raw, old, spec)
     if repr(old.metadata) != repr(spec.metadata):
-        raw = put(raw, "metadata", spec.metadata)
-    uids = not spec.source or names_uids(spec.source)
+        raw = set_key(raw, "metadata", spec.metadata)
+    uids = not spec.source or has_uids(spec.source)
     return _put_block(raw, old, spec, uids=uids)
 
 
@@ -60,16 +67,16 @@ def _put_trigger(raw: Encoded, spec: TaskSpec) -> Encoded:
     by_user = spec.trigger.kind == "user_message"
     if (TRIGGERS.get(_said(trigger, "type").strip(), "user_message") == "user_message") == by_user:
         return raw
-    return put(raw, "trigger", put(trigger, "type", "user" if by_user else "environmental_signal"))
+    return set_key(raw, "trigger", set_key(trigger, "type", "user" if by_user else "environmental_signal"))
 
 
 def _put_intent(raw: Encoded, old: TaskSpec, spec: TaskSpec) -> Encoded:
     intent = _mapping(raw, "intent")
     if old.initial_request != spec.initial_request:
-        intent = put(intent, "initial_input", spec.initial_request)
+        intent = set_key(intent, "initial_input", spec.initial_request)
     if _said_intents(old.intents) != _said_intents(spec.intents):
-        intent = put(intent, "hidden_intent", [_intent(item) for item in spec.intents])
-    return put(raw, "intent", intent) if repr(intent) != repr(_mapping(raw, "intent")) else raw
+        intent = set_key(intent, "hidden_intent", [_intent(item) for item in spec.intents])
+    return set_key(raw, "intent", intent) if repr(intent) != repr(_mapping(raw, "intent")) else raw
 
 
 def _said_intents(intents: Sequence[HiddenIntent]) -> list[tuple[Any, ...]]:
@@ -79,10 +86,10 @@ def _said_intents(intents: Sequence[HiddenIntent]) -> list[tuple[Any, ...]]:
 def _intent(intent: HiddenIntent) -> Encoded:
     raw: Encoded = intent.source or {"content": ""}
     if _said(raw, "content") != intent.content:
-        raw = put(raw, "content", intent.content)
-    status = get(raw, "status")
+        raw = set_key(raw, "content", intent.content)
+    status = get_key(raw, "status")
     if (str(status).strip() == "provided") != (intent.initial_status == "provided"):
-        raw = put(raw, "status", intent.initial_status)
+        raw = set_key(raw, "status", intent.initial_status)
     return raw
 
 
@@ -96,12 +103,12 @@ def _put_objectives(raw: Encoded, old: TaskSpec, spec: TaskSpec) -> Encoded:
         objectives = _put_list(objectives, "tools", [_evidence(entry) for entry in spec.tool_evidence])
     if old.grader_script != spec.grader_script:
         key = "tools_evaluation_path"
-        objectives = put(objectives, key, spec.grader_script) if spec.grader_script else drop(objectives, key)
+        objectives = set_key(objectives, key, spec.grader_script) if spec.grader_script else remove_key(objectives, key)
     if repr(objectives) == repr(before):
         return raw
-    if get(raw, "objectives") is None and any(key == "metadata" for key, _ in pairs_of(raw) or []):
+    if get_key(raw, "objectives") is None and any(key == "metadata" for key, _ in pairs_of(raw) or []):
         raw = _put_before(raw, "objectives", objectives, "metadata")
-    return put(raw, "objectives", objectives)
+    return set_key(raw, "objectives", objectives)
 
 
 def _said_items(items: Sequence[ChecklistItem]) -> list[tuple[Any, ...]]:
@@ -111,9 +118,9 @@ def _said_items(items: Sequence[ChecklistItem]) -> list[tuple[Any, ...]]:
 def _item(item: ChecklistItem) -> Encoded:
     raw: Encoded = item.source or {"criterion": ""}
     if _said(raw, "criterion") != item.criterion:
-        raw = put(raw, "criterion", item.criterion)
-    if item.criterion.strip() and not _weighs(get(raw, "weight"), item.weight):
-        raw = put(raw, "weight", int(item.weight) if item.weight.is_integer() else item.weight)
+        raw = set_key(raw, "criterion", item.criterion)
+    if item.criterion.strip() and not _weighs(get_key(raw, "weight"), item.weight):
+        raw = set_key(raw, "weight", int(item.weight) if item.weight.is_integer() else item.weight)
     return raw
 
 
@@ -138,15 +145,15 @@ def _evidence(entry: ToolEvidence) -> Encoded:
 
 
 def _put_block(raw: Encoded, old: TaskSpec, spec: TaskSpec, *, uids: bool) -> Encoded:
-    facts = task_facts(spec, uids=uids)
-    if repr(facts) == repr(task_facts(old, uids=uids)):
+    facts = task_block(spec, uids=uids)
+    if repr(facts) == repr(task_block(old, uids=uids)):
         return raw
-    return put_block(raw, facts, TASK_KEYS)
+    return set_block(raw, facts, TASK_KEYS)
 
 
 def _put_list(mapping: Encoded, key: str, items: list[Encoded]) -> Encoded:
     """An emptied list goes with its key if it had none before."""
-    return put(mapping, key, items) if items or get(mapping, key) is not None else mapping
+    return set_key(mapping, key, items) if items or get_key(mapping, key) is not None else mapping
 
 
 def _put_before(mapping: Encoded, key: str, value: Encoded, before: str) -> Encoded:
@@ -157,9 +164,9 @@ def _put_before(mapping: Encoded, key: str, value: Encoded, before: str) -> Enco
 
 def _said(raw: Encoded, key: str) -> str:
     """The text at ``key``, as the reader takes it."""
-    return text(node_of(raw), key, Report(""))
+    return text_at(node_of(raw), key, Report(""))
 
 
 def _mapping(raw: Encoded, key: str) -> Encoded:
-    value = get(raw, key)
+    value = get_key(raw, key)
     return value if pairs_of(value) is not None else {}

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
-from studio.domain.pibench.artifacts import folder_of
-from studio.domain.pibench.encoding import Encoded, get, pairs_of, put
+from studio.domain.pibench.artifacts import reference_folder
+from studio.domain.pibench.encoding import Encoded, get_key, pairs_of, set_key
 from studio.domain.pibench.nodes import node_of
 from studio.domain.pibench.persona_reader import read_episode, read_profile, read_tools
-from studio.domain.pibench.studio_block import EPISODE_KEYS, PERSONA_KEYS, group_facts, persona_facts, put_block
+from studio.domain.pibench.studio_block import EPISODE_KEYS, PERSONA_KEYS, episode_block, persona_block, set_block
 from studio.domain.pibench.task_writer import task_document
-from studio.domain.pibench.yaml_writer import dump
+from studio.domain.pibench.yaml_writer import dump_yaml
 from studio.domain.problems import Report
 
 
@@ -33,13 +33,13 @@ def write_persona(episode: EpisodeSpec, contents: Mapping[str, bytes], *, root: 
         keep(f"skills/{skill.name}/", skill.files)
     for task in (*episode.tasks, *episode.unplaced):
         keep(f"tasks/{task.task_id}/", task.assets)
-        keep(folder_of(task.task_id), task.references)
-        files[f"{base}tasks/{task.task_id}/task.yaml"] = dump(task_document(task, persona.user_id))
-    files[f"{base}profile.yaml"] = dump(profile_document(persona))
-    files[f"{base}episode.yaml"] = dump(episode_document(episode))
+        keep(reference_folder(task.task_id), task.references)
+        files[f"{base}tasks/{task.task_id}/task.yaml"] = dump_yaml(task_document(task, persona.user_id))
+    files[f"{base}profile.yaml"] = dump_yaml(profile_document(persona))
+    files[f"{base}episode.yaml"] = dump_yaml(episode_document(episode))
     tools = tools_document(persona)
     if tools is not None:
-        files[f"{base}tools.yaml"] = dump(tools)
+        files[f"{base}tools.yaml"] = dump_yaml(tools)
     return dict(sorted(files.items()))
 
 
@@ -54,16 +54,16 @@ def profile_document(persona: PersonaSpec) -> Encoded:
     }
     old = read_profile(node_of(raw), Report(""), persona=persona.user_id)
     if old.role_text != persona.role_text:
-        role = get(raw, "role")
+        role = get_key(raw, "role")
         in_mapping = pairs_of(role) is not None
-        raw = put(raw, "role", put(role, "role_text", persona.role_text) if in_mapping else persona.role_text)
+        raw = set_key(raw, "role", set_key(role, "role_text", persona.role_text) if in_mapping else persona.role_text)
     if differs(old.preferences, persona.preferences):
-        raw = put(raw, "preferences", persona.preferences)
+        raw = set_key(raw, "preferences", persona.preferences)
     if differs(list(old.long_term_goals), list(persona.long_term_goals)):
-        raw = put(raw, "long_term_goals", list(persona.long_term_goals))
-    facts = persona_facts(persona)
-    if facts != persona_facts(old):
-        raw = put_block(raw, facts, PERSONA_KEYS)
+        raw = set_key(raw, "long_term_goals", list(persona.long_term_goals))
+    facts = persona_block(persona)
+    if facts != persona_block(old):
+        raw = set_block(raw, facts, PERSONA_KEYS)
     return raw
 
 
@@ -74,7 +74,7 @@ def tools_document(persona: PersonaSpec) -> Encoded | None:
         return {"tool_names": list(persona.tools)} if persona.tools else None
     if read_tools(node_of(raw), Report("")) == persona.tools:
         return raw
-    return list(persona.tools) if isinstance(raw, list) else put(raw, "tool_names", list(persona.tools))
+    return list(persona.tools) if isinstance(raw, list) else set_key(raw, "tool_names", list(persona.tools))
 
 
 def episode_document(episode: EpisodeSpec) -> Encoded:
@@ -88,9 +88,9 @@ def episode_document(episode: EpisodeSpec) -> Encoded:
     }
     old = read_episode(node_of(raw), Report(""), persona=user_id)
     if old.episode_id != episode.episode_id:
-        raw = put(raw, "episode_id", episode.episode_id)
+        raw = set_key(raw, "episode_id", episode.episode_id)
     if old.docker_image_id != episode.docker_image_id:
-        raw = put(raw, "runtime", put(get(raw, "runtime"), "docker_image_id", episode.docker_image_id))
+        raw = set_key(raw, "runtime", set_key(get_key(raw, "runtime"), "docker_image_id", episode.docker_image_id))
     wanted = [(task.task_id, [d.task_id for d in task.depends_on]) for task in episode.tasks]
     names = {task.task_id.strip(): task.task_id for task in episode.tasks}
     said = [
@@ -98,10 +98,10 @@ def episode_document(episode: EpisodeSpec) -> Encoded:
         for entry in old.entries
     ]
     if said != wanted:
-        entries = get(raw, "tasks")
-        raw = put(raw, "tasks", _entries(entries if isinstance(entries, list) else [], wanted, names))
+        entries = get_key(raw, "tasks")
+        raw = set_key(raw, "tasks", _entries(entries if isinstance(entries, list) else [], wanted, names))
     if old.groups != episode.groups:
-        raw = put_block(raw, group_facts(episode.groups), EPISODE_KEYS)
+        raw = set_block(raw, episode_block(episode.groups), EPISODE_KEYS)
     return raw
 
 
@@ -111,7 +111,7 @@ def _entries(raw: list[Encoded], wanted: list[tuple[str, list[str]]], names: Map
     followers: dict[str, list[Encoded]] = {}
     last = ""
     for entry in raw:
-        task_id = get(entry, "task_id")
+        task_id = get_key(entry, "task_id")
         if pairs_of(entry) is not None and task_id is not None:
             last = names.get(str(task_id).strip(), str(task_id).strip())
             by_task.setdefault(last, entry)
@@ -120,8 +120,8 @@ def _entries(raw: list[Encoded], wanted: list[tuple[str, list[str]]], names: Map
     entries = followers.pop("", [])
     for task_id, needed in wanted:
         entry = by_task.get(task_id, {"task_id": task_id, "depends_on": []})
-        said = [names.get(str(name).strip(), str(name).strip()) for name in get(entry, "depends_on") or []]
-        entries.append(entry if said == needed else put(entry, "depends_on", needed))
+        said = [names.get(str(name).strip(), str(name).strip()) for name in get_key(entry, "depends_on") or []]
+        entries.append(entry if said == needed else set_key(entry, "depends_on", needed))
         entries += followers.pop(task_id, [])
     return entries + [entry for rest in followers.values() for entry in rest]
 

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from studio.domain.pibench.encoding import encode_scalar, encode_set
-from studio.domain.pibench.nodes import Kind, Node, mapping_node
+from studio.domain.pibench.nodes import Node, NodeKind, mapping_node
 from studio.domain.problems import Report
 
 MAX_CHARACTERS = 8_000_000
@@ -44,7 +44,7 @@ class _YamlError(Exception):
     """The document breaks a limit; reading it further would do what the limit prevents."""
 
 
-def parse(data: bytes, report: Report) -> Node | None:
+def parse_yaml(data: bytes, report: Report) -> Node | None:
     """The document in ``data``, or None with the errors in ``report``. A damaged document may still be returned
     where its other parts can be read, so that their errors are told too."""
     text = _decode(data, report)
@@ -112,7 +112,7 @@ def _at(report: Report, before: str, message: str, mend: str) -> None:
 class _Open:
     """A collection whose end has not come yet."""
 
-    kind: Kind
+    kind: NodeKind
     line: int
     column: int
     anchor: str | None
@@ -158,7 +158,7 @@ class _Builder:
         if self.documents > 1:
             self._refuse(event, "The file holds more than one document.", "Remove what follows the line “---”.")
 
-    def _open(self, kind: Kind, event: Any) -> None:
+    def _open(self, kind: NodeKind, event: Any) -> None:
         if len(self.stack) >= MAX_DEPTH:
             self._refuse(event, f"This is nested more than {MAX_DEPTH} deep.", "Make the document flatter.")
         if event.anchor:

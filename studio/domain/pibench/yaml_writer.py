@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from studio.domain.pibench.encoding import Encoded, decode
-from studio.domain.pibench.yaml_reader import parse
+from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.problems import Report
 
 _NUMBER_ELSEWHERE = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?|0o[0-7]+|0x[0-9a-fA-F]+")
@@ -60,7 +60,7 @@ _PlainDumper.add_representer(_Set, _Dumper.yaml_representers[_Set])
 _PlainDumper.add_representer(str, _plain_text)
 
 
-def dump(document: Encoded) -> bytes:
+def dump_yaml(document: Encoded) -> bytes:
     """YAML in UTF-8. Raises ValueError if it would not read back the same, which would be a defect here."""
     value = decode(document, make_set=_Set.fromkeys)
     for dumper in (_Dumper, _PlainDumper):
@@ -68,16 +68,16 @@ def dump(document: Encoded) -> bytes:
             value, Dumper=dumper, sort_keys=False, allow_unicode=True, width=math.inf, default_flow_style=False
         ).encode()
         report = Report("")
-        node = parse(data, report)
-        if node is not None and not report.errors and same(node.value, document):
+        node = parse_yaml(data, report)
+        if node is not None and not report.errors and is_identical(node.value, document):
             return data
     raise ValueError("this document cannot be written as YAML")
 
 
-def same(one: Encoded, other: Encoded) -> bool:
+def is_identical(one: Encoded, other: Encoded) -> bool:
     """Equal to the order of keys and the kind of numbers."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+        return list(one) == list(other) and all(is_identical(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(is_identical, one, other))
     return type(one) is type(other) and one == other and repr(one) == repr(other)

@@ -43,7 +43,7 @@ _FACT = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d[\d,.]{3,}\d\b|\b
 
 
 @lru_cache(maxsize=2_000)
-def callbacks(text: str) -> tuple[tuple[Span, Span], ...]:
+def back_references(text: str) -> tuple[tuple[Span, Span], ...]:
     """Each call back with the sentence it stands in."""
     return tuple(
         (Span(match[0], sentence.start + match.start(), sentence.start + match.end()), sentence)
@@ -53,7 +53,7 @@ def callbacks(text: str) -> tuple[tuple[Span, Span], ...]:
 
 
 @lru_cache(maxsize=2_000)
-def pinned(text: str) -> tuple[Span, ...]:
+def named_facts(text: str) -> tuple[Span, ...]:
     """Names of several words, quoted words, addresses, long numbers: what a session has to have learned somewhere."""
     text = text[:20_000]
     found = [span for span in quoted(text) if 6 <= len(span.text) <= 90]

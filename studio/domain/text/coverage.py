@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from studio.domain.text.clauses import Span, clauses, quoted
-from studio.domain.text.word_index import SAID, Places, places
-from studio.domain.text.words import Word, content
+from studio.domain.text.word_index import SAID, WordIndex, word_index
+from studio.domain.text.words import Word, content_words
 
 ABOUT = 0.45
 """Weight of what a demand is about, against what it asks for."""
@@ -69,9 +69,9 @@ class Coverage:
 @lru_cache(maxsize=8_000)
 def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Coverage:
     """``topic`` are keys that go without saying in this task: they count half."""
-    own = content(demand)
+    own = content_words(demand)
     weights = _weights(demand, own, topic)
-    there = places(text)
+    there = word_index(text)
     hits = {word.key: there.of(word.key) for word in own}
     found = []
     for span in clauses(demand):
@@ -98,22 +98,22 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
 
 
 @lru_cache(maxsize=8_000)
-def anywhere(demand: str, text: str) -> float:
+def word_overlap(demand: str, text: str) -> float:
     """Share of a demand's words that the text has somewhere: quick, to leave out what need not be read closely."""
-    own, there = content(demand), places(text)
+    own, there = content_words(demand), word_index(text)
     weight = sum(word.weight for word in own)
     return sum(word.weight * there.has(word.key) for word in own) / weight if weight else 0.0
 
 
-def lead_in_of(demand: str, clause: Span) -> int:
+def lead_in_end(demand: str, clause: Span) -> int:
     """Where a clause goes on after the circumstances it begins with: “In the summary, …”."""
     lead = _LEAD_IN.match(demand, clause.start, clause.end)
     return lead.end() if lead else clause.start
 
 
-def asked_from(demand: str, clause: Span) -> int:
+def request_start(demand: str, clause: Span) -> int:
     """Where a clause begins to say what it asks for, after what it is about."""
-    begin = lead_in_of(demand, clause)
+    begin = lead_in_end(demand, clause)
     subject = _SUBJECT.match(demand, begin, clause.end)
     return subject.end() if subject else begin
 
@@ -122,7 +122,7 @@ def _weights(demand: str, own: Sequence[Word], topic: frozenset[str]) -> dict[in
     """By place. What a demand is about, contrasts with or gives as an example counts less than what it asks for."""
     weights = {word.start: word.weight * (0.5 if word.key in topic else 1.0) for word in own}
     for span in clauses(demand):
-        aside = asked_from(demand, span)
+        aside = request_start(demand, span)
         contrast = _CONTRAST.match(demand, span.start, span.end)
         example = _EXAMPLE.search(demand, span.start, span.end)
         inside = [word for word in own if span.start <= word.start < span.end]
@@ -139,7 +139,7 @@ def _best_place(
     span: Span,
     inside: Sequence[tuple[Word, float]],
     weight: float,
-    there: Places,
+    there: WordIndex,
     text: str,
     hits: Mapping[str, Mapping[int, float]],
 ) -> Clause:

@@ -44,7 +44,7 @@ class Day:
 
 
 @lru_cache(maxsize=2_000)
-def days(text: str) -> tuple[Day, ...]:
+def find_days(text: str) -> tuple[Day, ...]:
     """Every day that a text names, in order."""
     found = []
     for pattern in _PATTERNS:

@@ -39,14 +39,14 @@ BESIDE = 50
 SHORT, LONG, MANY = 75, 150, 3
 """Characters up to which a criterion with a value asks for little else; the more where it ends with the value, or where
 so many values make it up."""
-Kind = Literal["contains", "lacks", "exists", "count", "tool", "equals", "unchanged", "format", "runs"]
+ExactKind = Literal["contains", "lacks", "exists", "count", "tool", "equals", "unchanged", "format", "runs"]
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
     """What an exact check would look at."""
 
-    kind: Kind
+    kind: ExactKind
     texts: tuple[str, ...]
     """What has to occur or be counted, verbatim from the criterion."""
     sure: bool
@@ -130,7 +130,7 @@ def _after(criterion: str, *patterns: str) -> tuple[str, ...]:
     return ()
 
 
-def propose(exact: Exact, path: str | None) -> str:
+def describe_check(exact: Exact, path: str | None) -> str:
     """The check in words, for the person who decides. ``path``: the file meant; empty: the reply; None: unclear."""
     where = f"the file “{path}”" if path else "the reply" if path == "" else "the file concerned"
     text = "”, “".join(exact.texts)

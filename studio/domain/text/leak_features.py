@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from studio.domain.text.clauses import clauses
-from studio.domain.text.coverage import Clause, Coverage, lead_in_of
-from studio.domain.text.prose import negative
-from studio.domain.text.word_index import Places, places
-from studio.domain.text.words import Word, content
+from studio.domain.text.coverage import Clause, Coverage, lead_in_end
+from studio.domain.text.prose import is_negative
+from studio.domain.text.word_index import WordIndex, word_index
+from studio.domain.text.words import Word, content_words
 
 CLAUSE = 0.6
 """Share of a clause from which on it counts as said."""
@@ -35,7 +35,7 @@ _DIRECTS = re.compile(
 _LETTERS_OF_WORDS = re.compile(r"\w+")
 
 
-class Signs(NamedTuple):
+class LeakFeatures(NamedTuple):
     """Of a demand and a text."""
 
     at_once: float
@@ -64,17 +64,17 @@ class Signs(NamedTuple):
     """Of the text, 3 at most: the longer, the likelier that it has the words by accident."""
 
 
-def signs(demand: str, text: str, said: Coverage) -> Signs:
+def leak_features(demand: str, text: str, said: Coverage) -> LeakFeatures:
     """``said`` is the coverage of the demand by that text."""
-    own = content(demand)
+    own = content_words(demand)
     weight = said.weight or 1.0
-    there = places(text)
+    there = word_index(text)
     best = main_place(said)
     near = _nearest(own, said.weights, there)
     exact = sum(said.weights[word.start] for word in own if 1.0 in there.of(word.key).values()) / weight
     echoes = [_echo(demand, own, said.weights, sentence) for sentence in near]
     echo, clause = max(echoes, key=lambda pair: pair[0], default=(0.0, ""))
-    return Signs(
+    return LeakFeatures(
         at_once=said.at_once,
         exact=exact,
         share=sum(clause.weight for clause in said.clauses if clause.said >= CLAUSE) / weight,
@@ -95,7 +95,7 @@ def main_place(said: Coverage) -> Clause:
     return max(said.clauses, key=lambda clause: (clause.said >= CLAUSE) * clause.weight * clause.said)
 
 
-def _nearest(own: Sequence[Word], weights: Mapping[int, float], there: Places) -> list[str]:
+def _nearest(own: Sequence[Word], weights: Mapping[int, float], there: WordIndex) -> list[str]:
     """The sentences that have most of a demand."""
     has: dict[int, float] = defaultdict(float)
     for word in own:
@@ -108,20 +108,20 @@ def _nearest(own: Sequence[Word], weights: Mapping[int, float], there: Places) -
 
 def _opposite(one: str, other: str) -> bool:
     """“No more than five” and “five at most” are one demand: with numbers, a “not” says little."""
-    return negative(one) != negative(other) and not any(word.kind == "number" for word in content(one))
+    return is_negative(one) != is_negative(other) and not any(word.kind == "number" for word in content_words(one))
 
 
 def _echo(demand: str, own: Sequence[Word], weights: Mapping[int, float], sentence: str) -> tuple[float, str]:
     """With the clause of the sentence."""
-    mine, total = places(demand), sum(weights.values()) or 1.0
+    mine, total = word_index(demand), sum(weights.values()) or 1.0
     best, clause = 0.0, ""
     for span in clauses(sentence):
-        theirs = content(span.text)
+        theirs = content_words(span.text)
         weight = sum(word.weight for word in theirs)
         back = sum(word.weight * mine.has(word.key) for word in theirs)
         if weight < 0.5 or not back:
             continue
-        there = places(span.text)
+        there = word_index(span.text)
         shares = back / weight, sum(weights[word.start] * there.has(word.key) for word in own) / total
         if (both := 2 * shares[0] * shares[1] / sum(shares)) > best:
             best, clause = both, span.text
@@ -144,7 +144,7 @@ def _letters_shared(demand: str, sentences: Sequence[str]) -> float:
 def _where(text: str) -> Mapping[str, Sequence[int]]:
     """The places of each key among the content words of a text."""
     found: dict[str, list[int]] = defaultdict(list)
-    for place, word in enumerate(content(text)):
+    for place, word in enumerate(content_words(text)):
         if len(found[word.key]) < OFTEN:
             found[word.key].append(place)
     return dict(found)
@@ -160,7 +160,7 @@ def _chain(own: Sequence[Word], text: str) -> int:
 
 
 def _lead_in(demand: str, own: Sequence[Word], weights: Mapping[int, float]) -> float:
-    ends = [(part.start, lead_in_of(demand, part)) for part in clauses(demand)]
+    ends = [(part.start, lead_in_end(demand, part)) for part in clauses(demand)]
     return sum(weights[word.start] for word in own if any(start <= word.start < end for start, end in ends))
 
 

@@ -16,10 +16,10 @@ from typing import Literal
 
 from studio.domain.text.clauses import clauses
 from studio.domain.text.coverage import Clause, Coverage, coverage
-from studio.domain.text.leak_features import Signs, main_place, signs
-from studio.domain.text.prose import prose
-from studio.domain.text.word_index import SAID, places
-from studio.domain.text.words import content
+from studio.domain.text.leak_features import LeakFeatures, leak_features, main_place
+from studio.domain.text.prose import without_data
+from studio.domain.text.word_index import SAID, word_index
+from studio.domain.text.words import content_words
 
 LONGEST = 40_000
 """Characters of a text that are looked at; judges see no more of a file either."""
@@ -40,7 +40,7 @@ class Odds:
     """From this chance on it is said. An error takes a higher one: a false alarm costs more trust than a miss, and what
     people write leaks less often than what was written to fit this to."""
 
-    def chance(self, found: Signs) -> float:
+    def chance(self, found: LeakFeatures) -> float:
         odds = self.base + sum(weight * getattr(found, name) for name, weight in self.weights.items())
         return 1 / (1 + math.exp(-odds))
 
@@ -83,18 +83,18 @@ class Leak:
 
 def topic_of(demands: Iterable[str], title: str = "") -> frozenset[str]:
     """What the title or at least three demands of a task speak of goes without saying there."""
-    counts = Counter(key for demand in demands for key in {word.key for word in content(demand)})
-    return frozenset(key for key, count in counts.items() if count >= 3) | {word.key for word in content(title)}
+    counts = Counter(key for demand in demands for key in {word.key for word in content_words(demand)})
+    return frozenset(key for key, count in counts.items() if count >= 3) | {word.key for word in content_words(title)}
 
 
 @lru_cache(maxsize=8_000)
 def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Leak | None:
     """The degree to which ``text`` says what ``demand`` asks for; None: not to speak of."""
-    demand, text = demand[:2_000], prose(text[:LONGEST])
+    demand, text = demand[:2_000], without_data(text[:LONGEST])
     said = coverage(demand, text, topic)
     if not said.clauses or said.together * said.weight < SAID_WEIGHT:
         return None
-    found, best = signs(demand, text, said), main_place(said)
+    found, best = leak_features(demand, text, said), main_place(said)
     if found.denied:
         return None
     wholly = WHOLLY.chance(found)
@@ -106,15 +106,15 @@ def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Le
 
 def _telling(demand: str, said: Coverage, best: Clause) -> str:
     """The clause of the place that says most of the demand, from its first word on that does if it is a long one."""
-    inside = [word for word in content(demand) if best.span.start <= word.start < best.span.end]
+    inside = [word for word in content_words(demand) if best.span.start <= word.start < best.span.end]
 
     def share(part: str) -> float:
-        there = places(part)
+        there = word_index(part)
         return sum(said.weights[word.start] * there.has(word.key) for word in inside)
 
     telling = max((part.text for part in clauses(best.place.text)), key=share, default=best.place.text)
     if len(telling) <= LONG:
         return telling
-    mine = places(best.span.text)
-    first = next((word.start for word in content(telling) if mine.has(word.key) >= SAID), 0)
+    mine = word_index(best.span.text)
+    first = next((word.start for word in content_words(telling) if mine.has(word.key) >= SAID), 0)
     return telling[first:] if len(telling) - first > LONG // 2 else telling

@@ -15,7 +15,7 @@ _LEFT_OUT = re.compile(r"\b(?:leav(?:e|es|ing)|left|keep|keeps|kept|cut|cross) (
 _HARMLESS = re.compile(r"\b(?:no|not) (?:more|less|later|earlier|fewer|only|longer|just|doubt)\b", re.IGNORECASE)
 
 
-def negative(text: str) -> bool:
+def is_negative(text: str) -> bool:
     """Whether a clause forbids or denies."""
     text = _HARMLESS.sub(" ", text)
     return _LEFT_OUT.search(text) is not None or any(
@@ -24,7 +24,7 @@ def negative(text: str) -> bool:
 
 
 @lru_cache(maxsize=500)
-def prose(text: str) -> str:
+def without_data(text: str) -> str:
     """The text with passwords and structured data blanked out, but for its long strings; every place stays where it
     was."""
     text = _SECRET.sub(_blank, text)

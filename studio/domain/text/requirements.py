@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from studio.domain.text.clauses import Span, quoted, sentences
-from studio.domain.text.words import content
+from studio.domain.text.words import content_words
 
 TOLERANCE = re.compile(
     r"\(?(?:or\s+)?(?:substantially\s+|any\s+)?(?:similar|equivalent|comparable)\s+(?:wording"
@@ -113,7 +113,7 @@ def requirements(text: str) -> Requirements:
     for span in quoted(text):
         bare = bare[: span.start] + "x" * (span.end - span.start) + bare[span.end :]
     starts: list[int] = []
-    parts = [span for span in sentences(bare) if len(content(span.text)) >= 2]
+    parts = [span for span in sentences(bare) if len(content_words(span.text)) >= 2]
     starts += [span.start for span in parts[1:]]
     for span in parts:
         lead = re.match(r"(?:In|On|At|For|After|Before|When|If|Although|Even though|Because)\b[^,;]*,", span.text)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from studio.domain.text.clauses import Span, sentences
 from studio.domain.text.word_classes import SYNONYMS
-from studio.domain.text.words import content
+from studio.domain.text.words import content_words
 
 SAID = 0.75
 """From here on a word counts as said."""
@@ -15,7 +15,7 @@ _KIN, _SYNONYM = 0.9, 0.8
 _PREFIX = 5
 
 
-class Places:
+class WordIndex:
     """The words of a text by the sentence they stand in."""
 
     __slots__ = ("_groups", "_keys", "_known", "_prefixes", "sentences")
@@ -26,7 +26,7 @@ class Places:
         self._keys: dict[str, set[int]] = defaultdict(set)
         self._groups: dict[int, set[int]] = defaultdict(set)
         self._prefixes: dict[str, list[str]] = defaultdict(list)
-        found = iter(content(text))
+        found = iter(content_words(text))
         word = next(found, None)
         for number, span in enumerate(self.sentences):
             while word and word.start < span.end:
@@ -60,5 +60,5 @@ class Places:
 
 
 @lru_cache(maxsize=500)
-def places(text: str) -> Places:
-    return Places(text)
+def word_index(text: str) -> WordIndex:
+    return WordIndex(text)

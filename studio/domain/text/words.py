@@ -100,7 +100,7 @@ def _with_phrases(found: list[Word]) -> list[Word]:
 
 
 @lru_cache(maxsize=4_000)
-def content(text: str) -> tuple[Word, ...]:
+def content_words(text: str) -> tuple[Word, ...]:
     """The words that carry something."""
     return tuple(word for word in words(text) if word.weight > 0)
 
@@ -167,7 +167,7 @@ def _opens_sentence(text: str, start: int) -> bool:
     return not before or before[-1] in ".!?:;\n•"
 
 
-def alike(one: str, other: str) -> float:
+def similarity(one: str, other: str) -> float:
     """How well one key stands for another: 1 the same, less for kin and synonyms, 0 strangers."""
     if one == other:
         return 1.0

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from studio import access
 from studio.access import SignedInRequest
-from studio.domain.checks.rules.grader_keys import keys_named
+from studio.domain.checks.rules.grader_keys import mentioned_keys
 from studio.domain.graders import ANALYSIS, GraderReport, read_script
 from studio.domain.task import TaskSpec
 from studio.drafts.autosave import Desk
@@ -123,6 +123,6 @@ def script_keys(script: GraderScript, task: TaskSpec) -> list[TaskKey]:
     first = len(task.scored_items) + 1
     found = [TaskKey(key, number) for number, key in enumerate(keys, first)]
     if script.keys is not None:
-        named = {key: position for position, key, _ in keys_named(task) if key not in keys}
+        named = {key: position for position, key, _ in mentioned_keys(task) if key not in keys}
         found += [TaskKey(key, named_by=position) for key, position in named.items()]
     return found

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
-from studio.domain.anchors import Quote, texts_of
+from studio.domain.anchors import Quote, quotable_texts
 from studio.domain.diff import word_pieces
 from studio.drafts.load import load_task
 from studio.drafts.rebase import ConflictError
@@ -166,7 +166,7 @@ def _answered(request: SignedInRequest, task: Task, act: Callable[[], object]) -
     task.refresh_from_db()
     spec = load_task(task)
     context = _frame(task) | {
-        "threads": threads_of(task, texts_of(spec.to_json())),
+        "threads": threads_of(task, quotable_texts(spec.to_json())),
         "sheet": {
             "intents": [{"key": one.uid, "content": one.content} for one in spec.intents],
             "checklist": [{"key": one.uid, "criterion": one.criterion} for one in spec.checklist],

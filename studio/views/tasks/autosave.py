@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
-from studio.domain.checks.fixes import mend_for
+from studio.domain.checks.fixes import fix_for
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.opening_message import opening_message
@@ -237,7 +237,7 @@ def tell(found: Iterable[Any], sheet: Sheet, episode: EpisodeSpec) -> list[dict[
         rows = getattr(sheet, name, None) if name in ROWS else None
         if rows and finding.item and finding.item <= len(rows):
             name = f"{name}.{rows[finding.item - 1]['key']}.{ROWS[name]}"
-        mend = mend_for(finding, episode)
+        mend = fix_for(finding, episode)
         told.append(
             finding.model_dump()
             | {

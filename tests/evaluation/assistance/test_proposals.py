@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.assistance.proposals import Chosen, Proposal, new_uid, put_in
-from studio.domain.task import Recovery, Rule
+from studio.domain.task import ExactCheck, Recovery
 from tests.evaluation.assistance.builders import I1, I2, U1, U2, a_spec
 
 
@@ -48,7 +48,7 @@ def test_new_rows_come_last_with_what_they_rest_on():
 
 
 def test_a_rule_replaces_the_judge_and_keeps_the_words():
-    rule = Rule(kind="file_exists", path="plan.md")
+    rule = ExactCheck(kind="file_exists", path="plan.md")
     item = put_in(a_spec(), chosen(Proposal(field="checklist", uid=I2, text="There.", rule=rule))).checklist[1]
 
     assert (item.grader, item.rule, item.criterion) == ("rule", rule, "There.")

@@ -5,14 +5,16 @@ import pytest
 from evaluation.grading.items import Graded, items_of, over_turns
 from evaluation.grading.rule import Material, RuleError, check_rule
 from evaluation.protocol.participants import ToolRecord
-from studio.domain.task import ChecklistItem, Rule, TaskSpec
+from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
 
 TASK = TaskSpec(
     task_id="t",
     checklist=(
         ChecklistItem(uid="a", criterion="First"),
         ChecklistItem(uid="b", criterion="  "),
-        ChecklistItem(uid="c", criterion="Second", weight=2, grader="rule", rule=Rule(kind="file_exists", path="x")),
+        ChecklistItem(
+            uid="c", criterion="Second", weight=2, grader="rule", rule=ExactCheck(kind="file_exists", path="x")
+        ),
     ),
     grader_script="data/p/scripts/check.py",
 )
@@ -57,29 +59,29 @@ MATERIAL = Material("The Fee is\n 40 euros.", CALLS, {"out/a.md": b"Total:  40",
 @pytest.mark.parametrize(
     ("rule", "met"),
     [
-        (Rule(kind="file_exists", path="out/a.md"), True),
-        (Rule(kind="file_exists", path="b.md"), False),
-        (Rule(kind="file_contains", path="out/a.md", text="total: 40"), True),
-        (Rule(kind="file_contains", path="raw", text="40"), True),
-        (Rule(kind="file_contains", path="b.md", text="x"), False),
-        (Rule(kind="file_lacks", path="out/a.md", text="41"), True),
-        (Rule(kind="file_lacks", path="b.md", text="41"), False),
-        (Rule(kind="reply_contains", text="fee is 40"), True),
-        (Rule(kind="reply_lacks", text="fee is 40"), False),
-        (Rule(kind="tool_called", tool="gmail__send", arguments={"to": "x@y"}), True),
-        (Rule(kind="tool_called", tool="gmail__send", arguments={"to": "z"}), False),
-        (Rule(kind="tool_called", tool="gmail__send", arguments={"n": True}), False),
-        (Rule(kind="tool_called", tool="gmail__send", arguments={"bcc": None}), False),
-        (Rule(kind="tool_called", tool="delete"), False),
+        (ExactCheck(kind="file_exists", path="out/a.md"), True),
+        (ExactCheck(kind="file_exists", path="b.md"), False),
+        (ExactCheck(kind="file_contains", path="out/a.md", text="total: 40"), True),
+        (ExactCheck(kind="file_contains", path="raw", text="40"), True),
+        (ExactCheck(kind="file_contains", path="b.md", text="x"), False),
+        (ExactCheck(kind="file_lacks", path="out/a.md", text="41"), True),
+        (ExactCheck(kind="file_lacks", path="b.md", text="41"), False),
+        (ExactCheck(kind="reply_contains", text="fee is 40"), True),
+        (ExactCheck(kind="reply_lacks", text="fee is 40"), False),
+        (ExactCheck(kind="tool_called", tool="gmail__send", arguments={"to": "x@y"}), True),
+        (ExactCheck(kind="tool_called", tool="gmail__send", arguments={"to": "z"}), False),
+        (ExactCheck(kind="tool_called", tool="gmail__send", arguments={"n": True}), False),
+        (ExactCheck(kind="tool_called", tool="gmail__send", arguments={"bcc": None}), False),
+        (ExactCheck(kind="tool_called", tool="delete"), False),
     ],
 )
-def test_rules_are_exact(rule: Rule, met: bool):
+def test_rules_are_exact(rule: ExactCheck, met: bool):
     assert check_rule(rule, MATERIAL).met is met
 
 
 @pytest.mark.parametrize(
-    "rule", [Rule(kind="file_exists"), Rule(kind="reply_lacks", text=" "), Rule(kind="tool_called")]
+    "rule", [ExactCheck(kind="file_exists"), ExactCheck(kind="reply_lacks", text=" "), ExactCheck(kind="tool_called")]
 )
-def test_a_rule_that_says_nothing_is_broken(rule: Rule):
+def test_a_rule_that_says_nothing_is_broken(rule: ExactCheck):
     with pytest.raises(RuleError):
         check_rule(rule, MATERIAL)

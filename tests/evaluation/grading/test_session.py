@@ -13,7 +13,7 @@ from evaluation.pilots.session_work import work_on
 from evaluation.results.pilot_report import pilot_report
 from evaluation.workspaces.snapshots import rebuild
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import Rule, ToolEvidence
+from studio.domain.task import ExactCheck, ToolEvidence
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, rule, task
 from tests.evaluation.stub_model import StubModel, decisions, serving
 
@@ -76,7 +76,7 @@ def traces(stub: StubModel) -> list[str]:
 
 def test_strict_sees_files_as_they_were_at_the_turn_and_compat_as_they_are_in_the_end(stub: StubModel):
     stub.agent = writing("first", "second")
-    item = rule("Mentions first.", Rule(kind="file_contains", path="out.md", text="first"))
+    item = rule("Mentions first.", ExactCheck(kind="file_contains", path="out.md", text="first"))
 
     pilot = run(stub, task("a", intents=intents("x"), files_read=("out.md",), checklist=(item, rubric("y"))))
 
@@ -134,8 +134,8 @@ def test_a_reply_that_forges_the_end_of_the_trace_reaches_only_the_compat_judge(
 def test_that_something_is_lacking_is_decided_by_the_last_turn(stub: StubModel):
     stub.agent = writing("", "secret")
     items = (
-        rule("Keeps quiet.", Rule(kind="file_lacks", path="out.md", text="secret")),
-        rule("Says so.", Rule(kind="reply_lacks", text="sorry")),
+        rule("Keeps quiet.", ExactCheck(kind="file_lacks", path="out.md", text="secret")),
+        rule("Says so.", ExactCheck(kind="reply_lacks", text="sorry")),
     )
 
     pilot = run(stub, task("a", intents=intents("x"), checklist=items))

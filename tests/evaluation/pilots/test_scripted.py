@@ -9,7 +9,7 @@ import pytest
 from evaluation.models import ModelCall, Session, Verdict
 from evaluation.pilots.wait import wait_for
 from evaluation.results.pilot_report import pilot_report
-from studio.domain.task import Rule
+from studio.domain.task import ExactCheck
 from studio.imports.importer import import_path
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, rule, task
@@ -33,7 +33,7 @@ def small_benchmark() -> Benchmark:
             files_read=("notes.md",),
             checklist=(
                 rubric("The reply names the harbour fee.", 2),
-                rule("The notes are still there.", Rule(kind="file_exists", path="notes.md")),
+                rule("The notes are still there.", ExactCheck(kind="file_exists", path="notes.md")),
             ),
         ),
     )

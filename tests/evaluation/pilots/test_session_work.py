@@ -16,7 +16,7 @@ from evaluation.models import ModelCall, Pilot, Session, SessionIntent, Turn, Ve
 from evaluation.pilots.lifecycle import cancel_pilot, retry_pilot, sweep
 from evaluation.pilots.session_work import work_on
 from evaluation.results.pilot_report import pilot_report
-from studio.domain.task import Rule, ToolEvidence
+from studio.domain.task import ExactCheck, ToolEvidence
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, rule, task
 from tests.evaluation.stub_model import StubModel, decisions, serving
 
@@ -166,7 +166,7 @@ def test_an_unusable_answer_is_asked_again_and_a_judge_that_never_answers_is_our
 def test_what_cannot_be_graded_is_null_and_never_not_met(stub: StubModel):
     spec = task(
         "a",
-        checklist=(rubric("x"), rule("no rule", None), rule("nothing", Rule(kind="reply_contains"))),
+        checklist=(rubric("x"), rule("no rule", None), rule("nothing", ExactCheck(kind="reply_contains"))),
         grader_script="data/p/scripts/gone.py",
     )
     pilot = work_through(start(stub, spec))

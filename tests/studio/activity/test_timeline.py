@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from studio.activity.timeline import activity_of, by_day
 from studio.domain.anchors import Quote
-from studio.domain.task import ChecklistItem, Recovery, Rule
+from studio.domain.task import ChecklistItem, ExactCheck, Recovery
 from studio.drafts.load import load_task
 from studio.models import Role
 from studio.review import assignments, comments, suggestions, workflow
@@ -154,7 +154,7 @@ def test_nested_fields_are_told_in_words_and_any_two_versions_are_compared(desk)
         uid="00000000-0000-0000-0000-00000000000a",
         criterion="It says so.",
         grader="rule",
-        rule=Rule(kind="file_contains", path="plan.md", text="rye"),
+        rule=ExactCheck(kind="file_contains", path="plan.md", text="rye"),
         follows_from=(intent.uid,),
     )
     changed = {

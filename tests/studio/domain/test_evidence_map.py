@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.domain.base import FileRef
-from studio.domain.evidence_map import evidence_of, script_keys
+from studio.domain.evidence_map import build_evidence_map, script_keys
 from studio.domain.task import ChecklistItem, HiddenIntent, Recovery, TaskSpec
 
 RYE = HiddenIntent(uid="1", content="Rye first.", recoverable_from=(Recovery(kind="session", ref="sunday"),))
@@ -23,7 +23,7 @@ def test_an_intent_is_held_against_its_places_and_its_items():
         )
     )
 
-    found = evidence_of(task, earlier=["sunday"])
+    found = build_evidence_map(task, earlier=["sunday"])
 
     assert (found.rows[0].kinds, found.rows[0].items) == (frozenset({"session"}), (1, 3))
     assert (found.lost, found.unscored, found.loose_items) == ((2,), (2,), (2,))
@@ -34,11 +34,13 @@ def test_a_place_that_is_not_there_recovers_nothing():
     tool = Recovery(kind="tool", ref="gmail_search.body")
     task = a_task(intents=(RYE, SALT.model_copy(update={"recoverable_from": (file, tool)})))
 
-    assert evidence_of(task, earlier=[], tools=["gmail_search"]).lost == (1,)
-    assert evidence_of(task, earlier=["sunday"], tools=[]).rows[1].unknown == (tool,)  # the file may be from then
-    assert evidence_of(task, earlier=[], tools=[]).lost == (1, 2)
+    assert build_evidence_map(task, earlier=[], tools=["gmail_search"]).lost == (1,)
+    assert build_evidence_map(task, earlier=["sunday"], tools=[]).rows[1].unknown == (
+        tool,
+    )  # the file may be from then
+    assert build_evidence_map(task, earlier=[], tools=[]).lost == (1, 2)
     there = task.model_copy(update={"assets": (FileRef(path="notes.md", sha256="0", size=1),)})
-    assert evidence_of(there, earlier=["sunday"], tools=[]).lost == ()
+    assert build_evidence_map(there, earlier=["sunday"], tools=[]).lost == ()
 
 
 def test_a_script_scores_what_its_keys_say():
@@ -47,14 +49,14 @@ def test_a_script_scores_what_its_keys_say():
         metadata={"grader_keys": {"no_salt": {"says": "Salt is out.", "follows_from": [2]}, "tidy": {"says": "Tidy."}}},
     )
 
-    found = evidence_of(task)
+    found = build_evidence_map(task)
 
     assert found.rows[1].keys == ("no_salt",)
     assert (found.unscored, found.loose_keys) == ((1,), ("tidy",))
 
 
 def test_a_setup_task_has_no_gap_in_what_is_scored():
-    found = evidence_of(a_task())
+    found = build_evidence_map(a_task())
 
     assert found.is_setup
     assert found.unscored == ()
@@ -64,4 +66,4 @@ def test_odd_descriptions_of_a_script_break_nothing():
     for odd in (["a"], {"a": 3, "b": {"follows_from": "1"}, "c": {"follows_from": [True, "2", 9]}}, "x", None):
         task = a_task(grader_script="x.py", metadata={"grader_keys": odd})
         assert all(key.follows_from in ((), (9,)) for key in script_keys(task))
-        evidence_of(task)
+        build_evidence_map(task)

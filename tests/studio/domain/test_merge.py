@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.domain.base import Content
-from studio.domain.merge import merge, take, value_at
+from studio.domain.merge import merge, take_value, value_at
 from studio.domain.task import ChecklistItem, Dependency, ExpectedArtifact, HiddenIntent, TaskSpec, Trigger
 
 words = st.sampled_from(["rye", "rolls", "salt", "sourdough", ""])
@@ -158,6 +158,6 @@ def test_who_takes_all_of_theirs_has_nothing_left_to_choose(base, theirs, mine):
     spec = merged.spec
 
     for conflict in merged.conflicts:
-        spec = take(spec, theirs, conflict.place)
+        spec = take_value(spec, theirs, conflict.place)
         assert value_at(spec, conflict.place) == value_at(theirs, conflict.place) == conflict.theirs
     assert merge(base, theirs, spec).conflicts == ()

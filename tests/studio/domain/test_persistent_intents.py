@@ -6,9 +6,9 @@ from typing import Any
 
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
-from studio.domain.persistent_intents import Learned, persistent_intents, tools_named
+from studio.domain.persistent_intents import IntentOrigin, persistent_intents, referenced_tools
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence
+from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, Recovery, TaskSpec, ToolEvidence
 
 
 def lasting(*places: tuple[str, str], text: str = "Dates in letters") -> HiddenIntent:
@@ -22,7 +22,7 @@ def task(task_id: str, *intents: HiddenIntent, needs: tuple[str, ...] = (), **mo
     )
 
 
-def learned(*tasks: TaskSpec) -> list[tuple[int, Learned | None, tuple[int, ...]]]:
+def learned(*tasks: TaskSpec) -> list[tuple[int, IntentOrigin | None, tuple[int, ...]]]:
     episode = EpisodeSpec(episode_id="e", persona=PersonaSpec(user_id="p"), tasks=tasks)
     return [(row.session, row.first, row.used) for row in persistent_intents(episode)]
 
@@ -34,7 +34,7 @@ def test_an_intent_is_first_learned_in_the_earliest_session_that_tells_it():
         task("c", lasting(("session", "b"), ("session", "a"), ("question", ""))),
     )
 
-    assert found == [(1, Learned(1, "question"), (3,)), (3, Learned(1, "session", "a"), ())]
+    assert found == [(1, IntentOrigin(1, "question"), (3,)), (3, IntentOrigin(1, "session", "a"), ())]
 
 
 def test_files_are_known_from_the_session_that_brings_them_and_the_profile_from_the_start():
@@ -47,14 +47,14 @@ def test_files_are_known_from_the_session_that_brings_them_and_the_profile_from_
     )
 
     assert [first for _, first, _ in found] == [
-        Learned(1, "file", "stock.csv"),
-        Learned(0, "profile"),
-        Learned(3, "file", "unknown.csv"),
+        IntentOrigin(1, "file", "stock.csv"),
+        IntentOrigin(0, "profile"),
+        IntentOrigin(3, "file", "unknown.csv"),
     ]
 
 
 def test_without_a_place_a_dependency_is_where_it_comes_from():
-    assert learned(task("a"), task("b", lasting(), needs=("a",))) == [(2, Learned(1, "dependency"), ())]
+    assert learned(task("a"), task("b", lasting(), needs=("a",))) == [(2, IntentOrigin(1, "dependency"), ())]
 
 
 def test_what_nothing_can_teach_is_a_gap_with_its_reason():
@@ -92,8 +92,8 @@ def test_a_task_names_tools_in_four_ways():
         tools=("gmail__a",),
         tool_evidence=(ToolEvidence(tool="mcp_appworld_gmail__b"),),
         checklist=(
-            ChecklistItem(uid="i", criterion="x", grader="rule", rule=Rule(kind="tool_called", tool="gmail__d")),
+            ChecklistItem(uid="i", criterion="x", grader="rule", rule=ExactCheck(kind="tool_called", tool="gmail__d")),
         ),
     )
 
-    assert tools_named(found) == {"gmail__a", "gmail__b", "gmail__c", "gmail__d"}
+    assert referenced_tools(found) == {"gmail__a", "gmail__b", "gmail__c", "gmail__d"}

@@ -7,15 +7,15 @@ from pydantic import ValidationError
 
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
-from studio.domain.plan import PAPER, Place, Plan, gaps_of, plan_problem, shape, shape_of
+from studio.domain.plan import PAPER_PLAN, PlacedTask, Plan, episode_shape, find_gaps, plan_problem, shape_of_tasks
 from studio.domain.task import Dependency, TaskSpec, Trigger
 
 SMALL = Plan(sessions=5, groups=1, group_least=2, group_most=3, standalone=2, signals=1)
 
 
-def places(*names: str, **needs: str) -> list[Place]:
+def places(*names: str, **needs: str) -> list[PlacedTask]:
     """Tasks of one letter in run order; ``b="a"`` lets b build on a; a capital letter begins with a signal."""
-    return [Place(name, tuple(needs.get(name, "")), by_signal=name.isupper()) for name in names]
+    return [PlacedTask(name, tuple(needs.get(name, "")), by_signal=name.isupper()) for name in names]
 
 
 def kinds(found):
@@ -23,7 +23,7 @@ def kinds(found):
 
 
 def test_the_papers_plan_is_the_default_and_adds_up():
-    assert PAPER.to_json() == {
+    assert PAPER_PLAN.to_json() == {
         "sessions": 20, "groups": 6, "group_least": 2, "group_most": 3, "standalone": 5, "signals": 1,
     }  # fmt: skip
 
@@ -39,25 +39,32 @@ def test_the_papers_plan_is_the_default_and_adds_up():
     ],
 )
 def test_a_plan_no_episode_could_follow_is_refused_with_the_sum(change, problem):
-    assert plan_problem(**(PAPER.to_json() | change)) == problem
+    assert plan_problem(**(PAPER_PLAN.to_json() | change)) == problem
     if problem:
         with pytest.raises(ValidationError, match=problem[:20]):
-            Plan(**(PAPER.to_json() | change))
+            Plan(**(PAPER_PLAN.to_json() | change))
 
 
 def test_an_episode_that_follows_its_plan_has_no_gap():
-    assert gaps_of(shape(places(*"abcdE", b="a", d="b")), SMALL) == []
+    assert find_gaps(shape_of_tasks(places(*"abcdE", b="a", d="b")), SMALL) == []
 
 
 def test_what_hangs_together_is_a_group_whatever_the_direction_and_a_named_group_counts_too():
-    found = shape([*places(*"abcd", c="ab"), Place("e", group="Move"), Place("f", group="Move"), Place("g", group="x")])
+    found = shape_of_tasks(
+        [
+            *places(*"abcd", c="ab"),
+            PlacedTask("e", group="Move"),
+            PlacedTask("f", group="Move"),
+            PlacedTask("g", group="x"),
+        ]
+    )
 
     assert found.groups == (("a", "b", "c"), ("e", "f"), ("g",))
     assert found.standalone == ("d",)
 
 
 def test_an_unfinished_episode_is_told_what_to_write_and_not_blamed():
-    found = gaps_of(shape(places(*"ab", b="a")), SMALL)
+    found = find_gaps(shape_of_tasks(places(*"ab", b="a")), SMALL)
 
     assert kinds(found) == ["sessions", "standalone", "signals"]
     assert all(gap.unfinished for gap in found)
@@ -70,14 +77,14 @@ def test_an_unfinished_episode_is_told_what_to_write_and_not_blamed():
 
 
 def test_an_empty_episode_misses_everything():
-    found = gaps_of(shape([]), PAPER)
+    found = find_gaps(shape_of_tasks([]), PAPER_PLAN)
 
     assert kinds(found) == ["sessions", "groups", "standalone", "signals"]
     assert found[0].message == "None of 20 planned tasks written."
 
 
 def test_too_many_and_too_large_groups_name_their_tasks():
-    found = gaps_of(shape(places(*"abcdeFgh", b="a", c="b", d="c", F="e", h="g")), SMALL)
+    found = find_gaps(shape_of_tasks(places(*"abcdeFgh", b="a", c="b", d="c", F="e", h="g")), SMALL)
 
     assert [(gap.kind, gap.tasks, gap.unfinished) for gap in found] == [
         ("sessions", (), False),
@@ -89,7 +96,7 @@ def test_too_many_and_too_large_groups_name_their_tasks():
 
 
 def test_a_dependency_on_an_unplaced_task_makes_no_group():
-    assert shape(places("b", b="a")).groups == ()
+    assert shape_of_tasks(places("b", b="a")).groups == ()
 
 
 def test_a_spec_has_the_shape_of_its_placed_tasks():
@@ -102,7 +109,7 @@ def test_a_spec_has_the_shape_of_its_placed_tasks():
         episode_id="e", persona=PersonaSpec(user_id="p"), tasks=tasks, unplaced=(TaskSpec(task_id="z"),)
     )
 
-    found = shape_of(episode)
+    found = episode_shape(episode)
 
     assert (found.sessions, found.groups, found.standalone, found.signals) == (
         ("a", "b", "c"), (("a", "b"),), ("c",), ("a",),

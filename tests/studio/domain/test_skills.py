@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.domain.skills import about, body
+from studio.domain.skills import one_line_description, text_below_head
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,13 @@ from studio.domain.skills import about, body
     ],
 )
 def test_a_skill_says_what_it_is_for(text, function):
-    assert about(text) == function
+    assert one_line_description(text) == function
 
 
 def test_a_skill_of_many_words_is_cut():
-    assert len(about("word " * 10_000)) < 310
+    assert len(one_line_description("word " * 10_000)) < 310
 
 
 def test_the_head_is_no_part_of_what_is_read():
-    assert body("---\nname: x\n---\n# Rye\n") == "# Rye\n"
-    assert body("# Rye\n---\nmore\n---\n") == "# Rye\n---\nmore\n---\n"
+    assert text_below_head("---\nname: x\n---\n# Rye\n") == "# Rye\n"
+    assert text_below_head("# Rye\n---\nmore\n---\n") == "# Rye\n---\nmore\n---\n"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from studio.domain.statistics import Figures, domain_of, in_words, plain_tool, total
+from studio.domain.statistics import Figures, bare_tool_name, sum_figures, tool_domain, tool_label
 
 
 def test_figures_add_up_and_a_mean_is_a_dash_where_nothing_is():
-    both = total([Figures(tasks=2, local=3, persistent=1, rubric=4), Figures(tasks=1, local=2, rule=5)])
+    both = sum_figures([Figures(tasks=2, local=3, persistent=1, rubric=4), Figures(tasks=1, local=2, rule=5)])
 
     assert (both.intents, both.items, both.per_task("intents"), both.per_task("rule")) == (6, 9, "2.0", "1.7")
-    assert total([]).per_task("intents") == "–"
+    assert sum_figures([]).per_task("intents") == "–"
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,8 @@ def test_figures_add_up_and_a_mean_is_a_dash_where_nothing_is():
     ],
 )
 def test_a_tool_says_its_domain_and_what_it_does(tool, domain, words):
-    assert (domain_of(tool), in_words(tool)) == (domain, words)
+    assert (tool_domain(tool), tool_label(tool)) == (domain, words)
 
 
 def test_a_tool_is_the_same_however_a_task_names_it():
-    assert plain_tool(" mcp_appworld_gmail__login ") == "gmail__login"
+    assert bare_tool_name(" mcp_appworld_gmail__login ") == "gmail__login"

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from studio.domain.changes import changed_fields, summary
+from studio.domain.changes import changed_fields, describe_changes
 from studio.domain.dependencies import dependency_groups
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
-from studio.domain.uid_matching import keep_uids
+from studio.domain.uid_matching import preserve_uids
 
 
 def task(*contents: str, prefix: str = "new") -> TaskSpec:
@@ -15,7 +15,7 @@ def task(*contents: str, prefix: str = "new") -> TaskSpec:
 
 
 def uids(new: TaskSpec, old: TaskSpec) -> list[str]:
-    return [intent.uid for intent in keep_uids(new, old, persona="p").intents]
+    return [intent.uid for intent in preserve_uids(new, old, persona="p").intents]
 
 
 def test_the_same_words_keep_their_id_wherever_they_move() -> None:
@@ -37,7 +37,7 @@ def test_doubles_stay_where_they_are() -> None:
 
 
 def test_links_to_intents_follow() -> None:
-    kept = keep_uids(task("b", "a"), task("a", "b", prefix="old"), persona="p")
+    kept = preserve_uids(task("b", "a"), task("a", "b", prefix="old"), persona="p")
 
     assert kept.checklist[0].uid == "old-item"
     assert kept.checklist[0].follows_from == ("old2",)
@@ -48,7 +48,7 @@ def test_changes_are_named_in_words() -> None:
     new = TaskSpec(task_id="t", title="b", initial_request="c", source={"x": 2})
 
     assert changed_fields(old, new) == ["title", "initial_request"]
-    assert summary(changed_fields(old, new)) == "Changed the title and the initial request."
+    assert describe_changes(changed_fields(old, new)) == "Changed the title and the initial request."
 
 
 def test_the_order_of_unknown_keys_is_a_change() -> None:

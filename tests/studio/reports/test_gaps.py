@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from studio.domain.plan import PAPER, Plan
+from studio.domain.plan import PAPER_PLAN, Plan
 from studio.models import Benchmark, Role
 from tests.factories import BenchmarkFactory, member
 
@@ -31,7 +31,7 @@ def test_the_database_keeps_a_plan_that_can_be_followed(wrong):
     with pytest.raises(IntegrityError, match="plan_"), transaction.atomic():
         Benchmark.objects.filter(pk=benchmark.pk).update(**wrong)
 
-    assert Benchmark.objects.get(pk=benchmark.pk).plan == PAPER
+    assert Benchmark.objects.get(pk=benchmark.pk).plan == PAPER_PLAN
 
 
 def test_a_benchmark_sets_its_own_plan_and_a_wrong_sum_is_told_beside_it():

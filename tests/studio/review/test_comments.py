@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from studio.domain.anchors import Quote, quote, texts_of
+from studio.domain.anchors import Quote, quotable_texts, quote_at
 from studio.drafts.authors import authors_of
 from studio.drafts.autosave import Desk as Page
 from studio.drafts.autosave import keep_copy
@@ -33,11 +33,11 @@ class Desk:
         self.task = a_task(self.persona, by=self.author)
 
     def remark(self, words="", *, nth=0, by=None, field="initial_request", **values):
-        text = texts_of(self.spec.to_json()).get((field, values.get("item_uid", "")), "")
+        text = quotable_texts(self.spec.to_json()).get((field, values.get("item_uid", "")), "")
         start = -1
         for _ in range(nth + 1):
             start = text.index(words, start + 1) if words else 0
-        chosen = quote(text, start, start + len(words)) if words else None
+        chosen = quote_at(text, start, start + len(words)) if words else None
         values = {"text": "Look here.", "words": chosen, "field": field} | values
         return comments.remark(self.task.pk, by=by or self.reviewer, **values)
 
@@ -50,7 +50,7 @@ class Desk:
 
     @property
     def threads(self):
-        return threads_of(self.task, texts_of(self.spec.to_json()))
+        return threads_of(self.task, quotable_texts(self.spec.to_json()))
 
     def url(self, name, *args):
         return reverse(f"studio:{name}", args=[self.benchmark.slug, self.persona.user_id, self.task.pk, *args])
@@ -128,7 +128,7 @@ def test_a_row_that_is_removed_keeps_its_talk(desk):
 
 
 def test_reading_the_talk_costs_the_same_for_one_and_for_many(desk, django_assert_num_queries):
-    texts = texts_of(desk.spec.to_json())
+    texts = quotable_texts(desk.spec.to_json())
     desk.remark("plan")
     with django_assert_num_queries(2):
         threads_of(desk.task, texts)

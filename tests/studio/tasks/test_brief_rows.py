@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from studio.domain.task import ChecklistItem, HiddenIntent, Rule
+from studio.domain.task import ChecklistItem, ExactCheck, HiddenIntent
 from studio.domain.uids import default_uid
 from studio.drafts.load import load_task
 from studio.models import Role, Task
@@ -26,7 +26,7 @@ ITEMS = (
         uid=default_uid("b", "t", "k", 1),
         criterion="Rolls are named.",
         grader="rule",
-        rule=Rule(kind="file_contains", path="plan.md", text="rolls"),
+        rule=ExactCheck(kind="file_contains", path="plan.md", text="rolls"),
     ),
 )
 
@@ -126,4 +126,4 @@ def test_a_rule_whose_fields_are_not_on_the_page_stays(desk):
     for key in rule:
         mine.form.pop(name(0, key), None)
     mine.write(initial_request="Mine.").keep(freeze="1")
-    assert stored(mine.task).checklist[0].rule == Rule(kind="reply_contains", text="rye")
+    assert stored(mine.task).checklist[0].rule == ExactCheck(kind="reply_contains", text="rye")

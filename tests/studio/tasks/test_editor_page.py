@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from studio.domain.task import Dependency, HiddenIntent, Recovery, Rule, ToolEvidence, Trigger
+from studio.domain.task import Dependency, ExactCheck, HiddenIntent, Recovery, ToolEvidence, Trigger
 from studio.drafts.load import load_episode, load_task
 from studio.imports.importer import import_path
 from studio.models import Role, Task, TaskState
@@ -176,7 +176,7 @@ def test_every_field_can_be_edited(desk):
     first, second = spec.checklist
     assert (first.uid, first.weight, first.evidence) == (item, 2.5, ("plan.md", "write_file.path"))
     assert first.follows_from == (salt.uid, rye.uid)
-    assert second.rule == Rule(kind="tool_called", tool="write_file", arguments={"path": "plan.md"})
+    assert second.rule == ExactCheck(kind="tool_called", tool="write_file", arguments={"path": "plan.md"})
     assert spec.depends_on == (Dependency(task_id="setup", carries_over="the shelf"),)
     assert spec.tool_evidence == (ToolEvidence(tool="write_file", call=("path", "content")),)
     assert (spec.files_read, spec.tools) == (("plan.md", "notes.md"), ("read_file",))
@@ -192,7 +192,7 @@ def test_of_a_long_list_only_rules_bring_their_fields_and_one_can_be_chosen_with
 
     desk.client.post(desk.url, data | {f"checklist.{item}.grader": ["rule"]})
 
-    assert desk.spec.checklist[0].rule == Rule(kind="file_contains")
+    assert desk.spec.checklist[0].rule == ExactCheck(kind="file_contains")
     data = desk.form()
     assert data[f"checklist.{item}.rule_kind"] == ["file_contains"]
     desk.client.post(desk.url, data | {f"checklist.{item}.grader": ["rubric"], f"checklist.{item}.rule_path": ["a.md"]})

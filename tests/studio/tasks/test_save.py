@@ -7,7 +7,16 @@ from django.db import connection
 
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec, Skill
-from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence, Trigger
+from studio.domain.task import (
+    ChecklistItem,
+    Dependency,
+    ExactCheck,
+    HiddenIntent,
+    Recovery,
+    TaskSpec,
+    ToolEvidence,
+    Trigger,
+)
 from studio.drafts.load import load_episode, load_task
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import Benchmark, Persona, Task, TaskState, User
@@ -48,7 +57,10 @@ def full_task() -> TaskSpec:
         checklist=(
             ChecklistItem(uid=str(uuid.uuid4()), criterion="In metres", weight=2, follows_from=(first.uid,)),
             ChecklistItem(
-                uid=str(uuid.uuid4()), criterion="A file", grader="rule", rule=Rule(kind="file_exists", path="plan.md")
+                uid=str(uuid.uuid4()),
+                criterion="A file",
+                grader="rule",
+                rule=ExactCheck(kind="file_exists", path="plan.md"),
             ),
         ),
         files_read=("plan.md",),

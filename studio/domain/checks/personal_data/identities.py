@@ -15,14 +15,14 @@ from stdnum.it import codicefiscale
 from stdnum.us import ssn
 
 
-class Kind(NamedTuple):
+class IdentityKind(NamedTuple):
     what: str
     pattern: re.Pattern[str]
     holds: Callable[[str], bool]
 
 
-def _kind(what: str, pattern: str, holds: Callable[[str], bool], flags: re.RegexFlag = re.NOFLAG) -> Kind:
-    return Kind(what, re.compile(pattern, flags), holds)
+def _kind(what: str, pattern: str, holds: Callable[[str], bool], flags: re.RegexFlag = re.NOFLAG) -> IdentityKind:
+    return IdentityKind(what, re.compile(pattern, flags), holds)
 
 
 def _various(digits: str) -> bool:

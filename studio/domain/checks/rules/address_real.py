@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule, written
+from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.task import TaskSpec
 
 EMAIL = re.compile(r"(?<![\w.+%-])[\w.+%-]+@(?P<domain>[\w-]+(?:\.[\w-]+)+)")
@@ -18,15 +18,15 @@ OFFICIAL = re.compile(
 
 
 @rule("address-real", "hint")
-def address_real(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def address_real(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A mailbox at a provider where anyone can sign up may be somebody's, one of an authority is; and an agent with
     real tools writes there.
 
     Not where the persona's mail is simulated: its addresses lie in the simulation.
     """
-    if any(tool.removeprefix("mcp_appworld_").startswith("gmail__") for tool in scene.episode.persona.tools):
+    if any(tool.removeprefix("mcp_appworld_").startswith("gmail__") for tool in context.episode.persona.tools):
         return
-    for field, item, text in written(task):
+    for field, item, text in authored_texts(task):
         for found in EMAIL.finditer(text[:40_000]):
             domain = found["domain"].casefold()
             if domain in MAILBOXES or OFFICIAL.search(domain):

@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("artifact-is-input", "warning")
-def artifact_is_input(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def artifact_is_input(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file that is there from the start is no sign of work, unless somebody says what the session makes of it."""
     given = {file.path for file in task.assets}
     for position, artifact in enumerate(task.expected_artifacts, 1):

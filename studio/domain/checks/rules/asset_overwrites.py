@@ -1,15 +1,15 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import behind, names_made
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import created_file_names, prerequisite_ids
 from studio.domain.task import TaskSpec
 
 
 @rule("asset-overwrites", "warning")
-def asset_overwrites(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def asset_overwrites(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Files are copied over an episode's workspace, and nothing is removed: a later file replaces an earlier one.
     A hint where the session itself is to write what an earlier one was judged by, and does not build on it."""
-    earlier = scene.earlier(task)
+    earlier = context.earlier(task)
     for position, file in enumerate(task.assets, 1):
         for other in earlier:
             if any(file.path == there.path and file.sha256 != there.sha256 for there in other.assets):
@@ -22,7 +22,7 @@ def asset_overwrites(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 "assets", message, "Rename one of the two, unless this is intended.", position, file.path, other.task_id
             )
             break
-    known = behind(task, scene)
+    known = prerequisite_ids(task, context)
     for field in ("expected_artifacts", "files_read"):
         for position, path in enumerate(task.expected_paths if field == "expected_artifacts" else task.files_read, 1):
             if field == "files_read" and path in task.expected_paths:
@@ -37,4 +37,4 @@ def asset_overwrites(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 def _written(task: TaskSpec) -> set[str]:
     """What the session writes: what is expected of it, asked for, or read by judges and not brought."""
     brought = {file.path for file in task.assets}
-    return {*task.expected_paths, *names_made(task.initial_request), *(set(task.files_read) - brought)}
+    return {*task.expected_paths, *created_file_names(task.initial_request), *(set(task.files_read) - brought)}

@@ -2,23 +2,23 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import opening
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import opening_text
 from studio.domain.task import TaskSpec
-from studio.domain.text.coverage import anywhere
+from studio.domain.text.coverage import word_overlap
 
 SHARED = 0.2
 """Share of what a task asks and scores that a file may not have and still be needed."""
 
 
 @rule("asset-unused", "hint")
-def asset_unused(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def asset_unused(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file that nobody mentions and nothing needs was left over, or the request forgot to speak of it."""
     if not task.assets:
         return
-    ids = [other.task_id for other in scene.episode.tasks]
-    later = scene.episode.tasks[ids.index(task.task_id) + 1 :] if task.task_id in ids else ()
-    said = [_named(one, scene).casefold() for one in (task, *later)]
+    ids = [other.task_id for other in context.episode.tasks]
+    later = context.episode.tasks[ids.index(task.task_id) + 1 :] if task.task_id in ids else ()
+    said = [_named(one, context).casefold() for one in (task, *later)]
     for position, file in enumerate(task.assets, 1):
         name = file.path.rpartition("/")[2]
         stem = name.rpartition(".")[0] or name
@@ -26,7 +26,7 @@ def asset_unused(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             len(stem) > 3 and _mentioned(_plain(stem.casefold()), map(_plain, said))
         ):
             continue
-        text = scene.texts.get(file.sha256, "")
+        text = context.texts.get(file.sha256, "")
         if any(_mentioned(place.casefold(), said) for place in _folders(file.path)) or (
             text and _speaks_of(text, task)
         ):
@@ -40,11 +40,11 @@ def asset_unused(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         )
 
 
-def _named(task: TaskSpec, scene: Scene) -> str:
-    script = scene.episode.persona.script(task.grader_script)
+def _named(task: TaskSpec, context: CheckContext) -> str:
+    script = context.episode.persona.script(task.grader_script)
     return "\n".join(
         (
-            opening(task),
+            opening_text(task),
             task.description,
             task.reference_workflow,
             *task.files_read,
@@ -55,8 +55,8 @@ def _named(task: TaskSpec, scene: Scene) -> str:
             *(path for item in task.checklist for path in item.evidence),
             *(item.rule.path for item in task.checklist if item.rule),
             *(need.carries_over for need in task.depends_on),
-            *(scene.texts.get(file.sha256, "") for file in task.assets),
-            scene.texts.get(script.sha256, "") if script else "",
+            *(context.texts.get(file.sha256, "") for file in task.assets),
+            context.texts.get(script.sha256, "") if script else "",
         )
     )
 
@@ -77,4 +77,4 @@ def _plain(text: str) -> str:
 def _speaks_of(text: str, task: TaskSpec) -> bool:
     """Whether an intent or a criterion has its words from this file."""
     demands = (*(intent.content for intent in task.intents), *(item.criterion for item in task.checklist))
-    return any(anywhere(demand, text) > 1 - SHARED for demand in demands)
+    return any(word_overlap(demand, text) > 1 - SHARED for demand in demands)

@@ -2,7 +2,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule, written
+from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.task import TaskSpec
 
 LOST = "\N{REPLACEMENT CHARACTER}"
@@ -25,10 +25,10 @@ MIXED = re.compile(
 
 
 @rule("broken-text", "warning")
-def broken_text(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def broken_text(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Characters that nobody sees or types: lost in a wrong encoding, control characters, marks that turn the text,
     letters of another alphabet. An error inside a word: the checks and judges read another word than people do."""
-    for field, item, text in written(task):
+    for field, item, text in authored_texts(task):
         if found := BROKEN.search(text):
             inside = bool(
                 found[0] != LOST and INSIDE[0].search(text[: found.start()][-1:]) and INSIDE[1].match(text, found.end())

@@ -1,13 +1,13 @@
 from collections.abc import Collection, Iterator
 
-from studio.domain.checks.disagreement import apart
+from studio.domain.checks.disagreement import find_disagreement
 from studio.domain.checks.facts import facts
 from studio.domain.checks.quotes import quote
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import opening
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import opening_text
 from studio.domain.evidence_map import script_keys
 from studio.domain.task import TaskSpec
-from studio.domain.text.prose import prose
+from studio.domain.text.prose import without_data
 
 PROSE = (".md", ".txt", ".eml", ".html")
 """Files of sentences: in a table, two rows differ without contradicting each other."""
@@ -15,15 +15,15 @@ LONGEST = 20_000
 
 
 @rule("contradiction", "warning")
-def contradiction(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def contradiction(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Two numbers, days or names for one thing in request, intents, checklist, files or what the script's checks are
     said to look for: an agent that keeps to the one fails by the other."""
-    request = prose(opening(task)[:LONGEST])
+    request = without_data(opening_text(task)[:LONGEST])
     intents = [intent.content[:2_000] for intent in task.intents]
     files = [
-        (f"“{file.path}”", prose(text[:LONGEST]))
+        (f"“{file.path}”", without_data(text[:LONGEST]))
         for file in task.assets
-        if file.path.casefold().endswith(PROSE) and (text := scene.texts.get(file.sha256))
+        if file.path.casefold().endswith(PROSE) and (text := context.texts.get(file.sha256))
     ]
     before = [("The request", request), *files]
     for position, text in enumerate(intents, 1):
@@ -48,7 +48,7 @@ def _agrees(text: str, agreed: Collection[tuple[str, str]]) -> bool:
 
 def _flaws(field: str, position: int | None, text: str, others: list[tuple[str, str]]) -> Iterator[Flaw]:
     for name, other in others:
-        if found := apart(text, other, of_a_file=name.startswith("“")):
+        if found := find_disagreement(text, other, of_a_file=name.startswith("“")):
             yield Flaw(
                 field,
                 f"{name} says something else: {quote(found.theirs)}.",

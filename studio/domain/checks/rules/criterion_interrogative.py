@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 QUESTION = re.compile(
@@ -17,7 +17,7 @@ UNMARKED = re.compile(
 
 
 @rule("criterion-interrogative", "warning")
-def criterion_interrogative(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def criterion_interrogative(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Judges answer YES where a criterion is met; a question leaves open which answer is the good one."""
     for position, item in enumerate(task.checklist, 1):
         text = item.criterion.strip()

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 PROCESS = re.compile(
@@ -20,7 +20,7 @@ PROCESS = re.compile(
 
 
 @rule("criterion-is-process", "warning")
-def criterion_is_process(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def criterion_is_process(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The checklist scores what came out; how early or unasked it came is what the intents score (paper, Table 11)."""
     for position, item in enumerate(task.checklist, 1):
         if found := PROCESS.search(item.criterion):

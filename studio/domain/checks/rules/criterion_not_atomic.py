@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.quotes import listed, quote
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.quotes import join_with_and, quote
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 from studio.domain.text.requirements import requirements
 
@@ -10,7 +10,7 @@ SHOWN, LENGTH = 3, 36
 
 
 @rule("criterion-not-atomic", "warning")
-def criterion_not_atomic(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def criterion_not_atomic(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """One requirement each: half a bundle earns nothing, and nobody sees which half was missing (paper, Table 11)."""
     for position, item in enumerate(task.checklist, 1):
         found = requirements(item.criterion)
@@ -30,4 +30,4 @@ def _message(parts: tuple[str, ...]) -> str:
     if len(parts) < 2:
         return "The criterion asks for several things at once."
     named = [quote(part, LENGTH) for part in parts[:SHOWN]]
-    return f"Asks for {len(parts)} things: {listed(named) if len(parts) <= SHOWN else ', '.join((*named, '…'))}."
+    return f"Asks for {len(parts)} things: {join_with_and(named) if len(parts) <= SHOWN else ', '.join((*named, '…'))}."

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import sentences
 from studio.domain.text.words import words
@@ -22,7 +22,7 @@ VERBS = frozenset(
 
 
 @rule("criterion-truncated", "warning")
-def criterion_truncated(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def criterion_truncated(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A sentence that breaks off can be judged in as many ways as there are endings."""
     for position, item in enumerate(task.checklist, 1):
         text = item.criterion.strip()

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from studio.domain.checks.facts import facts
 from studio.domain.checks.limits import limits
 from studio.domain.checks.quotes import quote
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import files_named, given, profile, told
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import established_text, file_mentions, profile_text, visible_text
 from studio.domain.task import TaskSpec
 
 HARD = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d{5,}\b|(?<![\d-])\d{3,}[- ]\d{3,}[- ]?\d*\b")
@@ -22,7 +22,7 @@ ELSEWHERE = re.compile(r"\b(?:internet|web|online|search|look up|research|curren
 
 
 @rule("criterion-unsupported", "hint")
-def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def criterion_unsupported(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A number, a limit, a sum or an address that a criterion demands is known from request, intents, files or earlier
     sessions.
 
@@ -33,16 +33,16 @@ def criterion_unsupported(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     ]
     if not wanted:
         return
-    earlier = scene.earlier(task)
+    earlier = context.earlier(task)
     files = [file for other in (*earlier, task) for file in other.assets]
     apps = task.tool_evidence or task.tools
-    if apps or ELSEWHERE.search(task.initial_request) or any(file.sha256 not in scene.texts for file in files):
+    if apps or ELSEWHERE.search(task.initial_request) or any(file.sha256 not in context.texts for file in files):
         return
-    sources = [given(task, scene), profile(scene.episode.persona)]
+    sources = [visible_text(task, context), profile_text(context.episode.persona)]
     sources += [intent.content for intent in task.intents]
-    sources += [f"{told(other)}\n{given(other, scene)}" for other in earlier]
+    sources += [f"{established_text(other)}\n{visible_text(other, context)}" for other in earlier]
     known = _plain("\n".join(sources))
-    paths = [*(file.path for file in files), *(match[0] for match in files_named(task.initial_request))]
+    paths = [*(file.path for file in files), *(match[0] for match in file_mentions(task.initial_request))]
     reckoned = any(path.casefold().endswith(TABLES) for path in paths)
     for position, words in wanted:
         if _plain(words) in known or (reckoned and (AMOUNT.search(words) or (words.isdigit() and len(words) < LONG))):

@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.vagueness import vague
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.vagueness import vague_phrase
 from studio.domain.task import TaskSpec
 
 OPINION = re.compile(
@@ -18,11 +18,11 @@ OPINION = re.compile(
 
 
 @rule("criterion-vague", "hint")
-def criterion_vague(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def criterion_vague(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Two people who look at the same reply and files say the same of a criterion (paper, Table 11)."""
     for position, item in enumerate(task.checklist, 1):
         opinion = OPINION.search(item.criterion[:2_000])
-        if item.grader == "rubric" and (words := opinion[0] if opinion else vague(item.criterion)):
+        if item.grader == "rubric" and (words := opinion[0] if opinion else vague_phrase(item.criterion)):
             yield Flaw(
                 "checklist",
                 "Two people could disagree on whether this is met: nothing says what to look for."

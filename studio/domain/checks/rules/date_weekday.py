@@ -1,20 +1,20 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule, written
-from studio.domain.checks.sources import told
+from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
+from studio.domain.checks.sources import established_text
 from studio.domain.task import TaskSpec
-from studio.domain.text.dates import WEEKDAYS, days
+from studio.domain.text.dates import WEEKDAYS, find_days
 
 YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
 
 
 @rule("date-weekday", "warning")
-def date_weekday(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def date_weekday(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A date that is not the weekday it is called can be read in two ways, and judged in two."""
-    years = {int(year) for year in YEAR.findall(told(task))}
-    for field, item, text in written(task):
-        for each in days(text):
+    years = {int(year) for year in YEAR.findall(established_text(task))}
+    for field, item, text in authored_texts(task):
+        for each in find_days(text):
             year = each.year or (years.copy().pop() if len(years) == 1 else 0)
             if each.weekday < 0 or not year:
                 continue

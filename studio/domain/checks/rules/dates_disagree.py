@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from studio.domain.checks.rule import Flaw, Scene, rule, written
-from studio.domain.checks.sources import behind, told
+from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
+from studio.domain.checks.sources import established_text, prerequisite_ids
 from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import sentences
-from studio.domain.text.coverage import anywhere
-from studio.domain.text.dates import Day, days
-from studio.domain.text.words import content
+from studio.domain.text.coverage import word_overlap
+from studio.domain.text.dates import Day, find_days
+from studio.domain.text.words import content_words
 
 NEAR = 7
 """Days of the month that may lie between two mentions of one affair."""
@@ -17,27 +17,27 @@ FEWEST = 2.0
 
 
 @rule("dates-disagree", "warning")
-def dates_disagree(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def dates_disagree(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An affair that goes over two sessions does not change its day or its year in between. A hint where the later one
     does not build on the other: it may come round again."""
-    if not any(days(text) for _, _, text in written(task)):
+    if not any(find_days(text) for _, _, text in authored_texts(task)):
         return
-    known = behind(task, scene)
+    known = prerequisite_ids(task, context)
     for name in sorted(known):
-        other = scene.episode.task(name)
-        text = told(other) if other else ""
-        there = [each for each in days(text) if each.year]
+        other = context.episode.task(name)
+        text = established_text(other) if other else ""
+        there = [each for each in find_days(text) if each.year]
         flaw = next(_differing(task, name, there), None) or next(_moved(task, name, text), None)
         if flaw:
             yield flaw
-    for other in scene.earlier(task):
-        if other.task_id not in known and (flaw := next(_moved(task, other.task_id, told(other)), None)):
+    for other in context.earlier(task):
+        if other.task_id not in known and (flaw := next(_moved(task, other.task_id, established_text(other)), None)):
             yield replace(flaw, severity="hint")
 
 
 def _differing(task: TaskSpec, name: str, there: list[Day]) -> Iterator[Flaw]:
-    for field, item, text in written(task):
-        for here in days(text):
+    for field, item, text in authored_texts(task):
+        for here in find_days(text):
             same = [each for each in there if each.month == here.month and abs(each.day - here.day) <= NEAR]
             if here.year and same and all(abs(each.year - here.year) == 1 for each in same):
                 yield Flaw(
@@ -52,12 +52,12 @@ def _differing(task: TaskSpec, name: str, there: list[Day]) -> Iterator[Flaw]:
 
 def _moved(task: TaskSpec, name: str, text: str) -> Iterator[Flaw]:
     """The same said of another day."""
-    theirs = [(span, found[0]) for span in sentences(text[:40_000]) if len(found := days(span.text)) == 1]
+    theirs = [(span, found[0]) for span in sentences(text[:40_000]) if len(found := find_days(span.text)) == 1]
     if not theirs:
         return
-    for field, item, words in written(task):
+    for field, item, words in authored_texts(task):
         for span in sentences(words[:40_000]):
-            found = days(span.text)
+            found = find_days(span.text)
             if len(found) != 1:
                 continue
             here = found[0]
@@ -82,6 +82,9 @@ def _without(text: str, day: Day) -> str:
 
 
 def _same(one: str, other: str) -> bool:
-    if sum(word.weight for word in content(one)) < FEWEST or len(content(one)) > 3 * len(content(other)) + 1:
+    if (
+        sum(word.weight for word in content_words(one)) < FEWEST
+        or len(content_words(one)) > 3 * len(content_words(other)) + 1
+    ):
         return False
-    return min(anywhere(one, other), anywhere(other, one)) >= SAME
+    return min(word_overlap(one, other), word_overlap(other, one)) >= SAME

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("dependency-order", "error")
-def dependency_order(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def dependency_order(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What a task builds on has run before it."""
-    order = [other.task_id for other in scene.episode.tasks]
+    order = [other.task_id for other in context.episode.tasks]
     if task.task_id not in order:
         return
     for position, dependency in enumerate(task.depends_on, 1):

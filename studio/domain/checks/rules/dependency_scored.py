@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("dependency-scored", "error")
-def dependency_scored(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def dependency_scored(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task that others build on is scored with them, and has neither criteria nor a grader of its own."""
     for position, dependency in enumerate(task.depends_on, 1):
-        other = scene.episode.task(dependency.task_id)
+        other = context.episode.task(dependency.task_id)
         if other is not None and not other.is_setup:
             yield Flaw(
                 "depends_on",

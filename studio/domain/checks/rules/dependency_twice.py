@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("dependency-twice", "error")
-def dependency_twice(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def dependency_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Each dependency is named once: its intents would count double."""
     seen = set()
     for position, dependency in enumerate(task.depends_on, 1):

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("dependency-unknown", "error")
-def dependency_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def dependency_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A dependency is a task of the same episode."""
-    placed = {other.task_id for other in scene.episode.tasks}
+    placed = {other.task_id for other in context.episode.tasks}
     for position, dependency in enumerate(task.depends_on, 1):
         if dependency.task_id not in placed and dependency.task_id != task.task_id:
             yield Flaw(

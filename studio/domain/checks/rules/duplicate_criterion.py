@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.repetition import repeats
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.repetition import find_repeats
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("duplicate-criterion", "warning")
-def duplicate_criterion(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def duplicate_criterion(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The same criterion twice weighs twice. A hint where only the words are the same."""
-    for position, first, exactly in repeats([item.criterion for item in task.checklist]):
+    for position, first, exactly in find_repeats([item.criterion for item in task.checklist]):
         yield Flaw(
             "checklist",
             f"This is item {first} again." if exactly else f"This says what item {first} says, in another order.",

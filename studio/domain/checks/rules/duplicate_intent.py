@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.repetition import repeats
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.repetition import find_repeats
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("duplicate-intent", "warning")
-def duplicate_intent(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def duplicate_intent(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The same intent twice counts twice. A hint where only the words are the same."""
-    for position, first, exactly in repeats([intent.content for intent in task.intents]):
+    for position, first, exactly in find_repeats([intent.content for intent in task.intents]):
         yield Flaw(
             "intents",
             f"This is intent {first} again." if exactly else f"This says what intent {first} says, in another order.",

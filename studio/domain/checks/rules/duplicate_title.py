@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("duplicate-title", "warning")
-def duplicate_title(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def duplicate_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Two tasks of one title cannot be told apart in lists and reports. Told at the later one."""
     title = " ".join(task.title.split()).casefold()
-    for other in scene.earlier(task):
+    for other in context.earlier(task):
         if title and " ".join(other.title.split()).casefold() == title:
             yield Flaw(
                 "title",

@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("empty-criterion", "warning")
-def empty_criterion(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def empty_criterion(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An item without a criterion is kept and never graded."""
     for position, item in enumerate(task.checklist, 1):
         if not item.criterion.strip():

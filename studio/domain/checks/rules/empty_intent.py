@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("empty-intent", "error")
-def empty_intent(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def empty_intent(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An intent that says nothing cannot be judged, and the format refuses it."""
     for position, intent in enumerate(task.intents, 1):
         if not intent.content.strip():

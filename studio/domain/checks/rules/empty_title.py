@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 NOTHING = re.compile(
@@ -13,7 +13,7 @@ NOTHING = re.compile(
 
 
 @rule("empty-title", "warning")
-def empty_title(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def empty_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task without a title, or with one that any task could have, cannot be told from others in lists and
     reports."""
     if not task.title.strip():

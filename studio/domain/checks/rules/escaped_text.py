@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule, written
+from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.task import TaskSpec
 
 ESCAPED = re.compile(
@@ -11,9 +11,9 @@ ESCAPED = re.compile(
 
 
 @rule("escaped-text", "warning")
-def escaped_text(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def escaped_text(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Marks of a program between people's words: escapes, HTML entities, letters read in the wrong encoding."""
-    for field, item, text in written(task):
+    for field, item, text in authored_texts(task):
         if text.lstrip().startswith(("{", "[")):
             continue
         if found := ESCAPED.search(text):

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("evidence-tool-unbound", "warning")
-def evidence_tool_unbound(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def evidence_tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Judges are shown calls of a tool that the agent cannot call. Names without “__” are the workspace's own."""
-    bound = {_plain(tool) for tool in scene.episode.persona.tools}
+    bound = {_plain(tool) for tool in context.episode.persona.tools}
     for position, entry in enumerate(task.tool_evidence, 1):
         if "__" in entry.tool and _plain(entry.tool) not in bound:
             yield Flaw(

@@ -1,12 +1,12 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import FILE_NAME
 from studio.domain.task import TaskSpec
 
 
 @rule("evidence-unshown", "warning")
-def evidence_unshown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def evidence_unshown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A judge decides by what is shown: evidence that an item names is among what the task shows."""
     shown = set(task.files_read)
     tools = {entry.tool.removeprefix("mcp_appworld_") for entry in task.tool_evidence}

@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("files-read-absolute", "warning")
-def files_read_absolute(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def files_read_absolute(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Judges are shown files of the workspace; a path out of it is always missing."""
     for position, path in enumerate(task.files_read, 1):
         if path.startswith("/") or ".." in path.split("/"):

@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("files-read-input", "warning")
-def files_read_input(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def files_read_input(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Judges take what they are shown for the agent's work: a file it was given would count as done."""
     given = {file.path for file in task.assets}
     for position, path in enumerate(task.files_read, 1):

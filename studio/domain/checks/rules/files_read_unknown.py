@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("files-read-unknown", "warning")
-def files_read_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def files_read_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file shown to judges comes from somewhere: an asset, or words that ask for it."""
-    tasks = (*scene.earlier(task), task)
+    tasks = (*context.earlier(task), task)
     assets = {file.path for other in tasks for file in other.assets}
     words = "\n".join(
         text

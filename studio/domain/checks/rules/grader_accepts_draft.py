@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.scripts import script_of
 from studio.domain.graders.histories import RECIPIENT, drafts, sends
 from studio.domain.task import TaskSpec
@@ -10,9 +10,9 @@ SENT = re.compile(r"(?:^|[_\W])(?:sent|sends?|emailed|mailed|notified|recipients
 
 
 @rule("grader-accepts-draft", "warning")
-def grader_accepts_draft(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def grader_accepts_draft(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A draft, or a message to anyone, does not pass for a message to someone."""
-    script = script_of(task, scene)
+    script = script_of(task, context)
     if script is None:
         return
     reading, report = script.reading, script.report

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 from studio.domain.checks.limits import Limit, limits
 from studio.domain.checks.quotes import quote
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.rules.name_spelt_twice import one_apart
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.rules.name_spelt_twice import is_one_edit_apart
 from studio.domain.checks.scripts import TaskScript, script_of
-from studio.domain.checks.sources import given, profile, told
+from studio.domain.checks.sources import established_text, profile_text, visible_text
 from studio.domain.findings import Severity
 from studio.domain.graders import Amount
 from studio.domain.task import TaskSpec
@@ -30,14 +30,14 @@ class Slip(NamedTuple):
 
 
 @rule("grader-contradicts", "warning")
-def grader_contradicts(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def grader_contradicts(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The script looks for the same numbers, dates and names as request, intents, checklist and files have. A day or
     a time is a hint: it may follow from another one."""
-    script = script_of(task, scene)
+    script = script_of(task, context)
     if script is None:
         return
     yield from _amounts(script, task)
-    readable = _readable(task, scene)
+    readable = _readable(task, context)
     marks = list(dict.fromkeys(found[0].strip(".,:") for found in MARKED.finditer(readable)))[:500]
     addresses = list(dict.fromkeys(found[0].casefold() for found in ADDRESS.finditer(readable)))[:200]
     names = list(dict.fromkeys(found[0] for found in NAME.finditer(readable)))[:500]
@@ -93,7 +93,7 @@ def _misread(one: str, other: str) -> bool:
 
 def _near(one: str, other: str) -> bool:
     plain, there = one.removesuffix("s"), other.removesuffix("s")
-    return plain != there and abs(len(one) - len(other)) <= 1 and one_apart(one, other)
+    return plain != there and abs(len(one) - len(other)) <= 1 and is_one_edit_apart(one, other)
 
 
 def _amounts(script: TaskScript, task: TaskSpec) -> Iterator[Flaw]:
@@ -133,7 +133,7 @@ def _says(amount: Amount) -> str:
     )
 
 
-def _readable(task: TaskSpec, scene: Scene) -> str:
-    tasks = (*scene.earlier(task), task)
-    parts = [f"{told(one)}\n{given(one, scene)[:LONGEST]}" for one in tasks]
-    return "\n".join((*parts, profile(scene.episode.persona), task.reference_workflow))
+def _readable(task: TaskSpec, context: CheckContext) -> str:
+    tasks = (*context.earlier(task), task)
+    parts = [f"{established_text(one)}\n{visible_text(one, context)[:LONGEST]}" for one in tasks]
+    return "\n".join((*parts, profile_text(context.episode.persona), task.reference_workflow))

@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.scripts import script_of
 from studio.domain.task import TaskSpec
 
 
 @rule("grader-key-always", "warning")
-def grader_key_always(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def grader_key_always(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """No key is earned whatever the agent does: by no call at all, and by every other history tried."""
-    script = script_of(task, scene)
+    script = script_of(task, context)
     if script is None or script.report is None:
         return
     for key in script.report.always:
@@ -21,10 +21,10 @@ def grader_key_always(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 
 
 @rule("grader-key-never", "hint")
-def grader_key_never(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def grader_key_never(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Every key can be earned. Silent about scripts that take texts apart, or fail on some of what is tried: the
     histories are too plain to earn what those ask for."""
-    script = script_of(task, scene)
+    script = script_of(task, context)
     if script is None or script.report is None or script.report.failed or script.reading.parses:
         return
     for key in script.report.never:

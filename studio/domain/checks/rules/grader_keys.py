@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.scripts import script_of
 from studio.domain.task import TaskSpec
 
@@ -9,9 +9,9 @@ NAMED = re.compile(r"\[tools\]\s+([^\s,;]+)")
 
 
 @rule("grader-no-keys", "error")
-def grader_no_keys(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def grader_no_keys(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Run on no calls at all, a grader script returns its keys: they are what it is scored by."""
-    script = script_of(task, scene)
+    script = script_of(task, context)
     if script is None or script.report is None or script.reading.problem or not script.reading.scores:
         return
     if script.report.keys is None:
@@ -23,12 +23,12 @@ def grader_no_keys(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 
 
 @rule("grader-key-unknown", "warning")
-def grader_key_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def grader_key_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A key that the checklist names, as “[tools] key”, is one the task's script gives; and it is not scored twice."""
-    named = keys_named(task)
+    named = mentioned_keys(task)
     if not named:
         return
-    script = script_of(task, scene)
+    script = script_of(task, context)
     keys = script.report.keys if script and script.report else None
     if script and keys is None:
         return
@@ -53,7 +53,7 @@ def grader_key_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             )
 
 
-def keys_named(task: TaskSpec) -> list[tuple[int, str, str]]:
+def mentioned_keys(task: TaskSpec) -> list[tuple[int, str, str]]:
     """The keys that items name: position of the item, key, and the text it stands in."""
     return [
         (position, match[1].strip("“”\"'`."), text)

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("grader-missing", "warning")
-def grader_missing(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def grader_missing(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Checks of a script that is not there stay ungraded."""
-    if task.grader_script and scene.episode.persona.script(task.grader_script) is None:
+    if task.grader_script and context.episode.persona.script(task.grader_script) is None:
         yield Flaw(
             "grader_script",
             f"The grader script “{task.grader_script.strip()}” is not among the persona's files.",

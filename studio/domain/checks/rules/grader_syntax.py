@@ -1,15 +1,15 @@
 from collections.abc import Iterator
 
 from studio.domain.checks.quotes import quote
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.scripts import script_of
 from studio.domain.task import TaskSpec
 
 
 @rule("grader-syntax", "error")
-def grader_syntax(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def grader_syntax(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A grader script is Python that can be read, and defines ``score``."""
-    script = script_of(task, scene)
+    script = script_of(task, context)
     if script is None:
         return
     reading = script.reading

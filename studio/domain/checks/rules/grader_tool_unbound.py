@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.scripts import script_of
 from studio.domain.task import TaskSpec
 
@@ -8,12 +8,12 @@ PREFIX = "mcp_appworld_"
 
 
 @rule("grader-tool-unbound", "warning")
-def grader_tool_unbound(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def grader_tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The script looks at calls of tools that the agent can make. Names without “__” are the workspace's own."""
-    script = script_of(task, scene)
+    script = script_of(task, context)
     if script is None:
         return
-    bound = {tool.removeprefix(PREFIX) for tool in (task.tools or scene.episode.persona.tools)}
+    bound = {tool.removeprefix(PREFIX) for tool in (task.tools or context.episode.persona.tools)}
     told: set[str] = set()
     for test in script.reading.tools:
         names = dict.fromkeys(name.removeprefix(PREFIX) for name in test.any_of)

@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("grader-unreferenced", "warning")
-def grader_unreferenced(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def grader_unreferenced(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A script that no task names grades nothing. Told at the task whose id its name holds, else at the first."""
-    persona = scene.episode.persona
-    tasks = (*scene.episode.tasks, *scene.episode.unplaced)
+    persona = context.episode.persona
+    tasks = (*context.episode.tasks, *context.episode.unplaced)
     named = {script.path for other in tasks if (script := persona.script(other.grader_script)) is not None}
     for script in persona.scripts:
         if script.path in named:

@@ -3,11 +3,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from studio.domain.checks.quotes import quote
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.scripts import script_of
-from studio.domain.checks.sources import given, told
+from studio.domain.checks.sources import established_text, visible_text
 from studio.domain.task import TaskSpec
-from studio.domain.text.words import content
+from studio.domain.text.words import content_words
 
 SHORTEST = 3
 """Letters; what is shorter is a mark, not a word."""
@@ -20,15 +20,15 @@ MEND = "Ask for it in an intent, the request or a file, or accept other wording.
 
 
 @rule("grader-word-unasked", "warning")
-def grader_word_unasked(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def grader_word_unasked(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The script requires no word that nothing asks for: not the request, an intent, the checklist, a file, the
     profile or an earlier session. Where it accepts one of several, one of them is enough. A hint where the word is
     only mentioned, while the others required with it are asked for. Silent where the task has a file that cannot be
     read here."""
-    script = script_of(task, scene)
-    if script is None or not script.reading.demands or any(file.sha256 not in scene.texts for file in task.assets):
+    script = script_of(task, context)
+    if script is None or not script.reading.demands or any(file.sha256 not in context.texts for file in task.assets):
         return
-    anywhere, here = _Words(_readable(task, scene)), _Words(_asked(task, scene))
+    anywhere, here = _Words(_readable(task, context)), _Words(_asked(task, context))
     groups: dict[int, list[tuple[str, ...]]] = defaultdict(list)
     for demand in script.reading.demands:
         if all(_says_something(word) for word in demand.any_of):
@@ -56,21 +56,26 @@ def _says_something(words: str) -> bool:
     return sum(letter.isalnum() for letter in words) >= SHORTEST and any(letter.isalpha() for letter in words)
 
 
-def _asked(task: TaskSpec, scene: Scene) -> Iterator[str]:
+def _asked(task: TaskSpec, context: CheckContext) -> Iterator[str]:
     """What the task asks for: of its request, the sentences that ask."""
     yield from (sentence for sentence in re.split(r"(?<=[.!?\n])\s+", task.initial_request) if ASKS.search(sentence))
     yield from (intent.content for intent in task.intents)
     yield from (item.criterion for item in task.checklist)
     yield from (*task.expected_paths, *task.files_read, str(task.trigger.payload))
     for file in task.assets:
-        yield from (file.path, scene.texts.get(file.sha256, ""))
+        yield from (file.path, context.texts.get(file.sha256, ""))
 
 
-def _readable(task: TaskSpec, scene: Scene) -> Iterator[str]:
+def _readable(task: TaskSpec, context: CheckContext) -> Iterator[str]:
     """What an agent of the task could have read."""
-    persona = scene.episode.persona
-    for other in (task, *scene.earlier(task)):
-        yield from (told(other), given(other, scene), *(file.path for file in other.assets), *other.tools)
+    persona = context.episode.persona
+    for other in (task, *context.earlier(task)):
+        yield from (
+            established_text(other),
+            visible_text(other, context),
+            *(file.path for file in other.assets),
+            *other.tools,
+        )
     yield from (persona.role_text, persona.occupation, persona.routines, persona.working_style)
     yield from (str(persona.preferences), str(persona.long_term_goals))
 
@@ -79,10 +84,10 @@ class _Words:
     def __init__(self, texts: Iterable[str]) -> None:
         texts = list(texts)
         self.text = " ".join("\n".join(texts).casefold().split())
-        self.keys = {word.key for text in texts for word in content(text)}
+        self.keys = {word.key for text in texts for word in content_words(text)}
 
     def has(self, words: str) -> bool:
         if " ".join(words.casefold().split()) in self.text:
             return True
-        wanted = [word for word in content(words) if word.kind != "file"]
+        wanted = [word for word in content_words(words) if word.kind != "file"]
         return bool(wanted) and all(word.key in self.keys or word.text.casefold() in self.text for word in wanted)

@@ -1,16 +1,16 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.plan import gaps_of, shape_of
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.plan import episode_shape, find_gaps
 from studio.domain.task import TaskSpec
 
 
 @rule("group-size", "warning")
-def group_size(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def group_size(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A dependency group holds as many tasks as the benchmark's plan says. Told at its first task.
 
     Silent while the episode is being filled: what is missing may come.
     """
-    for gap in gaps_of(shape_of(scene.episode), scene.plan):
+    for gap in find_gaps(episode_shape(context.episode), context.plan):
         if gap.kind == "group-size" and not gap.unfinished and gap.tasks[0] == task.task_id:
             yield Flaw("depends_on", gap.message, gap.mend, other=gap.tasks[-1] if len(gap.tasks) > 1 else "")

@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("id-spaces", "warning")
-def id_spaces(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def id_spaces(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Ids name folders and stand in commands: spaces in them are lost or get in the way."""
     written = task.source.get("task_id")
     for text in dict.fromkeys((task.task_id, written if isinstance(written, str) else task.task_id)):

@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("initial-status-provided", "warning")
-def initial_status_provided(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def initial_status_provided(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An intent that starts as provided never counts as covered and stays in the denominator."""
     for position, intent in enumerate(task.intents, 1):
         if intent.initial_status == "provided":

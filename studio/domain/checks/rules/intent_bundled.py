@@ -1,13 +1,13 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 from studio.domain.text.requirements import requirements
 
 
 @rule("intent-bundled", "hint")
-def intent_bundled(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def intent_bundled(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Two needs in one intent get one status: an agent that meets the one is credited with both, or with none."""
     for position, intent in enumerate(task.intents, 1):
         found = requirements(intent.content)

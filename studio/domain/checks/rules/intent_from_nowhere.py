@@ -1,10 +1,10 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import given, profile, told
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import established_text, profile_text, visible_text
 from studio.domain.task import TaskSpec
-from studio.domain.text.coverage import anywhere
+from studio.domain.text.coverage import word_overlap
 
 _LAST = r"(?:before|earlier|last (?:time|year|month|week))"
 _TALKED = r"(?:agreed|discussed|decided|settled)"
@@ -18,7 +18,7 @@ THERE = 0.4
 
 
 @rule("intent-from-nowhere", "hint")
-def intent_from_nowhere(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def intent_from_nowhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What an intent calls back, “as agreed”, was agreed somewhere the agent can look: an earlier session, the
     profile, a file (paper, Table 10)."""
     for position, intent in enumerate(task.intents, 1):
@@ -26,9 +26,12 @@ def intent_from_nowhere(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if found is None or any(place.kind != "question" for place in intent.recoverable_from):
             continue
         wanted = BACK.sub(" ", intent.content[:2_000])
-        sources = [profile(scene.episode.persona), given(task, scene).removeprefix(task.initial_request)]
-        sources += [f"{told(other)}\n{given(other, scene)}" for other in scene.earlier(task)]
-        if all(anywhere(wanted, text) < THERE for text in sources):
+        sources = [
+            profile_text(context.episode.persona),
+            visible_text(task, context).removeprefix(task.initial_request),
+        ]
+        sources += [f"{established_text(other)}\n{visible_text(other, context)}" for other in context.earlier(task)]
+        if all(word_overlap(wanted, text) < THERE for text in sources):
             yield Flaw(
                 "intents",
                 f"“{found[0]}”: no earlier task, file or profile says so.",

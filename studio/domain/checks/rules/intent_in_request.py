@@ -1,20 +1,20 @@
 from collections.abc import Iterator
 
 from studio.domain.checks.quotes import BRIEF, quote
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import LEFT_OPEN, opening
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import UNFILLED, opening_text
 from studio.domain.task import TaskSpec
 from studio.domain.text.leaks import find_leak, topic_of
 
 
 @rule("intent-in-request", "warning", judges_language=True)
-def intent_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def intent_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What the request says is not hidden: every agent gets credit for it (paper, Table 10)."""
     topic = topic_of((intent.content for intent in task.intents), task.title)
     for position, intent in enumerate(task.intents, 1):
-        if LEFT_OPEN.search(intent.content):  # an error of its own, and nothing said yet
+        if UNFILLED.search(intent.content):  # an error of its own, and nothing said yet
             continue
-        leak = find_leak(intent.content, opening(task), topic)
+        leak = find_leak(intent.content, opening_text(task), topic)
         if leak is None:
             continue
         wholly = leak.degree == "wholly"

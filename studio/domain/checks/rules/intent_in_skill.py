@@ -1,25 +1,25 @@
 from collections.abc import Iterator
 
 from studio.domain.checks.quotes import BRIEF, quote
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.skills import MAIN, description
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.skills import SKILL_FILE, description
 from studio.domain.task import TaskSpec
 from studio.domain.text.leaks import find_leak
-from studio.domain.text.words import content
+from studio.domain.text.words import content_words
 
 SURE = 0.75
 FEWEST = 3
 
 
 @rule("intent-in-skill", "warning")
-def intent_in_skill(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def intent_in_skill(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A skill's description is before the agent from the first turn; what it says is not hidden (paper, Table 10).
 
     What stands further down in the skill has to be looked up, and is a place to recover an intent from.
     """
-    shown = [(name, text) for name, text in _descriptions(task, scene) if text]
+    shown = [(name, text) for name, text in _descriptions(task, context) if text]
     for position, intent in enumerate(task.intents, 1):
-        if len(content(intent.content)) < FEWEST:
+        if len(content_words(intent.content)) < FEWEST:
             continue
         for name, text in shown:
             leak = find_leak(intent.content, text)
@@ -34,10 +34,10 @@ def intent_in_skill(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 break
 
 
-def _descriptions(task: TaskSpec, scene: Scene) -> Iterator[tuple[str, str]]:
-    for skill in scene.episode.persona.skills:
+def _descriptions(task: TaskSpec, context: CheckContext) -> Iterator[tuple[str, str]]:
+    for skill in context.episode.persona.skills:
         if task.skills and skill.name not in task.skills:
             continue
         for file in skill.files:
-            if file.path.endswith(MAIN) and (said := description(scene.texts.get(file.sha256, ""))):
+            if file.path.endswith(SKILL_FILE) and (said := description(context.texts.get(file.sha256, ""))):
                 yield skill.name, said

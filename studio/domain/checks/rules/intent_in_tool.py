@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
 from studio.domain.checks.quotes import quote
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
-from studio.domain.text.coverage import anywhere
+from studio.domain.text.coverage import word_overlap
 from studio.domain.text.leaks import find_leak
-from studio.domain.text.words import content
+from studio.domain.text.words import content_words
 
 SURE = 0.75
 FEWEST = 3
@@ -14,13 +14,13 @@ ANYWHERE = 0.6
 
 
 @rule("intent-in-tool", "warning")
-def intent_in_tool(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def intent_in_tool(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A tool's description is before the agent from the first turn; what it says is not hidden (paper, Table 10)."""
-    bound = task.tools or scene.episode.persona.tools
-    shown = {name: text for name, text in scene.tools.items() if name in bound or "__" not in name}
+    bound = task.tools or context.episode.persona.tools
+    shown = {name: text for name, text in context.tools.items() if name in bound or "__" not in name}
     everything = "\n".join(shown.values())
     for position, intent in enumerate(task.intents, 1):
-        if len(content(intent.content)) < FEWEST or anywhere(intent.content, everything) < ANYWHERE:
+        if len(content_words(intent.content)) < FEWEST or word_overlap(intent.content, everything) < ANYWHERE:
             continue
         for name, text in shown.items():
             leak = find_leak(intent.content, text)

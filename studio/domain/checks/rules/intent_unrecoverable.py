@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("intent-unrecoverable", "warning")
-def intent_unrecoverable(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def intent_unrecoverable(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What nothing lets an agent find, infer or ask for measures luck (paper, Table 10).
 
     Looks only at tasks whose author marks where intents are recovered from.

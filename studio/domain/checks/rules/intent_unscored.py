@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("intent-unscored", "hint")
-def intent_unscored(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def intent_unscored(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A need that no criterion follows from has no effect on the outcome that is scored (paper, Table 10).
 
     Looks only where the author said what follows from what: shared words alone told too little.

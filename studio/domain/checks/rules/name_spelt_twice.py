@@ -3,8 +3,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import given, told
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import established_text, visible_text
 from studio.domain.task import TaskSpec
 
 CAPITAL = re.compile(r"(?<![\w’'-])[A-Z][\w’'-]*+")
@@ -14,13 +14,13 @@ FEWEST = 5
 
 
 @rule("name-spelt-twice", "warning")
-def name_spelt_twice(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def name_spelt_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A name that is spelt in two ways: an agent that keeps to the one fails by the other."""
     demands = [("intents", n, intent.content) for n, intent in enumerate(task.intents, 1)]
     demands += [("checklist", n, item.criterion) for n, item in enumerate(task.checklist, 1)]
     if not any(_names(text) for _, _, text in demands):
         return
-    known = _names(given(task, scene)).union(*(_names(told(one)) for one in scene.earlier(task)))
+    known = _names(visible_text(task, context)).union(*(_names(established_text(one)) for one in context.earlier(task)))
     seen = set()
     for field, position, text in demands:
         for name in sorted(_names(text) - known):
@@ -51,7 +51,7 @@ def _misspelt(one: str, other: str) -> bool:
     a, b = apart[0]
     if min(len(a), len(b)) < FEWEST or _bare(a) == _bare(b):
         return False
-    return one_apart(a.casefold(), b.casefold())
+    return is_one_edit_apart(a.casefold(), b.casefold())
 
 
 def _bare(word: str) -> str:
@@ -59,7 +59,7 @@ def _bare(word: str) -> str:
     return word.casefold().replace("’", "'").removesuffix("'s").rstrip("s'")
 
 
-def one_apart(one: str, other: str) -> bool:
+def is_one_edit_apart(one: str, other: str) -> bool:
     """One letter more, less, other, or two neighbours changed about."""
     start = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     if start == 0:

@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import files_named, made_here, names_made
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import created_file_names, file_mentions, is_created_in
 from studio.domain.task import TaskSpec
 
 WRITERS = ("write_file", "edit_file")
 
 
 @rule("output-unread", "warning")
-def output_unread(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def output_unread(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Judges see the files a task shows them and no others: what the session writes elsewhere is judged unseen."""
     if not any(item.grader == "rubric" for item in task.scored_items):
         return
@@ -20,14 +20,14 @@ def output_unread(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         if path.rpartition("/")[2] not in seen:
             seen.add(path.rpartition("/")[2])
             yield _flaw("expected_artifacts", position, path)
-    given = {file.path.rpartition("/")[2] for other in (*scene.earlier(task), task) for file in other.assets}
-    for match in files_named(task.initial_request):
+    given = {file.path.rpartition("/")[2] for other in (*context.earlier(task), task) for file in other.assets}
+    for match in file_mentions(task.initial_request):
         name = match[0].rpartition("/")[2]
-        if name not in seen | given and made_here(task, name):
+        if name not in seen | given and is_created_in(task, name):
             seen.add(name)
             yield _flaw("initial_request", None, match[0])
     for position, intent in enumerate(task.intents, 1):
-        for name in names_made(intent.content) - seen - given:
+        for name in created_file_names(intent.content) - seen - given:
             seen.add(name)
             yield _flaw("intents", position, name)
 

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("persistent-alone", "warning")
-def persistent_alone(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def persistent_alone(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A persistent intent comes from an earlier session, or is established here for a later one."""
-    needed = {d.task_id for other in scene.episode.tasks for d in other.depends_on}
+    needed = {d.task_id for other in context.episode.tasks for d in other.depends_on}
     if task.depends_on or task.task_id in needed:
         return
     for position, intent in enumerate(task.intents, 1):

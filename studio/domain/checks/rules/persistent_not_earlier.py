@@ -1,23 +1,23 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.quotes import listed
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.quotes import join_with_and
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import HiddenIntent, TaskSpec
-from studio.domain.text.coverage import anywhere
+from studio.domain.text.coverage import word_overlap
 
 SAME = 0.8
 
 
 @rule("persistent-not-earlier", "hint")
-def persistent_not_earlier(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def persistent_not_earlier(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A persistent intent has its evidence in an earlier session, or is established here for a later one (Table 10).
 
     Told once for all of a task's intents.
     """
-    if places := alone(task, scene.episode):
+    if places := intents_shown_only_here(task, context.episode):
         one = len(places) == 1
-        which = f"Intent {places[0]} is" if one else f"Intents {listed(map(str, places))} are"
+        which = f"Intent {places[0]} is" if one else f"Intents {join_with_and(map(str, places))} are"
         yield Flaw(
             "intents",
             f"{which} persistent, but only this task shows {'it' if one else 'them'}.",
@@ -26,7 +26,7 @@ def persistent_not_earlier(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         )
 
 
-def alone(task: TaskSpec, episode: EpisodeSpec) -> list[int]:
+def intents_shown_only_here(task: TaskSpec, episode: EpisodeSpec) -> list[int]:
     """The persistent intents, by their 1-based places, that only this session shows."""
     if any(task.task_id == need.task_id for other in episode.tasks for need in other.depends_on):
         return []
@@ -53,4 +53,4 @@ def _later(task: TaskSpec, episode: EpisodeSpec) -> list[HiddenIntent]:
 
 
 def _taken_up(intent: HiddenIntent, later: list[HiddenIntent]) -> bool:
-    return any(anywhere(intent.content, other.content) >= SAME for other in later)
+    return any(word_overlap(intent.content, other.content) >= SAME for other in later)

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from studio.domain.checks.personal_data import identities, keys, phones
-from studio.domain.checks.rule import Flaw, Scene, rule, written
+from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.findings import Severity
 from studio.domain.task import TaskSpec
 
@@ -13,12 +13,12 @@ PHONE_MEND = "Use a number reserved for fiction, such as 555-0142 or 01632 960 1
 
 
 @rule("personal-data", "warning")
-def personal_data(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def personal_data(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Numbers that lead to a person, an account or a key are invented visibly, or left out. A telephone number is a
     hint, and none where the persona's telephone is simulated: its numbers lie in the simulation."""
-    simulated = any(tool.removeprefix("mcp_appworld_").startswith("phone__") for tool in scene.episode.persona.tools)
+    simulated = any(tool.removeprefix("mcp_appworld_").startswith("phone__") for tool in context.episode.persona.tools)
     payload = json.dumps(task.trigger.payload, ensure_ascii=False) if task.trigger.payload else ""
-    for field, item, text in (*written(task), ("trigger", None, payload)):
+    for field, item, text in (*authored_texts(task), ("trigger", None, payload)):
         if found := _first(text[:LONGEST], simulated):
             words, what, severity = found
             yield Flaw(
@@ -33,7 +33,7 @@ def personal_data(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
     places = {path: position for position, path in enumerate(task.expected_paths, 1)}
     files += [("expected_artifacts", places[file.path], file, "The reference of ") for file in task.references]
     for field, position, file, what_file in files:
-        if found := _first(scene.texts.get(file.sha256, "")[:LONGEST], simulated):
+        if found := _first(context.texts.get(file.sha256, "")[:LONGEST], simulated):
             _, what, severity = found
             yield Flaw(
                 field,

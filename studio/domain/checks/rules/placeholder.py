@@ -2,8 +2,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from studio.domain.checks.rule import Flaw, Scene, rule, written
-from studio.domain.checks.sources import LEFT_OPEN
+from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
+from studio.domain.checks.sources import UNFILLED
 from studio.domain.task import TaskSpec
 
 PLACEHOLDER = re.compile(
@@ -16,10 +16,10 @@ BLANK = re.compile(r"\[[A-Z][A-Z _-]{2,40}\]|(?<!\w)_{3,}(?!\w)")
 
 
 @rule("placeholder", "warning")
-def placeholder(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def placeholder(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Words that were to be replaced before anyone reads the task; what is left to fill in is an error."""
-    for field, item, text in (*written(task), *_further(task)):
-        if found := LEFT_OPEN.search(text):
+    for field, item, text in (*authored_texts(task), *_further(task)):
+        if found := UNFILLED.search(text):
             yield Flaw(
                 field,
                 f"“{found[0]}” still needs to be filled in.",

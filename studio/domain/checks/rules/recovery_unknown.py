@@ -1,16 +1,16 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import made_here
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import is_created_in
 from studio.domain.task import Recovery, TaskSpec
 
 
 @rule("recovery-unknown", "error")
-def recovery_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def recovery_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """The session, the file or the tool from which an intent is to be recovered is there."""
     for position, intent in enumerate(task.intents, 1):
         for place in intent.recoverable_from:
-            if place.ref.strip() and (problem := _missing(place, task, scene)):
+            if place.ref.strip() and (problem := _missing(place, task, context)):
                 message, mend = problem
                 yield Flaw(
                     "intents",
@@ -22,9 +22,9 @@ def recovery_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 )
 
 
-def _missing(place: Recovery, task: TaskSpec, scene: Scene) -> tuple[str, str] | None:
-    earlier = scene.earlier(task)
-    persona = scene.episode.persona
+def _missing(place: Recovery, task: TaskSpec, context: CheckContext) -> tuple[str, str] | None:
+    earlier = context.earlier(task)
+    persona = context.episode.persona
     if place.kind == "session" and place.ref not in {other.task_id for other in earlier}:
         return (
             f"The intent's source “{place.ref}” is not an earlier task.",
@@ -46,7 +46,7 @@ def _missing(place: Recovery, task: TaskSpec, scene: Scene) -> tuple[str, str] |
                 *(file.path for skill in persona.skills for file in skill.files),
             )
         }
-        if name not in there and not any(made_here(one, name) for one in tasks):
+        if name not in there and not any(is_created_in(one, name) for one in tasks):
             return (
                 f"The intent's source “{place.ref}” does not exist.",
                 "Upload it to this task, or correct the name.",

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("reference-is-input", "warning")
-def reference_is_input(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def reference_is_input(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A reference shows what is to be made; a file the assistant has from the start needs nothing done to it."""
-    given = {file.sha256: (file.path, other) for other in (*scene.earlier(task), task) for file in other.assets}
+    given = {file.sha256: (file.path, other) for other in (*context.earlier(task), task) for file in other.assets}
     for position, artifact in enumerate(task.expected_artifacts, 1):
         if not artifact.reference or artifact.reference.sha256 not in given:
             continue

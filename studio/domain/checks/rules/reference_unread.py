@@ -1,15 +1,15 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("reference-unread", "hint")
-def reference_unread(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def reference_unread(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A reference shows what a good file looks like: then something should be asked of that file."""
     if not task.references:
         return
-    said = "\n".join(_asked(task, scene)).casefold()
+    said = "\n".join(_asked(task, context)).casefold()
     for position, artifact in enumerate(task.expected_artifacts, 1):
         name = artifact.path.rpartition("/")[2]
         if artifact.reference and name.casefold() not in said:
@@ -22,7 +22,7 @@ def reference_unread(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             )
 
 
-def _asked(task: TaskSpec, scene: Scene) -> Iterator[str]:
+def _asked(task: TaskSpec, context: CheckContext) -> Iterator[str]:
     """What intents and items say and name. An item that names no evidence is judged by all that judges are shown."""
     for intent in task.intents:
         yield intent.content
@@ -34,5 +34,5 @@ def _asked(task: TaskSpec, scene: Scene) -> Iterator[str]:
             yield item.rule.path
         if item.grader == "rubric" and not item.evidence:
             yield from task.files_read
-    if script := scene.episode.persona.script(task.grader_script):
-        yield scene.texts.get(script.sha256, "")
+    if script := context.episode.persona.script(task.grader_script):
+        yield context.texts.get(script.sha256, "")

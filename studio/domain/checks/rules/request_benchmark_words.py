@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 WORDS = re.compile(
@@ -17,11 +17,11 @@ WORDS = re.compile(
 
 
 @rule("request-benchmark-words", "warning")
-def request_benchmark_words(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def request_benchmark_words(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A person asks for help and knows nothing of tests: words and ids of ours give the game away (paper, Table 9)."""
     if found := WORDS.search(task.initial_request):
         yield _flaw(found[0], "Nobody talks to an assistant like this at work")
-    ids = {task.task_id, task.environment_id, *(other.task_id for other in scene.earlier(task))}
+    ids = {task.task_id, task.environment_id, *(other.task_id for other in context.earlier(task))}
     for name in sorted(ids, key=len, reverse=True):
         if len(name) > 5 and "_" in name and name in task.initial_request:
             yield _flaw(name, "The request contains an internal id")

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 PROMPT = re.compile(
@@ -19,7 +19,7 @@ PROMPT = re.compile(
 
 
 @rule("request-like-a-prompt", "hint")
-def request_like_a_prompt(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def request_like_a_prompt(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """People write to a colleague, not to a model: a prompt's phrases give the game away (paper, Table 9)."""
     if task.trigger.kind == "user_message" and (found := PROMPT.search(task.initial_request[:20_000])):
         words = found[0].strip()

@@ -1,11 +1,11 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import files_named
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import file_mentions
 from studio.domain.task import TaskSpec
 from studio.domain.text.clauses import Span, clauses, sentences
-from studio.domain.text.words import content, words
+from studio.domain.text.words import content_words, words
 
 ASKS = re.compile(
     r"[?？]|\b(?:please|kindly|need(?:s|ed)?|want(?:s|ed)?|would like|i['’]d like|help|(?:could|can|would|will) you"
@@ -50,14 +50,14 @@ FEWEST = 2
 
 
 @rule("request-no-goal", "warning")
-def request_no_goal(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def request_no_goal(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An assistant has to know what to start on, however much else is left unsaid (paper, Table 9)."""
     text = task.initial_request.strip()
     signal = task.trigger.kind != "user_message" or task.trigger.payload or text.startswith(("{", "["))
     if signal or not text or _foreign(text):
         return
-    vague = SOMETHING.search(text) if len(text) < 200 and not files_named(text) else None
-    if vague and len(content(text)) <= ONLY:
+    vague = SOMETHING.search(text) if len(text) < 200 and not file_mentions(text) else None
+    if vague and len(content_words(text)) <= ONLY:
         yield Flaw(
             "initial_request",
             f"“{vague[0]}” does not say what is wanted; the only possible reply is “what do you mean?”.",
@@ -65,7 +65,7 @@ def request_no_goal(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
             words=vague[0],
             severity="hint",
         )
-    elif len(content(text[:2_000])) < FEWEST or not _asks(text[:20_000]):
+    elif len(content_words(text[:2_000])) < FEWEST or not _asks(text[:20_000]):
         yield Flaw(
             "initial_request",
             "The request does not say what is wanted.",

@@ -1,7 +1,7 @@
 import math
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 from studio.domain.text.leaks import find_leak, topic_of
 
@@ -11,7 +11,7 @@ LIKELY = 0.3
 
 
 @rule("request-tells-all", "warning")
-def request_tells_all(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def request_tells_all(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A request that leaves nothing unsaid measures obedience, not initiative (paper, Table 9)."""
     topic = topic_of((intent.content for intent in task.intents), task.title)
     leaks = [find_leak(intent.content, task.initial_request, topic) for intent in task.intents]

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 APPS = {
@@ -37,9 +37,9 @@ USED = re.compile(
 
 
 @rule("request-unknown-app", "warning")
-def request_unknown_app(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def request_unknown_app(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What the user wants done in an application needs a tool that reaches it."""
-    tools = [tool.casefold() for tool in scene.episode.persona.tools]
+    tools = [tool.casefold() for tool in context.episode.persona.tools]
     if not tools:
         return
     for found in USED.finditer(task.initial_request[:20_000]):

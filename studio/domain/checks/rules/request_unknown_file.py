@@ -1,15 +1,15 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import files_named, made_here
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import file_mentions, is_created_in
 from studio.domain.task import TaskSpec
 
 
 @rule("request-unknown-file", "warning")
-def request_unknown_file(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def request_unknown_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A file the request speaks of is there, comes from an earlier session, or is to be made in this one."""
-    tasks = (*scene.earlier(task), task)
-    persona = scene.episode.persona
+    tasks = (*context.earlier(task), task)
+    persona = context.episode.persona
     known = {
         path.rpartition("/")[2]
         for path in (
@@ -19,9 +19,9 @@ def request_unknown_file(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
         )
     }
     seen = set()
-    for match in files_named(task.initial_request):
+    for match in file_mentions(task.initial_request):
         name = match[0].rpartition("/")[2]
-        if name in known or name in seen or any(made_here(other, name) for other in tasks):
+        if name in known or name in seen or any(is_created_in(other, name) for other in tasks):
             continue
         seen.add(name)
         yield Flaw(

@@ -1,18 +1,18 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.records import DEEDS, LONGEST, PLACES, bound, reached
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.records import ACTIONS, LONGEST, RESOURCES, available_tools, is_available
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("request-unknown-place", "hint")
-def request_unknown_place(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def request_unknown_place(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A mailbox, a calendar or a system the request sends the agent to is there: as a tool, a file or a signal
     (paper, Table 9). Silent for personas of whose tools nothing is known."""
-    if not bound(task, scene):
+    if not available_tools(task, context):
         return
-    for kind in PLACES:
-        if (found := kind.said.search(task.initial_request[:LONGEST])) and not reached(kind, task, scene):
+    for kind in RESOURCES:
+        if (found := kind.said.search(task.initial_request[:LONGEST])) and not is_available(kind, task, context):
             yield Flaw(
                 "initial_request",
                 f"The request refers to {kind.name}, but the agent has no tool or file for it.",
@@ -22,13 +22,13 @@ def request_unknown_place(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
 
 
 @rule("request-unknown-deed", "hint")
-def request_unknown_deed(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def request_unknown_deed(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What the request wants done, the agent has a tool for (paper, Table 9). Silent for personas of whose tools
     nothing is known."""
-    if not bound(task, scene):
+    if not available_tools(task, context):
         return
-    for kind in DEEDS:
-        if (found := kind.said.search(task.initial_request[:LONGEST])) and not reached(kind, task, scene):
+    for kind in ACTIONS:
+        if (found := kind.said.search(task.initial_request[:LONGEST])) and not is_available(kind, task, context):
             yield Flaw(
                 "initial_request",
                 f"The agent has no tool to {kind.name}.",

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 NEEDS = {
@@ -15,7 +15,7 @@ WORDS = {"path": "a file", "text": "the text to look for", "tool": "a tool"}
 
 
 @rule("rule-incomplete", "error")
-def rule_incomplete(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def rule_incomplete(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An exact check says what it looks at."""
     for position, item in enumerate(task.checklist, 1):
         if item.grader != "rule":

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("rule-tool-unbound", "warning")
-def rule_tool_unbound(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def rule_tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An exact check waits for a tool that the agent cannot call. Names without “__” are the workspace's own."""
-    bound = {tool.removeprefix("mcp_appworld_") for tool in scene.episode.persona.tools}
+    bound = {tool.removeprefix("mcp_appworld_") for tool in context.episode.persona.tools}
     for position, item in enumerate(task.checklist, 1):
         tool = item.rule.tool if item.rule else ""
         if "__" in tool and tool.removeprefix("mcp_appworld_") not in bound:

@@ -3,7 +3,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from studio.domain.checks.rule import Flaw, Scene, rule, written
+from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.task import TaskSpec
 
 _WORD = r"(?:pass(?:word|code|phrase)s?|pw|pwd|passwd)\b[\"']?"
@@ -38,11 +38,11 @@ LONGEST = 40_000
 
 
 @rule("secret-in-request", "warning")
-def secret_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def secret_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A password in a task is read by every model and by everyone who has the benchmark, and teaches agents to expect
     one."""
     payload = json.dumps(task.trigger.payload, ensure_ascii=False) if task.trigger.payload else ""
-    for field, item, text in (*written(task), ("trigger", None, payload)):
+    for field, item, text in (*authored_texts(task), ("trigger", None, payload)):
         for found in _found(text):
             yield Flaw(
                 field,
@@ -52,7 +52,7 @@ def secret_in_request(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
                 words=found if field != "trigger" else "",
             )
     for position, file in enumerate(task.assets, 1):
-        if _found(scene.texts.get(file.sha256, "")):
+        if _found(context.texts.get(file.sha256, "")):
             yield Flaw(
                 "assets",
                 f"“{file.path}” contains a password.",

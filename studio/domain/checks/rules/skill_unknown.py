@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("skill-unknown", "error")
-def skill_unknown(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def skill_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task can need only skills that the persona's assistant has."""
-    known = {skill.name for skill in scene.episode.persona.skills}
+    known = {skill.name for skill in context.episode.persona.skills}
     for position, skill in enumerate(task.skills, 1):
         if skill not in known:
             yield Flaw(

@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 
 from studio.domain.checks.bounds import LONGEST
-from studio.domain.checks.rule import Flaw, Scene, rule, written
+from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("text-too-long", "warning")
-def text_too_long(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def text_too_long(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A text is no longer than the checks read, which is more than anybody would: what comes after is unchecked."""
-    for field, item, text in written(task):
+    for field, item, text in authored_texts(task):
         if len(text) > LONGEST:
             yield Flaw(
                 field,

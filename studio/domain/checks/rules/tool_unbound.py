@@ -1,14 +1,14 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("tool-unbound", "error")
-def tool_unbound(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task can need only tools that the persona's assistant has."""
     for position, tool in enumerate(task.tools, 1):
-        if tool not in scene.episode.persona.tools:
+        if tool not in context.episode.persona.tools:
             yield Flaw(
                 "tools",
                 f"The persona has no tool “{tool}”.",

@@ -1,12 +1,12 @@
 import json
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("trigger-payload", "warning")
-def trigger_payload(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def trigger_payload(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A signal of the environment carries data: in the payload, or as JSON in the request."""
     if task.trigger.kind == "user_message" or task.trigger.payload:
         return

@@ -5,12 +5,19 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from studio.domain.checks.quotes import quote
-from studio.domain.checks.rule import Flaw, Scene, rule
-from studio.domain.checks.sources import behind, files_named, given, made_here, opening, told
+from studio.domain.checks.rule import CheckContext, Flaw, rule
+from studio.domain.checks.sources import (
+    established_text,
+    file_mentions,
+    is_created_in,
+    opening_text,
+    prerequisite_ids,
+    visible_text,
+)
 from studio.domain.task import TaskSpec
-from studio.domain.text.back_references import callbacks, known_names, pinned
-from studio.domain.text.coverage import anywhere, coverage
-from studio.domain.text.words import content
+from studio.domain.text.back_references import back_references, known_names, named_facts
+from studio.domain.text.coverage import coverage, word_overlap
+from studio.domain.text.words import content_words
 
 COMMON = 2
 """A name that more tasks than this speak of, this one included, is the persona's world, not one session's result."""
@@ -27,28 +34,30 @@ ENOUGH = 0.5
 
 
 @rule("undeclared-dependency", "warning")
-def undeclared_dependency(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def undeclared_dependency(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task that needs an earlier session says so: else it is scored without it, and moved or left out unnoticed."""
-    known = behind(task, scene)
-    earlier = [other for other in scene.earlier(task) if other.task_id not in known]
-    told_by = {other.task_id: told(other) for other in (*scene.episode.tasks, *scene.episode.unplaced)}
+    known = prerequisite_ids(task, context)
+    earlier = [other for other in context.earlier(task) if other.task_id not in known]
+    text_by_task = {
+        other.task_id: established_text(other) for other in (*context.episode.tasks, *context.episode.unplaced)
+    }
     found = set(known)
     clues = (
         *_files(task, earlier),
-        *_facts(task, scene, earlier, told_by),
-        *_calls(task, scene, earlier, told_by),
-        *_names(task, scene, earlier),
+        *_facts(task, context, earlier, text_by_task),
+        *_calls(task, context, earlier, text_by_task),
+        *_names(task, context, earlier),
     )
-    places = {other.task_id: place for place, other in enumerate(scene.episode.tasks)}
+    places = {other.task_id: place for place, other in enumerate(context.episode.tasks)}
 
     def order(clue: Clue) -> tuple[bool, int, int]:
         """A session brings along what it builds on itself, so the later ones come first."""
         return clue.vague != (), len(clue.others), -places[clue.others[0]]
 
-    for clue in sorted((*clues, *_intents(task, scene, earlier)), key=order):
+    for clue in sorted((*clues, *_intents(task, context, earlier)), key=order):
         if found.isdisjoint((*clue.others, *clue.vague)):
             other = clue.others[0]
-            found |= {other, *(behind(session, scene) if (session := scene.episode.task(other)) else ())}
+            found |= {other, *(prerequisite_ids(session, context) if (session := context.episode.task(other)) else ())}
             yield clue.flaw
 
 
@@ -76,39 +85,41 @@ def _clue(field: str, item: int | None, words: str, others: Sequence[str], why: 
 
 def _files(task: TaskSpec, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
     own = {file.path.rpartition("/")[2] for file in task.assets}
-    for match in files_named(task.initial_request):
+    for match in file_mentions(task.initial_request):
         name = match[0].rpartition("/")[2]
-        if name in own or made_here(task, name):
+        if name in own or is_created_in(task, name):
             continue
         for other in earlier:
             brought = {path.rpartition("/")[2] for path in (*(a.path for a in other.assets), *other.expected_paths)}
-            if name in brought or made_here(other, name):
+            if name in brought or is_created_in(other, name):
                 yield _clue("initial_request", None, match[0], [other.task_id], f"The request needs {quote(name)}")
                 break
 
 
-def _facts(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: dict[str, str]) -> Iterator[Clue]:
-    here = given(task, scene).casefold()
-    apps = {part for tool in scene.episode.persona.tools for part in tool.casefold().replace("__", "_").split("_")}
-    lower = {name: text.casefold() for name, text in told_by.items()}
-    after = {other.task_id for other in scene.episode.tasks} - {other.task_id for other in scene.earlier(task)}
+def _facts(
+    task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec], text_by_task: dict[str, str]
+) -> Iterator[Clue]:
+    here = visible_text(task, context).casefold()
+    apps = {part for tool in context.episode.persona.tools for part in tool.casefold().replace("__", "_").split("_")}
+    lower = {name: text.casefold() for name, text in text_by_task.items()}
+    after = {other.task_id for other in context.episode.tasks} - {other.task_id for other in context.earlier(task)}
     texts = [("intents", n, intent.content) for n, intent in enumerate(task.intents, 1)]
     texts += [("checklist", n, item.criterion) for n, item in enumerate(task.checklist, 1)]
     for field, position, text in texts:
-        for span in pinned(text):
+        for span in named_facts(text):
             fact = span.text.casefold().strip(" .,;:’'")
             if len(fact) < 5 or fact in here or set(fact.split()) <= apps:
                 continue
             holders = {name for name, words in lower.items() if fact in words}
             others = [each.task_id for each in earlier if each.task_id in holders]
-            if others and holders.isdisjoint(behind(task, scene)) and len(holders - after) <= COMMON:
+            if others and holders.isdisjoint(prerequisite_ids(task, context)) and len(holders - after) <= COMMON:
                 yield _clue(field, position, span.text, others, f"{quote(span.text)} is asked for")
 
 
-def _names(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
+def _names(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
     """A person or a project that two sessions speak of and no other: the later one takes it as known."""
-    requests = {other.task_id: opening(other) for other in (*scene.episode.tasks, *scene.episode.unplaced)}
-    files = "\n".join(scene.texts.get(file.sha256, "") for file in task.assets)
+    requests = {other.task_id: opening_text(other) for other in (*context.episode.tasks, *context.episode.unplaced)}
+    files = "\n".join(context.texts.get(file.sha256, "") for file in task.assets)
     for other in earlier:
         for name in known_names(other.initial_request):
             here = re.search(rf"\b{re.escape(name)}\b", task.initial_request)
@@ -119,16 +130,18 @@ def _names(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Iterato
                 break
 
 
-def _calls(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: dict[str, str]) -> Iterator[Clue]:
-    called = callbacks(task.initial_request)
+def _calls(
+    task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec], text_by_task: dict[str, str]
+) -> Iterator[Clue]:
+    called = back_references(task.initial_request)
     if not called or not earlier:
         return
-    keys = {name: {word.key for word in content(text)} for name, text in told_by.items()}
+    keys = {name: {word.key for word in content_words(text)} for name, text in text_by_task.items()}
     counts = Counter(key for found in keys.values() for key in found)
     total = max(len(keys), USUAL)
-    declared = behind(task, scene)
+    declared = prerequisite_ids(task, context)
     for call, sentence in called:
-        near = [word for word in content(sentence.text) if abs(word.start + sentence.start - call.start) < 130]
+        near = [word for word in content_words(sentence.text) if abs(word.start + sentence.start - call.start) < 130]
         rare = {
             word.key: math.log(total / counts[word.key]) * min(word.weight, 1) for word in near if word.key in counts
         }
@@ -146,8 +159,8 @@ def _calls(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec], told_by: d
             yield clue._replace(vague=tuple(name for name in scores if scores[name] >= ENOUGH * best))
 
 
-def _intents(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
-    known = [each for name in behind(task, scene) if (each := scene.episode.task(name))]
+def _intents(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
+    known = [each for name in prerequisite_ids(task, context) if (each := context.episode.task(name))]
     for position, intent in enumerate(task.intents, 1):
         for other in earlier:
             if not other.is_setup:
@@ -167,7 +180,7 @@ def _intents(task: TaskSpec, scene: Scene, earlier: Sequence[TaskSpec]) -> Itera
 
 
 def _same(one: str, other: str) -> float:
-    if anywhere(one, other) < 0.5:
+    if word_overlap(one, other) < 0.5:
         return 0.0
     said = coverage(one, other)
     return said.near if said.weight >= 3 else 0.0

@@ -1,13 +1,13 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("unplaced", "warning")
-def unplaced(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def unplaced(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A task outside the episode never runs."""
-    if not any(other.task_id == task.task_id for other in scene.episode.tasks):
+    if not any(other.task_id == task.task_id for other in context.episode.tasks):
         yield Flaw(
             "task_id",
             "The task is not in the episode and never runs.",

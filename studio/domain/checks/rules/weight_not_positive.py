@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.rule import Flaw, Scene, rule
+from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
 
 @rule("weight-not-positive", "error")
-def weight_not_positive(task: TaskSpec, scene: Scene) -> Iterator[Flaw]:
+def weight_not_positive(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """A weight must be a number above 0."""
     for position, item in enumerate(task.checklist, 1):
         if not 0 < item.weight < float("inf"):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from studio.domain.checks import RULES, find_problems
-from studio.domain.checks.fixes import _MENDERS, mend_for, unescaped
+from studio.domain.checks.fixes import FIX_BUILDERS, fix_for, unescaped
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
@@ -44,7 +44,7 @@ SMALL: list[tuple[str, EpisodeSpec]] = [
 OF_WRITTEN = [
     (case.rule, *build(case, case.flawed))
     for case in WRITTEN
-    if case.rule in _MENDERS and (case.rule != "criterion-should-be-rule" or "exists" in str(case.flawed))
+    if case.rule in FIX_BUILDERS and (case.rule != "criterion-should-be-rule" or "exists" in str(case.flawed))
 ]
 CASES: list[tuple[str, EpisodeSpec, dict[str, str]]] = [(name, episode, {}) for name, episode in SMALL] + OF_WRITTEN
 
@@ -55,7 +55,7 @@ def test_a_mend_takes_its_finding_away(name: str, episode: EpisodeSpec, texts: d
     own = episode.task(finding.task)
     assert own is not None
 
-    mend = mend_for(finding, episode)
+    mend = fix_for(finding, episode)
 
     assert mend is not None
     assert mend.label and mend.shows.endswith(".")
@@ -69,8 +69,8 @@ def test_a_mend_takes_its_finding_away(name: str, episode: EpisodeSpec, texts: d
 
 
 def test_every_mend_is_of_a_rule_and_is_tried() -> None:
-    assert _MENDERS.keys() <= RULES.keys()
-    assert {name for name, *_ in CASES} == _MENDERS.keys()
+    assert FIX_BUILDERS.keys() <= RULES.keys()
+    assert {name for name, *_ in CASES} == FIX_BUILDERS.keys()
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_dependency_on_a_scored_task_is_not_declared_with_a_click() -> None:
         episode = episode_of(first, asks)
         finding = next(each for each in find_problems(episode, "t") if each.rule == "undeclared-dependency")
 
-        mend = mend_for(finding, episode)
+        mend = fix_for(finding, episode)
 
         assert (mend is not None) == offered
         if mend:
@@ -107,7 +107,7 @@ def test_a_mend_of_a_row_that_is_gone_changes_nothing() -> None:
     full = scored("t", intents=(HiddenIntent(uid="a", content="a b"), HiddenIntent(uid="b", content="a b")))
     episode = episode_of(full)
     finding = next(each for each in find_problems(episode) if each.rule == "duplicate-intent")
-    mend = mend_for(finding, episode)
+    mend = fix_for(finding, episode)
     assert mend is not None
 
     assert changes_of(mend, sheet_of(full.model_copy(update={"intents": full.intents[:1]}))) == []
@@ -117,7 +117,7 @@ def test_an_exact_check_is_put_into_the_inputs_of_its_item() -> None:
     criterion = ChecklistItem(uid="c", criterion="The file plan.md exists.")
     episode = episode_of(scored("t", checklist=(criterion,), files_read=("plan.md",)))
     finding = next(each for each in find_problems(episode) if each.rule == "criterion-should-be-rule")
-    mend = mend_for(finding, episode)
+    mend = fix_for(finding, episode)
     assert mend is not None
 
     changes = {one["put"]: one["value"] for one in changes_of(mend, sheet_of(episode.tasks[0]))}

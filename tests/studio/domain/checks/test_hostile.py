@@ -7,11 +7,11 @@ import time
 import pytest
 
 from studio.domain.base import FileRef
-from studio.domain.checks import RULES, Rule, Scene, find_problems
+from studio.domain.checks import RULES, CheckContext, Rule, find_problems
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.persona import PersonaSpec
-from studio.domain.plan import PAPER
+from studio.domain.plan import PAPER_PLAN
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec, Trigger
 
 SENTENCE = "Please write the letter to Ms Ode about the price of 40 pounds on 3 May. "
@@ -41,7 +41,7 @@ OTHERS = {"undeclared-dependency"}
 """Whose reading of language is measured by itself."""
 
 
-def scene_of(text: str) -> tuple[TaskSpec, Scene]:
+def task_and_context(text: str) -> tuple[TaskSpec, CheckContext]:
     """The text everywhere a person or a program can write one."""
     file = FileRef(path="notes.md", sha256="f" * 64, size=1)
     other = TaskSpec(task_id="o", title="b", initial_request=text, intents=(HiddenIntent(uid="i", content=text),))
@@ -58,14 +58,14 @@ def scene_of(text: str) -> tuple[TaskSpec, Scene]:
     )
     persona = PersonaSpec(user_id="p", tools=("read_file",))
     episode = EpisodeSpec(episode_id="e", persona=persona, tasks=(other, task))
-    return task, Scene(episode, {file.sha256: text}, PAPER, {}, {"read_file": text})
+    return task, CheckContext(episode, {file.sha256: text}, PAPER_PLAN, {}, {"read_file": text})
 
 
 def seconds(rule: Rule, bit: str) -> float:
     """Of a core. Each text is a new one, of which nothing is remembered."""
-    task, scene = scene_of(f"{rule.name} {bit * (LETTERS // len(bit))}")
+    task, context = task_and_context(f"{rule.name} {bit * (LETTERS // len(bit))}")
     started = time.process_time()
-    list(rule.check(task, scene))
+    list(rule.check(task, context))
     return time.process_time() - started
 
 
@@ -153,10 +153,10 @@ def test_a_leak_is_not_hidden_by_characters_nobody_sees(hidden: str) -> None:
     "text", ["\0", "\ud800", "\u202e" * 500, "\u200f\u200e", "𝕬" * 999, "\x1b[31m", "a\u0301" * 500]
 )
 def test_odd_characters_everywhere_raise_nothing_and_words_stay_verbatim(text: str) -> None:
-    task, scene = scene_of(text)
+    task, context = task_and_context(text)
 
     for rule in RULES.values():
-        for flaw in rule.check(task, scene):
+        for flaw in rule.check(task, context):
             assert isinstance(flaw.words, str)
 
 

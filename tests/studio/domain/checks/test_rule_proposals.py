@@ -8,7 +8,7 @@ from studio.domain.checks import find_problems
 from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import ChecklistItem, Rule, TaskSpec
+from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
 
 TOOLS = ("gmail__send_email", "gmail__create_draft", "phone__send_text_message", "todoist__delete_project")
 
@@ -28,39 +28,45 @@ def finding(criterion: str, *, files: tuple[str, ...] = (), tools: tuple[str, ..
 @pytest.mark.parametrize(
     ("criterion", "files", "rule"),
     [
-        ("plan.md exists.", (), Rule(kind="file_exists", path="plan.md")),
+        ("plan.md exists.", (), ExactCheck(kind="file_exists", path="plan.md")),
         (
             "The heading is exactly “Cold chain”.",
             ("out/plan.md",),
-            Rule(kind="file_contains", path="out/plan.md", text="Cold chain"),
+            ExactCheck(kind="file_contains", path="out/plan.md", text="Cold chain"),
         ),
         (
             "plan.md contains “Cold chain”.",
             ("notes.md", "out/plan.md"),
-            Rule(kind="file_contains", path="out/plan.md", text="Cold chain"),
+            ExactCheck(kind="file_contains", path="out/plan.md", text="Cold chain"),
         ),
         (
             "The plan does not contain the word “soon”.",
             ("plan.md",),
-            Rule(kind="file_lacks", path="plan.md", text="soon"),
+            ExactCheck(kind="file_lacks", path="plan.md", text="soon"),
         ),
-        ("The answer states “Cold chain”.", (), Rule(kind="reply_contains", text="Cold chain")),
-        ("The minutes are saved as minutes.md.", (), Rule(kind="file_exists", path="minutes.md")),
+        ("The answer states “Cold chain”.", (), ExactCheck(kind="reply_contains", text="Cold chain")),
+        ("The minutes are saved as minutes.md.", (), ExactCheck(kind="file_exists", path="minutes.md")),
         (
             "The ceiling is given as 14 euros.",
             ("plan.md",),
-            Rule(kind="file_contains", path="plan.md", text="14 euros"),
+            ExactCheck(kind="file_contains", path="plan.md", text="14 euros"),
         ),
         (
             "The guest of honour is Ada Penhallow.",
             ("plan.md",),
-            Rule(kind="file_contains", path="plan.md", text="Ada Penhallow"),
+            ExactCheck(kind="file_contains", path="plan.md", text="Ada Penhallow"),
         ),
-        ("An SMS text message was sent to the keeper.", (), Rule(kind="tool_called", tool="phone__send_text_message")),
-        ("The temporary board was deleted.", (), Rule(kind="tool_called", tool="todoist__delete_project")),
+        (
+            "An SMS text message was sent to the keeper.",
+            (),
+            ExactCheck(kind="tool_called", tool="phone__send_text_message"),
+        ),
+        ("The temporary board was deleted.", (), ExactCheck(kind="tool_called", tool="todoist__delete_project")),
     ],
 )
-def test_a_check_that_leaves_nothing_open_is_offered_whole(criterion: str, files: tuple[str, ...], rule: Rule) -> None:
+def test_a_check_that_leaves_nothing_open_is_offered_whole(
+    criterion: str, files: tuple[str, ...], rule: ExactCheck
+) -> None:
     assert finding(criterion, files=files).proposal == rule
 
 

@@ -13,7 +13,16 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import read_personas
-from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence, Trigger
+from studio.domain.task import (
+    ChecklistItem,
+    Dependency,
+    ExactCheck,
+    HiddenIntent,
+    Recovery,
+    TaskSpec,
+    ToolEvidence,
+    Trigger,
+)
 
 
 def intent(content: str = "Metric units", **more: Any) -> HiddenIntent:
@@ -85,13 +94,13 @@ BROKEN: list[tuple[str, list[Finding], tuple[str, str, int | None]]] = [
     ),
     (
         "rule-tool-unbound",
-        check(scored("t", checklist=(item(grader="rule", rule=Rule(kind="tool_called", tool="a__b")),))),
+        check(scored("t", checklist=(item(grader="rule", rule=ExactCheck(kind="tool_called", tool="a__b")),))),
         ("t", "checklist", 1),
     ),
     ("rule-incomplete", check(scored("t", checklist=(item(grader="rule"),))), ("t", "checklist", 1)),
     (
         "rule-incomplete",
-        check(scored("t", checklist=(item(grader="rule", rule=Rule(kind="file_contains", path="a")),))),
+        check(scored("t", checklist=(item(grader="rule", rule=ExactCheck(kind="file_contains", path="a")),))),
         ("t", "checklist", 1),
     ),
     ("empty-title", check(scored("t", title=" ")), ("t", "title", None)),

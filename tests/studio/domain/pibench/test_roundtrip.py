@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from studio.domain.episode import EpisodeSpec
 from studio.domain.pibench import read_personas, write_persona
 from studio.domain.pibench.encoding import decode
-from studio.domain.pibench.yaml_reader import parse
-from studio.domain.pibench.yaml_writer import dump
+from studio.domain.pibench.yaml_reader import parse_yaml
+from studio.domain.pibench.yaml_writer import dump_yaml
 from studio.domain.problems import Report
 from tests.studio.domain.pibench import folders
 
@@ -48,10 +48,10 @@ def test_what_is_read_survives_being_stored_as_json(found: dict[str, bytes]) -> 
 @given(st.dictionaries(folders.key, folders.value, max_size=4))
 def test_any_document_is_written_so_that_it_reads_the_same(document: dict[object, object]) -> None:
     report = Report("")
-    node = parse(folders.dump(document), report)
+    node = parse_yaml(folders.dump(document), report)
     assert node is not None and not report.errors
 
-    assert repr(decode(node.value)) == folders.parsed({"a.yaml": dump(node.value)})["a.yaml"]
+    assert repr(decode(node.value)) == folders.parsed({"a.yaml": dump_yaml(node.value)})["a.yaml"]
 
 
 def test_both_real_personas_come_back_document_by_document(pibench_data: Path) -> None:
@@ -73,7 +73,7 @@ def test_both_real_personas_come_back_document_by_document(pibench_data: Path) -
 
 
 def test_a_long_text_is_written_as_a_block() -> None:
-    assert dump({"a": "First line\n\nSecond: line\n"}) == b"a: |\n  First line\n\n  Second: line\n"
+    assert dump_yaml({"a": "First line\n\nSecond: line\n"}) == b"a: |\n  First line\n\n  Second: line\n"
 
 
 DAY = datetime.date(2024, 5, 1)

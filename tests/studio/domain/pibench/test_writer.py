@@ -10,7 +10,16 @@ import yaml
 from studio.domain.episode import EpisodeSpec
 from studio.domain.pibench import read_personas, write_persona
 from studio.domain.pibench.writer import episode_document, profile_document, tools_document
-from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence, Trigger
+from studio.domain.task import (
+    ChecklistItem,
+    Dependency,
+    ExactCheck,
+    HiddenIntent,
+    Recovery,
+    TaskSpec,
+    ToolEvidence,
+    Trigger,
+)
 from tests.studio.domain.pibench.folders import PERSONA, documents, files, task_yaml
 
 OBJECTIVES = {
@@ -109,7 +118,7 @@ def test_a_task_written_here_reads_back_the_same() -> None:
                 criterion="A file",
                 weight=2.5,
                 grader="rule",
-                rule=Rule(kind="file_exists", path="a.md"),
+                rule=ExactCheck(kind="file_exists", path="a.md"),
                 follows_from=(intent.uid,),
             ),
         ),

@@ -4,13 +4,13 @@ import pytest
 import yaml
 
 from studio.domain.pibench.encoding import decode
-from studio.domain.pibench.yaml_reader import parse
+from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.problems import Report
 
 
 def errors(text: str | bytes) -> list[tuple[int | None, int | None, str]]:
     report = Report("f.yaml")
-    parse(text.encode() if isinstance(text, str) else text, report)
+    parse_yaml(text.encode() if isinstance(text, str) else text, report)
     return [(error.line, error.column, error.message) for error in report.errors]
 
 
@@ -87,7 +87,7 @@ def test_bombs_are_refused_before_they_unfold(text: str) -> None:
 def test_values_are_those_that_pyyaml_reads(text: str) -> None:
     report = Report("")
 
-    node = parse(text.encode(), report)
+    node = parse_yaml(text.encode(), report)
 
     assert node is not None and not report.errors
     assert decode(node.value) == yaml.safe_load(text)
@@ -95,6 +95,6 @@ def test_values_are_those_that_pyyaml_reads(text: str) -> None:
 
 
 def test_utf_16_is_read_too() -> None:
-    node = parse("a: é\n".encode("utf-16"), Report(""))
+    node = parse_yaml("a: é\n".encode("utf-16"), Report(""))
 
     assert node is not None and node.value == {"a": "é"}

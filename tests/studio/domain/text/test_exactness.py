@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.domain.text.exactness import exactness, propose
+from studio.domain.text.exactness import describe_check, exactness
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_what_can_be_looked_up_needs_no_judge(criterion: str, kind: str) -> None
 
     assert found is not None
     assert (found.kind, found.sure) == (kind, True)
-    assert propose(found, "")
+    assert describe_check(found, "")
 
 
 @pytest.mark.parametrize(
