@@ -79,7 +79,7 @@ def test_an_earlier_session_is_chosen_by_number_and_title(radio, visit):
 
     row.get_by_role("button", name="where it can be found out").click()
     row.get_by_label("Source type").last.select_option("an earlier task")
-    row.get_by_label("Which session").select_option(label="02 Briefing for the footbridge interview")
+    row.get_by_label("Which task").select_option(label="02 Briefing for the footbridge interview")
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
 
