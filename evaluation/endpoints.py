@@ -15,7 +15,7 @@ TRIAL_TOKENS = 64
 KINDS = {
     "MissingKeyError": "no key",
     "KeyRejectedError": "key refused",
-    "Unreachable": "cannot be reached",
+    "EndpointUnreachableError": "cannot be reached",
     "EndpointTimeoutError": "too slow",
     "TruncatedAnswerError": "cut off",
     "RateLimitError": "too many requests",

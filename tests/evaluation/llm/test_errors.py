@@ -13,6 +13,7 @@ from evaluation.llm import (
     Endpoint,
     EndpointError,
     EndpointTimeoutError,
+    EndpointUnreachableError,
     KeyRejectedError,
     Limits,
     ModelClient,
@@ -23,7 +24,6 @@ from evaluation.llm import (
     ServerError,
     Timing,
     TruncatedAnswerError,
-    Unreachable,
     UnreadableAnswerError,
 )
 from evaluation.protocol.participants import InfrastructureError
@@ -84,7 +84,7 @@ def test_nobody_there_is_unreachable_and_the_address_is_named(clock: Clock):
         url = gone.url
     door = ModelClient(Endpoint("far", url, "m"), patience=Patience(attempts=2), timing=clock.timing)
 
-    with pytest.raises(Unreachable, match=f"far cannot be reached at {url}"):
+    with pytest.raises(EndpointUnreachableError, match=f"far cannot be reached at {url}"):
         door.complete(HELLO)
 
 
