@@ -84,8 +84,8 @@ def open_campaign(
         summary=f"Opened the audit “{campaign.name}” of {len(decisions)} decisions",
         data={"campaign": campaign.pk, "source": source, "seed": seed},
     )
-    notify.tell(
-        [user.pk for user in auditors] or notify.people_who_may(benchmark, "audit"),
+    notify.notify(
+        [user.pk for user in auditors] or notify.users_allowed(benchmark, "audit"),
         notify.Kind.AUDIT_OPENED,
         f"opened the audit “{campaign.name}” for you: {len(decisions)} decisions to judge.",
         benchmark=benchmark,

@@ -22,12 +22,12 @@ Patterns = list[URLPattern | URLResolver]
 
 task_patterns: Patterns = [
     path("", editor.task, name="task"),
-    path("remarks/", comments.remark, name="remark"),
-    path("remarks/apply/", comments.apply, name="apply"),
-    path("remarks/<int:remark>/answer/", comments.answer, name="remark_answer"),
-    path("remarks/<int:remark>/change/", comments.rewrite, name="remark_rewrite"),
-    path("remarks/<int:remark>/settle/", comments.settle_remark, name="remark_settle"),
-    path("remarks/<int:remark>/choose/", comments.choose, name="remark_choose"),
+    path("remarks/", comments.add_comment, name="comment_add"),
+    path("remarks/apply/", comments.apply, name="suggestions_apply"),
+    path("remarks/<int:comment>/answer/", comments.reply, name="comment_reply"),
+    path("remarks/<int:comment>/change/", comments.edit_comment, name="comment_edit"),
+    path("remarks/<int:comment>/settle/", comments.resolve, name="comment_resolve"),
+    path("remarks/<int:comment>/choose/", comments.resolve_conflict, name="suggestion_conflict"),
     path("people/", workflow.assign, name="assign"),
     path("template/", templates.save, name="template_new"),
     path("waive/", waiving.judge, name="waive"),
@@ -89,7 +89,7 @@ benchmark_patterns: Patterns = [
 
 studio_patterns: Patterns = [
     path("", home.home, name="home"),
-    path("happened/", home.happened, name="happened"),
+    path("happened/", home.activity, name="recent_activity"),
     path("login/", accounts.LoginView.as_view(), name="login"),
     path("logout/", accounts.LogoutView.as_view(), name="logout"),
     path("settings/", accounts.settings_page, name="settings"),

@@ -135,7 +135,7 @@ def _remark(suggestion: Suggestion, chosen: Collection[Chosen], by: User) -> Non
         degree = "gives this away" if one.proposal.degree == "wholly" else "partly gives this away"
         why = f" {one.proposal.why}" if one.proposal.why else ""
         text = f"The request {degree}: “{one.proposal.quote}”.{why} ({_who(suggestion)} pointed to it.)"
-        comments.remark(suggestion.task_id, by=by, text=text, field="intents", item_uid=one.proposal.uid)
+        comments.add_comment(suggestion.task_id, by=by, text=text, field="intents", item_uid=one.proposal.uid)
 
 
 def _note(suggestion: Suggestion, chosen: Collection[Chosen], current: TaskSpec) -> str:

@@ -148,7 +148,7 @@ def settle_pilot(pilot_id: int) -> None:
         pilot.finished_at = timezone.now()
         pilot.save(update_fields=["state", "finished_at"])
         _score(pilot)
-        notify.tell(
+        notify.notify(
             [pilot.created_by_id] if pilot.created_by_id else [],
             notify.Kind.PILOT_ENDED,
             f"Pilot {pilot.number}, which you started, {ENDED[Pilot.State(state)]}.",

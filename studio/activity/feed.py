@@ -1,4 +1,4 @@
-"""What happened, told as one tells it: by what it happened to, and not every save by itself."""
+"""The activity feed: recent events, grouped by task, persona or benchmark."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from studio.models import (
     User,
 )
 
-READ = 400
-"""Events looked at, newest first."""
+MAX_EVENTS = 400
+"""Newest events read for the feed."""
 SHOWN = 12
-SAID_BY_VERB = ("created", "edited", "reordered", "withdrawn", "retired", "reopened")
-"""Verbs whose sentence adds nothing to who did it how often."""
-BARE = re.compile(r"^Version \d+\.\s*")
-DEEDS = {
+WITHOUT_SUMMARY = ("created", "edited", "reordered", "withdrawn", "retired", "reopened")
+"""Verbs of events whose summary adds nothing to the verb."""
+VERSION_PREFIX = re.compile(r"^Version \d+\.\s*")
+ACTIONS = {
     "created": "created it",
     "edited": "edited it",
     "restored": "restored an earlier version",
@@ -53,29 +53,29 @@ DEEDS = {
     "audit_opened": "opened an audit",
     "audit_closed": "closed an audit",
 }
-"""What somebody did to a task, a persona or a benchmark, as it goes on after their name."""
+"""Text for each event verb, after the actor's name."""
 
 
 @dataclass
-class Piece:
-    """All that happened to one task, persona or benchmark, with the newest event's time."""
+class ActivityItem:
+    """Recent events of one task, persona or benchmark; ``at`` is the newest event's time."""
 
     title: str
     address: str
     where: str
     at: dt.datetime
     people: list[str] = field(default_factory=list)
-    deeds: Counter[str] = field(default_factory=Counter)
-    words: str = ""
-    """The newest event's own sentence, where it is more than a save."""
+    verbs: Counter[str] = field(default_factory=Counter)
+    summary: str = ""
+    """The newest event's summary, unless it is a mere save."""
     state: str = ""
-    """Of a task, as it is now."""
+    """Of a task, now."""
 
     @property
     def what(self) -> str:
         return ", ".join(
-            DEEDS.get(verb, verb.replace("_", " ")) + (f" {times} times" if times > 1 else "")
-            for verb, times in self.deeds.items()
+            ACTIONS.get(verb, verb.replace("_", " ")) + (f" {times} times" if times > 1 else "")
+            for verb, times in self.verbs.items()
         )
 
     @property
@@ -84,26 +84,26 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class News:
-    pieces: list[Piece]
+class ActivityFeed:
+    items: list[ActivityItem]
     since: dt.datetime | None
     more: bool
-    """There is more than is told here."""
+    """There are further items."""
 
 
-def news_for(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetime | None) -> News:
-    """What others did since then, the newest first; of a first visit, what happened lately."""
+def activity_feed(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetime | None) -> ActivityFeed:
+    """What others did since then, newest first; without ``since``, recent activity of everyone."""
     rows = recent_events(benchmarks)
     if since is not None:
         rows = rows.filter(at__gt=since).exclude(actor=user)
-    events = list(rows[:READ])
-    pieces = told(events)
-    return News(pieces[:SHOWN], since, len(pieces) > SHOWN or len(events) == READ)
+    events = list(rows[:MAX_EVENTS])
+    items = grouped(events)
+    return ActivityFeed(items[:SHOWN], since, len(items) > SHOWN or len(events) == MAX_EVENTS)
 
 
-def told(events: Iterable[Event]) -> list[Piece]:
-    """Events, newest first, as pieces in the order of their newest."""
-    pieces: dict[tuple[str, int], Piece] = {}
+def grouped(events: Iterable[Event]) -> list[ActivityItem]:
+    """Items by their newest event. ``events``: newest first."""
+    items: dict[tuple[str, int], ActivityItem] = {}
     for event in events:
         key = (
             ("task", event.task_id)
@@ -112,32 +112,34 @@ def told(events: Iterable[Event]) -> list[Piece]:
             if event.persona_id
             else ("benchmark", event.benchmark_id)
         )
-        piece = pieces.get(key)
-        if piece is None:
-            piece = pieces[key] = _piece(event)
+        item = items.get(key)
+        if item is None:
+            item = items[key] = _item(event)
         name = str(event.actor) if event.actor else "the studio"
-        if name not in piece.people:
-            piece.people.append(name)
-        piece.deeds[event.verb] += 1
-    return list(pieces.values())
+        if name not in item.people:
+            item.people.append(name)
+        item.verbs[event.verb] += 1
+    return list(items.values())
 
 
-def _piece(event: Event) -> Piece:
-    words = "" if event.verb in SAID_BY_VERB else event.summary.removeprefix(f"{event.verb.capitalize()}: ")
-    words = BARE.sub("", words)
+def _item(event: Event) -> ActivityItem:
+    summary = "" if event.verb in WITHOUT_SUMMARY else event.summary.removeprefix(f"{event.verb.capitalize()}: ")
+    summary = VERSION_PREFIX.sub("", summary)
     if event.task:
         persona = event.task.episode.persona
         where = f"{persona.benchmark} · {persona}"
-        return Piece(
-            str(event.task), event.task.get_absolute_url(), where, event.at, words=words, state=event.task.state
+        return ActivityItem(
+            str(event.task), event.task.get_absolute_url(), where, event.at, summary=summary, state=event.task.state
         )
     if event.persona:
-        return Piece(str(event.persona), event.persona.get_absolute_url(), str(event.benchmark), event.at, words=words)
-    return Piece(str(event.benchmark), event.benchmark.get_absolute_url(), "", event.at, words=words)
+        return ActivityItem(
+            str(event.persona), event.persona.get_absolute_url(), str(event.benchmark), event.at, summary=summary
+        )
+    return ActivityItem(str(event.benchmark), event.benchmark.get_absolute_url(), "", event.at, summary=summary)
 
 
 def recent_events(benchmarks: QuerySet[Benchmark]) -> QuerySet[Event]:
-    """What happened, newest first; of an import its one line, not one for every task."""
+    """Newest first; an import counts as one event, not one for every task."""
     single = Event.objects.exclude(verb__in=["imported", "approved_elsewhere"], persona__isnull=False)
     return single.filter(benchmark__in=benchmarks).select_related(
         "benchmark", "actor", "persona__benchmark", "task__episode__persona__benchmark"

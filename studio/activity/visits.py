@@ -1,4 +1,4 @@
-"""Since when things are news to somebody. A visit lasts as long as they come back to Home within a while."""
+"""Visits to Home, which decide what is new to a user."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import datetime as dt
 from studio.models import User, Visit
 
 PAUSE = dt.timedelta(hours=1)
-"""Away this long, and the next look at Home begins a new visit."""
+"""After this long away, opening Home starts a new visit."""
 
 
-def come_home(user: User, now: dt.datetime) -> dt.datetime | None:
-    """Note that the person looks at Home; when their visit before this one ended, None if there was none.
+def start_visit(user: User, now: dt.datetime) -> dt.datetime | None:
+    """Record that the user opened Home, and return when their previous visit ended; None if this is the first.
 
-    What is news stays news while they come and go, and until they have been away for a while.
+    The answer stays the same for the whole visit, so new items stay new while they come and go.
     """
     visit, first = Visit.objects.get_or_create(user=user, defaults={"latest": now})
     if first or now <= visit.latest:

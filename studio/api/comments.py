@@ -1,4 +1,4 @@
-"""The API of talking about a task: remarks, answers, and suggestions that become a version."""
+"""The API of comments, replies and suggestions on a task."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from studio.api.base import TASK, OfTask
 from studio.domain.anchors import Quote, quotable_texts
 from studio.drafts.load import load_task
 from studio.models import Comment, Task
-from studio.review import comments as remarks
-from studio.review import suggestions
-from studio.review.threads import TALKED_OF, Thread, threads_of
+from studio.review import comments, suggestions
+from studio.review.threads import COMMENTABLE_FIELDS, Thread, threads_of
 
 
-class AnswerSerializer(serializers.ModelSerializer[Comment]):
+class ReplySerializer(serializers.ModelSerializer[Comment]):
     author = serializers.CharField(source="author.username")
 
     class Meta:
@@ -29,34 +28,35 @@ class AnswerSerializer(serializers.ModelSerializer[Comment]):
         fields = ["id", "author", "text", "created_at", "edited_at"]
 
 
-class PlaceSerializer(serializers.Serializer[Any]):
+class LocationSerializer(serializers.Serializer[Any]):
     field = serializers.CharField(help_text="Field of the task; empty for the whole task.")
     item = serializers.CharField(help_text="uid of the row, if the comment is about one.")
     state = serializers.ChoiceField(choices=["here", "changed", "gone"])
     start = serializers.IntegerField(
         allow_null=True, help_text=("Offset of the quoted text in the current text, in characters.")
     )
-    words = serializers.CharField(help_text="The quoted text as it is now.")
+    quote = serializers.CharField(help_text="The quoted text as it is now.")
 
 
-class RemarkSerializer(AnswerSerializer):
-    """A remark with its answers, and where it stands in the newest version."""
+class CommentSerializer(ReplySerializer):
+    """A comment with its replies, located in the newest version."""
 
     version = serializers.SerializerMethodField(help_text="The version it was written on.")
     applied_in = serializers.SerializerMethodField(help_text="The version its suggestion was applied in.")
-    place = serializers.SerializerMethodField()
-    answers = serializers.SerializerMethodField()
+    quote = serializers.CharField(source="words", help_text="The quoted text as it was when the comment was written.")
+    location = serializers.SerializerMethodField()
+    replies = serializers.SerializerMethodField()
 
-    class Meta(AnswerSerializer.Meta):
+    class Meta(ReplySerializer.Meta):
         fields = [
-            *AnswerSerializer.Meta.fields,
+            *ReplySerializer.Meta.fields,
             "version",
-            "words",
+            "quote",
             "suggestion",
             "applied_in",
             "resolved_at",
-            "place",
-            "answers",
+            "location",
+            "replies",
         ]
 
     def _thread(self, row: Comment) -> Thread:
@@ -69,29 +69,29 @@ class RemarkSerializer(AnswerSerializer):
     def get_applied_in(self, row: Comment) -> int | None:
         return row.applied_in.number if row.applied_in else None
 
-    @extend_schema_field(PlaceSerializer)
-    def get_place(self, row: Comment) -> dict[str, Any]:
+    @extend_schema_field(LocationSerializer)
+    def get_location(self, row: Comment) -> dict[str, Any]:
         thread = self._thread(row)
-        here = thread.place
+        here = thread.location
         start = here.span.start if here.span else None
         return {
             "field": here.field,
             "item": here.row,
             "state": here.state,
             "start": start,
-            "words": thread.words_now,
+            "quote": thread.current_quote,
         }
 
-    @extend_schema_field(AnswerSerializer(many=True))
-    def get_answers(self, row: Comment) -> Any:
-        return AnswerSerializer(self._thread(row).answers, many=True).data
+    @extend_schema_field(ReplySerializer(many=True))
+    def get_replies(self, row: Comment) -> Any:
+        return ReplySerializer(self._thread(row).replies, many=True).data
 
 
-class NewRemarkSerializer(serializers.Serializer[Any]):
-    text = serializers.CharField(required=False, allow_blank=True, default="", max_length=remarks.MOST)
-    field = serializers.ChoiceField(choices=TALKED_OF, required=False, allow_blank=True, default="")
+class NewCommentSerializer(serializers.Serializer[Any]):
+    text = serializers.CharField(required=False, allow_blank=True, default="", max_length=comments.MAX_LENGTH)
+    field = serializers.ChoiceField(choices=COMMENTABLE_FIELDS, required=False, allow_blank=True, default="")
     item = serializers.UUIDField(required=False, allow_null=True, default=None, help_text="uid of an intent or item.")
-    words = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
+    quote = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
     start = serializers.IntegerField(
         required=False, min_value=0, default=0, help_text="Which occurrence, counted from 0."
     )
@@ -101,125 +101,123 @@ class NewRemarkSerializer(serializers.Serializer[Any]):
         allow_blank=True,
         default=None,
         trim_whitespace=False,
-        max_length=remarks.MOST,
+        max_length=comments.MAX_LENGTH,
         help_text="Replacement for the quoted text, or for the whole text if nothing is quoted.",
     )
 
 
-class ChangeRemarkSerializer(serializers.Serializer[Any]):
-    text = serializers.CharField(required=False, allow_blank=True, max_length=remarks.MOST)
-    settled = serializers.BooleanField(required=False)
+class ChangeCommentSerializer(serializers.Serializer[Any]):
+    text = serializers.CharField(required=False, allow_blank=True, max_length=comments.MAX_LENGTH)
+    resolved = serializers.BooleanField(required=False)
 
 
-class NewAnswerSerializer(serializers.Serializer[Any]):
-    text = serializers.CharField(max_length=remarks.MOST)
+class NewReplySerializer(serializers.Serializer[Any]):
+    text = serializers.CharField(max_length=comments.MAX_LENGTH)
 
 
 class ApplySerializer(serializers.Serializer[Any]):
-    remarks = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=1, max_length=200)
+    comments = serializers.ListField(child=serializers.IntegerField(min_value=1), min_length=1, max_length=200)
 
 
 class AppliedSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField(allow_null=True, help_text="The version created, if any.")
-    undecided = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Suggestions whose text has changed since; a person has to choose."
+    unresolved = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Suggestions whose text has changed since; a person has to decide."
     )
 
 
-class Remarks(OfTask):
-    """The talk about a task."""
-
-    @extend_schema(responses=RemarkSerializer(many=True))
+class Comments(OfTask):
+    @extend_schema(responses=CommentSerializer(many=True))
     def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        """All remarks, open ones first, in the order of the page."""
-        threads = _told(self.task(request, slug, user_id, pk))
+        """All comments, unresolved ones first, in the order of the page."""
+        threads = _threads(self.task(request, slug, user_id, pk))
         rows = [thread.root for thread in threads.values()]
-        return Response(RemarkSerializer(rows, many=True, context={"threads": threads}).data)
+        return Response(CommentSerializer(rows, many=True, context={"threads": threads}).data)
 
-    @extend_schema(request=NewRemarkSerializer, responses={201: RemarkSerializer, 409: OpenApiTypes.OBJECT})
+    @extend_schema(request=NewCommentSerializer, responses={201: CommentSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        """Remark on the task, a field, a row or words in it, in the newest version."""
+        """Comment on the task, a field, a row or text in it, in the newest version."""
         task = self.task(request, slug, user_id, pk, "comment")
-        wanted = NewRemarkSerializer(data=request.data)
+        wanted = NewCommentSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         given = wanted.validated_data
-        words = Quote(given["words"], start=given["start"]) if given["words"] else None
+        quoted = Quote(given["quote"], start=given["start"]) if given["quote"] else None
         user: Any = request.user
-        made = remarks.remark(
+        comment = comments.add_comment(
             task.pk,
             by=user,
             text=given["text"],
             field=given["field"],
             item_uid=str(given["item"]) if given["item"] else None,
-            words=words,
+            quoted=quoted,
             suggestion=given["suggestion"],
         )
-        return Response(_one(_told(task), made.pk), status=status.HTTP_201_CREATED)
+        return Response(_response_data(_threads(task), comment.pk), status=status.HTTP_201_CREATED)
 
 
-class OneRemark(OfTask):
-    @extend_schema(request=ChangeRemarkSerializer, responses={200: RemarkSerializer, 409: OpenApiTypes.OBJECT})
-    def patch(self, request: ApiRequest, slug: str, user_id: str, pk: int, remark: int) -> Response:
-        """Change the words of one's own remark or answer, or settle a talk and open it again."""
+class OneComment(OfTask):
+    @extend_schema(request=ChangeCommentSerializer, responses={200: CommentSerializer, 409: OpenApiTypes.OBJECT})
+    def patch(self, request: ApiRequest, slug: str, user_id: str, pk: int, comment: int) -> Response:
+        """Edit your own comment or reply, or resolve or reopen a thread."""
         task = self.task(request, slug, user_id, pk, "comment")
-        row = get_object_or_404(task.comments, pk=remark)
-        wanted = ChangeRemarkSerializer(data=request.data)
+        row = get_object_or_404(task.comments, pk=comment)
+        wanted = ChangeCommentSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         user: Any = request.user
         if "text" in wanted.validated_data:
-            remarks.rewrite(row, by=user, text=wanted.validated_data["text"])
-        if "settled" in wanted.validated_data:
-            remarks.settle(row, by=user, settled=wanted.validated_data["settled"])
-        return Response(_one(_told(task), row.reply_to_id or row.pk))
+            comments.edit_comment(row, by=user, text=wanted.validated_data["text"])
+        if "resolved" in wanted.validated_data:
+            comments.resolve(row, by=user, resolved=wanted.validated_data["resolved"])
+        return Response(_response_data(_threads(task), row.reply_to_id or row.pk))
 
     @extend_schema(responses={204: None, 409: OpenApiTypes.OBJECT})
-    def delete(self, request: ApiRequest, slug: str, user_id: str, pk: int, remark: int) -> Response:
-        """Take one's own words back; answers stay."""
+    def delete(self, request: ApiRequest, slug: str, user_id: str, pk: int, comment: int) -> Response:
+        """Delete your own comment; replies stay."""
         task = self.task(request, slug, user_id, pk, "comment")
         user: Any = request.user
-        remarks.take_back(get_object_or_404(task.comments, pk=remark), by=user)
+        comments.retract(get_object_or_404(task.comments, pk=comment), by=user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class Answers(OfTask):
-    @extend_schema(request=NewAnswerSerializer, responses={201: RemarkSerializer, 409: OpenApiTypes.OBJECT})
-    def post(self, request: ApiRequest, slug: str, user_id: str, pk: int, remark: int) -> Response:
-        """Answer a remark."""
+class Replies(OfTask):
+    @extend_schema(request=NewReplySerializer, responses={201: CommentSerializer, 409: OpenApiTypes.OBJECT})
+    def post(self, request: ApiRequest, slug: str, user_id: str, pk: int, comment: int) -> Response:
+        """Reply to a comment."""
         task = self.task(request, slug, user_id, pk, "comment")
-        root = get_object_or_404(task.comments, pk=remark)
-        wanted = NewAnswerSerializer(data=request.data)
+        root = get_object_or_404(task.comments, pk=comment)
+        wanted = NewReplySerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         user: Any = request.user
-        remarks.answer(root, by=user, text=wanted.validated_data["text"])
-        return Response(_one(_told(task), root.reply_to_id or root.pk), status=status.HTTP_201_CREATED)
+        comments.reply(root, by=user, text=wanted.validated_data["text"])
+        return Response(_response_data(_threads(task), root.reply_to_id or root.pk), status=status.HTTP_201_CREATED)
 
 
 class ApplySuggestions(OfTask):
     @extend_schema(request=ApplySerializer, responses={200: AppliedSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        """Make one version of these suggestions. Who suggested is an author of it."""
+        """Apply these suggestions as one version. Whoever made a suggestion counts as an author of it."""
         task = self.task(request, slug, user_id, pk, "edit")
         wanted = ApplySerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         user: Any = request.user
-        done = suggestions.apply(task.pk, wanted.validated_data["remarks"], by=user)
+        done = suggestions.apply(task.pk, wanted.validated_data["comments"], by=user)
         version = done.revision.number if done.revision else None
-        return Response({"version": version, "undecided": [row.pk for row in done.undecided]})
+        return Response({"version": version, "unresolved": [row.pk for row in done.unresolved]})
 
 
-def _told(task: Task) -> dict[int, Thread]:
+def _threads(task: Task) -> dict[int, Thread]:
     task.refresh_from_db()
     texts = quotable_texts(load_task(task).to_json())
     return {thread.root.pk: thread for thread in threads_of(task, texts)}
 
 
-def _one(threads: dict[int, Thread], key: int) -> Any:
-    return RemarkSerializer(threads[key].root, context={"threads": threads}).data
+def _response_data(threads: dict[int, Thread], key: int) -> Any:
+    return CommentSerializer(threads[key].root, context={"threads": threads}).data
 
 
 urlpatterns = [
-    path(f"{TASK}remarks/", Remarks.as_view(), name="api_remarks"),
+    path(f"{TASK}remarks/", Comments.as_view(), name="api_comments"),
     path(f"{TASK}remarks/apply/", ApplySuggestions.as_view(), name="api_apply"),
-    path(f"{TASK}remarks/<int:remark>/", OneRemark.as_view(), name="api_remark"),
-    path(f"{TASK}remarks/<int:remark>/answers/", Answers.as_view(), name="api_answers"),
+    path(f"{TASK}remarks/<int:comment>/", OneComment.as_view(), name="api_comment"),
+    path(f"{TASK}remarks/<int:comment>/answers/", Replies.as_view(), name="api_replies"),
 ]

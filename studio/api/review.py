@@ -1,4 +1,4 @@
-"""The API of reviewing: what reviewers said, who writes and who reviews."""
+"""The API of reviews and assignments."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from studio.access import ApiRequest
 from studio.api.base import TASK, OfTask
 from studio.models import Review, Task, User
 from studio.review import assignments as assigning
-from studio.review.checklist import POINTS
+from studio.review.checklist import from_stored, to_api
 
 
-class PointSerializer(serializers.Serializer[Any]):
-    so = serializers.BooleanField(help_text="The reviewer's answer.")
-    word = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)
+class ReviewAnswerSerializer(serializers.Serializer[Any]):
+    met = serializers.BooleanField(help_text="Whether the answer is yes.")
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)
 
 
-class PointsSerializer(serializers.Serializer[Any]):
-    """The reviewer's list. Approving without it is recorded as such, and refused where the benchmark asks for it."""
+class ReviewChecklistSerializer(serializers.Serializer[Any]):
+    """The review checklist. Approving without it is recorded, or rejected if the benchmark requires it."""
 
-    realistic = PointSerializer(required=False)
-    feasible = PointSerializer(required=False)
-    correct = PointSerializer(required=False)
-    well_scoped = PointSerializer(required=False)
+    realistic = ReviewAnswerSerializer(required=False)
+    feasible = ReviewAnswerSerializer(required=False)
+    correct = ReviewAnswerSerializer(required=False)
+    well_scoped = ReviewAnswerSerializer(required=False)
 
 
 class ReviewSerializer(serializers.ModelSerializer[Review]):
     reviewer = serializers.CharField(source="reviewer.username", allow_null=True, default=None)
     version = serializers.IntegerField(source="revision.number")
-    points = serializers.SerializerMethodField()
+    review_checklist = serializers.SerializerMethodField()
 
     class Meta:
         model = Review
-        fields = ["id", "reviewer", "version", "decision", "text", "points", "created_at"]
+        fields = ["id", "reviewer", "version", "decision", "text", "review_checklist", "created_at"]
 
-    @extend_schema_field(PointsSerializer)
-    def get_points(self, row: Review) -> Any:
-        """The list as it was gone through; empty: it was not."""
-        return {key: row.points[key] for key in POINTS if key in row.points}
+    @extend_schema_field(ReviewChecklistSerializer)
+    def get_review_checklist(self, row: Review) -> Any:
+        """The answers; empty if the checklist was skipped."""
+        return to_api(from_stored(row.points))
 
 
 class PeopleSerializer(serializers.Serializer[Any]):
@@ -55,7 +55,7 @@ class PeopleSerializer(serializers.Serializer[Any]):
 class Reviews(OfTask):
     @extend_schema(responses=ReviewSerializer(many=True))
     def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        """What reviewers said of every version, the newest first."""
+        """Reviews of every version, newest first."""
         task = self.task(request, slug, user_id, pk)
         rows = Review.objects.filter(revision__task=task).select_related("reviewer", "revision")
         return Response(ReviewSerializer(rows.defer("revision__spec").order_by("-created_at", "-pk"), many=True).data)
@@ -64,23 +64,23 @@ class Reviews(OfTask):
 class People(OfTask):
     @extend_schema(responses=PeopleSerializer)
     def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        """Who writes the task, and who is asked to review it."""
+        """The task's author and reviewers."""
         return Response(_people(self.task(request, slug, user_id, pk)))
 
     @extend_schema(request=PeopleSerializer, responses={200: PeopleSerializer, 409: OpenApiTypes.OBJECT})
     def put(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        """Name exactly these."""
+        """Replace the task's author and reviewers."""
         task = self.task(request, slug, user_id, pk, "assign")
         wanted = PeopleSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
-        names = [wanted.validated_data["writer"] or "", *wanted.validated_data["reviewers"]]
-        members = User.objects.filter(memberships__benchmark=task.episode.persona.benchmark, username__in=names)
+        usernames = [wanted.validated_data["writer"] or "", *wanted.validated_data["reviewers"]]
+        members = User.objects.filter(memberships__benchmark=task.episode.persona.benchmark, username__in=usernames)
         known = {user.username: user for user in members.distinct()}
-        if unknown := [name for name in names if name and name not in known]:
+        if unknown := [name for name in usernames if name and name not in known]:
             raise ValidationError({"people": [f"No user here has the username “{unknown[0]}”."]})
         user: Any = request.user
         assigning.set_people(
-            task.pk, by=user, writer=known.get(names[0]), reviewers=[known[name] for name in names[1:] if name]
+            task.pk, by=user, writer=known.get(usernames[0]), reviewers=[known[name] for name in usernames[1:] if name]
         )
         return Response(_people(task))
 

@@ -1,4 +1,4 @@
-"""The API on tasks: read, saved, and led from draft to approved."""
+"""The API of tasks: reading, saving and workflow steps."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rest_framework.views import APIView
 from studio import access
 from studio.access import ApiRequest
 from studio.api.base import TASK, TASKS, OfTask
-from studio.api.review import PointsSerializer
+from studio.api.review import ReviewChecklistSerializer
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.models import Task
 from studio.review import workflow
-from studio.review.checklist import points_of
+from studio.review.checklist import from_api
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit, withdraw
 
@@ -57,7 +57,7 @@ class StepSerializer(serializers.Serializer[Any]):
     action = serializers.ChoiceField(choices=["submit", "withdraw", "approve", "request_changes"])
     version = serializers.IntegerField(required=False, help_text="The version that was read.")
     text = serializers.CharField(required=False, allow_blank=True, default="")
-    points = PointsSerializer(required=False, allow_null=True, default=None)
+    review_checklist = ReviewChecklistSerializer(required=False, allow_null=True, default=None)
 
 
 class Tasks(generics.ListAPIView[Task]):
@@ -77,7 +77,7 @@ class Tasks(generics.ListAPIView[Task]):
         )
 
 
-class OneTask(APIView):
+class TaskDetail(APIView):
     """A task in full; saving it makes a version."""
 
     @extend_schema(responses=TaskDetailSerializer)
@@ -93,8 +93,8 @@ class OneTask(APIView):
         try:
             spec = TaskSpec.model_validate(wanted.validated_data["spec"])
         except SpecInvalid as problem:
-            raise ValidationError({"spec": [_sentence(error) for error in problem.errors()]}) from None
-        _refuse_foreign_files(spec, task)
+            raise ValidationError({"spec": [_message(error) for error in problem.errors()]}) from None
+        _validate_files(spec, task)
         try:
             save_task(
                 task.pk,
@@ -110,8 +110,8 @@ class OneTask(APIView):
         return Response(TaskDetailSerializer(access.find_task(request.user, slug, user_id, pk)).data)
 
 
-class Steps(OfTask):
-    """One step on the task's way: submit, withdraw, approve, request_changes."""
+class WorkflowSteps(OfTask):
+    """Workflow steps: submit, withdraw, approve, request_changes."""
 
     @extend_schema(request=StepSerializer, responses={200: TaskSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
@@ -120,29 +120,29 @@ class Steps(OfTask):
         wanted.is_valid(raise_exception=True)
         given = wanted.validated_data
         action, text, version = given["action"], given["text"], given.get("version")
-        points = None if given["points"] is None else points_of(given["points"])
-        reviewing = action in ("approve", "request_changes")
-        access.require(request.user, task.episode.persona.benchmark, "review" if reviewing else "edit")
+        answers = None if given["review_checklist"] is None else from_api(given["review_checklist"])
+        is_review = action in ("approve", "request_changes")
+        access.require(request.user, task.episode.persona.benchmark, "review" if is_review else "edit")
         user: Any = request.user
         if action == "submit":
             submit(pk, by=user, text=text)
         elif action == "withdraw":
             withdraw(pk, by=user)
         elif action == "approve":
-            workflow.approve(pk, by=user, version=version, text=text, points=points)
+            workflow.approve(pk, by=user, version=version, text=text, answers=answers)
         else:
-            workflow.request_changes(pk, by=user, version=version, text=text, points=points)
+            workflow.request_changes(pk, by=user, version=version, text=text, answers=answers)
         return Response(TaskSerializer(access.find_task(request.user, slug, user_id, pk)).data)
 
 
-def _refuse_foreign_files(spec: TaskSpec, task: Task) -> None:
-    """Files are named by their content's hash; one may only name what the task has or had."""
-    had = [load_task(task).to_json(), *task.revisions.values_list("spec", flat=True)]
-    known = {(file["path"], file["sha256"]) for one in had for file in one.get("assets", ())}
+def _validate_files(spec: TaskSpec, task: Task) -> None:
+    """Files are named by their hash, so a caller may only name files the task has or had. Raises ValidationError."""
+    specs = [load_task(task).to_json(), *task.revisions.values_list("spec", flat=True)]
+    known = {(file["path"], file["sha256"]) for spec_json in specs for file in spec_json.get("assets", ())}
     for file in spec.assets:
         if (file.path, file.sha256) not in known:
             raise ValidationError({"assets": [f"“{file.path}” is not among the task's files: upload it on its page."]})
-    artifacts = [artifact for one in had for artifact in one.get("expected_artifacts", ())]
+    artifacts = [artifact for spec_json in specs for artifact in spec_json.get("expected_artifacts", ())]
     references = {one["reference"]["sha256"] for one in artifacts if isinstance(one, dict) and one.get("reference")}
     for file in spec.references:
         if file.sha256 not in references:
@@ -150,13 +150,13 @@ def _refuse_foreign_files(spec: TaskSpec, task: Task) -> None:
             raise ValidationError({"expected_artifacts": [message]})
 
 
-def _sentence(error: Any) -> str:
-    place = ".".join(str(part) for part in error["loc"])
-    return f"{place}: {error['msg']}."
+def _message(error: Any) -> str:
+    path = ".".join(str(part) for part in error["loc"])
+    return f"{path}: {error['msg']}."
 
 
 urlpatterns = [
     path(TASKS, Tasks.as_view(), name="api_tasks"),
-    path(TASK, OneTask.as_view(), name="api_task"),
-    path(f"{TASK}steps/", Steps.as_view(), name="api_steps"),
+    path(TASK, TaskDetail.as_view(), name="api_task"),
+    path(f"{TASK}steps/", WorkflowSteps.as_view(), name="api_steps"),
 ]

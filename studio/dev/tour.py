@@ -49,7 +49,7 @@ def every_page(places: Places) -> list[Shot]:
         Shot("home", "/"),
         Shot("home-author", "/", "author"),
         Shot("home-reviewer", "/", "reviewer"),
-        Shot("happened", "/happened/"),
+        Shot("activity", "/happened/"),
         Shot("benchmarks", "/benchmarks/"),
         Shot("benchmark", benchmark),
         Shot("statistics", f"{benchmark}statistics/"),

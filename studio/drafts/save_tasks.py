@@ -16,7 +16,7 @@ from studio.drafts.sync import BATCH
 from studio.drafts.validate import refuse_unstorable
 from studio.drafts.write import TASK_FIELDS, drop_empty_groups, set_task_fields, write_groups, write_parts
 from studio.models import Episode, Event, Revision, Task, TaskState, User
-from studio.notifications.notify import tell_of_edits
+from studio.notifications.notify import notify_of_edits
 
 ENDED_BY_EDITS = {TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW}
 """States that speak of one revision, and so end when the task is edited."""
@@ -64,7 +64,7 @@ def save_tasks(
             changed.append((row, _renamed(before, spec)))
     settled = {row.pk: row.version for row, _ in changed if row.state in ENDED_BY_EDITS}
     _write(changed)
-    tell_of_edits(settled, by=by)
+    notify_of_edits(settled, by=by)
     revisions = _freeze(changed, by=by, note=note)
     _tell(changed, list(changes.values()), by=by, verb=verb, note=note)
     return [

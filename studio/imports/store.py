@@ -29,7 +29,7 @@ from studio.models import (
     TaskState,
     User,
 )
-from studio.notifications.notify import tell_of_import
+from studio.notifications.notify import notify_of_import
 
 ELSEWHERE = "Marked as already approved: it comes from a published benchmark."
 
@@ -204,7 +204,7 @@ class Storing:
         counts = {"new": new, "changed": updated, "unchanged": len(self.report.unchanged)}
         what = ", ".join(f"{number} {how}" for how, number in counts.items() if number) or "no tasks"
         what = f"{what}."
-        tell_of_import(self.benchmark, what, by=self.by)
+        notify_of_import(self.benchmark, what, by=self.by)
         Event.objects.create(
             benchmark=self.benchmark,
             actor=self.by,

@@ -1,4 +1,4 @@
-"""What people are told, how they want to be told, and what was sent to them."""
+"""Notifications, how people want to get them, and email digests."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from django.db import models
 
 
 class Notification(models.Model):
-    """One thing that happened and that one person should know of."""
+    """One event, for one recipient."""
 
     class Kind(models.TextChoices):
+        """Values are as stored; some differ from the names used now."""
+
         MENTIONED = "mentioned", "Someone mentions you in a comment"
-        REMARKED = "remarked", "A comment on a task you write"
-        ANSWERED = "answered", "Someone replies to you or applies your suggestion"
-        SETTLED = "settled", "A thread you took part in is resolved or reopened"
+        COMMENTED = "remarked", "A comment on a task you write"
+        REPLIED = "answered", "Someone replies to you or applies your suggestion"
+        RESOLVED = "settled", "A thread you took part in is resolved or reopened"
         ASSIGNED = "assigned", "A task is assigned to you"
-        REVIEW_ASKED = "review_asked", "A task is ready for a review you can give"
+        REVIEW_REQUESTED = "review_asked", "A task is ready for a review you can give"
         CHANGES_REQUESTED = "changes_requested", "Changes are requested on a task you wrote"
         APPROVED = "approved", "A task you wrote is approved"
-        EDITED_AFTER = "edited_after", "A task you approved is edited"
+        EDITED_AFTER_APPROVAL = "edited_after", "A task you approved is edited"
         IMPORTED = "imported", "An import into a benchmark you edit has finished"
         PILOT_ENDED = "pilot_ended", "A pilot you started has ended"
         AUDIT_OPENED = "audit_opened", "An audit is open for you"
@@ -28,13 +30,13 @@ class Notification(models.Model):
     task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, null=True, related_name="+")
     actor = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     text = models.TextField()
-    """A sentence a person reads."""
+    """The sentence shown, after the actor's name."""
     address = models.CharField(max_length=500)
-    """Path of the page where it happened."""
+    """Path of the page it is about."""
     created_at = models.DateTimeField(auto_now_add=True)
     read_at = models.DateTimeField(null=True)
     digest = models.ForeignKey("studio.Digest", on_delete=models.SET_NULL, null=True, related_name="notifications")
-    """The e-mail that told it; null: not told by e-mail."""
+    """The email that included it, if any."""
 
     class Meta:
         ordering = ["-created_at", "-pk"]
@@ -45,7 +47,7 @@ class Notification(models.Model):
 
 
 class NotificationChoice(models.Model):
-    """How one person wants to be told of one kind; without a row: in the inbox and by e-mail."""
+    """How a user is notified of one kind; without a row, in the inbox and by email."""
 
     class How(models.TextChoices):
         EMAIL = "email", "Inbox and email"
@@ -61,7 +63,7 @@ class NotificationChoice(models.Model):
 
 
 class Digest(models.Model):
-    """An e-mail that was sent, as it was sent."""
+    """An email as it was sent."""
 
     user = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="digests")
     to = models.EmailField()

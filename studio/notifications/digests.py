@@ -1,4 +1,4 @@
-"""What is unread, by e-mail: several things in one, each told once, what was sent recorded."""
+"""Email digests of unread notifications."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from studio.access import benchmarks_for
 from studio.models import Digest, Notification, NotificationChoice, User
-from studio.notifications.notify import place_of
+from studio.notifications.inbox import address_of
 
 SHOWN = 50
-"""Things one e-mail tells in full; it says how many more there are."""
+"""Notifications listed in one email; further ones are counted."""
 
 
 def send_digests() -> list[Digest]:
-    """Send each person who has an address what is unread and was in no e-mail yet. Nothing twice: a second call, or one
-    at the same time, finds nothing left. A person whose e-mail cannot be sent is told by a later call; the first
-    failure is raised once everybody else was told."""
+    """Send each user with an email address their unread notifications, each at most once, even with concurrent calls.
+
+    A failed email is retried by the next call; the first failure is raised after all other emails were sent.
+    """
     sent: list[Digest] = []
     failure: OSError | None = None
     people = User.objects.filter(is_active=True, notifications__in=_due()).exclude(email="").distinct().order_by("pk")
@@ -37,7 +38,7 @@ def send_digests() -> list[Digest]:
 
 @transaction.atomic
 def _send(person: User) -> Digest | None:
-    """The row is written before the e-mail leaves and kept only if it left."""
+    """Sent inside the transaction: if sending fails, the digest is rolled back."""
     rows = list(
         _due()
         .filter(user=person, benchmark__in=benchmarks_for(person))
@@ -49,14 +50,14 @@ def _send(person: User) -> Digest | None:
         return None
     number = "1 thing" if len(rows) == 1 else f"{len(rows)} things"
     subject = f"π-Bench Studio: {number} for you"
-    digest = Digest.objects.create(user=person, to=person.email, subject=subject, text=write(person, rows))
+    digest = Digest.objects.create(user=person, to=person.email, subject=subject, text=text_of(person, rows))
     Notification.objects.filter(pk__in=[row.pk for row in rows]).update(digest=digest)
     send_mail(subject, digest.text, None, [person.email])
     return digest
 
 
-def write(person: User, rows: Sequence[Notification]) -> str:
-    """The e-mail's text: what happened in each benchmark, the oldest first."""
+def text_of(person: User, rows: Sequence[Notification]) -> str:
+    """The email's text, grouped by benchmark, oldest first."""
     lines = [f"Hello {person},", "", "since the last email:"]
     benchmark = None
     for row in rows[:SHOWN]:
@@ -64,7 +65,7 @@ def write(person: User, rows: Sequence[Notification]) -> str:
             benchmark = row.benchmark_id
             lines += ["", str(row.benchmark), "-" * len(str(row.benchmark))]
         lines.append(f"* {row.actor or ''} {' '.join(row.text.split())}".replace("*  ", "* "))
-        lines.append(f"  {settings.PUBLIC_ADDRESS}{place_of(row)}")
+        lines.append(f"  {settings.PUBLIC_ADDRESS}{address_of(row)}")
     if len(rows) > SHOWN:
         lines += ["", f"And {len(rows) - SHOWN} more in your inbox."]
     lines += [

@@ -157,7 +157,7 @@ def _tell(
         )
     Event.objects.bulk_create(events, batch_size=500)
     what = "to write" if part == Part.WRITER else "to review"
-    notify.tell_many(
+    notify.notify_many(
         [
             notify.Message(frozenset({user}), f"asks you {what} “{task}”.", task.get_absolute_url(), task)
             for task, user in new

@@ -1,4 +1,4 @@
-"""The reviewer's list: four things to be sure of before a task is approved (paper, section 3.2 and appendix I)."""
+"""The review checklist: four questions to answer before approving a task (paper, section 3.2 and appendix I)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Question:
+class ReviewQuestion:
     label: str
-    look: str
-    """What to look at, in a sentence."""
+    text: str
 
 
-POINTS = {
-    "realistic": Question(
+QUESTIONS = {
+    "realistic": ReviewQuestion(
         "Realistic", "Would someone in this role ask for this, in these words, and leave exactly this unsaid?"
     ),
-    "feasible": Question(
+    "feasible": ReviewQuestion(
         "Feasible", "Can it be done with the available files, tools and skills, and can every intent be found out?"
     ),
-    "correct": Question("Correct", "Is what it asks for correct in this field, and does the checklist agree?"),
-    "well_scoped": Question(
+    "correct": ReviewQuestion("Correct", "Is what it asks for correct in this field, and does the checklist agree?"),
+    "well_scoped": ReviewQuestion(
         "Well scoped",
         ("Is it one piece of work, large enough to need clarification and small enough to judge with certainty?"),
     ),
@@ -30,34 +29,46 @@ POINTS = {
 
 
 @dataclass(frozen=True)
-class Point:
-    """What a reviewer says of one of them."""
-
-    so: bool
-    word: str = ""
+class ReviewAnswer:
+    met: bool
+    note: str = ""
 
 
-Points = Mapping[str, Point]
+ReviewAnswers = Mapping[str, ReviewAnswer]
+"""By question key; unanswered questions are missing."""
 
 
-def points_of(values: Mapping[str, Any]) -> dict[str, Point]:
-    """As stored or as a program sends them, ``{"realistic": {"so": true, "word": ""}}``; what is none is left out."""
+def from_stored(values: Mapping[str, Any]) -> dict[str, ReviewAnswer]:
+    """From ``{"realistic": {"so": true, "word": ""}}``, the form in the database, on which constraints rely."""
     return {
-        key: Point(value.get("so") is True, str(value.get("word") or ""))
-        for key in POINTS
+        key: ReviewAnswer(value.get("so") is True, str(value.get("word") or ""))
+        for key in QUESTIONS
         if isinstance(value := values.get(key), dict)
     }
 
 
-def stored(points: Points) -> dict[str, Any]:
-    return {key: {"so": points[key].so, "word": points[key].word} for key in POINTS if key in points}
+def to_stored(answers: ReviewAnswers) -> dict[str, Any]:
+    return {key: {"so": answers[key].met, "word": answers[key].note} for key in QUESTIONS if key in answers}
 
 
-def in_words(points: Points, text: str) -> str:
-    """What is not so, in front of what else was said."""
+def from_api(values: Mapping[str, Any]) -> dict[str, ReviewAnswer]:
+    """From ``{"realistic": {"met": true, "note": ""}}``."""
+    return {
+        key: ReviewAnswer(value["met"], value["note"])
+        for key in QUESTIONS
+        if isinstance(value := values.get(key), dict)
+    }
+
+
+def to_api(answers: ReviewAnswers) -> dict[str, Any]:
+    return {key: {"met": answers[key].met, "note": answers[key].note} for key in QUESTIONS if key in answers}
+
+
+def summarize(answers: ReviewAnswers, text: str) -> str:
+    """The unmet questions with their notes, followed by ``text``."""
     parts = [
-        f"Not {POINTS[key].label.lower()}" + (f": {points[key].word.rstrip('.')}." if points[key].word else ".")
-        for key in POINTS
-        if key in points and not points[key].so
+        f"Not {QUESTIONS[key].label.lower()}" + (f": {answers[key].note.rstrip('.')}." if answers[key].note else ".")
+        for key in QUESTIONS
+        if key in answers and not answers[key].met
     ]
     return " ".join([*parts, text]).strip()

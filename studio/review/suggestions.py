@@ -1,4 +1,4 @@
-"""Suggestions that become versions: at a click where their words stand, by a person's choice where they changed."""
+"""Applying suggestions as new versions; conflicts, where the text has changed since, are left to a person."""
 
 from __future__ import annotations
 
@@ -14,98 +14,101 @@ from studio.drafts.load import load_task
 from studio.drafts.locks import lock
 from studio.models import Comment, Revision, Task, User
 from studio.notifications import notify
-from studio.review.comments import written
-from studio.review.threads import origins_of, place_of
+from studio.review.comments import normalize_text
+from studio.review.threads import anchor_of, original_texts
 from studio.tasks.editor import save_on_top, spec_at
 from studio.tasks.transitions import WorkflowError
 
 
 class SuggestionOutdatedError(ValueError):
-    """The text that a suggestion was to replace was changed since it was seen."""
+    """The text that a suggestion would replace has changed since it was seen."""
 
 
 @dataclass(frozen=True)
 class Applied:
     revision: Revision | None
-    """The version that was made; None where nothing was, because a person has to choose first."""
-    undecided: list[Comment]
-    """Suggestions for words that have changed since."""
+    """The new version; None if nothing could be applied."""
+    unresolved: list[Comment]
+    """Suggestions for text that has changed since."""
 
 
 @transaction.atomic
 def apply(task_id: int, keys: Sequence[int], *, by: User) -> Applied:
-    """Make one version of these suggestions, on top of the newest. Those whose words have changed since are left, for
-    a person to choose. Raises WorkflowError for what is no open suggestion of this task."""
+    """Apply these suggestions to the newest version, as one new version. Those whose text has changed since are
+    returned as ``unresolved``. Raises WorkflowError unless all are unapplied suggestions of this task."""
     task = lock(task_id)
     rows = _suggestions(task, keys)
     spec = load_task(task)
     texts = quotable_texts(spec.to_json())
-    origins = origins_of(rows)
+    originals = original_texts(rows)
     edits: dict[FieldKey, list[tuple[int, int, Comment]]] = {}
-    undecided = []
+    unresolved = []
     for row in rows:
-        where, span = _target(row, texts, origins)
+        where, span = _target(row, texts, originals)
         if span is None:
-            undecided.append(row)
+            unresolved.append(row)
         else:
             edits.setdefault(where, []).append((*span, row))
     applied = []
     for where, changes in edits.items():
-        text, begun = texts[where], len(texts[where]) + 1
+        text, next_start = texts[where], len(texts[where]) + 1
         for start, end, row in sorted(changes, key=lambda change: change[:2], reverse=True):
-            if end > begun:
+            if end > next_start:
                 raise WorkflowError("Two of these change the same text. Apply one, then review the other.")
-            text, begun = text[:start] + (row.suggestion or "") + text[end:], start
+            text, next_start = text[:start] + (row.suggestion or "") + text[end:], start
             applied.append(row)
         spec = replace_text(spec, where, text)
     if not applied:
-        return Applied(None, undecided)
-    return Applied(_save(task, spec, applied, by), undecided)
+        return Applied(None, unresolved)
+    return Applied(_save(task, spec, applied, by), unresolved)
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A suggestion for words that have changed since: what they were, what stands there now, what it would become."""
+class SuggestionConflict:
+    """The three texts of a suggestion whose target has changed since; whole texts of the field or row."""
 
-    was: str
-    now: str | None
+    original: str
+    current: str | None
     """None: the row is gone."""
     suggested: str
     version: int
 
 
-def choice_of(suggestion: Comment) -> Choice:
+def conflict_of(suggestion: Comment) -> SuggestionConflict:
     task = Task.objects.select_related("group").get(pk=suggestion.task_id)
     texts = quotable_texts(load_task(task).to_json())
-    origins = origins_of([suggestion])
-    here = place_of(suggestion, texts, origins)
+    originals = original_texts([suggestion])
+    here = anchor_of(suggestion, texts, originals)
     where = (here.field, here.row)
-    was = origins.get(suggestion.revision_id or 0, {}).get(
+    original = originals.get(suggestion.revision_id or 0, {}).get(
         (suggestion.field, str(suggestion.item_uid or "")), suggestion.words
     )
-    base, span = was, (suggestion.start, suggestion.start + len(suggestion.words))
+    base, span = original, (suggestion.start, suggestion.start + len(suggestion.words))
     if here.span and where in texts:
         base, span = texts[where], (here.span.start, here.span.end)
     suggested = base[: span[0]] + (suggestion.suggestion or "") + base[span[1] :]
-    return Choice(was, texts.get(where), suggested, task.version)
+    return SuggestionConflict(original, texts.get(where), suggested, task.version)
 
 
 @transaction.atomic
-def apply_as(task_id: int, key: int, text: str, *, by: User, version: int) -> Revision:
-    """Apply a suggestion as a person decided: the whole text of its place, on top of the version they saw.
+def apply_resolved(task_id: int, key: int, text: str, *, by: User, version: int) -> Revision:
+    """Apply a suggestion with the ``text`` a person chose for the whole field or row, based on the ``version``
+    they saw.
 
-    Raises SuggestionOutdatedError if that text was changed since, WorkflowError if the place is gone.
+    Raises SuggestionOutdatedError if that text has changed since, WorkflowError if the row is gone.
     """
     task = lock(task_id)
     [row] = _suggestions(task, [key])
     seen = spec_at(task, version)
     texts = quotable_texts(seen.to_json())
-    here = place_of(row, texts, origins_of([row]))
+    here = anchor_of(row, texts, original_texts([row]))
     if (here.field, here.row) not in texts:
         raise WorkflowError("The row no longer exists. Copy the text to where it belongs.")
     if quotable_texts(load_task(task).to_json()).get((here.field, here.row)) != texts[here.field, here.row]:
         raise SuggestionOutdatedError("Someone has changed this text since you saw it.")
-    return _save(task, replace_text(seen, (here.field, here.row), written(text, strip=False)), [row], by, version)
+    return _save(
+        task, replace_text(seen, (here.field, here.row), normalize_text(text, strip=False)), [row], by, version
+    )
 
 
 def _save(task: Task, spec: TaskSpec, applied: Sequence[Comment], by: User, version: int | None = None) -> Revision:
@@ -113,13 +116,13 @@ def _save(task: Task, spec: TaskSpec, applied: Sequence[Comment], by: User, vers
     what = "a suggestion" if len(applied) == 1 else f"{len(applied)} suggestions"
     note = f"Applied {what} by {names}."[:300]
     saved = save_on_top(task.pk, spec, by=by, base_version=version or task.version, note=note)
-    now, made = timezone.now(), saved.number != task.version
+    now, changed = timezone.now(), saved.number != task.version
     for row in applied:
-        row.applied_in, row.applied_by = (saved, by) if made else (None, None)
+        row.applied_in, row.applied_by = (saved, by) if changed else (None, None)
         row.resolved_at, row.resolved_by = now, by
     Comment.objects.bulk_update(applied, ["applied_in", "applied_by", "resolved_at", "resolved_by"])
-    if made:
-        notify.tell_of_applied(task, applied, saved, by=by)
+    if changed:
+        notify.notify_of_applied_suggestions(task, applied, saved, by=by)
     return saved
 
 
@@ -138,10 +141,10 @@ def _suggestions(task: Task, keys: Sequence[int]) -> list[Comment]:
 
 
 def _target(
-    row: Comment, texts: Mapping[FieldKey, str], origins: Mapping[int, Mapping[FieldKey, str]]
+    row: Comment, texts: Mapping[FieldKey, str], originals: Mapping[int, Mapping[FieldKey, str]]
 ) -> tuple[FieldKey, tuple[int, int] | None]:
-    """Where the suggestion's words stand unchanged; None for what a person has to decide."""
-    here = place_of(row, texts, origins)
+    """Where to replace text; no span if it has changed since and a person has to decide."""
+    here = anchor_of(row, texts, originals)
     where = (here.field, here.row)
     if where not in texts:
         return where, None

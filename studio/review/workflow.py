@@ -1,4 +1,4 @@
-"""The way of a draft to an approved revision: submitted, read by someone else, approved or sent back."""
+"""Reviewing a submitted task: approving it, or requesting changes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from studio.findings.queries import open_findings
 from studio.findings.refresh import refresh_findings
 from studio.models import Finding, Review, Revision, SetAside, Task, TaskState, User
 from studio.notifications import notify
-from studio.review.checklist import POINTS, Point, Points, in_words, stored
+from studio.review.checklist import QUESTIONS, ReviewAnswer, ReviewAnswers, summarize, to_stored
 from studio.tasks.transitions import WorkflowError, _state
 
 
 @transaction.atomic
 def approve(
-    task_id: int, *, by: User, version: int | None = None, text: str = "", points: Points | None = None
+    task_id: int, *, by: User, version: int | None = None, text: str = "", answers: ReviewAnswers | None = None
 ) -> Task:
-    """One person's yes to the newest revision; enough of them make the task approved.
+    """Record one approval of the newest revision; the task is approved once it has enough.
 
-    ``version`` is the one the person read, ``points`` the reviewer's list, None if they did not go through it: that is
-    recorded, and refused where the benchmark asks for the list. Refused for anyone who wrote it, and while checks find
-    errors.
+    ``version``: the one the reviewer read. ``answers``: the review checklist, None if it was skipped. Raises
+    WorkflowError for authors of the revision, while the checks find errors, if the version is outdated, and if the
+    benchmark requires the checklist and it is incomplete.
     """
     task = lock(task_id)
     if task.state != TaskState.IN_REVIEW:
@@ -40,39 +40,39 @@ def approve(
         raise WorkflowError(f"The checks find {what}. Request changes, or fix it first.")
     if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED).exists():
         raise WorkflowError("You have already approved this version; another person's approval is still required.")
-    gone_through = _gone_through(task, points)
+    checklist = _completed_checklist(task, answers)
     Review.objects.create(
-        revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=storable_text(text), points=gone_through
+        revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=storable_text(text), points=checklist
     )
     given = approvals_of(revision)
     needed = task.episode.persona.benchmark.approvals_needed
     state = TaskState.APPROVED if given >= needed else TaskState.IN_REVIEW
     parts = [
         f"Version {revision.number}" + (f", {given} of {needed}." if needed > 1 else "."),
-        _aside(task),
+        _dismissed_errors(task),
         storable_text(text),
     ]
-    if not gone_through:
+    if not checklist:
         parts.append("Approved without the review checklist.")
     moved = _move(task, state, "approved", by=by, summary=" ".join(filter(None, parts)))
     if state == TaskState.APPROVED:
-        notify.tell_of_approval(moved, authors_of(revision), by=by)
+        notify.notify_of_approval(moved, authors_of(revision), by=by)
     return moved
 
 
 @transaction.atomic
 def request_changes(
-    task_id: int, *, by: User, text: str = "", version: int | None = None, points: Points | None = None
+    task_id: int, *, by: User, text: str = "", version: int | None = None, answers: ReviewAnswers | None = None
 ) -> Task:
-    """Send the task back with what should change, and which points of the list are not so."""
+    """Return the task to its author, with ``text`` or at least one unmet question with a note."""
     task = lock(task_id)
     if task.state not in (TaskState.IN_REVIEW, TaskState.APPROVED):
         raise WorkflowError(f"This task is {_state(task)}: changes can only be requested during a review.")
-    marked = {key: Point(point.so, storable_text(point.word)) for key, point in (points or {}).items()}
-    said = in_words(marked, storable_text(text))
-    if not storable_text(text) and not any(point.word for point in marked.values() if not point.so):
+    cleaned = {key: ReviewAnswer(one.met, storable_text(one.note)) for key, one in (answers or {}).items()}
+    summary = summarize(cleaned, storable_text(text))
+    if not storable_text(text) and not any(answer.note for answer in cleaned.values() if not answer.met):
         raise WorkflowError("Say what should change, so that the author knows what to do.")
-    if task.episode.persona.benchmark.review_by_list and all(point.so for point in marked.values()):
+    if task.episode.persona.benchmark.review_by_list and all(answer.met for answer in cleaned.values()):
         raise WorkflowError("Answer “No” to at least one of the four questions; this benchmark requires it.")
     revision = _read(task, version)
     Review.objects.create(
@@ -80,32 +80,32 @@ def request_changes(
         reviewer=by,
         decision=Review.Decision.CHANGES_REQUESTED,
         text=storable_text(text),
-        points=stored(marked),
+        points=to_stored(cleaned),
     )
-    moved = _move(task, TaskState.CHANGES_REQUESTED, "changes_requested", by=by, summary=said)
-    notify.tell_of_changes(moved, authors_of(revision), said, by=by)
+    moved = _move(task, TaskState.CHANGES_REQUESTED, "changes_requested", by=by, summary=summary)
+    notify.notify_of_requested_changes(moved, authors_of(revision), summary, by=by)
     return moved
 
 
 def approvals_of(revision: Revision) -> int:
-    """How many people said yes to it."""
+    """The number of people who approved it."""
     return revision.reviews.filter(decision=Review.Decision.APPROVED).values("reviewer").distinct().count()
 
 
-def _gone_through(task: Task, points: Points | None) -> dict[str, Any]:
-    if points is None:
+def _completed_checklist(task: Task, answers: ReviewAnswers | None) -> dict[str, Any]:
+    if answers is None:
         if task.episode.persona.benchmark.review_by_list:
             raise WorkflowError("This benchmark requires the review checklist. Answer its four questions first.")
         return {}
-    if missing := [POINTS[key].label.lower() for key in POINTS if key not in points or not points[key].so]:
+    if missing := [QUESTIONS[key].label.lower() for key in QUESTIONS if key not in answers or not answers[key].met]:
         raise WorkflowError(f"Not answered “Yes”: {', '.join(missing)}. Answer “Yes” to all four, or request changes.")
-    return stored(points)
+    return to_stored(answers)
 
 
-def _aside(task: Task) -> str:
-    """What an approval says of errors that an owner set aside."""
-    standing = Finding.objects.filter(task=task, severity="error").values("fingerprint")
-    count = SetAside.objects.filter(task=task, fingerprint__in=standing).count()
+def _dismissed_errors(task: Task) -> str:
+    """For the approval's summary: how many errors an owner dismissed."""
+    current = Finding.objects.filter(task=task, severity="error").values("fingerprint")
+    count = SetAside.objects.filter(task=task, fingerprint__in=current).count()
     return f"{count} error{'s' if count > 1 else ''} dismissed." if count else ""
 
 

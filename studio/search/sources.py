@@ -103,8 +103,8 @@ SOURCES: list[Source] = [
         item="r.position", at="t.updated_at", named="r.path", anchor="f-expected_artifacts-{item}",
     ),
     _part_of_task(
-        "remark", "Comments", "studio_comment", "r.text",
-        item="NULL::int", at="r.created_at", anchor="remarks",
+        "comment", "Comments", "studio_comment", "r.text",
+        item="NULL::int", at="r.created_at", anchor="comments",
     ),
 ]  # fmt: skip
 

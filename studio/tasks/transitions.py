@@ -77,7 +77,7 @@ def take(name: str, tasks: Sequence[Task], *, by: User, text: str = "") -> None:
     lines = [event(task, step.verb, by=by, summary=storable_text(text) or f"Version {task.version}.") for task in tasks]
     Event.objects.bulk_create(lines, batch_size=500)
     if name == "submit":
-        notify.tell_of_submissions(tasks, authors_of_newest(tasks), by=by)
+        notify.notify_of_submissions(tasks, authors_of_newest(tasks), by=by)
 
 
 def submit(task_id: int, *, by: User, text: str = "") -> Task:

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from studio.domain.anchors import ROW_TEXTS
-from studio.templatetags.studio_ui import place_of, pretty_json
+from studio.templatetags.studio_ui import pretty_json, row_label
 from studio.web.components import render_component
 
 register = template.Library()
@@ -59,7 +59,8 @@ def marked_pieces(text: str, findings: Any, threads: Any = ()) -> list[tuple[str
         if start >= end:  # the first of two findings about the same words
             end = start + len(finding.words)
             spans.append((start, end, finding.severity, finding.message))
-    spans += [(one.place.span.start, one.place.span.end, "comment", f"{one.root.author}") for one in threads or ()]
+    for thread in threads or ():
+        spans.append((thread.location.span.start, thread.location.span.end, "comment", str(thread.root.author)))
     borders = sorted({0, len(text), *(border for start, end, *_ in spans for border in (start, end))})
     pieces = []
     for start, end in pairwise(borders):
@@ -79,11 +80,11 @@ def input_error(context: template.Context, *place: Any) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def beside(context: template.Context, field: str, item: int | None = None, uid: str = "") -> SafeString:
-    """Findings and open remarks of a field, or of one row of it, where they stand."""
+    """Findings and open comments on a field, or of one row of it, where they stand."""
     found = findings_at(context, field, item)
     threads = []
     if item is None or uid:
-        here = _open_threads(context, "by place", lambda one: (one.place.field, one.place.row))
+        here = _open_threads(context, "by place", lambda thread: (thread.location.field, thread.location.row))
         threads = [one for one in here.get((field, str(uid or "")), ()) if not one.gone]
     both = _both(context, (field, str(uid or "")))
     anchor = f"{field}-{item}" if item else field
@@ -102,7 +103,7 @@ def finding_panel(finding: Any, slim: bool = False) -> SafeString:
     return render_component(
         "studio/findings/parts/panel.html",
         slim=slim,
-        place=place_of(said("field") or "", said("item"), said("message")),
+        location=row_label(said("field") or "", said("item"), said("message")),
         about="" if slim else said("words"),
         **{name: said(name) for name in ("severity", "fingerprint", "message", "mend")},
     )
@@ -142,9 +143,10 @@ def area(
     placeholder: str = "",
     id: str = "",
 ) -> SafeString:
-    """A text field that grows with its words and underlines those a finding or a remark is about."""
+    """A text field that grows with its words and underlines those a finding or a comment is about."""
     found = [one for one in findings_at(context, field, item) if one.words]
-    threads = [one for one in _open_threads(context, "by input", lambda one: one.input).get(name, ()) if one.place.span]
+    by_input = _open_threads(context, "by input", lambda thread: thread.input_name)
+    threads = [thread for thread in by_input.get(name, ()) if thread.location.span]
     told = [{name: getattr(one, name) for name in ("words", "severity", "message")} for one in found]
     return render_component(
         "studio/components/area.html",

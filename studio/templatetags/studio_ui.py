@@ -1,4 +1,4 @@
-"""The parts every page is made of: status chips, icons, fields, times, marked words. `/styleguide/` shows them."""
+"""Components of every page: status chips, icons, fields, times. Shown at `/styleguide/`."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 
-from studio.activity.feed import DEEDS
+from studio.activity.feed import ACTIONS
 from studio.domain.checks import RULES
 from studio.models.statuses import STATUSES
 from studio.review import checklist
-from studio.review.checklist import POINTS, Point
+from studio.review.checklist import QUESTIONS, ReviewAnswer
 from studio.web.components import render_component
 
 register = template.Library()
 
-MOST_MISSING = 40
-"""Empty places drawn for sessions that are planned and not begun."""
+MAX_MISSING = 40
+"""Empty cells drawn for planned tasks that were not started."""
 
 
 @register.simple_tag
 @lru_cache(maxsize=1000, typed=True)  # a page draws thousands of few kinds; what is safe HTML is a type of its own
 def status(key: str | None, text: str = "", css: str = "") -> SafeString:
-    """A status as colour and shape and word. ``key`` is one of ``models.statuses``; ``text`` replaces the word."""
+    """A status chip. ``key``: see ``models.statuses``; ``text`` replaces its label."""
     colour, shape, word = STATUSES.get(str(key), ("", "·", str(key or "none").replace("_", " ")))
     return render_component("studio/components/status.html", colour=colour, css=css, shape=shape, text=text or word)
 
 
 @register.simple_tag
 def session_cells(row: Any) -> SafeString:
-    """The sessions of a persona (``reports.progress.Row``) as small links: shape, colour, and the words on hover."""
+    """A persona's tasks (``reports.progress.PersonaRow``) as small links with a tooltip."""
     cells = [(*STATUSES[cell.state][:2], cell) for cell in row.cells]
     return render_component(
-        "studio/reports/parts/task_cells.html", cells=cells, missing=range(min(row.missing, MOST_MISSING))
+        "studio/reports/parts/task_cells.html", cells=cells, missing=range(min(row.missing, MAX_MISSING))
     )
 
 
@@ -52,13 +52,13 @@ def severity(key: str) -> SafeString:
 @register.simple_tag
 @lru_cache(maxsize=1000, typed=True)  # a long page draws a thousand of few kinds
 def icon(name: str, label: str = "") -> SafeString:
-    """A drawing of ``static/icons.svg``; with a label it speaks, without it is decoration."""
+    """An icon of ``static/icons.svg``; without a label it is hidden from screen readers."""
     return render_component("studio/components/icon.html", name=name, label=label, drawings=static("icons.svg"))
 
 
 @register.simple_tag
 def crumb(text: Any, url: str = "") -> SafeString:
-    """One step of the top line; the last has no address."""
+    """One breadcrumb; the last has no URL."""
     return render_component("studio/components/crumb.html", text=text, url=url)
 
 
@@ -70,11 +70,11 @@ def ago(moment: dt.datetime | None) -> SafeString:
     local = timezone.localtime(moment)
     exactly = f"{date_format(local, 'j F Y, H:i:s')} {local.tzname() or ''}"
     return render_component(
-        "studio/components/ago.html", moment=moment.isoformat(), exactly=exactly, text=_ago_words(moment)
+        "studio/components/ago.html", moment=moment.isoformat(), exactly=exactly, text=_ago_text(moment)
     )
 
 
-def _ago_words(moment: dt.datetime) -> str:
+def _ago_text(moment: dt.datetime) -> str:
     seconds = int((timezone.now() - moment).total_seconds())
     if seconds < 45:
         return "just now"
@@ -92,35 +92,35 @@ def field(bound: Any) -> dict[str, Any]:
 
 @register.simple_block_tag
 def empty(content: SafeString, title: str) -> SafeString:
-    """An empty place: what belongs here, an example, the first step."""
+    """An empty state: what will appear here, an example, the first step."""
     return render_component("studio/components/empty.html", title=title, content=content)
 
 
-TOLD_WHOLE = {
+SUMMARY_IS_SENTENCE = {
     "created", "imported", "piloted", "released", "audit_opened", "audit_closed", "audit_results_read",
     "template_changed", "template_deleted",
 }  # fmt: skip
-"""Verbs of events whose summary is a sentence that begins with what was done."""
+"""Verbs of events whose summary is a whole sentence."""
 
 
 @register.filter
 def sentence(event: Any) -> str:
-    """An event's summary as it goes on after the name of who did it; empty where verb and summary stand apart."""
+    """The event's summary as it continues the actor's name; empty where verb and summary are shown separately."""
     text = str(event.summary)
-    if event.verb not in TOLD_WHOLE or getattr(event, "task", None) or not text[:1].isupper():
+    if event.verb not in SUMMARY_IS_SENTENCE or getattr(event, "task", None) or not text[:1].isupper():
         return ""
     return text[:1].lower() + text[1:]
 
 
 @register.filter
-def deed(event: Any) -> str:
-    """What an event's actor did, in the past tense, to go between their name and a subject or a colon."""
-    return re.sub(r" it\b", "", DEEDS.get(event.verb, words(event.verb)))
+def past_tense(event: Any) -> str:
+    """What an event's actor did, between their name and a subject or a colon: ``submitted for review``."""
+    return re.sub(r" it\b", "", ACTIONS.get(event.verb, words(event.verb)))
 
 
 @register.filter
-def says_more(event: Any) -> bool:
-    """Whether an event's summary adds to its verb."""
+def adds_detail(event: Any) -> bool:
+    """Whether the event's summary says more than its verb."""
     return bool(event.summary) and event.summary.rstrip(".").lower() != words(event.verb)
 
 
@@ -131,8 +131,8 @@ def words(key: Any) -> str:
 
 
 @register.simple_tag
-def place_of(field: str, item: int | None, message: str) -> str:
-    """The row a finding is about, where its message does not name it: “item 3”."""
+def row_label(field: str, item: int | None, message: str) -> str:
+    """The row a finding is about (``item 3``), unless its message already names it."""
     one = {"intents": "intent", "checklist": "item"}.get(field)
     name = f"{one} {item}" if one and item else ""
     return "" if name in message.lower() else name
@@ -151,7 +151,7 @@ def get(mapping: Any, key: Any) -> Any:
 
 @register.simple_tag
 def index(rows: Any, number: int, name: str) -> Any:
-    """``name`` of the row at a 1-based place; empty if there is none."""
+    """``name`` of the row with a 1-based number; empty if there is none."""
     return rows[number - 1][name] if 0 < number <= len(rows) else ""
 
 
@@ -167,25 +167,25 @@ def filesize(size: int | None) -> str:
 
 @register.filter
 def judges_language(rule: str) -> bool:
-    """Whether an error of this rule may be set aside."""
+    """Whether an owner may dismiss an error of this rule."""
     return rule in RULES and RULES[rule].judges_language
 
 
 @register.simple_tag
 def suggestions_of(threads: Any) -> list[Any]:
-    """Those that wait for somebody to apply them."""
-    return [one for one in threads or () if one.can_be_applied]
+    """Threads with a suggestion that can still be applied."""
+    return [thread for thread in threads or () if thread.can_be_applied]
 
 
 @register.simple_tag
-def settled_of(threads: Any) -> list[Any]:
-    return [one for one in threads or () if not one.open]
+def resolved_of(threads: Any) -> list[Any]:
+    return [thread for thread in threads or () if not thread.open]
 
 
 @register.simple_tag
-def points_of(review: Any) -> list[tuple[str, Point]]:
-    """The points of the list as a review went through it, with their labels; none if it did not."""
-    return [(POINTS[key].label, point) for key, point in checklist.points_of(review.points).items()]
+def review_answers(review: Any) -> list[tuple[str, ReviewAnswer]]:
+    """The answers to the review checklist with their labels; none if it was skipped."""
+    return [(QUESTIONS[key].label, answer) for key, answer in checklist.from_stored(review.points).items()]
 
 
 @register.simple_tag

@@ -1,4 +1,4 @@
-"""Where everybody starts: what waits for me, what happened since I was here, how far my benchmarks are."""
+"""The home page: to-do list, recent activity, progress of one's benchmarks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from django.utils import timezone
 
 from studio import access
 from studio.access import SignedInRequest
-from studio.activity.feed import news_for, recent_events
-from studio.activity.visits import come_home
+from studio.activity.feed import activity_feed, recent_events
+from studio.activity.visits import start_visit
 from studio.models import Membership, Revision, Role
 from studio.reports.progress import grids, newest_first, standings
 from studio.reports.todo import ALL, SHOWN, todo_of
 
 GRIDS = 3
-"""Benchmarks whose sessions are all drawn; the others are one line each."""
+"""Benchmarks shown with a grid of their tasks; others get one line each."""
 ROWS = 24
-"""Personas of these benchmarks together; those left out are counted and stand on the benchmark's page."""
+"""Personas in all grids together; further ones are counted."""
 LINES = 9
 
 
@@ -35,25 +35,25 @@ def home(request: SignedInRequest) -> HttpResponse:
             "grids": grids(newest[:GRIDS], most=ROWS // max(1, len(newest[:GRIDS]))),
             "lines": standings(newest[GRIDS : GRIDS + LINES]),
             "more": len(newest) > GRIDS + LINES,
-            "waiting": todo_of(request.user, mine, most=ALL if request.GET.get("waiting") == "all" else SHOWN),
-            "news": news_for(request.user, mine, come_home(request.user, timezone.now())),
+            "todo": todo_of(request.user, mine, most=ALL if request.GET.get("waiting") == "all" else SHOWN),
+            "activity": activity_feed(request.user, mine, start_visit(request.user, timezone.now())),
             "first_task": _writes(roles) and not Revision.objects.filter(created_by=request.user.pk).exists(),
-            "to_come": to_come(roles),
+            "upcoming": upcoming(roles),
         },
     )
 
 
 @login_required
-def happened(request: SignedInRequest) -> HttpResponse:
-    """Everything that happened in my benchmarks, line by line."""
+def activity(request: SignedInRequest) -> HttpResponse:
+    """The full history of one's benchmarks."""
     events = recent_events(access.benchmarks_for(request.user))
     return render(
         request, "studio/activity/feed.html", {"page": Paginator(events, 50).get_page(request.GET.get("page"))}
     )
 
 
-def to_come(roles: set[str]) -> list[str]:
-    """What an empty to-do list will hold for somebody with these roles."""
+def upcoming(roles: set[str]) -> list[str]:
+    """What will appear in the to-do list of someone with these roles."""
     kinds = [
         ("your drafts, requested changes", {Role.AUTHOR, Role.OWNER}),
         ("tasks to review", {Role.REVIEWER, Role.OWNER}),

@@ -1,4 +1,4 @@
-"""What a person was told, and how they want to be told."""
+"""The inbox and its settings."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from django.views.decorators.http import require_POST
 
 from studio.access import SignedInRequest
 from studio.models import Notification, NotificationChoice
-from studio.notifications import notify
+from studio.notifications.inbox import address_of, choices_of, inbox_of, mark_read, save_choices
 
 PAGE = 50
 
 
 @login_required
 def inbox(request: SignedInRequest) -> HttpResponse:
-    """Newest first; ``?unread=1`` leaves out what was read."""
+    """Newest first; ``?unread=1`` shows unread ones only."""
     unread = request.GET.get("unread") == "1"
-    rows = notify.inbox_of(request.user)
+    rows = inbox_of(request.user)
     page = Paginator(rows.filter(read_at=None) if unread else rows, PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "only_unread": unread, "query": "unread=1" if unread else ""}
     return render(request, "studio/notifications/inbox.html", context)
@@ -29,27 +29,26 @@ def inbox(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_POST
 def read(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Mark one as read and go where it happened, or, with ``stay``, back to the inbox."""
-    row = get_object_or_404(notify.inbox_of(request.user), pk=pk)
-    notify.mark_read(request.user, only=pk)
-    return redirect("studio:inbox") if "stay" in request.POST else redirect(notify.place_of(row))
+    """Mark one as read and open the page it is about; with ``stay``, return to the inbox."""
+    row = get_object_or_404(inbox_of(request.user), pk=pk)
+    mark_read(request.user, only=pk)
+    return redirect("studio:inbox") if "stay" in request.POST else redirect(address_of(row))
 
 
 @login_required
 @require_POST
 def read_all(request: SignedInRequest) -> HttpResponse:
-    notify.mark_read(request.user)
+    mark_read(request.user)
     return redirect("studio:inbox")
 
 
 @login_required
 def choices(request: SignedInRequest) -> HttpResponse:
-    """How to be told, for each kind."""
     if request.method == "POST":
-        notify.choose(request.user, request.POST.dict())
+        save_choices(request.user, request.POST.dict())
         messages.success(request, "Saved.")
         return redirect("studio:notification_choices")
-    chosen = notify.choices_of(request.user)
+    chosen = choices_of(request.user)
     context = {
         "kinds": [(kind, label, chosen[kind]) for kind, label in Notification.Kind.choices],
         "ways": NotificationChoice.How.choices,

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
-from studio.notifications.notify import count_unread
+from studio.notifications.inbox import count_unread
 
 ROOMS = [
     ("home", "Home", "h", "studio:home"),
@@ -65,7 +65,7 @@ def _room_of(request: HttpRequest) -> str:
             if name.startswith(prefix):
                 return room
         return "pilots"
-    if name in ("home", "happened"):
+    if name in ("home", "recent_activity"):
         return "home"
     if name in ("settings", "password_change", "key", "api", "notification_choices"):
         return "settings"

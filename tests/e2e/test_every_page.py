@@ -35,8 +35,8 @@ SERIOUS = """async (only) => {
 
 STEPS = (  # answer a form, and lead to a page
     "logout key notification inbox_read tasks_change template_change import_decide skill_delete order script_remove "
-    "script_restore remark apply remark_answer remark_rewrite remark_settle remark_choose assign waive restore step "
-    "discard"
+    "script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve suggestion_conflict "
+    "assign waive restore step discard"
 )
 PARTS = (  # of a page, or of what it shows
     "look add_file signal syntax check keep profile_keep skill_keep script_keep places"

@@ -58,7 +58,7 @@ def test_a_reviewer_says_what_should_change_and_the_author_finds_it(sample, radi
 
 def test_a_remark_stands_beside_its_field_at_once_and_goes_when_it_is_settled(radio, visit):
     page = visit("reviewer").go(radio["02_briefing"].get_absolute_url())
-    beside = page.locator("#request .remark")
+    beside = page.locator("#request .comment-line")
 
     page.get_by_label("Comment on").select_option("the request")
     page.get_by_label("Your comment").fill("For <b>whom</b>?")

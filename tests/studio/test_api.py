@@ -139,47 +139,47 @@ def test_a_key_is_shown_once_and_taken_away(desk):
     assert not Token.objects.exists()
 
 
-def test_the_talk_is_read_and_led_by_programs(desk):
+def test_comments_are_read_written_and_resolved_over_the_api(desk):
     author, reviewer = client_of(desk.author), client_of(desk.reviewer)
-    asked = {"field": "initial_request", "words": "plan.md", "suggestion": "baking.md", "text": "Say what it is."}
+    asked = {"field": "initial_request", "quote": "plan.md", "suggestion": "baking.md", "text": "Say what it is."}
 
     made = reviewer.post(desk.url + "remarks/", asked, format="json")
     key = made.json()["id"]
     author.post(f"{desk.url}remarks/{key}/answers/", {"text": "Yes."}, format="json")
-    applied = author.post(f"{desk.url}remarks/apply/", {"remarks": [key]}, format="json")
-    again = author.post(f"{desk.url}remarks/apply/", {"remarks": [key]}, format="json")
+    applied = author.post(f"{desk.url}remarks/apply/", {"comments": [key]}, format="json")
+    again = author.post(f"{desk.url}remarks/apply/", {"comments": [key]}, format="json")
 
-    assert (made.status_code, made.json()["place"]["words"], made.json()["version"]) == (201, "plan.md", 1)
-    assert (applied.json(), again.status_code) == ({"version": 2, "undecided": []}, 409)
+    assert (made.status_code, made.json()["location"]["quote"], made.json()["version"]) == (201, "plan.md", 1)
+    assert (applied.json(), again.status_code) == ({"version": 2, "unresolved": []}, 409)
     [row] = author.get(desk.url + "remarks/").json()
-    assert (row["applied_in"], [one["text"] for one in row["answers"]]) == (2, ["Yes."])
+    assert (row["applied_in"], [one["text"] for one in row["replies"]]) == (2, ["Yes."])
     assert load_task(desk.task).initial_request.endswith("baking.md.")
-    opened = reviewer.patch(f"{desk.url}remarks/{key}/", {"settled": False, "text": "Well."}, format="json").json()
+    opened = reviewer.patch(f"{desk.url}remarks/{key}/", {"resolved": False, "text": "Well."}, format="json").json()
     assert (opened["resolved_at"], opened["text"]) == (None, "Well.")
     assert author.patch(f"{desk.url}remarks/{key}/", {"text": "Mine"}, format="json").status_code == 409
     assert reviewer.delete(f"{desk.url}remarks/{key}/").status_code == 409
-    assert reviewer.post(desk.url + "remarks/", asked | {"words": "nothing"}, format="json").status_code == 409
+    assert reviewer.post(desk.url + "remarks/", asked | {"quote": "nothing"}, format="json").status_code == 409
     assert client_of(UserFactory()).get(desk.url + "remarks/").status_code == 404
 
 
-def test_reviews_tell_whether_the_list_was_gone_through(desk):
+def test_reviews_include_the_answers_to_the_review_checklist(desk):
     author, reviewer = client_of(desk.author), client_of(desk.reviewer)
     author.post(desk.url + "steps/", {"action": "submit"})
-    points = {"correct": {"so": False, "word": "It is rye."}}
-    sent = reviewer.post(desk.url + "steps/", {"action": "request_changes", "points": points}, format="json")
+    answers = {"correct": {"met": False, "note": "It is rye."}}
+    sent = reviewer.post(desk.url + "steps/", {"action": "request_changes", "review_checklist": answers}, format="json")
     author.post(desk.url + "steps/", {"action": "submit"})
     reviewer.post(desk.url + "steps/", {"action": "approve"}, format="json")
 
     rows = author.get(desk.url + "reviews/").json()
 
     assert sent.status_code == 200
-    assert [(row["decision"], row["points"]) for row in rows] == [
+    assert [(row["decision"], row["review_checklist"]) for row in rows] == [
         ("approved", {}),
-        ("changes_requested", points),
+        ("changes_requested", answers),
     ]
 
 
-def test_programs_say_who_writes_and_who_reviews(desk):
+def test_assignments_are_read_and_changed_over_the_api(desk):
     author = client_of(desk.author)
     named = {"writer": desk.author.username, "reviewers": [desk.reviewer.username]}
 

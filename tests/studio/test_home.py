@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from studio import access
-from studio.activity.feed import news_for
-from studio.activity.visits import PAUSE, come_home
+from studio.activity.feed import activity_feed
+from studio.activity.visits import PAUSE, start_visit
 from studio.drafts.load import load_task
 from studio.models import Event, Finding, Persona, Role, Task, Visit
 from studio.reports.progress import grids, newest_first
@@ -64,19 +64,22 @@ def test_what_is_too_much_for_the_page_is_counted_and_one_click_away(place):
         a_task(persona, f"t{number}", by=author, title=f"Loaf {number}")
 
     assert "2 more" in home(author)
-    assert "Loaf 0" not in home(author).partition('id="progress"')[0].partition('id="waiting"')[2].partition("news")[0]
+    assert (
+        "Loaf 0"
+        not in home(author).partition('id="progress"')[0].partition('id="waiting"')[2].partition('id="activity"')[0]
+    )
     assert "Loaf 0" in home(author, "?waiting=all").partition('id="progress"')[0]
 
 
 def test_a_visit_goes_on_until_somebody_has_been_away_for_a_while():
     user = UserFactory()
 
-    assert come_home(user, NOON) is None
-    assert come_home(user, NOON + dt.timedelta(minutes=30)) is None
+    assert start_visit(user, NOON) is None
+    assert start_visit(user, NOON + dt.timedelta(minutes=30)) is None
     later = NOON + dt.timedelta(minutes=31) + PAUSE
-    assert come_home(user, later) == NOON + dt.timedelta(minutes=30)
-    assert come_home(user, later + dt.timedelta(minutes=5)) == NOON + dt.timedelta(minutes=30)
-    assert come_home(user, NOON) == NOON + dt.timedelta(minutes=30)
+    assert start_visit(user, later) == NOON + dt.timedelta(minutes=30)
+    assert start_visit(user, later + dt.timedelta(minutes=5)) == NOON + dt.timedelta(minutes=30)
+    assert start_visit(user, NOON) == NOON + dt.timedelta(minutes=30)
     assert Visit.objects.get(user=user).latest == later + dt.timedelta(minutes=5)
 
 
@@ -89,17 +92,17 @@ def test_news_is_what_others_did_since_then_each_subject_once(place):
         spec = load_task(task).model_copy(update={"description": f"Take {number}."})
         save_task(task.pk, spec, by=author)
     submit(task.pk, by=author)
-    comments.remark(task.pk, by=reader, text="Nice.")
+    comments.add_comment(task.pk, by=reader, text="Nice.")
 
-    news = news_for(reader, access.benchmarks_for(reader), since)
+    feed = activity_feed(reader, access.benchmarks_for(reader), since)
 
-    assert [(piece.title, piece.people, dict(piece.deeds)) for piece in news.pieces] == [
+    assert [(item.title, item.people, dict(item.verbs)) for item in feed.items] == [
         ("Rye bread", [str(author)], {"submitted": 1, "edited": 3})
     ]
-    assert news.pieces[0].what == "submitted it for review, edited it 3 times"
-    assert not news_for(author, access.benchmarks_for(author), since).pieces
-    assert len(news_for(reader, access.benchmarks_for(reader), None).pieces) >= 1
-    assert not news_for(UserFactory(), access.benchmarks_for(UserFactory()), None).pieces
+    assert feed.items[0].what == "submitted it for review, edited it 3 times"
+    assert not activity_feed(author, access.benchmarks_for(author), since).items
+    assert len(activity_feed(reader, access.benchmarks_for(reader), None).items) >= 1
+    assert not activity_feed(UserFactory(), access.benchmarks_for(UserFactory()), None).items
 
 
 def test_the_second_visit_says_what_happened_since_the_first(place):
@@ -112,7 +115,7 @@ def test_the_second_visit_says_what_happened_since_the_first(place):
     Event.objects.all().delete()
     assert "No changes by others since" in home(reader)
     a_task(persona, by=author, title="Rye bread")
-    assert "Rye bread" in home(reader).partition('id="news"')[2].partition("Progress")[0]
+    assert "Rye bread" in home(reader).partition('id="activity"')[2].partition("Progress")[0]
 
 
 def test_the_grid_says_of_every_session_where_it_stands(place):

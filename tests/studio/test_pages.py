@@ -12,8 +12,7 @@ from studio.domain.plan import PAPER_PLAN
 from studio.domain.task import Dependency
 from studio.drafts.load import load_episode, load_task
 from studio.models import Benchmark, Event, Finding, Persona, Role, Task
-from studio.review import comments as remarks
-from studio.review import workflow
+from studio.review import comments, workflow
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, member
@@ -70,7 +69,7 @@ def editing_pages(benchmark, persona):
 
 
 def own_pages():
-    names = "home happened benchmarks benchmark_new settings password_change styleguide api search inbox".split()
+    names = "home recent_activity benchmarks benchmark_new settings password_change styleguide api search inbox".split()
     return {name: reverse(f"studio:{name}") for name in names}
 
 
@@ -111,7 +110,7 @@ def test_what_people_wrote_is_escaped(place):
     benchmark, owner, persona = place
     nasty = "</textarea><script>alert(1)</script>"
     task = a_task(persona, "nasty", by=owner, title=nasty, initial_request=nasty, metadata={nasty: nasty})
-    remarks.remark(task.pk, by=owner, text=nasty)
+    comments.add_comment(task.pk, by=owner, text=nasty)
 
     for url in (task.get_absolute_url(), persona.get_absolute_url() + f"?task={task.pk}", benchmark.get_absolute_url()):
         html = signed_in(owner).get(url).content.decode()
@@ -139,7 +138,18 @@ def many(benchmark, persona, owner, start, number):
 
 @pytest.mark.parametrize(
     "name",
-    ["home", "happened", "benchmarks", "benchmark", "statistics", "gaps", "history", "findings", "board", "versions"],
+    [
+        "home",
+        "recent_activity",
+        "benchmarks",
+        "benchmark",
+        "statistics",
+        "gaps",
+        "history",
+        "findings",
+        "board",
+        "versions",
+    ],
 )
 def test_lists_cost_the_same_with_one_row_and_with_three_hundred(name, place, django_assert_max_num_queries):
     benchmark, owner, persona = place

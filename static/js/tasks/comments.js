@@ -58,7 +58,7 @@ function underline() {
 
 // Updates the lines beside the fields: htmx replaced the threads only.
 function updateLines() {
-  for (const line of document.querySelector("#remarks [data-comment-lines]")?.content.children ?? []) {
+  for (const line of document.querySelector("#comments [data-comment-lines]")?.content.children ?? []) {
     const there = document.querySelector(`[data-comment-line="${CSS.escape(line.dataset.commentLine)}"]`);
     const made = document.importNode(line, true);
     if (there) there.replaceWith(made);
@@ -136,13 +136,13 @@ let typed = new Map();
 let submitted = null;
 function storeTyped(sent) {
   typed = new Map();
-  for (const area of document.querySelectorAll("#remarks textarea[id]"))
+  for (const area of document.querySelectorAll("#comments textarea[id]"))
     if (area.value !== area.defaultValue && !sent?.contains(area)) typed.set(area.id, area.value);
   submitted = sent && Object.fromEntries(new FormData(sent));
 }
 
 function restoreTyped() {
-  const refused = document.querySelector("#remarks .error");
+  const refused = document.querySelector("#comments .error");
   for (const [id, value] of typed) {
     const area = document.getElementById(id);
     if (!area) continue;
@@ -159,7 +159,7 @@ function restoreTyped() {
 }
 
 function show(thread) {
-  const card = document.getElementById(`remark-${thread}`);
+  const card = document.getElementById(`comment-${thread}`);
   for (const other of document.querySelectorAll(".thread.here")) other.classList.toggle("here", other === card);
   if (!card) return;
   card.classList.add("here");
@@ -224,7 +224,7 @@ if (task) {
   );
   document.addEventListener(
     "htmx:beforeSwap",
-    (event) => event.target.id === "remarks" && storeTyped(event.detail.requestConfig?.elt),
+    (event) => event.target.id === "comments" && storeTyped(event.detail.requestConfig?.elt),
   );
   document.addEventListener("htmx:afterSettle", () => {
     restoreTyped();

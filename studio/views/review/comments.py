@@ -1,4 +1,4 @@
-"""Talk about a task on its page: remark, answer, change, take back, settle; and suggestions that are applied."""
+"""Comments and suggestions on a task's page."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
 from studio.forms.tasks import uid_of_row
 from studio.models import Task
-from studio.review import comments as remarks
-from studio.review import suggestions
+from studio.review import comments, suggestions
 from studio.review.threads import threads_of
 from studio.tasks.transitions import WorkflowError
 from studio.views.tasks.autosave import UnresolvedError, settle
@@ -32,8 +31,8 @@ from studio.views.tasks.editor_context import FIELDS
 
 @login_required
 @require_POST
-def remark(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """A remark on what was chosen. If the newest version does not say it yet, one is made of what was typed first."""
+def add_comment(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """Comment on the selected text. If it is only in the unsaved draft, the draft is saved as a version first."""
     task = _task(request, slug, user_id, pk)
     field, _, key = request.POST.get("about", "").partition(":")
     suggestion = request.POST.get("suggestion", "")
@@ -42,106 +41,106 @@ def remark(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
         "text": request.POST.get("text", ""),
         "field": field if field in dict(FIELDS) else "",
         "item_uid": _row(key),
-        "words": _words(request),
+        "quoted": _quote(request),
         "suggestion": suggestion if request.POST.get("suggest") or suggestion.strip() else None,
     }
 
     def act() -> None:
         try:
-            remarks.remark(task.pk, **values)
-        except remarks.CommentTargetError:
+            comments.add_comment(task.pk, **values)
+        except comments.CommentTargetError:
             if not access.may(request.user, task.episode.persona.benchmark, "edit"):
                 raise
             settle(request, task)
-            remarks.remark(task.pk, **values)
+            comments.add_comment(task.pk, **values)
 
-    return _answered(request, task, act)
-
-
-@login_required
-@require_POST
-def answer(request: SignedInRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
-    task = _task(request, slug, user_id, pk)
-    root = get_object_or_404(task.comments, pk=remark)
-    return _answered(request, task, lambda: remarks.answer(root, by=request.user, text=request.POST.get("text", "")))
+    return _perform(request, task, act)
 
 
 @login_required
 @require_POST
-def rewrite(request: SignedInRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
-    """Other words for one's own remark; with ``take_back``, none."""
+def reply(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: int) -> HttpResponse:
     task = _task(request, slug, user_id, pk)
-    own = get_object_or_404(task.comments, pk=remark)
+    root = get_object_or_404(task.comments, pk=comment)
+    return _perform(request, task, lambda: comments.reply(root, by=request.user, text=request.POST.get("text", "")))
+
+
+@login_required
+@require_POST
+def edit_comment(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: int) -> HttpResponse:
+    """Edit one's own comment, or delete it if ``retract`` is posted."""
+    task = _task(request, slug, user_id, pk)
+    own = get_object_or_404(task.comments, pk=comment)
 
     def act() -> None:
-        if "take_back" in request.POST:
-            remarks.take_back(own, by=request.user)
+        if "retract" in request.POST:
+            comments.retract(own, by=request.user)
         else:
             text, suggestion = request.POST.get("text", ""), request.POST.get("suggestion")
-            remarks.rewrite(own, by=request.user, text=text, suggestion=suggestion)
+            comments.edit_comment(own, by=request.user, text=text, suggestion=suggestion)
 
-    return _answered(request, task, act)
+    return _perform(request, task, act)
 
 
 @login_required
 @require_POST
-def settle_remark(request: SignedInRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
-    """Settle, or with ``open`` take up again."""
+def resolve(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: int) -> HttpResponse:
+    """Resolve the thread, or reopen it if ``open`` is posted."""
     task = _task(request, slug, user_id, pk)
-    root = get_object_or_404(task.comments, pk=remark)
-    settled = "open" not in request.POST
-    return _answered(request, task, lambda: remarks.settle(root, by=request.user, settled=settled))
+    root = get_object_or_404(task.comments, pk=comment)
+    resolved = "open" not in request.POST
+    return _perform(request, task, lambda: comments.resolve(root, by=request.user, resolved=resolved))
 
 
 @login_required
 @require_POST
 def apply(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """Apply the suggestions named; where the words of one have changed since, ask what shall stand there."""
+    """Apply suggestions, then show the first whose text has changed since for a decision."""
     task = _task(request, slug, user_id, pk, "edit")
-    keys = [key for key in map(number_of, request.POST.getlist("remark")) if key]
+    keys = [key for key in map(number_of, request.POST.getlist("comment")) if key]
     try:
         done = suggestions.apply(task.pk, keys, by=request.user)
     except (WorkflowError, DraftError) as refusal:
         messages.error(request, str(refusal))
-        return redirect(f"{task.get_absolute_url()}#remarks")
+        return redirect(f"{task.get_absolute_url()}#comments")
     if done.revision and done.revision.number != task.version:
         messages.success(request, f"Applied: this is version {done.revision.number}.")
     elif done.revision:
         messages.info(request, "The text already says that. The suggestion is resolved.")
-    if not done.undecided:
-        return redirect(f"{task.get_absolute_url()}#remarks")
-    return redirect("studio:remark_choose", slug, user_id, pk, done.undecided[0].pk)
+    if not done.unresolved:
+        return redirect(f"{task.get_absolute_url()}#comments")
+    return redirect("studio:suggestion_conflict", slug, user_id, pk, done.unresolved[0].pk)
 
 
 @login_required
-def choose(request: SignedInRequest, slug: str, user_id: str, pk: int, remark: int) -> HttpResponse:
-    """What shall stand where a suggestion's words have changed since: both are shown, and a person writes it."""
+def resolve_conflict(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: int) -> HttpResponse:
+    """Decide on a suggestion whose text has changed since."""
     task = _task(request, slug, user_id, pk, "edit")
     row = get_object_or_404(
-        task.comments.select_related("author", "revision"), pk=remark, suggestion__isnull=False, applied_in=None
+        task.comments.select_related("author", "revision"), pk=comment, suggestion__isnull=False, applied_in=None
     )
-    choice = suggestions.choice_of(row)
-    text, problem, status = choice.suggested, "", 200
+    conflict = suggestions.conflict_of(row)
+    text, problem, status = conflict.suggested, "", 200
     if request.method == "POST":
         text = request.POST.get("text", "")
         try:
             seen = number_of(request.POST.get("version"))
-            saved = suggestions.apply_as(task.pk, row.pk, text, by=request.user, version=seen)
+            saved = suggestions.apply_resolved(task.pk, row.pk, text, by=request.user, version=seen)
             messages.success(request, f"Applied: this is version {saved.number}.")
-            return redirect(f"{task.get_absolute_url()}#remarks")
+            return redirect(f"{task.get_absolute_url()}#comments")
         except (ConflictError, suggestions.SuggestionOutdatedError):
-            choice = suggestions.choice_of(row)
+            conflict = suggestions.conflict_of(row)
             problem, status = "Someone changed it again while you were reading. This is the current text.", 409
         except (WorkflowError, DraftError) as refusal:
             problem, status = str(refusal), 422
     context = _frame(task) | {
-        "remark": row,
-        "choice": choice,
+        "comment": row,
+        "conflict": conflict,
         "text": text.replace("\r\n", "\n"),
         "problem": problem,
         "change": word_pieces(row.words, row.suggestion or ""),
-        "since": word_pieces(choice.was, choice.now or ""),
-        "would": word_pieces(choice.now or "", choice.suggested),
+        "since": word_pieces(conflict.original, conflict.current or ""),
+        "would": word_pieces(conflict.current or "", conflict.suggested),
     }
     return render(request, "studio/review/suggestion.html", context, status=status)
 
@@ -152,8 +151,8 @@ def _task(request: SignedInRequest, slug: str, user_id: str, pk: int, action: st
     return task
 
 
-def _answered(request: SignedInRequest, task: Task, act: Callable[[], object]) -> HttpResponse:
-    """Do it, and show the talk again: the list for htmx, the page for anyone else."""
+def _perform(request: SignedInRequest, task: Task, act: Callable[[], object]) -> HttpResponse:
+    """Act, then show the comments again: the list for htmx, else the page."""
     problem = ""
     try:
         act()
@@ -162,7 +161,7 @@ def _answered(request: SignedInRequest, task: Task, act: Callable[[], object]) -
     if not request.htmx:
         if problem:
             messages.error(request, problem)
-        return redirect(f"{task.get_absolute_url()}#remarks")
+        return redirect(f"{task.get_absolute_url()}#comments")
     task.refresh_from_db()
     spec = load_task(task)
     context = _frame(task) | {
@@ -183,8 +182,8 @@ def _frame(task: Task) -> dict[str, Any]:
     return {"task": task, "persona": persona, "benchmark": persona.benchmark}
 
 
-def _words(request: SignedInRequest) -> Quote | None:
-    """The words that were chosen in a field, as its page shows them."""
+def _quote(request: SignedInRequest) -> Quote | None:
+    """The text selected in a field."""
     words, before, after = (
         request.POST.get(name, "").replace("\r\n", "\n").replace("\0", "") for name in ("words", "before", "after")
     )
@@ -192,7 +191,7 @@ def _words(request: SignedInRequest) -> Quote | None:
 
 
 def _row(key: str) -> str | None:
-    """The id of the row that a page calls so."""
+    """The uid of a row from its key in the form."""
     try:
         return str(uuid.UUID(uid_of_row(key))) if key else None
     except ValueError:

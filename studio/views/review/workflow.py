@@ -1,4 +1,4 @@
-"""What others do with a task: submit, approve, ask for changes."""
+"""Workflow steps and assignments on a task's page."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from studio.access import SignedInRequest
 from studio.drafts.authors import authors_of_newest
 from studio.forms.post_data import number_of
 from studio.models import Task, User
-from studio.review import assignments, checklist, workflow
-from studio.review.checklist import POINTS, Point
+from studio.review import assignments, workflow
+from studio.review.checklist import QUESTIONS, ReviewAnswer
 from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
 from studio.views.tasks.autosave import UnresolvedError, settle
 from studio.views.tasks.editor import shown
 
-SAID = {
+DONE_MESSAGES = {
     "submit": "Submitted for review.",
     "withdraw": "Withdrawn. It is a draft again.",
     "approve": "Approved.",
@@ -27,28 +27,30 @@ SAID = {
     "retire": "Retired. You can restore it at any time.",
     "reopen": "It is a draft again.",
 }
-ALONE = "Submitted, but nobody else can review here yet. An owner can add a reviewer to the benchmark."
+NO_REVIEWER = "Submitted, but nobody else can review here yet. An owner can add a reviewer to the benchmark."
 REVIEWING = {"approve", "request_changes"}
 
 
 @login_required
 @require_POST
 def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str) -> HttpResponse:
-    """One step of the task's way; a refusal comes back as a sentence on the task's page, a review with its words."""
+    """One workflow step. After an error, the task's page shows the message, and a review with what was typed."""
     task = access.find_task(request.user, slug, user_id, pk)
-    if action not in SAID:
+    if action not in DONE_MESSAGES:
         raise Http404
     access.require(request.user, task.episode.persona.benchmark, "review" if action in REVIEWING else "edit")
     try:
         if action == "submit":
             settle(request, task)
-        moved = _take(action, task, request)
+        moved = _perform(action, task, request)
     except (WorkflowError, UnresolvedError) as refusal:
         messages.error(request, str(refusal))
         if action in REVIEWING:
             task = access.find_task(request.user, slug, user_id, pk)
-            said = {"text": request.POST.get("text", ""), "points": checklist.stored(_points(request)), "open": True}
-            return render(request, "studio/tasks/editor.html", shown(request, task) | {"said": said}, status=409)
+            typed = {"text": request.POST.get("text", ""), "answers": _answers(request), "open": True}
+            return render(
+                request, "studio/tasks/editor.html", shown(request, task) | {"typed_review": typed}, status=409
+            )
     else:
         waiting = action == "approve" and moved.state == "in_review"
         alone = (
@@ -56,10 +58,10 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
             and not assignments.people_of(moved, authors=authors_of_newest([moved])[moved.pk]).may_review
         )
         if alone:
-            messages.warning(request, ALONE)
+            messages.warning(request, NO_REVIEWER)
         else:
             messages.success(
-                request, ("Your approval is recorded; another one is required.") if waiting else SAID[action]
+                request, ("Your approval is recorded; another one is required.") if waiting else DONE_MESSAGES[action]
             )
     return redirect(task)
 
@@ -67,7 +69,7 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
 @login_required
 @require_POST
 def assign(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """Who writes it and who is asked to review it; with ``fewest``, whoever may and has the fewest open reviews."""
+    """Assign an author and reviewers; with ``fewest``, the eligible reviewer with the fewest open reviews."""
     task = access.find_task(request.user, slug, user_id, pk)
     benchmark = task.episode.persona.benchmark
     access.require(request.user, benchmark, "assign")
@@ -86,8 +88,8 @@ def assign(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     return redirect(f"{task.get_absolute_url()}#people")
 
 
-def _take(action: str, task: Task, request: SignedInRequest) -> Task:
-    user = request.user
+def _perform(action: str, task: Task, request: SignedInRequest) -> Task:
+    user: User = request.user  # type: ignore[assignment]
     text = request.POST.get("text", "")
     version = number_of(request.POST.get("version")) or None
     if action == "submit":
@@ -99,15 +101,15 @@ def _take(action: str, task: Task, request: SignedInRequest) -> Task:
     if action == "reopen":
         return reopen(task.pk, by=user)
     if action == "approve":
-        return workflow.approve(task.pk, by=user, version=version, text=text, points=_points(request))
-    return workflow.request_changes(task.pk, by=user, text=text, version=version, points=_points(request))
+        return workflow.approve(task.pk, by=user, version=version, text=text, answers=_answers(request))
+    return workflow.request_changes(task.pk, by=user, text=text, version=version, answers=_answers(request))
 
 
-def _points(request: SignedInRequest) -> dict[str, Point]:
-    """The list as it was gone through on the page; who approves here goes through it."""
-    given = {key: request.POST.get(f"point.{key}", "") for key in POINTS}
+def _answers(request: SignedInRequest) -> dict[str, ReviewAnswer]:
+    """The review checklist as filled in on the page."""
+    given = {key: request.POST.get(f"answer.{key}", "") for key in QUESTIONS}
     return {
-        key: Point(so == "so", request.POST.get(f"word.{key}", "") if so == "not" else "")
-        for key, so in given.items()
-        if so in ("so", "not")
+        key: ReviewAnswer(answer == "yes", request.POST.get(f"note.{key}", "") if answer == "no" else "")
+        for key, answer in given.items()
+        if answer in ("yes", "no")
     }

@@ -24,7 +24,7 @@ from studio.forms.tasks import Sheet, read_sheet
 from studio.models import Category, GraderScript, Persona, Task
 from studio.personas import tools_and_skills
 from studio.review import assignments
-from studio.review.checklist import POINTS
+from studio.review.checklist import QUESTIONS
 from studio.review.threads import threads_of
 from studio.review.workflow import approvals_of
 from studio.tasks import editor
@@ -46,7 +46,7 @@ FIELDS = [
     ("reference_workflow", "the reference workflow"),
     ("expected_artifacts", "the files it leaves behind"),
 ]
-"""What a remark can be about, besides rows and words."""
+"""What a comment can be about, besides rows and selected text."""
 SECTIONS = {
     "title": "about",
     "description": "about",
@@ -115,7 +115,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: Sheet) -
         "threads": threads_of(row, texts_shown(sheet)),
         "reviews": list(newest.reviews.select_related("reviewer")) if newest else [],
         "given": approvals_of(newest) if newest else 0,
-        "points": POINTS,
+        "review_questions": QUESTIONS,
         "own": request.user.pk in authors,
         "people": assignments.people_of(row, authors=authors),
         "fields": FIELDS,
@@ -136,7 +136,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: Sheet) -
         "opening": opening_message(spec),
         "examples": examples(sheet.values["trigger"]),
         "limits": {"files": settings.UPLOAD_MAX_TASK_FILES, "file_bytes": settings.UPLOAD_MAX_FILE_BYTES},
-        "happened": activity_of(row, size=8).object_list,
+        "activity": activity_of(row, size=8).object_list,
     }
 
 

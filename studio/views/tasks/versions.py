@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from studio import access
 from studio.access import SignedInRequest
-from studio.activity.timeline import ONLY, activity_of, by_day
+from studio.activity.timeline import FILTERS, activity_of, by_day
 from studio.domain.diff import compare
 from studio.domain.task import TaskSpec
 from studio.drafts.validate import DraftError
@@ -25,9 +25,9 @@ def activity(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
     """All that happened, by day; ``?only=versions`` or ``?only=talk`` leaves the other out."""
     task = access.find_task(request.user, slug, user_id, pk)
     only = request.GET.get("only", "")
-    only = only if only in ONLY else ""
+    only = only if only in FILTERS else ""
     page = activity_of(task, only=only, page=request.GET.get("page"))
-    context = {"page": page, "days": by_day(page.object_list), "only": only, "which": ONLY.items()}
+    context = {"page": page, "days": by_day(page.object_list), "only": only, "which": FILTERS.items()}
     return render(
         request, "studio/activity/task.html", _frame(task) | context | {"query": f"only={only}" if only else ""}
     )

@@ -12,7 +12,7 @@ from studio.domain.task import ChecklistItem, ExactCheck, Recovery
 from studio.drafts.load import load_task
 from studio.models import Role
 from studio.review import assignments, comments, suggestions, workflow
-from studio.review.checklist import POINTS, Point
+from studio.review.checklist import QUESTIONS, ReviewAnswer
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
@@ -38,22 +38,22 @@ class Desk:
         """A round of everything."""
         assignments.set_people(self.task.pk, by=self.author, writer=self.author, reviewers=[self.second])
         submit(self.task.pk, by=self.author)
-        remark = comments.remark(
+        comment = comments.add_comment(
             self.task.pk,
             by=self.reviewer,
             text="Which <b>plan</b>?",
             field="initial_request",
-            words=Quote("plan.md"),
+            quoted=Quote("plan.md"),
             suggestion=f"plan{self.task.revisions.count()}.md",
         )
-        comments.answer(remark, by=self.author, text="The second.")
-        points = {"feasible": Point(False, "No file.")}
-        workflow.request_changes(self.task.pk, by=self.reviewer, points=points)
-        suggestions.apply(self.task.pk, [remark.pk], by=self.author)
+        comments.reply(comment, by=self.author, text="The second.")
+        answers = {"feasible": ReviewAnswer(False, "No file.")}
+        workflow.request_changes(self.task.pk, by=self.reviewer, answers=answers)
+        suggestions.apply(self.task.pk, [comment.pk], by=self.author)
         submit(self.task.pk, by=self.author)
-        so = {key: Point(True) for key in POINTS}
-        workflow.approve(self.task.pk, by=self.second, points=so)
-        return remark
+        so = {key: ReviewAnswer(True) for key in QUESTIONS}
+        workflow.approve(self.task.pk, by=self.second, answers=so)
+        return comment
 
     def url(self, name, *args):
         return reverse(f"studio:{name}", args=[self.benchmark.slug, self.persona.user_id, self.task.pk, *args])
@@ -80,8 +80,8 @@ def test_everything_is_told_once_in_the_order_it_happened(desk):
         ("event", "assigned"),
         ("event", "assigned"),
         ("event", "submitted"),
-        ("remark", ""),
-        ("answer", ""),
+        ("comment", ""),
+        ("reply", ""),
         ("review", "changes_requested"),
         ("version", ""),
         ("event", "submitted"),
@@ -92,13 +92,13 @@ def test_everything_is_told_once_in_the_order_it_happened(desk):
 
 
 def test_it_is_narrowed_to_versions_or_talk(desk):
-    remark = desk.live()
-    comments.settle(remark, by=desk.author, settled=False)
+    comment = desk.live()
+    comments.resolve(comment, by=desk.author, resolved=False)
 
     assert {kind for kind, _ in told(desk, "versions")} == {"version", "event", "review"}
     assert told(desk, "talk") == [
-        ("remark", ""),
-        ("answer", ""),
+        ("comment", ""),
+        ("reply", ""),
         ("review", "changes_requested"),
         ("review", "approved"),
         ("event", "opened_a_remark_again"),
@@ -106,14 +106,14 @@ def test_it_is_narrowed_to_versions_or_talk(desk):
 
 
 def test_what_was_taken_back_and_was_not_answered_is_not_told(desk):
-    remark = comments.remark(desk.task.pk, by=desk.reviewer, text="Hm.")
-    other = comments.remark(desk.task.pk, by=desk.reviewer, text="Well.")
+    comment = comments.add_comment(desk.task.pk, by=desk.reviewer, text="Hm.")
+    other = comments.add_comment(desk.task.pk, by=desk.reviewer, text="Well.")
     for number in range(3):
-        comments.answer(other, by=desk.author, text=f"{number}")
-    comments.take_back(remark, by=desk.reviewer)
-    comments.take_back(other, by=desk.reviewer)
+        comments.reply(other, by=desk.author, text=f"{number}")
+    comments.retract(comment, by=desk.reviewer)
+    comments.retract(other, by=desk.reviewer)
 
-    assert [kind for kind, _ in told(desk, "talk")] == ["remark", "answer", "answer", "answer"]
+    assert [kind for kind, _ in told(desk, "talk")] == ["comment", "reply", "reply", "reply"]
 
 
 def test_the_story_costs_the_same_for_little_and_for_much(desk, django_assert_max_num_queries):

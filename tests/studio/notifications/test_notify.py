@@ -15,7 +15,7 @@ from studio.drafts.load import load_task
 from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.models import Digest, Notification, Role
-from studio.notifications import notify
+from studio.notifications import inbox, notify
 from studio.notifications.digests import send_digests
 from studio.review import comments, workflow
 from studio.tasks.save import save_task
@@ -37,7 +37,7 @@ def place():
 
 
 def told(person):
-    return [row.kind for row in reversed(notify.inbox_of(person))]
+    return [row.kind for row in reversed(inbox.inbox_of(person))]
 
 
 def retitle(task, title, by):
@@ -59,7 +59,7 @@ def test_a_review_is_told_step_by_step_to_those_it_concerns(place):
 
     workflow.request_changes(task.pk, by=reviewer, text="Say for whom.")
     assert told(author) == ["changes_requested"]
-    assert "Say for whom." in notify.inbox_of(author)[0].text
+    assert "Say for whom." in inbox.inbox_of(author)[0].text
 
     submit(task.pk, by=author)
     workflow.approve(task.pk, by=reviewer)
@@ -101,7 +101,7 @@ def test_a_remark_tells_members_it_mentions_and_nobody_else(place):
     _, author, reviewer, task = place
     stranger = member(BenchmarkFactory(), Role.OWNER)
 
-    comments.remark(
+    comments.add_comment(
         task.pk,
         by=author,
         text=f"(@{reviewer.username}): mail x@{author.username}? @{stranger.username} @{author.username}.",
@@ -110,8 +110,8 @@ def test_a_remark_tells_members_it_mentions_and_nobody_else(place):
     assert told(reviewer) == ["mentioned"]
     assert told(author) == []
     assert Notification.objects.filter(user=stranger).count() == 0
-    assert notify.inbox_of(reviewer)[0].address.partition("#")[2].startswith("remark-")
-    assert notify.mentioned_in("@a.b. and @c, not d@e") == {"a.b", "c"}
+    assert inbox.inbox_of(reviewer)[0].address.partition("#")[2].startswith("comment-")
+    assert notify.mentions_in("@a.b. and @c, not d@e") == {"a.b", "c"}
 
 
 def test_an_import_is_told_to_those_who_edit_and_who_approved_what_it_changed(place):
@@ -147,45 +147,45 @@ def test_telling_costs_the_same_for_one_and_for_many(place, django_assert_max_nu
 def test_the_inbox_is_read_one_by_one_and_all_at_once(place):
     _, author, reviewer, task = place
     for text in "one", "two", "three":
-        comments.remark(task.pk, by=author, text=f"@{reviewer.username} <b>{text}</b>")
+        comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} <b>{text}</b>")
     client = signed_in(reviewer)
     html = client.get(reverse("studio:inbox")).content.decode()
     assert "Inbox: 3 unread" in html
     assert "&lt;b&gt;two" in html
 
-    first = notify.inbox_of(reviewer)[0]
+    first = inbox.inbox_of(reviewer)[0]
     assert client.post(reverse("studio:notification", args=[first.pk])).url == first.address
-    assert notify.count_unread(reviewer) == 2
+    assert inbox.count_unread(reviewer) == 2
     assert "Inbox: 2 unread" in client.get("/").content.decode()
     assert len(client.get(reverse("studio:inbox") + "?unread=1").context["page"].object_list) == 2
 
     client.post(reverse("studio:inbox_read"))
-    assert notify.count_unread(reviewer) == 0
+    assert inbox.count_unread(reviewer) == 0
 
 
 def test_it_leads_to_the_task_also_where_the_persona_has_another_name_since(place):
     _, author, reviewer, task = place
-    comments.remark(task.pk, by=author, text=f"@{reviewer.username} look")
+    comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} look")
     persona = task.episode.persona
     persona.user_id = "miller"
     persona.save()
 
-    answer = signed_in(reviewer).post(reverse("studio:notification", args=[notify.inbox_of(reviewer)[0].pk]))
+    answer = signed_in(reviewer).post(reverse("studio:notification", args=[inbox.inbox_of(reviewer)[0].pk]))
 
     assert "/p/miller/tasks/" in answer.url
-    assert "#remark-" in answer.url
+    assert "#comment-" in answer.url
 
 
 def test_nobody_reads_the_inbox_of_others_nor_of_a_benchmark_they_left(place):
     benchmark, author, reviewer, task = place
     submit(task.pk, by=author)
-    row = notify.inbox_of(reviewer)[0]
+    row = inbox.inbox_of(reviewer)[0]
 
     assert signed_in(author).post(reverse("studio:notification", args=[row.pk])).status_code == 404
     access.set_roles(benchmark, reviewer, [], by=author)
 
     assert told(reviewer) == []
-    assert notify.count_unread(reviewer) == 0
+    assert inbox.count_unread(reviewer) == 0
     assert signed_in(reviewer).post(reverse("studio:notification", args=[row.pk])).status_code == 404
     assert send_digests() == []
 
@@ -195,7 +195,7 @@ def test_the_frame_counts_what_is_unread_in_one_query(place, django_assert_num_q
     submit(task.pk, by=author)
 
     with django_assert_num_queries(1):
-        assert notify.count_unread(reviewer) == 1
+        assert inbox.count_unread(reviewer) == 1
 
 
 def test_a_kind_that_is_turned_off_is_not_told_and_one_for_the_inbox_not_sent(place):
@@ -205,11 +205,11 @@ def test_a_kind_that_is_turned_off_is_not_told_and_one_for_the_inbox_not_sent(pl
     client.post(url, {"review_asked": "not", "mentioned": "inbox", "nonsense": "email", "approved": "nonsense"})
 
     submit(task.pk, by=author)
-    comments.remark(task.pk, by=author, text=f"@{reviewer.username} look")
+    comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} look")
 
     assert told(reviewer) == ["mentioned"]
     assert send_digests() == []
-    assert notify.choices_of(reviewer)["approved"] == "email"
+    assert inbox.choices_of(reviewer)["approved"] == "email"
     assert client.get(url).status_code == 200
 
 
@@ -217,7 +217,7 @@ def test_e_mails_are_sent_once_and_recorded(place, settings):
     settings.PUBLIC_ADDRESS = "https://studio.example.org"
     _, author, reviewer, task = place
     submit(task.pk, by=author, text="x")
-    comments.remark(task.pk, by=author, text=f"@{reviewer.username} look\nhere")
+    comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} look\nhere")
 
     call_command("send_digests")
     call_command("send_digests")
@@ -226,7 +226,7 @@ def test_e_mails_are_sent_once_and_recorded(place, settings):
     assert message.to == [reviewer.email]
     assert message.subject == "π-Bench Studio: 2 things for you"
     assert f"{author} asked for a review of “Bread for Saturday”." in message.body
-    assert f"https://studio.example.org{task.get_absolute_url()}#remark-" in message.body
+    assert f"https://studio.example.org{task.get_absolute_url()}#comment-" in message.body
     digest = Digest.objects.get()
     assert (digest.to, digest.text, digest.notifications.count()) == (reviewer.email, message.body, 2)
 
@@ -251,7 +251,7 @@ def test_what_was_read_or_has_no_address_to_go_to_is_not_sent(place):
     assert send_digests() == []
     reviewer.email = "r@example.org"
     reviewer.save()
-    notify.mark_read(reviewer)
+    inbox.mark_read(reviewer)
     assert send_digests() == []
 
 
@@ -290,24 +290,24 @@ def test_a_finished_pilot_tells_who_started_it():
     settle_pilot(pilot.pk)
     settle_pilot(pilot.pk)
 
-    [row] = notify.inbox_of(starter)
+    [row] = inbox.inbox_of(starter)
     assert (row.kind, row.address) == ("pilot_ended", pilot.get_absolute_url())
 
 
 def test_who_took_part_in_a_talk_is_told_when_it_is_settled_or_taken_up_again(place):
     benchmark, author, reviewer, task = place
     silent, third = member(benchmark, Role.REVIEWER), member(benchmark, Role.AUTHOR)
-    root = comments.remark(task.pk, by=reviewer, text="For <b>whom</b>?")
-    comments.answer(root, by=third, text="For the shop.")
+    root = comments.add_comment(task.pk, by=reviewer, text="For <b>whom</b>?")
+    comments.reply(root, by=third, text="For the shop.")
     before = {person: len(told(person)) for person in (author, reviewer, third, silent)}
 
-    comments.settle(root, by=author, settled=True)
-    comments.settle(root, by=author, settled=True)  # a second click is nothing new
+    comments.resolve(root, by=author, resolved=True)
+    comments.resolve(root, by=author, resolved=True)  # a second click is nothing new
 
     news = {person: told(person)[before[person] :] for person in before}
     assert news == {author: [], reviewer: ["settled"], third: ["settled"], silent: []}
-    said = notify.inbox_of(reviewer)[0]
-    assert "resolved a comment" in said.text and said.address.endswith(f"#remark-{root.pk}")
-    comments.settle(root, by=reviewer, settled=False)
-    assert "reopened" in notify.inbox_of(third)[0].text
+    said = inbox.inbox_of(reviewer)[0]
+    assert "resolved a comment" in said.text and said.address.endswith(f"#comment-{root.pk}")
+    comments.resolve(root, by=reviewer, resolved=False)
+    assert "reopened" in inbox.inbox_of(third)[0].text
     assert "<b>whom" not in signed_in(third).get(reverse("studio:inbox")).content.decode()

@@ -10,7 +10,7 @@ from django.urls import reverse
 from studio import access
 from studio.drafts.load import load_task
 from studio.models import Assignment, Event, Role, Task
-from studio.notifications import notify
+from studio.notifications import inbox
 from studio.reports.todo import drafts_to_write, tasks_sent_back, tasks_to_review
 from studio.review import assignments, bulk, workflow
 from studio.review.assignments import AssignmentError
@@ -45,7 +45,7 @@ def desk():
 
 
 def kinds(user):
-    return [row.kind for row in reversed(notify.inbox_of(user))]
+    return [row.kind for row in reversed(inbox.inbox_of(user))]
 
 
 def test_people_are_named_told_once_and_written_down(desk):

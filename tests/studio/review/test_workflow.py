@@ -6,7 +6,7 @@ from studio.drafts.load import load_task
 from studio.models import Event, Review, Role, Task, TaskState
 from studio.personas.save import save_order
 from studio.review import workflow
-from studio.review.checklist import POINTS, Point
+from studio.review.checklist import QUESTIONS, ReviewAnswer
 from studio.tasks.save import save_task
 from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
@@ -116,7 +116,7 @@ def test_an_approval_is_of_the_version_that_was_read():
     desk.edit(by=desk.author, title="Bread for Sunday")
     submit(desk.task.pk, by=desk.author)
 
-    with pytest.raises(WorkflowError, match="this is version 2 , and you read version 1"):
+    with pytest.raises(WorkflowError, match="now at version 2, and you read version 1"):
         workflow.approve(desk.task.pk, by=desk.reviewer, version=1)
 
 
@@ -161,21 +161,25 @@ def test_a_task_is_retired_once_it_has_left_the_episode_and_can_come_back():
     assert desk.state == TaskState.DRAFT
 
 
-SO = {key: Point(True) for key in POINTS}
+SO = {key: ReviewAnswer(True) for key in QUESTIONS}
 
 
 def test_an_approval_keeps_the_list_that_was_gone_through_or_that_it_was_not():
     desk = Desk(approvals_needed=2)
     submit(desk.task.pk, by=desk.author)
 
-    points = {"realistic": Point(True), "feasible": Point(False, "No file"), "well_scoped": Point(True)}
+    answers = {
+        "realistic": ReviewAnswer(True),
+        "feasible": ReviewAnswer(False, "No file"),
+        "well_scoped": ReviewAnswer(True),
+    }
     with pytest.raises(WorkflowError, match="Not answered “Yes”: feasible, correct"):
-        workflow.approve(desk.task.pk, by=desk.reviewer, points=points)
-    workflow.approve(desk.task.pk, by=desk.reviewer, points=SO)
+        workflow.approve(desk.task.pk, by=desk.reviewer, answers=answers)
+    workflow.approve(desk.task.pk, by=desk.reviewer, answers=SO)
     workflow.approve(desk.task.pk, by=desk.second)
 
     first, second = Review.objects.order_by("pk")
-    assert first.points == {key: {"so": True, "word": ""} for key in POINTS}
+    assert first.points == {key: {"so": True, "word": ""} for key in QUESTIONS}
     assert second.points == {}
     assert Event.objects.filter(verb="approved").first().summary == (
         "Version 1, 2 of 2. Approved without the review checklist."
@@ -186,8 +190,8 @@ def test_asking_for_changes_names_what_is_not_so():
     desk = Desk()
     submit(desk.task.pk, by=desk.author)
 
-    points = {"realistic": Point(True), "feasible": Point(False, " There is no order list. ")}
-    workflow.request_changes(desk.task.pk, by=desk.reviewer, points=points)
+    answers = {"realistic": ReviewAnswer(True), "feasible": ReviewAnswer(False, " There is no order list. ")}
+    workflow.request_changes(desk.task.pk, by=desk.reviewer, answers=answers)
 
     review = Review.objects.get()
     assert review.points["feasible"] == {"so": False, "word": "There is no order list."}
@@ -203,7 +207,7 @@ def test_where_the_benchmark_asks_for_the_list_nobody_reviews_without_it():
     with pytest.raises(WorkflowError, match="at least one of the four questions"):
         workflow.request_changes(desk.task.pk, by=desk.reviewer, text="No.")
     refuse_in_database(desk.task, desk.reviewer, "approved_by_list")
-    workflow.approve(desk.task.pk, by=desk.reviewer, points=SO)
+    workflow.approve(desk.task.pk, by=desk.reviewer, answers=SO)
 
     assert desk.state == TaskState.APPROVED
 

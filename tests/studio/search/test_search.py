@@ -47,7 +47,7 @@ def test_every_kind_of_thing_is_found_by_its_words(place):
     [sha] = Blob.objects.keep([b"x"])
     spec = load_task(task).model_copy(update={"assets": (FileRef(path="supplier_terms.csv", sha256=sha, size=1),)})
     save_task(task.pk, spec, by=owner)
-    comments.remark(task.pk, by=owner, text="Who pays the miller?")
+    comments.add_comment(task.pk, by=owner, text="Who pays the miller?")
 
     assert kinds(owner, "village") == ["benchmark"]
     assert kinds(owner, "canals") == ["persona"]
@@ -56,7 +56,7 @@ def test_every_kind_of_thing_is_found_by_its_words(place):
     assert kinds(owner, '"bakes the rye first"') == ["criterion"]
     assert kinds(owner, "supplier terms") == ["file"]
     assert kinds(owner, "upplier_ter") == ["file"]
-    assert kinds(owner, "miller") == ["remark"]
+    assert kinds(owner, "miller") == ["comment"]
     assert kinds(owner, "02_brief") == ["task"]
 
 

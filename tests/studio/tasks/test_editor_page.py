@@ -321,7 +321,7 @@ def test_the_way_from_draft_to_approved_in_the_browser(desk):
     assert "It was saved while you were reading" in refused
     unticked = desk.step("approve", by=desk.other, version="2", text="Reads well.").content.decode()
     assert "Not answered “Yes”" in unticked and "Reads well." in unticked
-    ticked = {f"point.{name}": "so" for name in ("realistic", "feasible", "correct", "well_scoped")}
+    ticked = {f"answer.{name}": "yes" for name in ("realistic", "feasible", "correct", "well_scoped")}
     desk.step("approve", by=desk.other, version="2", **ticked)
     assert desk.state == TaskState.APPROVED
     desk.client.post(desk.url, desk.form() | {"title": ["Light rye"]})
@@ -329,7 +329,7 @@ def test_the_way_from_draft_to_approved_in_the_browser(desk):
 
 
 def test_remarks_answer_htmx_with_their_list_and_others_with_the_page(desk):
-    url = reverse("studio:remark", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk])
+    url = reverse("studio:comment_add", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk])
     about = f"intents:{desk.spec.intents[0].uid}"
 
     part = desk.other.post(url, {"text": "Which rye?", "about": about}, headers={"HX-Request": "true"})
