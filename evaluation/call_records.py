@@ -66,7 +66,7 @@ class CallRecord:
 
 
 class Recorder:
-    """What a door writes to: calls of one purpose. ``turn`` gives the turn they belong to."""
+    """What a client writes to: calls of one purpose. ``turn`` gives the turn they belong to."""
 
     def __init__(self, record: CallRecord, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> None:
         self._record = record

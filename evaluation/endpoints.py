@@ -45,8 +45,8 @@ def try_endpoint(row: ModelEndpoint) -> Trial:
     """Ask one tiny question, once, and say how it went. Nothing is stored; it may cost a few tokens."""
     began = time.monotonic()
     try:
-        door = ModelClient(Endpoint.of(row), budget=Budget(), patience=Patience(attempts=1))
-        completion = door.complete([{"role": "user", "content": QUESTION}], max_tokens=TRIAL_TOKENS)
+        client = ModelClient(Endpoint.of(row), budget=Budget(), patience=Patience(attempts=1))
+        completion = client.complete([{"role": "user", "content": QUESTION}], max_tokens=TRIAL_TOKENS)
     except (InfrastructureError, ValueError) as failure:
         kind = KINDS.get(type(failure).__name__, "failed" if isinstance(failure, EndpointError) else "not usable")
         return Trial(False, _since(began), kind=kind, message=str(failure))

@@ -23,7 +23,7 @@ class ReactAgent:
     """Keeps the conversation of one session; its state between turns is in each reply."""
 
     def __init__(self, setup: AgentSetup) -> None:
-        self._door = setup.door
+        self._client = setup.client
         self._limits = setup.limits
         self._timing = setup.timing
         self._workspace = Workspace(setup.workspace)
@@ -68,7 +68,7 @@ class ReactAgent:
 
     def _ask(self, turn: _Turn, **params: Any) -> Completion:
         try:
-            completion = self._door.complete(self._messages, tools=self._tools.schemas, **params)
+            completion = self._client.complete(self._messages, tools=self._tools.schemas, **params)
         except ContextTooLongError:
             if not self._save_room():
                 raise AgentError("The conversation grew longer than the model can read.") from None

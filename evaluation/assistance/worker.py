@@ -1,4 +1,4 @@
-"""What a worker does with a request for help: ask through the one door, read the answer, check it, store it."""
+"""What a worker does with a request for help: ask through the model client, read the answer, check it, store it."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def _answer(row: Suggestion, patience: Patience) -> Mapping[str, Any]:
     if helper is None:
         raise ValueError("AI help was turned off in the meantime.")
     recorder = suggestion_record(row).recorder(row.endpoint, row.kind, lambda: 0)
-    door = ModelClient(Endpoint.of(row.endpoint), recorder=recorder, budget=budget_of(helper), patience=patience)
-    proposals, _ = door.ask_json(
+    client = ModelClient(Endpoint.of(row.endpoint), recorder=recorder, budget=budget_of(helper), patience=patience)
+    proposals, _ = client.ask_json(
         prompt.messages,
         f"assist_{row.kind}",
         prompt.schema,

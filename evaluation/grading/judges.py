@@ -1,4 +1,4 @@
-"""Judges played by models: a prompt, the door, and an answer that can be used."""
+"""Judges played by models: a prompt, the client, and an answer that can be used."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def _ask(
     tries: int,
 ) -> tuple[Sequence[Decision], int]:
     """The decisions, and the row of the call that gave them. Raises InfrastructureError."""
-    door = ModelClient(Endpoint.of(endpoint), recorder=record.recorder(endpoint, purpose, turn))
-    decisions, completion = door.ask_json(
+    client = ModelClient(Endpoint.of(endpoint), recorder=record.recorder(endpoint, purpose, turn))
+    decisions, completion = client.ask_json(
         prompt.messages,
         prompt.purpose,
         prompt.schema,

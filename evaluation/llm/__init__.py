@@ -1,8 +1,8 @@
-"""The one door to model endpoints: every call has a time limit, a budget, retries, and is recorded.
+"""The one client to model endpoints: every call has a time limit, a budget, retries, and is recorded.
 
-door = ModelClient(Endpoint.of(row), recorder=..., budget=Budget(max_tokens=200_000))
-completion = door.complete(messages, tools=[...])
-decisions, completion = door.ask_json(messages, "decisions", schema, parse)
+client = ModelClient(Endpoint.of(row), recorder=..., budget=Budget(max_tokens=200_000))
+completion = client.complete(messages, tools=[...])
+decisions, completion = client.ask_json(messages, "decisions", schema, parse)
 """
 
 from evaluation.llm.budget import Budget

@@ -1,4 +1,4 @@
-"""How much may be spent. One budget may stand before several doors, and is shared between threads."""
+"""How much may be spent. One budget may stand before several clients, and is shared between threads."""
 
 from __future__ import annotations
 

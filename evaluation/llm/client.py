@@ -65,7 +65,7 @@ class Recorder(Protocol):
 
 
 class ModelClient:
-    """The way to one endpoint. Cheap to make; connections are shared by all doors of a process."""
+    """The way to one endpoint. Cheap to make; connections are shared by all clients of a process."""
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ def agent_of(
     endpoint = session.run.pilot.agent
     state = session.turns.order_by("-number").values_list("agent_state", flat=True).first()
     setup = AgentSetup(
-        door=ModelClient(Endpoint.of(endpoint), recorder=record.recorder(endpoint, "agent", turn)),
+        client=ModelClient(Endpoint.of(endpoint), recorder=record.recorder(endpoint, "agent", turn)),
         workspace=folder,
         tools=tuple(name for name in persona.tools if not task.tools or name in task.tools),
         limits=agent_limits(session.run.pilot.limits),

@@ -147,7 +147,7 @@ def _answer(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
         rebuild(rehearsal.manifest, folder)
         agent = make_agent(
             AgentSetup(
-                door=ModelClient(
+                client=ModelClient(
                     Endpoint.of(rehearsal.agent), recorder=record.recorder(rehearsal.agent, "agent", lambda: number)
                 ),
                 workspace=folder,

@@ -1,4 +1,4 @@
-"""What tests of evaluation share: the scripted model over HTTP, and a door to it that never really waits."""
+"""What tests of evaluation share: the scripted model over HTTP, and a client to it that never really waits."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def told(scripted: ScriptedServer) -> Callable[..., None]:
 
 
 @pytest.fixture
-def door_to(scripted: ScriptedServer, clock: Clock) -> Callable[..., ModelClient]:
-    """A door to a model of the scripted server; keywords go to the endpoint, or to the door if it has them."""
+def client_for(scripted: ScriptedServer, clock: Clock) -> Callable[..., ModelClient]:
+    """A client to a model of the scripted server; keywords go to the endpoint, or to the client if it has them."""
 
     def make(model: str, **given: Any) -> ModelClient:
         ours = {name: given.pop(name) for name in ("recorder", "budget", "patience") if name in given}

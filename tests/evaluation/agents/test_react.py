@@ -25,19 +25,23 @@ MakeAgent = Callable[..., Agent]
 
 
 @pytest.fixture
-def agent(door_to: DoorTo, tmp_path: Path, clock: Clock) -> MakeAgent:
+def agent(client_for: DoorTo, tmp_path: Path, clock: Clock) -> MakeAgent:
     """An agent over an empty workspace; keywords go to its limits, or to its setup if it has them."""
 
     def make(
         model: str = "scripted-silent",
         *,
-        door: ModelClient | None = None,
+        client: ModelClient | None = None,
         state: dict[str, Any] | None = None,
         **limits: Any,
     ):
         return make_agent(
             AgentSetup(
-                door or door_to(model), tmp_path, limits=AgentLimits(**limits), state=state or {}, timing=clock.timing
+                client or client_for(model),
+                tmp_path,
+                limits=AgentLimits(**limits),
+                state=state or {},
+                timing=clock.timing,
             )
         )
 
@@ -68,11 +72,11 @@ def test_an_agent_acts_until_it_answers(agent: MakeAgent, told: Tell, tmp_path: 
     assert (tmp_path / "plan.md").read_text() == "Go."
 
 
-def test_the_model_reads_each_result_of_the_call_it_made(door_to: DoorTo, agent: MakeAgent, told: Tell):
+def test_the_model_reads_each_result_of_the_call_it_made(client_for: DoorTo, agent: MakeAgent, told: Tell):
     told({"when": {"step": 1}, "tool_calls": [call("list_dir"), call("fly")]}, {"reply": "Done."})
     notebook = Notebook()
 
-    agent(door=door_to("scripted-silent", recorder=notebook)).reply("Look around.")
+    agent(client=client_for("scripted-silent", recorder=notebook)).reply("Look around.")
 
     assistant, *results = notebook.calls[1].request["messages"][-3:]
     ids = [asked["id"] for asked in assistant["tool_calls"]]
@@ -140,18 +144,18 @@ def test_calls_beyond_the_limit_in_one_message_are_answered_but_not_made(agent: 
     ],
 )
 def test_each_limit_ends_the_turn_with_a_note(
-    agent: MakeAgent, door_to: DoorTo, scripted: ScriptedServer, limits: dict[str, Any], note: str, calls: int
+    agent: MakeAgent, client_for: DoorTo, scripted: ScriptedServer, limits: dict[str, Any], note: str, calls: int
 ):
-    door = door_to("scripted-silent+endless", prices=Prices(Decimal(100), Decimal(100)))
+    client = client_for("scripted-silent+endless", prices=Prices(Decimal(100), Decimal(100)))
 
-    reply = agent(door=door, **limits).reply("Write a plan.")
+    reply = agent(client=client, **limits).reply("Write a plan.")
 
     assert reply.note == note
     assert scripted.stats["requests"] == calls
 
 
-def test_a_spent_budget_ends_the_turn_with_a_note(agent: MakeAgent, door_to: DoorTo):
-    reply = agent(door=door_to("scripted-silent+endless", budget=Budget(max_calls=2))).reply("Write a plan.")
+def test_a_spent_budget_ends_the_turn_with_a_note(agent: MakeAgent, client_for: DoorTo):
+    reply = agent(client=client_for("scripted-silent+endless", budget=Budget(max_calls=2))).reply("Write a plan.")
 
     assert reply.note == "The limit of 2 model calls is reached."
     assert len(reply.tool_calls) == 2
@@ -166,7 +170,7 @@ def test_time_ends_a_turn(agent: MakeAgent, told: Tell, clock: Clock, scripted: 
     assert scripted.stats["requests"] == 2
 
 
-def test_a_session_goes_on_from_its_state_in_another_process(agent: MakeAgent, told: Tell, door_to: DoorTo):
+def test_a_session_goes_on_from_its_state_in_another_process(agent: MakeAgent, told: Tell, client_for: DoorTo):
     told(
         {"when": {"turn": 1, "step": 1}, "tool_calls": [call("list_dir")]},
         {"when": {"turn": 1}, "reply": "First."},
@@ -176,7 +180,7 @@ def test_a_session_goes_on_from_its_state_in_another_process(agent: MakeAgent, t
     state = json.loads(json.dumps(first.state))
     notebook = Notebook()
 
-    second = agent(door=door_to("scripted-silent", recorder=notebook), state=state).reply("Two.")
+    second = agent(client=client_for("scripted-silent", recorder=notebook), state=state).reply("Two.")
 
     assert second.text == "Second."
     sent = notebook.calls[0].request["messages"]
@@ -193,20 +197,20 @@ def test_limits_of_a_session_hold_over_its_turns(agent: MakeAgent):
     assert second.note == f"The limit of {first.tokens.total} tokens in a session was reached."
 
 
-def test_after_an_outage_the_turn_can_be_taken_again(agent: MakeAgent, door_to: DoorTo, scripted: ScriptedServer):
+def test_after_an_outage_the_turn_can_be_taken_again(agent: MakeAgent, client_for: DoorTo, scripted: ScriptedServer):
     notebook = Notebook()
     first = agent().reply("One.")
     with pytest.raises(ServerError):
         agent("scripted-silent+500", state=dict(first.state)).reply("Two.")
 
-    again = agent(door=door_to("scripted-silent", recorder=notebook), state=dict(first.state)).reply("Two.")
+    again = agent(client=client_for("scripted-silent", recorder=notebook), state=dict(first.state)).reply("Two.")
 
     assert again.text == "Done."
     assert [message["role"] for message in notebook.calls[0].request["messages"]].count("user") == 2
 
 
 def test_answered_calls_of_an_interrupted_turn_are_replayed(
-    agent: MakeAgent, told: Tell, door_to: DoorTo, scripted: ScriptedServer
+    agent: MakeAgent, told: Tell, client_for: DoorTo, scripted: ScriptedServer
 ):
     told(
         {"when": {"step": 1}, "tool_calls": [call("write_file", path="a.md", content="x")]},
@@ -215,10 +219,10 @@ def test_answered_calls_of_an_interrupted_turn_are_replayed(
     )
     notebook = Notebook()
     with pytest.raises(ServerError):
-        agent(door=door_to("scripted-silent", recorder=notebook)).reply("One.")
+        agent(client=client_for("scripted-silent", recorder=notebook)).reply("One.")
     assert scripted.stats["requests"] == 4
 
-    reply = agent(door=door_to("scripted-silent", recorder=notebook)).reply("One.")
+    reply = agent(client=client_for("scripted-silent", recorder=notebook)).reply("One.")
 
     assert reply.text == "Done."
     assert scripted.stats["requests"] == 5
@@ -305,6 +309,6 @@ def assert_well_formed(messages: list[dict[str, Any]]) -> None:
     assert waiting == []
 
 
-def test_an_agent_there_is_not_is_named(door_to: DoorTo, tmp_path: Path):
+def test_an_agent_there_is_not_is_named(client_for: DoorTo, tmp_path: Path):
     with pytest.raises(LookupError, match="There is no agent 'other'; there are react"):
-        make_agent(AgentSetup(door_to("scripted-silent"), tmp_path), "other")
+        make_agent(AgentSetup(client_for("scripted-silent"), tmp_path), "other")

@@ -13,7 +13,6 @@ from evaluation.llm import (
     Endpoint,
     EndpointError,
     EndpointTimeoutError,
-    EndpointUnreachableError,
     KeyRejectedError,
     Limits,
     ModelClient,
@@ -53,10 +52,10 @@ DoorTo = Callable[..., ModelClient]
     ],
 )
 def test_each_failure_is_told_by_its_kind_and_retried_where_that_helps(
-    door_to: DoorTo, scripted: ScriptedServer, mischief: str, kind: type[EndpointError], requests: int
+    client_for: DoorTo, scripted: ScriptedServer, mischief: str, kind: type[EndpointError], requests: int
 ):
     with pytest.raises(kind) as failure:
-        door_to(f"scripted-silent+{mischief}").complete(HELLO)
+        client_for(f"scripted-silent+{mischief}").complete(HELLO)
 
     assert type(failure.value) is kind
     assert isinstance(failure.value, InfrastructureError)
@@ -64,72 +63,74 @@ def test_each_failure_is_told_by_its_kind_and_retried_where_that_helps(
 
 
 @pytest.mark.parametrize("mischief", ["429", "500", "503", "cut", "hangup", "malformed", "html", "no-choices"])
-def test_what_passes_is_waited_for(door_to: DoorTo, scripted: ScriptedServer, mischief: str):
-    completion = door_to(f"scripted-silent+{mischief}x2").complete(HELLO)
+def test_what_passes_is_waited_for(client_for: DoorTo, scripted: ScriptedServer, mischief: str):
+    completion = client_for(f"scripted-silent+{mischief}x2").complete(HELLO)
 
     assert completion.text == "Done."
     assert scripted.stats["requests"] == 3
 
 
 @pytest.mark.parametrize("mischief", ["stall", "trickle"])
-def test_an_answer_that_does_not_come_or_does_not_end_times_out(door_to: DoorTo, mischief: str):
-    door = door_to(f"scripted-silent+{mischief}", limits=Limits(timeout_seconds=0.1), patience=Patience(attempts=1))
+def test_an_answer_that_does_not_come_or_does_not_end_times_out(client_for: DoorTo, mischief: str):
+    client = client_for(
+        f"scripted-silent+{mischief}", limits=Limits(timeout_seconds=0.1), patience=Patience(attempts=1)
+    )
 
     with pytest.raises(EndpointTimeoutError, match=r"test did not answer within 0\.1 seconds"):
-        door.complete(HELLO)
+        client.complete(HELLO)
 
 
 def test_nobody_there_is_unreachable_and_the_address_is_named(clock: Clock):
     with ScriptedServer() as gone:
         url = gone.url
-    door = ModelClient(Endpoint("far", url, "m"), patience=Patience(attempts=2), timing=clock.timing)
+    client = ModelClient(Endpoint("far", url, "m"), patience=Patience(attempts=2), timing=clock.timing)
 
-    with pytest.raises(EndpointUnreachableError, match=f"far cannot be reached at {url}"):
-        door.complete(HELLO)
+    with pytest.raises(Unreachable, match=f"far cannot be reached at {url}"):
+        client.complete(HELLO)
 
 
-def test_pauses_grow_with_full_jitter(door_to: DoorTo, clock: Clock):
+def test_pauses_grow_with_full_jitter(client_for: DoorTo, clock: Clock):
     with pytest.raises(ServerError):
-        door_to("scripted-silent+500", patience=Patience(attempts=5, base_seconds=2, max_pause=10)).complete(HELLO)
+        client_for("scripted-silent+500", patience=Patience(attempts=5, base_seconds=2, max_pause=10)).complete(HELLO)
 
     assert clock.pauses == [1, 2, 4, 5]
 
 
-def test_a_wish_to_wait_is_honoured(door_to: DoorTo, told: Callable[..., None], clock: Clock):
+def test_a_wish_to_wait_is_honoured(client_for: DoorTo, told: Callable[..., None], clock: Clock):
     told({"do": "429", "retry_after": 7, "times": 1})
 
-    door_to("scripted-silent").complete(HELLO)
+    client_for("scripted-silent").complete(HELLO)
 
     assert clock.pauses == [7.25]
 
 
 def test_a_wish_to_wait_beyond_patience_ends_it_at_once(
-    door_to: DoorTo, told: Callable[..., None], clock: Clock, scripted: ScriptedServer
+    client_for: DoorTo, told: Callable[..., None], clock: Clock, scripted: ScriptedServer
 ):
     told({"do": "429", "retry_after": 3600})
 
     with pytest.raises(RateLimitError) as failure:
-        door_to("scripted-silent").complete(HELLO)
+        client_for("scripted-silent").complete(HELLO)
 
     assert failure.value.retry_after == 3600
     assert clock.pauses == []
     assert scripted.stats["requests"] == 1
 
 
-def test_patience_ends_with_time(door_to: DoorTo, told: Callable[..., None], clock: Clock):
+def test_patience_ends_with_time(client_for: DoorTo, told: Callable[..., None], clock: Clock):
     told({"do": "429", "retry_after": 20})
 
     with pytest.raises(RateLimitError):
-        door_to("scripted-silent", patience=Patience(attempts=99, max_seconds=50)).complete(HELLO)
+        client_for("scripted-silent", patience=Patience(attempts=99, max_seconds=50)).complete(HELLO)
 
     assert clock.pauses == [20.25, 20.25]
 
 
-def test_an_unknown_model_is_refused_in_the_endpoints_words(door_to: DoorTo):
+def test_an_unknown_model_is_refused_in_the_endpoints_words(client_for: DoorTo):
     with pytest.raises(
         RequestRejectedError, match=r"test refused the request with status 404: There is no model gpt-0\."
     ):
-        door_to("gpt-0").complete(HELLO)
+        client_for("gpt-0").complete(HELLO)
 
 
 @pytest.mark.parametrize("mischief", ["401", "500", "cut", "hangup", "stall", "malformed", "context", "quota"])
@@ -152,25 +153,25 @@ def test_no_failure_carries_the_key(
         def record(self, call: object) -> None:
             calls.append(call)
 
-    door = ModelClient(endpoint, recorder=Recorder(), patience=Patience(attempts=1), timing=clock.timing)
+    client = ModelClient(endpoint, recorder=Recorder(), patience=Patience(attempts=1), timing=clock.timing)
 
     with pytest.raises(EndpointError) as failure:
-        door.complete(HELLO)
+        client.complete(HELLO)
 
     seen = "".join(traceback.TracebackException.from_exception(failure.value, capture_locals=False).format(chain=True))
-    assert KEY not in seen + repr(failure.value) + repr(door.endpoint) + repr(calls) + caplog.text
+    assert KEY not in seen + repr(failure.value) + repr(client.endpoint) + repr(calls) + caplog.text
     assert failure.value.__context__ is None or KEY not in repr(vars(failure.value.__context__))
 
 
 def test_the_key_is_sent_to_the_endpoint_and_nowhere_else(
-    door_to: DoorTo, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer
+    client_for: DoorTo, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer
 ):
     monkeypatch.setenv("MODELS_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-service")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-another-service")
-    door_to("scripted-silent", key_env="MODELS_API_KEY").complete(HELLO)
+    client_for("scripted-silent", key_env="MODELS_API_KEY").complete(HELLO)
     mine = scripted.last_headers
-    door_to("scripted-silent").complete(HELLO)
+    client_for("scripted-silent").complete(HELLO)
     none = scripted.last_headers
 
     assert mine["authorization"] == f"Bearer {KEY}"

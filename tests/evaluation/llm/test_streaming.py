@@ -18,10 +18,10 @@ DoorTo = Callable[..., ModelClient]
 
 
 @pytest.mark.parametrize("tools", [[], [LIST_DIR]])
-def test_a_streamed_answer_reads_like_a_whole_one(door_to: DoorTo, tools: list[dict[str, Any]]):
-    whole = door_to("scripted-helpful").complete(HELLO, tools=tools)
+def test_a_streamed_answer_reads_like_a_whole_one(client_for: DoorTo, tools: list[dict[str, Any]]):
+    whole = client_for("scripted-helpful").complete(HELLO, tools=tools)
 
-    streamed = door_to("scripted-helpful", params={"stream": True}).complete(HELLO, tools=tools)
+    streamed = client_for("scripted-helpful", params={"stream": True}).complete(HELLO, tools=tools)
 
     assert (streamed.text, streamed.finish_reason) == (whole.text, whole.finish_reason)
     assert [(call.name, call.arguments) for call in streamed.tool_calls] == [
@@ -30,16 +30,16 @@ def test_a_streamed_answer_reads_like_a_whole_one(door_to: DoorTo, tools: list[d
     assert streamed.tokens.completion == whole.tokens.completion
 
 
-def test_a_cut_stream_is_asked_for_again(door_to: DoorTo, scripted: ScriptedServer):
-    completion = door_to("scripted-silent+cutx2", params={"stream": True}).complete(HELLO)
+def test_a_cut_stream_is_asked_for_again(client_for: DoorTo, scripted: ScriptedServer):
+    completion = client_for("scripted-silent+cutx2", params={"stream": True}).complete(HELLO)
 
     assert completion.text == "Done."
     assert scripted.stats["requests"] == 3
 
 
-def test_a_stream_that_is_always_cut_is_no_answer(door_to: DoorTo):
+def test_a_stream_that_is_always_cut_is_no_answer(client_for: DoorTo):
     with pytest.raises(TruncatedAnswerError):
-        door_to("scripted-silent+cut", params={"stream": True}).complete(HELLO)
+        client_for("scripted-silent+cut", params={"stream": True}).complete(HELLO)
 
 
 def events(*chunks: object) -> bytes:

@@ -19,8 +19,8 @@ from evaluation.protocol.session import TurnTaken, begin, run_session
 
 
 class Judge:
-    def __init__(self, door: ModelClient) -> None:
-        self.door = door
+    def __init__(self, client: ModelClient) -> None:
+        self.client = client
 
     def satisfied(self, reply: str, files: dict[str, str], intents: tuple[OpenIntent, ...]) -> tuple[Decision, ...]:
         return self.ask(satisfaction_prompt(reply, files, intents))
@@ -29,7 +29,7 @@ class Judge:
         return self.ask(follow_up_prompt(reply, intents))
 
     def ask(self, prompt: JudgePrompt) -> tuple[Decision, ...]:
-        decisions, _ = self.door.ask_json(
+        decisions, _ = self.client.ask_json(
             prompt.messages, prompt.purpose, prompt.schema, lambda answer: parse_answer(prompt, answer)
         )
         assert all(decision.supported for decision in decisions if decision.yes)
@@ -63,14 +63,14 @@ def statuses(persona: Path, workspace: Path, agent: ModelClient, judge: ModelCli
 
 @pytest.mark.parametrize("user", ["law_trainee", "marketer"])
 def test_temperaments_differ_and_every_status_occurs(
-    pibench_data: Path, user: str, tmp_path: Path, door_to: Callable[..., ModelClient]
+    pibench_data: Path, user: str, tmp_path: Path, client_for: Callable[..., ModelClient]
 ):
     found = {}
     for temperament in ("helpful", "asks", "passive", "silent"):
         workspace = tmp_path / temperament
         workspace.mkdir()
         found[temperament] = statuses(
-            pibench_data / user, workspace, door_to(f"scripted-{temperament}"), door_to("scripted-judge")
+            pibench_data / user, workspace, client_for(f"scripted-{temperament}"), client_for("scripted-judge")
         )
 
     assert found["helpful"]["completed"] > found["passive"]["completed"]

@@ -90,10 +90,10 @@ def test_odd_requests_get_an_answer(scripted: ScriptedServer, method: str, path:
     assert request(scripted.url, method, path, body)[0] == status
 
 
-def test_counts_are_kept_and_forgotten(scripted: ScriptedServer, door_to: Callable[..., ModelClient]):
+def test_counts_are_kept_and_forgotten(scripted: ScriptedServer, client_for: Callable[..., ModelClient]):
     prompt = satisfaction_prompt("Hello.", {}, [OpenIntent(1, "Say hello.")])
-    door_to("scripted-judge+misquote").complete(prompt.messages)
-    door_to("scripted-silent").complete(prompt.messages)
+    client_for("scripted-judge+misquote").complete(prompt.messages)
+    client_for("scripted-silent").complete(prompt.messages)
 
     _, stats = request(scripted.url, "GET", "/stats")
     request(scripted.url, "POST", "/reset", b"")
@@ -109,10 +109,10 @@ def test_counts_are_kept_and_forgotten(scripted: ScriptedServer, door_to: Callab
 
 
 @pytest.mark.parametrize("model", ["scripted-judge", "scripted-user"])
-def test_judge_and_user_answer_in_the_schema_they_are_given(door_to: Callable[..., ModelClient], model: str):
+def test_judge_and_user_answer_in_the_schema_they_are_given(client_for: Callable[..., ModelClient], model: str):
     schema = {"type": "object", "properties": {"verdict": {"enum": ["YES", "NO"]}, "reason": {"type": "string"}}}
 
-    answer, _ = door_to(model).ask_json([{"role": "user", "content": "Is it so?"}], "verdict", schema, json.loads)
+    answer, _ = client_for(model).ask_json([{"role": "user", "content": "Is it so?"}], "verdict", schema, json.loads)
 
     assert answer == {"verdict": "NO", "reason": ""}
 
