@@ -23,7 +23,7 @@ from evaluation.scripted.answers import FINGERPRINT
 from studio.domain.storable import storable
 
 
-class RecordOwnerGoneError(Exception):
+class RecordOwnerDeletedError(Exception):
     """Whom the call was made for was deleted in the meantime. There is nobody to record it for."""
 
 
@@ -40,8 +40,8 @@ class CallRecord:
         self.answered: dict[str, int] = dict(self._answers().values_list("request_hash", "pk"))
         """Rows of answered calls by what was asked."""
 
-    def recorder(self, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> Recorder:
-        return Recorder(self, endpoint, purpose, turn)
+    def recorder(self, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> CallRecorder:
+        return CallRecorder(self, endpoint, purpose, turn)
 
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
         """What a model answered before, if it was asked the same."""
@@ -50,13 +50,13 @@ class CallRecord:
 
     def keep(self, row: dict[str, Any]) -> None:
         """Stored at once, outside of any transaction of the turn: it was paid for, whatever becomes of the turn.
-        Raises RecordOwnerGoneError."""
+        Raises RecordOwnerDeletedError."""
         call = self._kind(**self._owner, **row)
         answered = call.response is not None
         try:
             self._kind._default_manager.bulk_create([call], ignore_conflicts=answered)
         except IntegrityError as error:
-            raise RecordOwnerGoneError from error
+            raise RecordOwnerDeletedError from error
         if answered:
             same = self._answers().filter(request_hash=call.request_hash)
             self.answered[call.request_hash] = call.pk or same.values_list("pk", flat=True).get()
@@ -65,7 +65,7 @@ class CallRecord:
         return self._kind._default_manager.filter(**self._owner, response__isnull=False)
 
 
-class Recorder:
+class CallRecorder:
     """What a client writes to: calls of one purpose. ``turn`` gives the turn they belong to."""
 
     def __init__(self, record: CallRecord, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> None:

@@ -6,7 +6,7 @@ import os
 import time
 from dataclasses import dataclass
 
-from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, Patience
+from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, RetryPolicy
 from evaluation.models import ModelEndpoint
 from evaluation.protocol.participants import InfrastructureError
 
@@ -29,7 +29,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Trial:
+class EndpointCheck:
     """What came of one small question."""
 
     works: bool
@@ -41,16 +41,16 @@ class Trial:
     """Of a failure: what happened, without a key in it."""
 
 
-def try_endpoint(row: ModelEndpoint) -> Trial:
+def check_endpoint(row: ModelEndpoint) -> EndpointCheck:
     """Ask one tiny question, once, and say how it went. Nothing is stored; it may cost a few tokens."""
     began = time.monotonic()
     try:
-        client = ModelClient(Endpoint.of(row), budget=Budget(), patience=Patience(attempts=1))
+        client = ModelClient(Endpoint.of(row), budget=Budget(), retry_policy=RetryPolicy(attempts=1))
         completion = client.complete([{"role": "user", "content": QUESTION}], max_tokens=TRIAL_TOKENS)
     except (InfrastructureError, ValueError) as failure:
         kind = KINDS.get(type(failure).__name__, "failed" if isinstance(failure, EndpointError) else "not usable")
-        return Trial(False, _since(began), kind=kind, message=str(failure))
-    return Trial(True, _since(began), answer=completion.text.strip()[:300])
+        return EndpointCheck(False, _since(began), kind=kind, message=str(failure))
+    return EndpointCheck(True, _since(began), answer=completion.text.strip()[:300])
 
 
 def key_is_set(row: ModelEndpoint) -> bool | None:

@@ -101,7 +101,7 @@ def snapshot_before(session: Session) -> Snapshot | None:
 
 
 @dataclass(frozen=True)
-class Runnable:
+class RunnableEpisode:
     """A persona whose episode holds something to run."""
 
     persona: Persona
@@ -109,7 +109,7 @@ class Runnable:
     """In the episode's order."""
 
 
-def runnable_personas(benchmark: Benchmark) -> list[Runnable]:
+def runnable_personas(benchmark: Benchmark) -> list[RunnableEpisode]:
     """In the benchmark's order; of the tasks, only what tells them apart."""
     episodes = episodes_of(benchmark)
     tasks = (
@@ -122,7 +122,7 @@ def runnable_personas(benchmark: Benchmark) -> list[Runnable]:
     for task in tasks:
         task.episode = episodes[task.episode_id]
         placed[task.episode_id].append(task)
-    return [Runnable(episodes[pk].persona, own) for pk, own in placed.items() if own]
+    return [RunnableEpisode(episodes[pk].persona, own) for pk, own in placed.items() if own]
 
 
 def episodes_of(benchmark: Benchmark) -> dict[int, Episode]:
@@ -131,7 +131,7 @@ def episodes_of(benchmark: Benchmark) -> dict[int, Episode]:
     return {row.pk: row for row in rows.order_by("persona__position", "persona__user_id")}
 
 
-def usual_costs() -> dict[int, tuple[Decimal, int]]:
+def mean_session_costs() -> dict[int, tuple[Decimal, int]]:
     """What a session has cost so far by the agent's endpoint: the mean in US dollars, and over how many sessions."""
     rows = (
         Session.objects.filter(state=State.FINISHED, run__pilot__scripted=False)

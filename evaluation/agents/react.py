@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.agents.base import AgentSetup
 from evaluation.agents.briefing import briefing
-from evaluation.llm import AskedCall, BudgetExceededError, Completion, ContextTooLongError
+from evaluation.llm import BudgetExceededError, Completion, ContextTooLongError, RequestedToolCall
 from evaluation.protocol.participants import AgentError, AgentReply, Tokens, ToolRecord
 from evaluation.tools import Workspace, toolbox_for
 
@@ -87,7 +87,7 @@ class ReactAgent:
         completion = self._ask(turn, tool_choice="none")
         self._messages += [_result_of(call, NOT_CALLED) for call in completion.tool_calls]
 
-    def _result(self, turn: _Turn, call: AskedCall) -> dict[str, Any]:
+    def _result(self, turn: _Turn, call: RequestedToolCall) -> dict[str, Any]:
         if self._limits.tool_calls and len(turn.records) >= self._limits.tool_calls:
             return _result_of(call, NOT_CALLED)
         record = self._tools.call(call.name, call.arguments)
@@ -143,5 +143,5 @@ class _Turn:
         self.note = ""
 
 
-def _result_of(call: AskedCall, text: str) -> dict[str, Any]:
+def _result_of(call: RequestedToolCall, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call.id, "content": text}

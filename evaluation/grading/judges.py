@@ -8,9 +8,9 @@ from evaluation.call_records import CallRecord
 from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import ModelEndpoint, Session
 from evaluation.protocol.answers import parse_answer
-from evaluation.protocol.history import Way
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, checklist_prompt, follow_up_prompt, satisfaction_prompt
+from evaluation.protocol.scoring import ScoringMode
 
 INTENT_TRIES = 16
 CHECKLIST_TRIES = 5
@@ -39,17 +39,17 @@ class ModelIntentJudge:
 
 
 class ModelChecklistJudge:
-    """Puts rubric criteria to the pilot's judge (``AskJudge``)."""
+    """Puts rubric criteria to the pilot's judge (``ChecklistJudge``)."""
 
     def __init__(self, session: Session, record: CallRecord) -> None:
         self._endpoint = session.run.pilot.judge
         self._record = record
 
     def __call__(
-        self, turn: int, way: Way, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
+        self, turn: int, mode: ScoringMode, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
     ) -> tuple[Sequence[Decision], int]:
-        prompt = checklist_prompt(intents, trace, criteria, escaped=way == "strict")
-        return _ask(self._record, self._endpoint, prompt, f"checklist_{way}", lambda: turn, CHECKLIST_TRIES)
+        prompt = checklist_prompt(intents, trace, criteria, escaped=mode == ScoringMode.STRICT)
+        return _ask(self._record, self._endpoint, prompt, f"checklist_{mode}", lambda: turn, CHECKLIST_TRIES)
 
 
 def _ask(

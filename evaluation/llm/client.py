@@ -1,4 +1,4 @@
-"""Asking a model: from the record if the same was asked before, else over the wire, with patience and a budget."""
+"""Asking a model: from the record if the same was asked before, else over the wire, with retry_policy and a budget."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evaluation.llm.errors import (
     UnreadableAnswerError,
     UnusableJsonError,
 )
-from evaluation.llm.retry import Patience, Timing
+from evaluation.llm.retry import RetryPolicy, Timing
 from evaluation.llm.transport import send
 from evaluation.protocol.participants import Tokens
 
@@ -73,13 +73,13 @@ class ModelClient:
         *,
         recorder: Recorder | None = None,
         budget: Budget | None = None,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         timing: Timing | None = None,
     ) -> None:
         self.endpoint = endpoint
         self.recorder = recorder
         self.budget = budget or Budget()
-        self.patience = patience or Patience()
+        self.retry_policy = retry_policy or RetryPolicy()
         self.timing = timing or Timing()
 
     def complete(
@@ -182,7 +182,7 @@ class ModelClient:
         return body
 
     def _ask(self, body: dict[str, Any], digest: str) -> Completion:
-        """Over the wire, until it is answered or patience ends; either way it is recorded."""
+        """Over the wire, until it is answered or retry_policy ends; either way it is recorded."""
         began = self.timing.now()
         attempt = 0
         while True:
@@ -195,7 +195,7 @@ class ModelClient:
                 failure = failed
             else:
                 break
-            pause = self.patience.pause(failure, attempt, self.timing.now() - began, self.timing.chance())
+            pause = self.retry_policy.pause(failure, attempt, self.timing.now() - began, self.timing.chance())
             if pause is None:
                 self._record(body, digest, None, str(failure), None, began, attempt)
                 raise failure

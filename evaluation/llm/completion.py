@@ -16,7 +16,7 @@ MAX_KEPT = 2_000
 
 
 @dataclass(frozen=True)
-class AskedCall:
+class RequestedToolCall:
     """A tool call as the model wrote it: ``arguments`` may be anything."""
 
     id: str
@@ -43,7 +43,7 @@ class AskedCall:
 @dataclass(frozen=True)
 class Completion:
     text: str
-    tool_calls: tuple[AskedCall, ...]
+    tool_calls: tuple[RequestedToolCall, ...]
     finish_reason: str
     tokens: Tokens
     cost: Decimal
@@ -62,7 +62,7 @@ class Completion:
 
 def read_completion(
     body: Any,
-) -> tuple[str, tuple[AskedCall, ...], str, Tokens]:
+) -> tuple[str, tuple[RequestedToolCall, ...], str, Tokens]:
     """Text, tool calls, finish reason and tokens of a chat completion. Raises UnreadableAnswerError."""
     if not isinstance(body, Mapping):
         raise UnreadableAnswerError("The answer is not a JSON object.")
@@ -80,11 +80,11 @@ def read_completion(
     return _content(message.get("content")), asked, _text(choice.get("finish_reason")), _tokens(body.get("usage"))
 
 
-def _asked(call: Any, position: int) -> AskedCall:
+def _asked(call: Any, position: int) -> RequestedToolCall:
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
         raise UnreadableAnswerError(f"Tool call {position + 1} of the answer names no function.")
-    return AskedCall(
+    return RequestedToolCall(
         _text(call.get("id")) or f"call_{position}",
         _text(function.get("name")),
         _text(function.get("arguments")),

@@ -35,7 +35,7 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Limits:
+class EndpointLimits:
     timeout_seconds: float = 120
     """Of one request, from sending it to the last byte of its answer."""
     max_concurrency: int = 32
@@ -67,7 +67,7 @@ class Endpoint:
     key_env: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
     prices: Prices = Prices()
-    limits: Limits = Limits()
+    limits: EndpointLimits = EndpointLimits()
     scripted: bool = False
 
     def __post_init__(self) -> None:
@@ -89,7 +89,7 @@ class Endpoint:
             key_env=row.key_env,
             params=dict(row.params),
             prices=Prices(Decimal(row.input_price), Decimal(row.output_price)),
-            limits=Limits(row.timeout_seconds, row.max_concurrency),
+            limits=EndpointLimits(row.timeout_seconds, row.max_concurrency),
             scripted=row.scripted or row.base_url == SCRIPTED,
         )
 

@@ -1,4 +1,4 @@
-"""When to ask an endpoint again: full jitter, what the endpoint asks for, and an end to patience."""
+"""When to ask an endpoint again: full jitter, what the endpoint asks for, and an end to retry_policy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     attempts: int = 6
     """Requests sent at most, the first included."""
     base_seconds: float = 0.5

@@ -15,7 +15,7 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 
 
-def agent_of(
+def build_agent(
     session: Session,
     task: TaskSpec,
     persona: PersonaSpec,

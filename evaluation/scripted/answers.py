@@ -1,4 +1,4 @@
-"""From a request to an answer: who is asked, what for, and what a scenario or mischief makes of it."""
+"""From a request to an answer: who is asked, what for, and what a scenario or fault makes of it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.scripted.assistance import Assignment, assignment_in, help_with
+from evaluation.scripted.assistance import ProposalRequest, proposal_request_in, propose
 from evaluation.scripted.conversation import Conversation, read_conversation, text_of
-from evaluation.scripted.faults import ByName, spoil_decisions, spoil_text
-from evaluation.scripted.judge import Question, decide, question_in
-from evaluation.scripted.scenario import Rule, Scenario, Scene
-from evaluation.scripted.temperaments import TEMPERAMENTS, Said
+from evaluation.scripted.faults import FaultsByName, spoil_decisions, spoil_text
+from evaluation.scripted.judge import JudgeQuestion, decide, question_in
+from evaluation.scripted.scenario import Scenario, ScenarioRequest, ScenarioRule
+from evaluation.scripted.temperaments import TEMPERAMENTS, ScriptedMessage
 
 FINGERPRINT = "scripted"
 """Stands in every answer, so that no other name or address hides what gave it."""
@@ -34,10 +34,10 @@ class UnknownModelError(LookupError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ScriptedAnswer:
     role: str
     """Who answered: a temperament, ``judge``, ``user`` or ``helper``."""
-    said: Said
+    said: ScriptedMessage
     do: str = ""
     """The misbehaviour due."""
     retry_after: float = 1.0
@@ -46,7 +46,7 @@ class Answer:
     """Tool calls get arguments that are not JSON."""
 
 
-def answer(request: Mapping[str, Any], scenario: Scenario, mischief: ByName) -> Answer:
+def answer(request: Mapping[str, Any], scenario: Scenario, faults: FaultsByName) -> ScriptedAnswer:
     """Raises UnknownModelError."""
     full = str(request.get("model", ""))
     model = full.split("+", 1)[0]
@@ -57,12 +57,12 @@ def answer(request: Mapping[str, Any], scenario: Scenario, mischief: ByName) -> 
     talk = read_conversation(messages, _list(request.get("tools")))
     role = model.removeprefix("scripted-")
     asked = "" if role in TEMPERAMENTS else _asked(messages)
-    assignment = assignment_in(asked)
+    assignment = proposal_request_in(asked)
     question = question_in(asked) if assignment is None else None
     rule = scenario.rule_for(_scene(model, question or assignment, talk, everything))
-    do = rule.do if rule and rule.do else mischief.next(full)
+    do = rule.do if rule and rule.do else faults.next(full)
     said = _said(role, question or assignment, talk, rule, do, request)
-    return Answer(
+    return ScriptedAnswer(
         role=role,
         said=said,
         do=do,
@@ -72,7 +72,7 @@ def answer(request: Mapping[str, Any], scenario: Scenario, mischief: ByName) -> 
     )
 
 
-def completion_of(answer: Answer, request: Mapping[str, Any], size: int) -> dict[str, Any]:
+def completion_of(answer: ScriptedAnswer, request: Mapping[str, Any], size: int) -> dict[str, Any]:
     """The body of a chat completion. ``size`` is that of the request, in bytes: tokens are a quarter of it."""
     identity = f"{zlib.crc32(json.dumps(request, sort_keys=True).encode()):08x}"
     message: dict[str, Any] = {"role": "assistant", "content": answer.said.text}
@@ -105,33 +105,35 @@ def completion_of(answer: Answer, request: Mapping[str, Any], size: int) -> dict
 
 def _said(
     role: str,
-    question: Question | Assignment | None,
+    question: JudgeQuestion | ProposalRequest | None,
     talk: Conversation,
-    rule: Rule | None,
+    rule: ScenarioRule | None,
     do: str,
     request: Mapping[str, Any],
-) -> Said:
-    if isinstance(question, Assignment):
-        return Said(spoil_text(do, rule.reply if rule and rule.reply is not None else help_with(question)))
+) -> ScriptedMessage:
+    if isinstance(question, ProposalRequest):
+        return ScriptedMessage(spoil_text(do, rule.reply if rule and rule.reply is not None else propose(question)))
     if question is not None:
         if rule and rule.reply is not None:
-            return Said(rule.reply)
+            return ScriptedMessage(rule.reply)
         decisions = _told(question, rule) if rule and rule.decisions is not None else decide(question)
-        return Said(spoil_text(do, json.dumps({"decisions": spoil_decisions(do, decisions)}, ensure_ascii=False)))
+        return ScriptedMessage(
+            spoil_text(do, json.dumps({"decisions": spoil_decisions(do, decisions)}, ensure_ascii=False))
+        )
     if rule and (rule.reply is not None or rule.tool_calls):
-        said = Said(rule.reply or "", [(name, arguments) for name, arguments in rule.tool_calls])
+        said = ScriptedMessage(rule.reply or "", [(name, arguments) for name, arguments in rule.tool_calls])
     elif role in TEMPERAMENTS:
         said = TEMPERAMENTS[role](talk)
     else:
-        said = Said(_plain(role, request))
+        said = ScriptedMessage(_plain(role, request))
     if do == "unknown-tool" and not said.tool_calls:
-        return Said(tool_calls=[("no_such_tool", {})])
+        return ScriptedMessage(tool_calls=[("no_such_tool", {})])
     if do in ("endless", "bad-arguments") and not said.tool_calls:
-        return Said(tool_calls=[("list_dir", {"path": "."})])
-    return Said(spoil_text(do, said.text), said.tool_calls)
+        return ScriptedMessage(tool_calls=[("list_dir", {"path": "."})])
+    return ScriptedMessage(spoil_text(do, said.text), said.tool_calls)
 
 
-def _told(question: Question, rule: Rule) -> list[dict[str, Any]]:
+def _told(question: JudgeQuestion, rule: ScenarioRule) -> list[dict[str, Any]]:
     """The decisions a scenario gives; quote and reason are its own, or empty."""
     assert rule.decisions is not None
     decisions = []
@@ -145,13 +147,15 @@ def _told(question: Question, rule: Rule) -> list[dict[str, Any]]:
     return decisions
 
 
-def _scene(model: str, question: Question | Assignment | None, talk: Conversation, everything: str) -> Scene:
+def _scene(
+    model: str, question: JudgeQuestion | ProposalRequest | None, talk: Conversation, everything: str
+) -> ScenarioRequest:
     turn = talk.turn
-    purpose = "agent" if question is None else question.purpose if isinstance(question, Question) else "help"
+    purpose = "agent" if question is None else question.purpose if isinstance(question, JudgeQuestion) else "help"
     if purpose == "checklist":
         turn = everything.count("<user turn=")
     first = talk.said[0] if talk.said else ""
-    return Scene(model, purpose, first, everything, turn, talk.step + 1)
+    return ScenarioRequest(model, purpose, first, everything, turn, talk.step + 1)
 
 
 def _asked(messages: Sequence[Mapping[str, Any]]) -> str:

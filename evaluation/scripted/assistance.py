@@ -28,7 +28,7 @@ _LANGUAGE = re.compile(r"Translate each <text> into ([\w ]+),")
 
 
 @dataclass(frozen=True)
-class Assignment:
+class ProposalRequest:
     kind: str
     text: str
     """The whole question as it was sent."""
@@ -47,17 +47,17 @@ class Assignment:
         return self.text.partition("</assignment>")[2]
 
 
-def assignment_in(text: str) -> Assignment | None:
+def proposal_request_in(text: str) -> ProposalRequest | None:
     """The help asked for in a prompt; None: it asks for something else."""
     match = _KIND.search(text)
-    return Assignment(match[1], text) if match and match[1] in HELP else None
+    return ProposalRequest(match[1], text) if match and match[1] in PROPOSERS else None
 
 
-def help_with(assignment: Assignment) -> str:
-    return json.dumps(HELP[assignment.kind](assignment), ensure_ascii=False)
+def propose(assignment: ProposalRequest) -> str:
+    return json.dumps(PROPOSERS[assignment.kind](assignment), ensure_ascii=False)
 
 
-def _reword(given: Assignment) -> dict[str, Any]:
+def _reword(given: ProposalRequest) -> dict[str, Any]:
     """Without the sentences that give most away, as long as one is left."""
     request = given.inside("request")
     told = [words for _, words in given.each("words", "intent")] or [text for _, text in given.each("intent", "index")]
@@ -69,14 +69,14 @@ def _reword(given: Assignment) -> dict[str, Any]:
     return {"request": " ".join(left), "why": "Without the sentences that say what is to stay hidden."}
 
 
-def _split(given: Assignment) -> dict[str, Any]:
+def _split(given: ProposalRequest) -> dict[str, Any]:
     text = given.inside("bundle").strip().rstrip(".")
     parts = [part.strip(" ,") for part in _JOINT.split(text)]
     whole = [part for part in parts if len(part.split()) > 1] or parts
     return {"parts": [_sentence(part) for part in whole], "why": "Split where it says “and”."}
 
 
-def _intents(given: Assignment) -> dict[str, Any]:
+def _intents(given: ProposalRequest) -> dict[str, Any]:
     """Sentences of files that sound like a rule and are not in the task yet."""
     request = stems(given.inside("request"))
     known = [stems(text) for _, text in given.each("intent", "index")]
@@ -101,7 +101,7 @@ def _intents(given: Assignment) -> dict[str, Any]:
     return {"intents": found[:MOST]}
 
 
-def _rule(given: Assignment) -> dict[str, Any]:
+def _rule(given: ProposalRequest) -> dict[str, Any]:
     criterion = given.inside("bundle")
     nothing = {"exact": False, "kind": "", "path": "", "text": "", "tool": "", "why": "It names no exact words."}
     named, path = _NAMED.search(criterion), _PATH.search(criterion)
@@ -117,7 +117,7 @@ def _rule(given: Assignment) -> dict[str, Any]:
     return nothing
 
 
-def _checklist(given: Assignment) -> dict[str, Any]:
+def _checklist(given: ProposalRequest) -> dict[str, Any]:
     """The first lines of the reference, one item each."""
     known = [stems(text) for _, text in given.each("item", "index")]
     found = []
@@ -131,7 +131,7 @@ def _checklist(given: Assignment) -> dict[str, Any]:
     return {"items": found[:MOST]}
 
 
-def _translate(given: Assignment) -> dict[str, Any]:
+def _translate(given: ProposalRequest) -> dict[str, Any]:
     match = _LANGUAGE.search(given.text)
     language = match[1] if match else "another language"
     return {
@@ -142,7 +142,7 @@ def _translate(given: Assignment) -> dict[str, Any]:
     }
 
 
-def _leaks(given: Assignment) -> dict[str, Any]:
+def _leaks(given: ProposalRequest) -> dict[str, Any]:
     pieces = [(piece, stems(piece)) for piece in _whole_sentences(given.inside("request"))]
     found = []
     for number, text in given.each("intent", "index"):
@@ -166,7 +166,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "。")) else ".")
 
 
-HELP: Mapping[str, Callable[[Assignment], dict[str, Any]]] = {
+PROPOSERS: Mapping[str, Callable[[ProposalRequest], dict[str, Any]]] = {
     "reword": _reword,
     "split": _split,
     "intents": _intents,

@@ -12,7 +12,7 @@ _MEMORY = re.compile(r"<memory>\n?(.*?)\n?</memory>", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Done:
+class AnsweredCall:
     """A tool call that has been answered."""
 
     name: str
@@ -25,7 +25,7 @@ class Conversation:
     system: str
     said: tuple[str, ...]
     """The user's messages."""
-    done: tuple[Done, ...]
+    done: tuple[AnsweredCall, ...]
     """All answered tool calls, oldest first."""
     step: int
     """Model calls since the user's last message."""
@@ -48,7 +48,7 @@ class Conversation:
                 text = str(call.arguments.get("content", ""))
         return text
 
-    def last(self, name: str) -> Done | None:
+    def last(self, name: str) -> AnsweredCall | None:
         return next((call for call in reversed(self.done) if call.name == name), None)
 
 
@@ -56,7 +56,7 @@ def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversa
     """Tolerates anything: what cannot be read is left out."""
     system: list[str] = []
     said: list[str] = []
-    done: list[Done] = []
+    done: list[AnsweredCall] = []
     asked: dict[str, tuple[str, Mapping[str, Any]]] = {}
     step = before = 0
     for message in messages:
@@ -75,7 +75,7 @@ def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversa
                 function = call["function"]
                 asked[str(call.get("id"))] = (str(function.get("name")), _arguments(function.get("arguments")))
         elif role == "tool" and (found := asked.get(str(message.get("tool_call_id")))):
-            done.append(Done(*found, text))
+            done.append(AnsweredCall(*found, text))
     names = frozenset(str(tool["function"].get("name")) for tool in filter(_is_call, tools))
     return Conversation("\n".join(system), tuple(said), tuple(done), step, len(done) - before, names)
 

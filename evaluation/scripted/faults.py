@@ -43,13 +43,13 @@ ANSWERS = {
 }
 """What is wrong with the answer itself."""
 
-MISCHIEF = {**WIRE, **ANSWERS}
+FAULTS = {**WIRE, **ANSWERS}
 NOBODY_SAID = "These words were never said by anybody in this session."
 
 _SUFFIX = re.compile(r"\+([a-z0-9-]+?)(?:x(\d+))?(?=\+|$)")
 
 
-class ByName:
+class FaultsByName:
     """Misbehaviour that a model's name asks for, with how often it has been given."""
 
     def __init__(self) -> None:

@@ -34,7 +34,7 @@ _TAG_LINE = re.compile(r"^</?[a-z_]+[^<>\n]*>$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Question:
+class JudgeQuestion:
     purpose: Purpose
     asked: tuple[tuple[int, str], ...]
     """Index and text of each requirement or criterion."""
@@ -42,22 +42,22 @@ class Question:
     """What decisions and quotes rest on, as it stands in the prompt."""
 
 
-def question_in(text: str) -> Question | None:
+def question_in(text: str) -> JudgeQuestion | None:
     """The judge's question in a prompt; None: it is none."""
     if "<criteria>" in text and "<trace>" in text:
         start = text.rfind("<criteria>")
         trace = text[text.find("<trace>") + 7 : text.rfind("</trace>", 0, start)]
-        return Question("checklist", _indexed(text[start:]), _TAG_LINE.sub("", _USER.sub("", trace)))
+        return JudgeQuestion("checklist", _indexed(text[start:]), _TAG_LINE.sub("", _USER.sub("", trace)))
     if "<open_requirements>" in text:
         start = text.rfind("<open_requirements>")
         material = _TAG_LINE.sub("", text[:start])
         purpose: Purpose = "follow_up" if '"style"' in text[start:] else "satisfaction"
-        return Question(purpose, _indexed(text[start:]), material)
+        return JudgeQuestion(purpose, _indexed(text[start:]), material)
     asked = _indexed(text)
-    return Question("checklist", asked, text[: text.find("<")]) if asked else None
+    return JudgeQuestion("checklist", asked, text[: text.find("<")]) if asked else None
 
 
-def decide(question: Question) -> list[dict[str, Any]]:
+def decide(question: JudgeQuestion) -> list[dict[str, Any]]:
     """One decision for each that was asked for, in order."""
     pieces = [(piece, stems(html.unescape(piece))) for piece in sentences(question.material)]
     if question.purpose == "follow_up":
@@ -68,7 +68,7 @@ def decide(question: Question) -> list[dict[str, Any]]:
     return [_occurs(index, text, pieces, found, least) for index, text in question.asked]
 
 
-def answer(question: Question, spoil: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None) -> str:
+def answer(question: JudgeQuestion, spoil: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None) -> str:
     decisions = decide(question)
     return json.dumps({"decisions": spoil(decisions) if spoil else decisions}, ensure_ascii=False)
 

@@ -23,7 +23,7 @@ used up answers; where none fits, the model behaves by itself.
     step      model calls since the user last spoke, this one included
 
 What happens: ``reply`` and ``tool_calls``; or ``decisions`` (by index; a missing one is ``otherwise``,
-which is NO unless given); or ``do``, a misbehaviour of ``mischief`` (with ``retry_after`` or ``seconds``);
+which is NO unless given); or ``do``, a misbehaviour of ``fault`` (with ``retry_after`` or ``seconds``);
 ``do`` may come with one of the others, for what spoils an answer. ``times`` is how often a rule may
 answer; without it, always.
 """
@@ -37,7 +37,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation.scripted.faults import MISCHIEF
+from evaluation.scripted.faults import FAULTS
 
 _WHEN = frozenset({"model", "purpose", "request", "contains", "turn", "step"})
 _THEN = frozenset({"reply", "tool_calls", "decisions", "otherwise", "do", "retry_after", "seconds", "times", "when"})
@@ -48,7 +48,7 @@ class ScenarioError(ValueError):
 
 
 @dataclass(frozen=True)
-class Scene:
+class ScenarioRequest:
     """What of a request rules look at."""
 
     model: str
@@ -60,7 +60,7 @@ class Scene:
 
 
 @dataclass
-class Rule:
+class ScenarioRule:
     when: Mapping[str, Any] = field(default_factory=dict)
     reply: str | None = None
     tool_calls: tuple[tuple[str, Any], ...] = ()
@@ -72,7 +72,7 @@ class Rule:
     left: int | None = None
     """How often it may still answer; None: always."""
 
-    def fits(self, scene: Scene) -> bool:
+    def fits(self, scene: ScenarioRequest) -> bool:
         return self.left != 0 and all(
             wanted.lower() in getattr(scene, "everything" if name == "contains" else "request").lower()
             if name in ("contains", "request")
@@ -84,11 +84,11 @@ class Rule:
 class Scenario:
     """Rules in their order, and how often each has answered. Safe to ask from several threads."""
 
-    def __init__(self, rules: list[Rule] | None = None) -> None:
+    def __init__(self, rules: list[ScenarioRule] | None = None) -> None:
         self._rules = rules or []
         self._lock = threading.Lock()
 
-    def rule_for(self, scene: Scene) -> Rule | None:
+    def rule_for(self, scene: ScenarioRequest) -> ScenarioRule | None:
         with self._lock:
             for rule in self._rules:
                 if rule.fits(scene):
@@ -115,7 +115,7 @@ def read_scenario(document: Any) -> Scenario:
     return Scenario([_rule(rule, f"Rule {number}") for number, rule in enumerate(rules, start=1)])
 
 
-def _rule(given: Any, place: str) -> Rule:
+def _rule(given: Any, place: str) -> ScenarioRule:
     if not isinstance(given, Mapping):
         raise ScenarioError(f"{place} is not an object.")
     when = given.get("when", {})
@@ -127,8 +127,8 @@ def _rule(given: Any, place: str) -> Rule:
         if not isinstance(value, int if name in ("turn", "step") else str):
             raise ScenarioError(f'{place}: "{name}" has the wrong type.')
     do = given.get("do", "")
-    if do and do not in MISCHIEF:
-        raise ScenarioError(f"{place}: there is no misbehaviour {do!r}; there are {', '.join(sorted(MISCHIEF))}.")
+    if do and do not in FAULTS:
+        raise ScenarioError(f"{place}: there is no misbehaviour {do!r}; there are {', '.join(sorted(FAULTS))}.")
     decisions = given.get("decisions")
     if decisions is not None and not isinstance(decisions, Mapping):
         raise ScenarioError(f'{place}: "decisions" is not an object by index.')
@@ -141,7 +141,7 @@ def _rule(given: Any, place: str) -> Rule:
         calls = tuple((str(call["name"]), call.get("arguments", {})) for call in given.get("tool_calls", ()))
     except (TypeError, KeyError, AttributeError):
         raise ScenarioError(f'{place}: each of "tool_calls" has a "name" and "arguments".') from None
-    return Rule(
+    return ScenarioRule(
         when=dict(when),
         reply=given.get("reply"),
         tool_calls=calls,

@@ -13,8 +13,8 @@ from typing import Any
 
 from django.conf import settings
 
-from evaluation.scripted.answers import MODELS, Answer, UnknownModelError, answer, completion_of
-from evaluation.scripted.faults import WIRE, ByName
+from evaluation.scripted.answers import MODELS, ScriptedAnswer, UnknownModelError, answer, completion_of
+from evaluation.scripted.faults import WIRE, FaultsByName
 from evaluation.scripted.scenario import Scenario
 
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
@@ -39,7 +39,7 @@ class ScriptedServer:
         self.last_headers: Mapping[str, str] = {}
         """Of the newest request: for tests that ask what was sent."""
         self._host, self._port = host, port
-        self._mischief = ByName()
+        self._faults = FaultsByName()
         self._counts: Counter[str] = Counter()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -141,11 +141,11 @@ class ScriptedServer:
         return _send(writer, _error(404, f"There is nothing at {path}."))
 
     def reset(self) -> None:
-        """Forget counts and how often mischief was done."""
+        """Forget counts and how often fault was done."""
         in_flight = self._counts["in_flight"]
         self._counts.clear()
         self._counts["in_flight"] = in_flight
-        self._mischief.forget()
+        self._faults.forget()
 
     async def _chat(self, body: bytes, headers: Headers, writer: asyncio.StreamWriter) -> bool:
         self.last_headers = headers
@@ -161,7 +161,7 @@ class ScriptedServer:
             if not isinstance(request, dict):
                 return _send(writer, _error(400, "The request is not an object."))
             try:
-                answered = answer(request, self.scenario, self._mischief)
+                answered = answer(request, self.scenario, self._faults)
             except UnknownModelError as unknown:
                 return _send(writer, _error(404, f"There is no model {unknown}.", "model_not_found"))
             counts[answered.role] += 1
@@ -182,9 +182,9 @@ class ScriptedServer:
 
 
 async def _misbehave(
-    answered: Answer, request: Mapping[str, Any], headers: Headers, writer: asyncio.StreamWriter
+    answered: ScriptedAnswer, request: Mapping[str, Any], headers: Headers, writer: asyncio.StreamWriter
 ) -> bool | None:
-    """Do the mischief; None: it does not concern this request, which is answered as usual."""
+    """Do the fault; None: it does not concern this request, which is answered as usual."""
     do = answered.do
     kind = request.get("response_format")
     kind = kind.get("type") if isinstance(kind, Mapping) else None

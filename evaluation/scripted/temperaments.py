@@ -41,42 +41,42 @@ _MAKES = re.compile(
 
 
 @dataclass(frozen=True)
-class Said:
+class ScriptedMessage:
     """A model's message: words, or tools to call."""
 
     text: str = ""
     tool_calls: Sequence[tuple[str, dict[str, Any]]] = field(default_factory=tuple)
 
 
-Temperament = Callable[[Conversation], Said]
+Temperament = Callable[[Conversation], ScriptedMessage]
 
 
-def silent(talk: Conversation) -> Said:
-    return Said("Done.")
+def silent(talk: Conversation) -> ScriptedMessage:
+    return ScriptedMessage("Done.")
 
 
-def passive(talk: Conversation) -> Said:
-    return Said(f"I have done it as you asked: {_topic(talk.said[0] if talk.said else '', 4)}.")
+def passive(talk: Conversation) -> ScriptedMessage:
+    return ScriptedMessage(f"I have done it as you asked: {_topic(talk.said[0] if talk.said else '', 4)}.")
 
 
-def helpful(talk: Conversation) -> Said:
+def helpful(talk: Conversation) -> ScriptedMessage:
     if not talk.said:
-        return Said("How can I help?")
+        return ScriptedMessage("How can I help?")
     if calls := _look(talk):
-        return Said(tool_calls=calls)
+        return ScriptedMessage(tool_calls=calls)
     if calls := _work(talk):
-        return Said(tool_calls=calls)
-    return Said(_account(talk))
+        return ScriptedMessage(tool_calls=calls)
+    return ScriptedMessage(_account(talk))
 
 
-def asks(talk: Conversation) -> Said:
+def asks(talk: Conversation) -> ScriptedMessage:
     if not talk.said:
-        return Said("What would you like me to do?")
+        return ScriptedMessage("What would you like me to do?")
     if calls := _look(talk):
-        return Said(tool_calls=calls)
+        return ScriptedMessage(tool_calls=calls)
     if talk.turn > 1 and (calls := _work(talk)):
-        return Said(tool_calls=calls)
-    return Said(_questions(talk))
+        return ScriptedMessage(tool_calls=calls)
+    return ScriptedMessage(_questions(talk))
 
 
 TEMPERAMENTS: dict[str, Temperament] = {"helpful": helpful, "asks": asks, "passive": passive, "silent": silent}

@@ -10,11 +10,11 @@ from django.views.decorators.http import require_GET
 
 from evaluation import visibility
 from evaluation.audits.blindness import is_blind
-from evaluation.grading.script_versions import is_graded_by_older
+from evaluation.grading.script_versions import is_graded_by_older_script
 from evaluation.models import Session, Turn
 from evaluation.transcripts.passages import plain
 from evaluation.transcripts.session import read_session
-from evaluation.workspaces.files import compare, manifest_before, open_file, rows, sizes_of
+from evaluation.workspaces.files import compare, file_rows, manifest_before, open_file, sizes_of
 from evaluation.workspaces.snapshots import Manifest
 from studio.access import SignedInRequest
 from studio.domain.persona import PersonaSpec
@@ -36,13 +36,13 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
     files = []
     if view is not None:
         manifest = view.turn.snapshot.manifest
-        files = rows(reading.befores[view.turn.number], manifest, sizes_of(manifest))
+        files = file_rows(reading.befores[view.turn.number], manifest, sizes_of(manifest))
     before, after = visibility.neighbours(row)
     context = {
         "session": row,
         "pilot": row.run.pilot,
         "reading": reading,
-        "older_script": is_graded_by_older(row),
+        "older_script": is_graded_by_older_script(row),
         "workspace_turn": number,
         "files": files,
         "numbers": numbers,

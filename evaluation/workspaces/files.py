@@ -41,7 +41,7 @@ class FileView:
 
 
 @dataclass(frozen=True)
-class Line:
+class DiffLine:
     """Of a comparison: ``+`` added, ``-`` taken away, ``@`` where it is, blank for the same."""
 
     kind: Literal["+", "-", "@", " "]
@@ -58,7 +58,7 @@ def manifest_before(session: Session, task: TaskSpec, persona: PersonaSpec) -> M
         return dict(earlier)
 
 
-def befores(session: Session, turns: Iterable[Turn], start: Manifest) -> dict[int, Manifest]:
+def manifests_before(session: Session, turns: Iterable[Turn], start: Manifest) -> dict[int, Manifest]:
     """By turn: the workspace as the turn found it."""
     found: dict[int, Manifest] = {}
     last = start
@@ -68,12 +68,12 @@ def befores(session: Session, turns: Iterable[Turn], start: Manifest) -> dict[in
     return found
 
 
-def changes(before: Manifest, after: Manifest) -> list[FileRow]:
+def changed_files(before: Manifest, after: Manifest) -> list[FileRow]:
     """What became of the files, without those that stayed as they were."""
-    return [row for row in rows(before, after) if row.change]
+    return [row for row in file_rows(before, after) if row.change]
 
 
-def rows(before: Manifest, after: Manifest, sizes: Mapping[str, int] | None = None) -> list[FileRow]:
+def file_rows(before: Manifest, after: Manifest, sizes: Mapping[str, int] | None = None) -> list[FileRow]:
     """Every file there is or was, by path."""
     sizes = sizes or {}
     return [
@@ -106,18 +106,18 @@ def as_text(content: bytes) -> str | None:
 
 def read_shown(sha256s: Iterable[str]) -> dict[str, str]:
     """The texts of stored files that are small enough to show, in one query."""
-    rows = Blob.objects.filter(pk__in=set(sha256s), size__lte=LARGEST_SHOWN).values_list("pk", "content")
-    texts = ((sha, as_text(bytes(content))) for sha, content in rows)
+    file_rows = Blob.objects.filter(pk__in=set(sha256s), size__lte=LARGEST_SHOWN).values_list("pk", "content")
+    texts = ((sha, as_text(bytes(content))) for sha, content in file_rows)
     return {sha: text for sha, text in texts if text is not None}
 
 
-def compare(before: str, after: str) -> list[Line] | None:
+def compare(before: str, after: str) -> list[DiffLine] | None:
     """Line by line, with three lines around each difference; None: too long to compare."""
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) > MOST_LINES:
         return None
     lines = list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
-    return [Line(_kind(line), line if line.startswith("@@") else line[1:]) for line in lines]
+    return [DiffLine(_kind(line), line if line.startswith("@@") else line[1:]) for line in lines]
 
 
 def _kind(line: str) -> Literal["+", "-", "@", " "]:

@@ -67,13 +67,13 @@ def take_snapshot(run: Run, folder: Path, known: Manifest) -> Snapshot:
 
     ``known`` is a manifest whose contents are stored already. Raises AgentError if it is too large.
     """
-    manifest = kept(folder, known)
+    manifest = store_files(folder, known)
     digest = hashlib.sha256(json.dumps(manifest, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
     Snapshot.objects.bulk_create([Snapshot(run=run, manifest=manifest, sha256=digest)], ignore_conflicts=True)
     return Snapshot.objects.get(run=run, sha256=digest)
 
 
-def kept(folder: Path, known: Manifest) -> dict[str, str]:
+def store_files(folder: Path, known: Manifest) -> dict[str, str]:
     """Store the contents below ``folder`` that are not among ``known``, and name them all. Raises AgentError."""
     manifest: dict[str, str] = {}
     fresh: dict[str, bytes] = {}
@@ -93,7 +93,7 @@ def kept(folder: Path, known: Manifest) -> dict[str, str]:
     return dict(sorted(manifest.items()))
 
 
-def reader(manifest: Manifest) -> Callable[[str], bytes | None]:
+def manifest_reader(manifest: Manifest) -> Callable[[str], bytes | None]:
     """A function that reads one file of a stored workspace; None: it is not there."""
 
     def read(path: str) -> bytes | None:

@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 
 import openai
 
-from evaluation.llm import Call, Endpoint, Limits, ModelClient
+from evaluation.llm import Call, Endpoint, EndpointLimits, ModelClient
 
 MODEL = "scripted-passive"
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,7 +65,7 @@ class NullRecorder:
 def variants(url: str, messages: list[dict[str, Any]], threads: int) -> dict[str, Send]:
     local = threading.local()
     openai_client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
-    endpoint = Endpoint("bench", url, MODEL, limits=Limits(60, max_concurrency=threads))
+    endpoint = Endpoint("bench", url, MODEL, limits=EndpointLimits(60, max_concurrency=threads))
     studio_client = ModelClient(endpoint, recorder=NullRecorder())
 
     def floor() -> object:

@@ -19,13 +19,13 @@ from evaluation.scripted.server import ScriptedServer
 from tests.evaluation.conftest import Clock
 from tests.evaluation.llm.test_client import Notebook
 
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 Tell = Callable[..., None]
 MakeAgent = Callable[..., Agent]
 
 
 @pytest.fixture
-def agent(client_for: DoorTo, tmp_path: Path, clock: Clock) -> MakeAgent:
+def agent(client_for: ClientFactory, tmp_path: Path, clock: Clock) -> MakeAgent:
     """An agent over an empty workspace; keywords go to its limits, or to its setup if it has them."""
 
     def make(
@@ -72,7 +72,7 @@ def test_an_agent_acts_until_it_answers(agent: MakeAgent, told: Tell, tmp_path: 
     assert (tmp_path / "plan.md").read_text() == "Go."
 
 
-def test_the_model_reads_each_result_of_the_call_it_made(client_for: DoorTo, agent: MakeAgent, told: Tell):
+def test_the_model_reads_each_result_of_the_call_it_made(client_for: ClientFactory, agent: MakeAgent, told: Tell):
     told({"when": {"step": 1}, "tool_calls": [call("list_dir"), call("fly")]}, {"reply": "Done."})
     notebook = Notebook()
 
@@ -86,9 +86,9 @@ def test_the_model_reads_each_result_of_the_call_it_made(client_for: DoorTo, age
     ]
 
 
-@pytest.mark.parametrize("mischief", ["bad-arguments", "unknown-tool"])
-def test_what_a_model_gets_wrong_is_told_back_and_it_may_go_on(agent: MakeAgent, mischief: str):
-    reply = agent(f"scripted-silent+{mischief}x2").reply("Write a plan.")
+@pytest.mark.parametrize("fault", ["bad-arguments", "unknown-tool"])
+def test_what_a_model_gets_wrong_is_told_back_and_it_may_go_on(agent: MakeAgent, fault: str):
+    reply = agent(f"scripted-silent+{fault}x2").reply("Write a plan.")
 
     assert reply.text == "Done."
     assert [record.ok for record in reply.tool_calls] == [False, False]
@@ -144,7 +144,7 @@ def test_calls_beyond_the_limit_in_one_message_are_answered_but_not_made(agent: 
     ],
 )
 def test_each_limit_ends_the_turn_with_a_note(
-    agent: MakeAgent, client_for: DoorTo, scripted: ScriptedServer, limits: dict[str, Any], note: str, calls: int
+    agent: MakeAgent, client_for: ClientFactory, scripted: ScriptedServer, limits: dict[str, Any], note: str, calls: int
 ):
     client = client_for("scripted-silent+endless", prices=Prices(Decimal(100), Decimal(100)))
 
@@ -154,7 +154,7 @@ def test_each_limit_ends_the_turn_with_a_note(
     assert scripted.stats["requests"] == calls
 
 
-def test_a_spent_budget_ends_the_turn_with_a_note(agent: MakeAgent, client_for: DoorTo):
+def test_a_spent_budget_ends_the_turn_with_a_note(agent: MakeAgent, client_for: ClientFactory):
     reply = agent(client=client_for("scripted-silent+endless", budget=Budget(max_calls=2))).reply("Write a plan.")
 
     assert reply.note == "The limit of 2 model calls is reached."
@@ -170,7 +170,7 @@ def test_time_ends_a_turn(agent: MakeAgent, told: Tell, clock: Clock, scripted: 
     assert scripted.stats["requests"] == 2
 
 
-def test_a_session_goes_on_from_its_state_in_another_process(agent: MakeAgent, told: Tell, client_for: DoorTo):
+def test_a_session_goes_on_from_its_state_in_another_process(agent: MakeAgent, told: Tell, client_for: ClientFactory):
     told(
         {"when": {"turn": 1, "step": 1}, "tool_calls": [call("list_dir")]},
         {"when": {"turn": 1}, "reply": "First."},
@@ -197,7 +197,9 @@ def test_limits_of_a_session_hold_over_its_turns(agent: MakeAgent):
     assert second.note == f"The limit of {first.tokens.total} tokens in a session was reached."
 
 
-def test_after_an_outage_the_turn_can_be_taken_again(agent: MakeAgent, client_for: DoorTo, scripted: ScriptedServer):
+def test_after_an_outage_the_turn_can_be_taken_again(
+    agent: MakeAgent, client_for: ClientFactory, scripted: ScriptedServer
+):
     notebook = Notebook()
     first = agent().reply("One.")
     with pytest.raises(ServerError):
@@ -210,7 +212,7 @@ def test_after_an_outage_the_turn_can_be_taken_again(agent: MakeAgent, client_fo
 
 
 def test_answered_calls_of_an_interrupted_turn_are_replayed(
-    agent: MakeAgent, told: Tell, client_for: DoorTo, scripted: ScriptedServer
+    agent: MakeAgent, told: Tell, client_for: ClientFactory, scripted: ScriptedServer
 ):
     told(
         {"when": {"step": 1}, "tool_calls": [call("write_file", path="a.md", content="x")]},
@@ -309,6 +311,6 @@ def assert_well_formed(messages: list[dict[str, Any]]) -> None:
     assert waiting == []
 
 
-def test_an_agent_there_is_not_is_named(client_for: DoorTo, tmp_path: Path):
+def test_an_agent_there_is_not_is_named(client_for: ClientFactory, tmp_path: Path):
     with pytest.raises(LookupError, match="There is no agent 'other'; there are react"):
         make_agent(AgentSetup(client_for("scripted-silent"), tmp_path), "other")

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.grading.items import Graded, items_of, over_turns
-from evaluation.grading.rule import Material, RuleError, check_rule
+from evaluation.grading.items import ItemGrade, grade_over_turns, items_of
+from evaluation.grading.rule import RuleError, RuleEvidence, check_rule
 from evaluation.protocol.participants import ToolRecord
 from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
 
@@ -38,22 +38,22 @@ def test_a_script_without_known_keys_stands_for_itself():
 @pytest.mark.parametrize(
     ("values", "graded"),
     [
-        ([(1, False), (2, True), (3, False)], Graded(True, 2)),
-        ([(1, False), (2, False)], Graded(False)),
-        ([(1, None), (2, True)], Graded(True, 2)),
-        ([(1, None), (2, False)], Graded(None)),
-        ([], Graded(None)),
+        ([(1, False), (2, True), (3, False)], ItemGrade(True, 2)),
+        ([(1, False), (2, False)], ItemGrade(False)),
+        ([(1, None), (2, True)], ItemGrade(True, 2)),
+        ([(1, None), (2, False)], ItemGrade(None)),
+        ([], ItemGrade(None)),
     ],
 )
-def test_an_item_is_met_if_any_turn_met_it_and_never_not_met_for_want_of_a_grader(values: list, graded: Graded):
-    assert over_turns(values) == graded
+def test_an_item_is_met_if_any_turn_met_it_and_never_not_met_for_want_of_a_grader(values: list, graded: ItemGrade):
+    assert grade_over_turns(values) == graded
 
 
 CALLS = [
     ToolRecord("mcp_appworld_gmail__send", {"to": "x@y", "n": 1}, "{}"),
     ToolRecord("delete", {}, "no", ok=False),
 ]
-MATERIAL = Material("The Fee is\n 40 euros.", CALLS, {"out/a.md": b"Total:  40", "raw": b"\xff40"}.get)
+MATERIAL = RuleEvidence("The Fee is\n 40 euros.", CALLS, {"out/a.md": b"Total:  40", "raw": b"\xff40"}.get)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from evaluation.protocol.prompts import JudgePrompt, satisfaction_prompt
 from evaluation.scripted.server import ScriptedServer
 from tests.evaluation.llm.test_client import Notebook
 
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 PROMPT: JudgePrompt = satisfaction_prompt(
     "Sales rose in Asia. The deadline is Friday.",
     {},
@@ -39,7 +39,7 @@ def formats(notebook: Notebook) -> list[str | None]:
     return [call.request.get("response_format", {}).get("type") for call in notebook.calls]
 
 
-def test_a_schema_is_asked_for_first(client_for: DoorTo):
+def test_a_schema_is_asked_for_first(client_for: ClientFactory):
     notebook = Notebook()
 
     assert ask(client_for("scripted-judge", recorder=notebook)) == (True, False)
@@ -52,24 +52,24 @@ def test_a_schema_is_asked_for_first(client_for: DoorTo):
 
 
 @pytest.mark.parametrize(
-    ("mischief", "first", "second"),
+    ("fault", "first", "second"),
     [
         ("no-schema", ["json_schema", "json_object"], ["json_object"]),
         ("no-json", ["json_schema", "json_object", None], [None]),
     ],
 )
 def test_what_an_endpoint_refuses_is_asked_for_more_plainly_and_remembered(
-    client_for: DoorTo, mischief: str, first: list[str], second: list[str]
+    client_for: ClientFactory, fault: str, first: list[str], second: list[str]
 ):
     notebook, later = Notebook(), Notebook()
 
-    assert ask(client_for(f"scripted-judge+{mischief}", recorder=notebook)) == (True, False)
-    assert ask(client_for(f"scripted-judge+{mischief}", recorder=later)) == (True, False)
+    assert ask(client_for(f"scripted-judge+{fault}", recorder=notebook)) == (True, False)
+    assert ask(client_for(f"scripted-judge+{fault}", recorder=later)) == (True, False)
 
     assert (formats(notebook), formats(later)) == (first, second)
 
 
-def test_a_refusal_of_everything_is_not_remembered_as_a_way_that_works(client_for: DoorTo):
+def test_a_refusal_of_everything_is_not_remembered_as_a_way_that_works(client_for: ClientFactory):
     notebook = Notebook()
 
     with pytest.raises(RequestRejectedError):
@@ -79,32 +79,32 @@ def test_a_refusal_of_everything_is_not_remembered_as_a_way_that_works(client_fo
     assert client_module._works == {}
 
 
-def test_too_long_a_question_is_not_asked_in_other_ways(client_for: DoorTo, scripted: ScriptedServer):
+def test_too_long_a_question_is_not_asked_in_other_ways(client_for: ClientFactory, scripted: ScriptedServer):
     with pytest.raises(ContextTooLongError):
         ask(client_for("scripted-judge+context"))
 
     assert scripted.stats["requests"] == 1
 
 
-@pytest.mark.parametrize("mischief", ["empty", "prose", "fewer", "more"])
-def test_an_unusable_answer_is_asked_for_again_with_the_reason(client_for: DoorTo, mischief: str):
+@pytest.mark.parametrize("fault", ["empty", "prose", "fewer", "more"])
+def test_an_unusable_answer_is_asked_for_again_with_the_reason(client_for: ClientFactory, fault: str):
     notebook = Notebook()
 
-    assert ask(client_for(f"scripted-judge+{mischief}x2", recorder=notebook)) == (True, False)
+    assert ask(client_for(f"scripted-judge+{fault}x2", recorder=notebook)) == (True, False)
 
     assert len(notebook.calls) == 3
     assert [len(call.request["messages"]) for call in notebook.calls] == [2, 3, 3]
     assert "could not be used" in notebook.calls[2].request["messages"][-1]["content"]
 
 
-def test_tries_end(client_for: DoorTo, scripted: ScriptedServer):
+def test_tries_end(client_for: ClientFactory, scripted: ScriptedServer):
     with pytest.raises(UnusableJsonError, match=r"no usable answer in 4 tries; of the last: The answer is empty\."):
         ask(client_for("scripted-judge+empty"), max_tries=4)
 
     assert scripted.stats["requests"] == 4
 
 
-def test_rejected_answers_from_the_record_do_not_use_up_tries(client_for: DoorTo, scripted: ScriptedServer):
+def test_rejected_answers_from_the_record_do_not_use_up_tries(client_for: ClientFactory, scripted: ScriptedServer):
     notebook = Notebook()
     with pytest.raises(UnusableJsonError):
         ask(client_for("scripted-judge+emptyx3", recorder=notebook), max_tries=2)
@@ -116,7 +116,7 @@ def test_rejected_answers_from_the_record_do_not_use_up_tries(client_for: DoorTo
     assert scripted.stats["requests"] == 4
 
 
-def test_any_parser_will_do(client_for: DoorTo, told: Callable[..., None]):
+def test_any_parser_will_do(client_for: ClientFactory, told: Callable[..., None]):
     told({"when": {"contains": "how many"}, "reply": '{"count": 3}'})
 
     count, completion = client_for("scripted-judge").ask_json(

@@ -23,7 +23,7 @@ from evaluation.protocol.participants import Tokens
 from evaluation.scripted.server import ScriptedServer
 
 HELLO = [{"role": "user", "content": "Write a plan."}]
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 
 
 class Notebook:
@@ -42,7 +42,7 @@ class Notebook:
         self.calls.append(call)
 
 
-def test_a_call_gives_text_tokens_and_cost(client_for: DoorTo):
+def test_a_call_gives_text_tokens_and_cost(client_for: ClientFactory):
     client = client_for("scripted-silent", prices=Prices(Decimal(3), Decimal(15)))
 
     completion = client.complete(HELLO)
@@ -56,7 +56,7 @@ def test_a_call_gives_text_tokens_and_cost(client_for: DoorTo):
     assert completion.cost == (Decimal(spent) / 1_000_000).quantize(Decimal("0.000001"))
 
 
-def test_tool_calls_come_as_the_model_wrote_them(client_for: DoorTo, told: Callable[..., None]):
+def test_tool_calls_come_as_the_model_wrote_them(client_for: ClientFactory, told: Callable[..., None]):
     told({"tool_calls": [{"name": "read_file", "arguments": {"path": "a.md"}}]})
 
     completion = client_for("scripted-helpful").complete(HELLO)
@@ -66,7 +66,7 @@ def test_tool_calls_come_as_the_model_wrote_them(client_for: DoorTo, told: Calla
     assert completion.message["tool_calls"][0]["function"] == {"name": "read_file", "arguments": '{"path": "a.md"}'}
 
 
-def test_what_was_answered_once_is_not_asked_again(client_for: DoorTo, scripted: ScriptedServer):
+def test_what_was_answered_once_is_not_asked_again(client_for: ClientFactory, scripted: ScriptedServer):
     notebook = Notebook()
     first = client_for("scripted-passive", recorder=notebook).complete(HELLO)
 
@@ -78,7 +78,7 @@ def test_what_was_answered_once_is_not_asked_again(client_for: DoorTo, scripted:
     assert len(notebook.calls) == 1
 
 
-def test_asking_again_on_purpose_is_a_new_call(client_for: DoorTo, scripted: ScriptedServer):
+def test_asking_again_on_purpose_is_a_new_call(client_for: ClientFactory, scripted: ScriptedServer):
     client = client_for("scripted-passive", recorder=Notebook())
 
     hashes = {client.complete(HELLO, sequence=number).request_hash for number in (0, 1)}
@@ -103,7 +103,7 @@ def test_every_part_of_a_request_counts_for_its_identity():
     assert request_hash(endpoint, dict(reversed(body.items())), 0) == hashes[0]
 
 
-def test_the_record_holds_failed_calls_with_their_attempts(client_for: DoorTo):
+def test_the_record_holds_failed_calls_with_their_attempts(client_for: ClientFactory):
     notebook = Notebook()
     client = client_for("scripted-silent+500", recorder=notebook)
 
@@ -115,7 +115,7 @@ def test_the_record_holds_failed_calls_with_their_attempts(client_for: DoorTo):
     assert call.error == "test failed with status 500: Something broke."
 
 
-def test_the_budget_stops_the_next_call_before_it_is_sent(client_for: DoorTo, scripted: ScriptedServer):
+def test_the_budget_stops_the_next_call_before_it_is_sent(client_for: ClientFactory, scripted: ScriptedServer):
     budget = Budget(max_calls=1)
     client = client_for("scripted-silent", budget=budget)
     completion = client.complete(HELLO)
@@ -128,7 +128,7 @@ def test_the_budget_stops_the_next_call_before_it_is_sent(client_for: DoorTo, sc
 
 
 @pytest.mark.parametrize("limits", [{"max_tokens": 1}, {"max_cost": Decimal("0.000001")}])
-def test_tokens_and_cost_have_limits_too(client_for: DoorTo, limits: dict[str, Any]):
+def test_tokens_and_cost_have_limits_too(client_for: ClientFactory, limits: dict[str, Any]):
     client = client_for("scripted-silent", budget=Budget(**limits), prices=Prices(Decimal(100), Decimal(100)))
     client.complete(HELLO)
 
@@ -136,7 +136,7 @@ def test_tokens_and_cost_have_limits_too(client_for: DoorTo, limits: dict[str, A
         client.complete(HELLO)
 
 
-def test_replayed_calls_count_for_the_budget(client_for: DoorTo):
+def test_replayed_calls_count_for_the_budget(client_for: ClientFactory):
     notebook, budget = Notebook(), Budget(max_calls=1)
     client_for("scripted-silent", recorder=notebook).complete(HELLO)
     client = client_for("scripted-silent", recorder=notebook, budget=budget)
@@ -146,7 +146,7 @@ def test_replayed_calls_count_for_the_budget(client_for: DoorTo):
         client.complete(HELLO)
 
 
-def test_the_endpoint_has_the_last_word_on_parameters(client_for: DoorTo):
+def test_the_endpoint_has_the_last_word_on_parameters(client_for: ClientFactory):
     notebook = Notebook()
     client = client_for("scripted-silent", recorder=notebook, params={"temperature": None, "seed": 7})
 
@@ -156,7 +156,7 @@ def test_the_endpoint_has_the_last_word_on_parameters(client_for: DoorTo):
 
 
 def test_a_missing_key_is_named_by_its_variable_and_nothing_is_sent(
-    client_for: DoorTo, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    client_for: ClientFactory, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("MODELS_API_KEY", raising=False)
     client = client_for("scripted-silent", key_env="MODELS_API_KEY")
@@ -170,11 +170,11 @@ def test_a_missing_key_is_named_by_its_variable_and_nothing_is_sent(
 def test_requests_under_way_at_once_are_limited():
     from concurrent.futures import ThreadPoolExecutor
 
-    from evaluation.llm import Limits
+    from evaluation.llm import EndpointLimits
 
     # A server of its own: what another test left stalling would count as under way.
     with ScriptedServer(latency=0.02) as own:
-        endpoint = Endpoint("few", own.url, "scripted-silent", limits=Limits(10, max_concurrency=2))
+        endpoint = Endpoint("few", own.url, "scripted-silent", limits=EndpointLimits(10, max_concurrency=2))
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda _: ModelClient(endpoint).complete(HELLO), range(12)))
@@ -214,7 +214,7 @@ def test_a_set_address_of_the_scripted_model_is_taken(settings: Any):
     assert Endpoint("scripted", "scripted:", "m").address() == "http://models.internal:9/v1"
 
 
-def test_unreadable_arguments_go_back_into_the_conversation_as_json(client_for: DoorTo):
+def test_unreadable_arguments_go_back_into_the_conversation_as_json(client_for: ClientFactory):
     completion = client_for("scripted-silent+bad-arguments").complete(HELLO)
 
     assert completion.tool_calls[0].arguments == "{not json"

@@ -12,14 +12,15 @@ from evaluation.llm import (
     ContextTooLongError,
     Endpoint,
     EndpointError,
+    EndpointLimits,
     EndpointTimeoutError,
+    EndpointUnreachableError,
     KeyRejectedError,
-    Limits,
     ModelClient,
-    Patience,
     QuotaExceededError,
     RateLimitError,
     RequestRejectedError,
+    RetryPolicy,
     ServerError,
     Timing,
     TruncatedAnswerError,
@@ -31,11 +32,11 @@ from tests.evaluation.conftest import Clock
 
 HELLO = [{"role": "user", "content": "Write a plan."}]
 KEY = "sk-live-4242424242424242"
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 
 
 @pytest.mark.parametrize(
-    ("mischief", "kind", "requests"),
+    ("fault", "kind", "requests"),
     [
         ("429", RateLimitError, 3),
         ("500", ServerError, 3),
@@ -52,28 +53,28 @@ DoorTo = Callable[..., ModelClient]
     ],
 )
 def test_each_failure_is_told_by_its_kind_and_retried_where_that_helps(
-    client_for: DoorTo, scripted: ScriptedServer, mischief: str, kind: type[EndpointError], requests: int
+    client_for: ClientFactory, scripted: ScriptedServer, fault: str, kind: type[EndpointError], requests: int
 ):
     with pytest.raises(kind) as failure:
-        client_for(f"scripted-silent+{mischief}").complete(HELLO)
+        client_for(f"scripted-silent+{fault}").complete(HELLO)
 
     assert type(failure.value) is kind
     assert isinstance(failure.value, InfrastructureError)
     assert scripted.stats["requests"] == requests
 
 
-@pytest.mark.parametrize("mischief", ["429", "500", "503", "cut", "hangup", "malformed", "html", "no-choices"])
-def test_what_passes_is_waited_for(client_for: DoorTo, scripted: ScriptedServer, mischief: str):
-    completion = client_for(f"scripted-silent+{mischief}x2").complete(HELLO)
+@pytest.mark.parametrize("fault", ["429", "500", "503", "cut", "hangup", "malformed", "html", "no-choices"])
+def test_what_passes_is_waited_for(client_for: ClientFactory, scripted: ScriptedServer, fault: str):
+    completion = client_for(f"scripted-silent+{fault}x2").complete(HELLO)
 
     assert completion.text == "Done."
     assert scripted.stats["requests"] == 3
 
 
-@pytest.mark.parametrize("mischief", ["stall", "trickle"])
-def test_an_answer_that_does_not_come_or_does_not_end_times_out(client_for: DoorTo, mischief: str):
+@pytest.mark.parametrize("fault", ["stall", "trickle"])
+def test_an_answer_that_does_not_come_or_does_not_end_times_out(client_for: ClientFactory, fault: str):
     client = client_for(
-        f"scripted-silent+{mischief}", limits=Limits(timeout_seconds=0.1), patience=Patience(attempts=1)
+        f"scripted-silent+{fault}", limits=EndpointLimits(timeout_seconds=0.1), retry_policy=RetryPolicy(attempts=1)
     )
 
     with pytest.raises(EndpointTimeoutError, match=r"test did not answer within 0\.1 seconds"):
@@ -83,20 +84,22 @@ def test_an_answer_that_does_not_come_or_does_not_end_times_out(client_for: Door
 def test_nobody_there_is_unreachable_and_the_address_is_named(clock: Clock):
     with ScriptedServer() as gone:
         url = gone.url
-    client = ModelClient(Endpoint("far", url, "m"), patience=Patience(attempts=2), timing=clock.timing)
+    client = ModelClient(Endpoint("far", url, "m"), retry_policy=RetryPolicy(attempts=2), timing=clock.timing)
 
-    with pytest.raises(Unreachable, match=f"far cannot be reached at {url}"):
+    with pytest.raises(EndpointUnreachableError, match=f"far cannot be reached at {url}"):
         client.complete(HELLO)
 
 
-def test_pauses_grow_with_full_jitter(client_for: DoorTo, clock: Clock):
+def test_pauses_grow_with_full_jitter(client_for: ClientFactory, clock: Clock):
     with pytest.raises(ServerError):
-        client_for("scripted-silent+500", patience=Patience(attempts=5, base_seconds=2, max_pause=10)).complete(HELLO)
+        client_for("scripted-silent+500", retry_policy=RetryPolicy(attempts=5, base_seconds=2, max_pause=10)).complete(
+            HELLO
+        )
 
     assert clock.pauses == [1, 2, 4, 5]
 
 
-def test_a_wish_to_wait_is_honoured(client_for: DoorTo, told: Callable[..., None], clock: Clock):
+def test_a_wish_to_wait_is_honoured(client_for: ClientFactory, told: Callable[..., None], clock: Clock):
     told({"do": "429", "retry_after": 7, "times": 1})
 
     client_for("scripted-silent").complete(HELLO)
@@ -105,7 +108,7 @@ def test_a_wish_to_wait_is_honoured(client_for: DoorTo, told: Callable[..., None
 
 
 def test_a_wish_to_wait_beyond_patience_ends_it_at_once(
-    client_for: DoorTo, told: Callable[..., None], clock: Clock, scripted: ScriptedServer
+    client_for: ClientFactory, told: Callable[..., None], clock: Clock, scripted: ScriptedServer
 ):
     told({"do": "429", "retry_after": 3600})
 
@@ -117,33 +120,33 @@ def test_a_wish_to_wait_beyond_patience_ends_it_at_once(
     assert scripted.stats["requests"] == 1
 
 
-def test_patience_ends_with_time(client_for: DoorTo, told: Callable[..., None], clock: Clock):
+def test_patience_ends_with_time(client_for: ClientFactory, told: Callable[..., None], clock: Clock):
     told({"do": "429", "retry_after": 20})
 
     with pytest.raises(RateLimitError):
-        client_for("scripted-silent", patience=Patience(attempts=99, max_seconds=50)).complete(HELLO)
+        client_for("scripted-silent", retry_policy=RetryPolicy(attempts=99, max_seconds=50)).complete(HELLO)
 
     assert clock.pauses == [20.25, 20.25]
 
 
-def test_an_unknown_model_is_refused_in_the_endpoints_words(client_for: DoorTo):
+def test_an_unknown_model_is_refused_in_the_endpoints_words(client_for: ClientFactory):
     with pytest.raises(
         RequestRejectedError, match=r"test refused the request with status 404: There is no model gpt-0\."
     ):
         client_for("gpt-0").complete(HELLO)
 
 
-@pytest.mark.parametrize("mischief", ["401", "500", "cut", "hangup", "stall", "malformed", "context", "quota"])
+@pytest.mark.parametrize("fault", ["401", "500", "cut", "hangup", "stall", "malformed", "context", "quota"])
 def test_no_failure_carries_the_key(
     scripted: ScriptedServer,
     clock: Clock,
-    mischief: str,
+    fault: str,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ):
     monkeypatch.setenv("MODELS_API_KEY", KEY)
     caplog.set_level(logging.DEBUG)
-    endpoint = Endpoint("test", scripted.url, f"scripted-silent+{mischief}", "MODELS_API_KEY", limits=Limits(0.1))
+    endpoint = Endpoint("test", scripted.url, f"scripted-silent+{fault}", "MODELS_API_KEY", limits=EndpointLimits(0.1))
     calls: list[object] = []
 
     class Recorder:
@@ -153,7 +156,7 @@ def test_no_failure_carries_the_key(
         def record(self, call: object) -> None:
             calls.append(call)
 
-    client = ModelClient(endpoint, recorder=Recorder(), patience=Patience(attempts=1), timing=clock.timing)
+    client = ModelClient(endpoint, recorder=Recorder(), retry_policy=RetryPolicy(attempts=1), timing=clock.timing)
 
     with pytest.raises(EndpointError) as failure:
         client.complete(HELLO)
@@ -164,7 +167,7 @@ def test_no_failure_carries_the_key(
 
 
 def test_the_key_is_sent_to_the_endpoint_and_nowhere_else(
-    client_for: DoorTo, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer
+    client_for: ClientFactory, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer
 ):
     monkeypatch.setenv("MODELS_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-service")

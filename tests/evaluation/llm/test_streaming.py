@@ -14,11 +14,11 @@ from evaluation.scripted.server import ScriptedServer
 
 HELLO = [{"role": "user", "content": "Draft the supplier memo."}]
 LIST_DIR = {"type": "function", "function": {"name": "list_dir", "parameters": {"type": "object"}}}
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 
 
 @pytest.mark.parametrize("tools", [[], [LIST_DIR]])
-def test_a_streamed_answer_reads_like_a_whole_one(client_for: DoorTo, tools: list[dict[str, Any]]):
+def test_a_streamed_answer_reads_like_a_whole_one(client_for: ClientFactory, tools: list[dict[str, Any]]):
     whole = client_for("scripted-helpful").complete(HELLO, tools=tools)
 
     streamed = client_for("scripted-helpful", params={"stream": True}).complete(HELLO, tools=tools)
@@ -30,14 +30,14 @@ def test_a_streamed_answer_reads_like_a_whole_one(client_for: DoorTo, tools: lis
     assert streamed.tokens.completion == whole.tokens.completion
 
 
-def test_a_cut_stream_is_asked_for_again(client_for: DoorTo, scripted: ScriptedServer):
+def test_a_cut_stream_is_asked_for_again(client_for: ClientFactory, scripted: ScriptedServer):
     completion = client_for("scripted-silent+cutx2", params={"stream": True}).complete(HELLO)
 
     assert completion.text == "Done."
     assert scripted.stats["requests"] == 3
 
 
-def test_a_stream_that_is_always_cut_is_no_answer(client_for: DoorTo):
+def test_a_stream_that_is_always_cut_is_no_answer(client_for: ClientFactory):
     with pytest.raises(TruncatedAnswerError):
         client_for("scripted-silent+cut", params={"stream": True}).complete(HELLO)
 

@@ -17,6 +17,7 @@ from evaluation.metrics.scores import (
     proc,
     spread,
 )
+from evaluation.protocol.scoring import ScoringMode
 
 
 def result(
@@ -43,27 +44,27 @@ def by_hand(**changes: Outcome) -> list[TaskResult]:
 
 
 def test_the_example_worked_by_hand():
-    assert persona_score(by_hand(), "compat") == Score(5 / 8, 9 / 16, 2)
-    assert persona_score(by_hand(), "strict") == Score(5 / 8, 9 / 16, 2)
+    assert persona_score(by_hand(), ScoringMode.COMPAT) == Score(5 / 8, 9 / 16, 2)
+    assert persona_score(by_hand(), ScoringMode.STRICT) == Score(5 / 8, 9 / 16, 2)
 
 
 def test_compat_leaves_a_failed_task_out_so_that_the_score_rises_and_strict_counts_it_as_nothing():
     results = by_hand(c="failed")
 
-    assert persona_score(results, "compat") == Score(1.0, 0.0, 2, failed=1)
-    assert persona_score(results, "strict") == Score(1 / 4, 0.0, 2, failed=1)
+    assert persona_score(results, ScoringMode.COMPAT) == Score(1.0, 0.0, 2, failed=1)
+    assert persona_score(results, ScoringMode.STRICT) == Score(1 / 4, 0.0, 2, failed=1)
 
 
 def test_a_failed_dependency_leaves_the_pool_in_compat_and_covers_nothing_in_strict():
     results = {item.task_id: item for item in by_hand(a="failed")}
 
-    assert proc(results["c"], results, "compat") == 2 / 4
-    assert proc(results["c"], results, "strict") == 2 / 6
+    assert proc(results["c"], results, ScoringMode.COMPAT) == 2 / 4
+    assert proc(results["c"], results, ScoringMode.STRICT) == 2 / 6
 
 
 def test_an_outage_of_ours_makes_what_depends_on_it_missing_and_never_zero():
-    strict = persona_score(by_hand(b="missing"), "strict")
-    gone = persona_score(by_hand(c="missing"), "strict")
+    strict = persona_score(by_hand(b="missing"), ScoringMode.STRICT)
+    gone = persona_score(by_hand(c="missing"), ScoringMode.STRICT)
 
     assert strict == Score(1.0, 9 / 16, 2, missing=1)
     assert gone == Score(1.0, 0.0, 2, missing=1)
@@ -72,8 +73,8 @@ def test_an_outage_of_ours_makes_what_depends_on_it_missing_and_never_zero():
 def test_a_task_that_could_not_be_graded_has_proc_and_no_comp():
     ungraded = result("x", 2, 1, None)
 
-    assert (comp(ungraded, "strict"), proc(ungraded, {}, "strict")) == (None, 1 / 2)
-    assert persona_score([ungraded], "strict") == Score(1 / 2, None, 1, missing=1)
+    assert (comp(ungraded, ScoringMode.STRICT), proc(ungraded, {}, ScoringMode.STRICT)) == (None, 1 / 2)
+    assert persona_score([ungraded], ScoringMode.STRICT) == Score(1 / 2, None, 1, missing=1)
 
 
 def test_a_benchmark_is_the_plain_mean_over_personas():
@@ -113,7 +114,7 @@ def test_proc_and_comp_match_a_brute_force_oracle(results: list[TaskResult]):
         value = item.comp["strict"]
         comps += [] if value is None else [value] * len(pool)
 
-    score = persona_score(results, "strict")
+    score = persona_score(results, ScoringMode.STRICT)
 
     assert score.proc == (pytest.approx(sum(procs) / len(procs)) if procs else None)
     assert score.comp == (pytest.approx(sum(comps) / len(comps)) if comps else None)

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from evaluation.models import Pilot, Session
-from evaluation.pilots.lifecycle import PilotError, cancel_pilot
+from evaluation.pilots.lifecycle import cancel_pilot
+from evaluation.pilots.start import PilotError
 from studio.domain.persona import PersonaSpec
 from studio.models import Revision, Task, TaskState
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from evaluation.leases.sessions import claim
+from evaluation.leases.sessions import acquire
 from evaluation.models import ModelCall, Pilot, Session, SessionIntent, Turn, Verdict
 from evaluation.pilots.lifecycle import cancel_pilot, retry_pilot, sweep
 from evaluation.pilots.session_work import work_on
@@ -251,7 +251,7 @@ def test_of_many_workers_that_want_a_session_one_gets_it(stub: StubModel):
     def want(_: int) -> bool:
         try:
             together.wait()
-            return claim(pk) is not None
+            return acquire(pk) is not None
         finally:
             connection.close()
 
@@ -266,14 +266,14 @@ def test_what_a_gone_process_of_this_machine_held_is_free_at_once_and_what_a_liv
     first, second = Session.objects.order_by("position")
     gone = subprocess.Popen(["true"])
     gone.wait()
-    held_here = claim(first.pk).claimed_by
+    held_here = acquire(first.pk).claimed_by
     Session.objects.filter(pk=first.pk).update(claimed_by=held_here.replace(f":{os.getpid()}:", f":{gone.pid}:"))
     lease = timezone.now() + timedelta(minutes=1)
     Session.objects.filter(pk=second.pk).update(state="running", claimed_by=held_here, lease_until=lease)
 
     assert sweep() == 1
 
-    assert claim(first.pk) is not None
+    assert acquire(first.pk) is not None
     assert Session.objects.get(pk=second.pk).lease_until == lease
 
 

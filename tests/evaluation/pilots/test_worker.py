@@ -14,8 +14,8 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
+from evaluation.leases.queue import workers_answer
 from evaluation.models import ModelCall, Session, Turn
-from evaluation.pilots.queue import workers_answer
 from evaluation.pilots.wait import wait_for
 from studio.celery import app
 from studio.local import ownership

@@ -12,12 +12,20 @@ from unittest.mock import Mock
 
 import pytest
 
-from evaluation.sandbox import Limits, Outcome, SandboxUnavailableError, chain, run, run_python, why_unavailable
+from evaluation.sandbox import (
+    SandboxLimits,
+    SandboxResult,
+    SandboxUnavailableError,
+    chain,
+    run,
+    run_python,
+    why_unavailable,
+)
 from evaluation.sandbox.interpreter import describe_interpreter
 from evaluation.sandbox.seccomp import build_filter
 
 MIB = 1024 * 1024
-SHORT = Limits(seconds=1.5)
+SHORT = SandboxLimits(seconds=1.5)
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +34,7 @@ def sandbox() -> None:
         pytest.skip(words)
 
 
-def last_line(outcome: Outcome) -> str:
+def last_line(outcome: SandboxResult) -> str:
     return outcome.stderr.decode().strip().splitlines()[-1]
 
 
@@ -81,7 +89,7 @@ def test_nothing_but_its_folder_can_be_written(path):
 
 
 def test_its_folder_is_bounded_in_one_file_and_in_sum():
-    limits = Limits(folder=MIB)
+    limits = SandboxLimits(folder=MIB)
 
     one = run_python("open('/ws/x', 'wb').write(bytes(2 * 1024 * 1024))", limits=limits)
     many = run_python("for i in range(20): open(f'/ws/{i}', 'wb').write(bytes(100_000))", limits=limits)
@@ -113,7 +121,7 @@ def test_a_program_that_does_not_end_is_stopped(program):
 
 
 def test_a_program_that_uses_up_its_cpu_time_is_killed():
-    outcome = run_python("while True: pass", limits=Limits(seconds=20, cpu_seconds=1))
+    outcome = run_python("while True: pass", limits=SandboxLimits(seconds=20, cpu_seconds=1))
 
     assert outcome.reason == "killed"
     assert "CPU" in outcome.explain(SHORT)
@@ -121,7 +129,7 @@ def test_a_program_that_uses_up_its_cpu_time_is_killed():
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_program_that_prints_without_end_is_stopped_and_what_fits_is_kept(stream):
-    limits = Limits(output=100_000)
+    limits = SandboxLimits(output=100_000)
 
     outcome = run_python(f"import sys\nwhile True: sys.{stream}.write('x' * 65536)", limits=limits)
 
@@ -132,7 +140,7 @@ def test_a_program_that_prints_without_end_is_stopped_and_what_fits_is_kept(stre
 def test_a_program_that_takes_too_much_memory_is_told_so():
     outcome = run_python("x = bytearray(10 ** 9)")
 
-    assert (outcome.reason, outcome.explain(Limits())) == (
+    assert (outcome.reason, outcome.explain(SandboxLimits())) == (
         "memory",
         "It was stopped: it used more than 512 MiB of memory.",
     )
@@ -147,7 +155,7 @@ for _ in range(10):
         time.sleep(30)
 time.sleep(30)
 """
-    outcome = run_python(program, limits=Limits(memory=160 * MIB))
+    outcome = run_python(program, limits=SandboxLimits(memory=160 * MIB))
 
     assert outcome.reason == "memory"
     assert outcome.seconds < 5
@@ -189,7 +197,7 @@ def test_nothing_is_left_running_and_no_descriptor_open():
 def test_a_worker_that_is_killed_takes_its_sandbox_with_it():
     mark = f"mark-{uuid.uuid4().hex}"
     program = "import os, time\nif not os.fork(): os.setsid()\ntime.sleep(300)"
-    code = f"import evaluation.sandbox as s; s.run_python({program!r}, args=({mark!r},), limits=s.Limits(300))"
+    code = f"import evaluation.sandbox as s; s.run_python({program!r}, args=({mark!r},), limits=s.SandboxLimits(300))"
     worker = subprocess.Popen([sys.executable, "-c", code], cwd=run.STUDIO)
     try:
         wait_until(lambda: len(running(mark)) > 3)

@@ -15,7 +15,7 @@ from evaluation.llm import ModelClient
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, follow_up_prompt, satisfaction_prompt
-from evaluation.protocol.session import TurnTaken, begin, run_session
+from evaluation.protocol.session import TurnTaken, initial_progress, run_session
 
 
 class Judge:
@@ -49,13 +49,13 @@ def statuses(persona: Path, workspace: Path, agent: ModelClient, judge: ModelCli
         intents = [intent["content"] for intent in task["intent"]["hidden_intent"]]
         turns: list[TurnTaken] = []
         end = run_session(
-            begin(task["intent"]["initial_input"], intents),
+            initial_progress(task["intent"]["initial_input"], intents),
             make_agent(AgentSetup(agent, workspace)),
             Judge(judge),
             dict,
             lambda taken, _: turns.append(taken),  # noqa: B023
         )
-        assert end.ending == "settled"
+        assert end.ending == "resolved"
         assert all(record.ok for taken in turns for record in taken.reply.tool_calls)
         ended.update(state.status for state in end.intents)
     return ended

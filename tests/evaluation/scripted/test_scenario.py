@@ -14,7 +14,7 @@ from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt
 from evaluation.scripted.faults import NOBODY_SAID
 from evaluation.scripted.scenario import ScenarioError, load_scenario, read_scenario
 
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 Tell = Callable[..., None]
 
 
@@ -22,7 +22,7 @@ def say(client: ModelClient, *texts: str) -> str:
     return client.complete([{"role": "user", "content": text} for text in texts]).text
 
 
-def test_the_first_rule_that_fits_answers(client_for: DoorTo, told: Tell):
+def test_the_first_rule_that_fits_answers(client_for: ClientFactory, told: Tell):
     told(
         {"when": {"model": "scripted-asks"}, "reply": "Other model."},
         {"when": {"request": "LEASE", "turn": 2}, "reply": "Second turn."},
@@ -37,14 +37,14 @@ def test_the_first_rule_that_fits_answers(client_for: DoorTo, told: Tell):
     ]
 
 
-def test_a_rule_that_is_used_up_lets_the_next_one_answer(client_for: DoorTo, told: Tell):
+def test_a_rule_that_is_used_up_lets_the_next_one_answer(client_for: ClientFactory, told: Tell):
     told({"reply": "Once.", "times": 1}, {"reply": "Then."})
     client = client_for("scripted-silent")
 
     assert [say(client, "a"), say(client, "a"), say(client, "a")] == ["Once.", "Then.", "Then."]
 
 
-def test_decisions_come_exactly_as_told(client_for: DoorTo, told: Tell):
+def test_decisions_come_exactly_as_told(client_for: ClientFactory, told: Tell):
     told(
         {
             "when": {"purpose": "follow_up", "contains": "which bank"},
@@ -67,7 +67,7 @@ def test_decisions_come_exactly_as_told(client_for: DoorTo, told: Tell):
     ]
 
 
-def test_a_checklist_is_told_by_turn_with_a_word_for_the_rest(client_for: DoorTo, told: Tell):
+def test_a_checklist_is_told_by_turn_with_a_word_for_the_rest(client_for: ClientFactory, told: Tell):
     told({"when": {"purpose": "checklist", "turn": 2}, "decisions": {"1": "NO"}, "otherwise": "YES"})
     first = '<user turn="1">\na\n</user>\n<assistant>\nb\n</assistant>'
     second = '<user turn="1">\na\n</user>\n<user turn="2">\nc\n</user>\n<assistant>\nd\n</assistant>'
@@ -82,7 +82,7 @@ def test_a_checklist_is_told_by_turn_with_a_word_for_the_rest(client_for: DoorTo
     assert [ask(first), ask(second)] == [[False, False], [False, True]]
 
 
-def test_mischief_may_spoil_what_was_told(client_for: DoorTo, told: Tell):
+def test_mischief_may_spoil_what_was_told(client_for: ClientFactory, told: Tell):
     told({"when": {"purpose": "follow_up"}, "decisions": {"1": "YES"}, "do": "misquote"})
     prompt = follow_up_prompt("Which bank?", [OpenIntent(1, "x")])
 

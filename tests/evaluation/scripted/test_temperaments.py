@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evaluation.scripted.conversation import read_conversation
-from evaluation.scripted.temperaments import TEMPERAMENTS, Said
+from evaluation.scripted.temperaments import TEMPERAMENTS, ScriptedMessage
 
 REQUEST = "Please draft a supplier memo from suppliers.csv for the purchasing team."
 TOOLS = [{"function": {"name": name}} for name in ("read_file", "write_file", "list_dir")]
@@ -17,10 +17,10 @@ RESULTS = {
 }
 
 
-def play(temperament: str, *said: str, memory: str = "(nothing yet)") -> list[Said]:
+def play(temperament: str, *said: str, memory: str = "(nothing yet)") -> list[ScriptedMessage]:
     """What an agent says and does over the turns of a session, its tool calls answered."""
     messages: list[dict[str, Any]] = [{"role": "system", "content": f"<memory>\n{memory}\n</memory>"}]
-    steps: list[Said] = []
+    steps: list[ScriptedMessage] = []
     for text in said:
         messages.append({"role": "user", "content": text})
         while True:
@@ -40,7 +40,7 @@ def play(temperament: str, *said: str, memory: str = "(nothing yet)") -> list[Sa
     return steps
 
 
-def called(steps: list[Said]) -> list[tuple[str, str]]:
+def called(steps: list[ScriptedMessage]) -> list[tuple[str, str]]:
     return [(name, str(given["path"])) for step in steps for name, given in step.tool_calls]
 
 
@@ -81,7 +81,7 @@ def test_the_passive_one_answers_in_one_sentence_and_the_silent_one_hardly():
 
     assert called(passive) == called(silent) == []
     assert passive[0].text.count(".") == 1
-    assert silent == [Said("Done.")]
+    assert silent == [ScriptedMessage("Done.")]
 
 
 @pytest.mark.parametrize("temperament", sorted(TEMPERAMENTS))

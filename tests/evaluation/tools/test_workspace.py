@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.tools.files import workspace_tools
 from evaluation.tools.toolbox import Toolbox
-from evaluation.tools.workspace import Entry, Workspace, WorkspaceError, WorkspaceLimits
+from evaluation.tools.workspace import Workspace, WorkspaceEntry, WorkspaceError, WorkspaceLimits
 
 SECRET = "outside-4242"
 PIECES = [
@@ -92,9 +92,9 @@ def test_files_are_written_with_their_folders_and_read_back(workspace: Workspace
 
     assert workspace.read("./notes//2026/plan.md") == b"two\n"
     assert list(workspace.entries(deep=True)) == [
-        Entry("notes", folder=True),
-        Entry("notes/2026", folder=True),
-        Entry("notes/2026/plan.md", folder=False, size=4),
+        WorkspaceEntry("notes", folder=True),
+        WorkspaceEntry("notes/2026", folder=True),
+        WorkspaceEntry("notes/2026/plan.md", folder=False, size=4),
     ]
 
 

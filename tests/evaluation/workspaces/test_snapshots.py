@@ -10,7 +10,7 @@ from evaluation.protocol.participants import AgentError
 from evaluation.workspaces.snapshots import (
     MissingContentError,
     folder_reader,
-    reader,
+    manifest_reader,
     rebuild,
     safe_path,
     staged,
@@ -87,8 +87,8 @@ def test_a_workspace_is_the_same_after_it_was_stored_and_rebuilt(run: Run, folde
 
     assert {str(path.relative_to(elsewhere)) for path in elsewhere.rglob("*") if path.is_file()} == set(manifest)
     assert (elsewhere / "deep/er/ü.bin").read_bytes() == b"\0\xff"
-    assert reader(manifest)("./deep/er/ü.bin") == b"\0\xff"
-    assert reader(manifest)("deep") is None
+    assert manifest_reader(manifest)("./deep/er/ü.bin") == b"\0\xff"
+    assert manifest_reader(manifest)("deep") is None
 
 
 def test_the_same_workspace_is_stored_once_and_known_contents_are_not_sent_again(run: Run, folder: Path):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from evaluation.sandbox import why_unavailable
-from evaluation.trials.script_examination import examine_script
+from evaluation.trials.script_analysis import analyse_script
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def score(tools_history):
 
 
 def test_keys_are_told_by_what_earns_them() -> None:
-    report = examine_script(SCRIPT)
+    report = analyse_script(SCRIPT)
 
     assert report.keys == ("always", "mailed", "mail_sent_to_kurt", "mail_sent", "never")
     assert report.always == ("always",)
@@ -56,7 +56,7 @@ def test_keys_are_told_by_what_earns_them() -> None:
     ],
 )
 def test_a_script_without_keys_is_told_with_the_line(source: str, problem: str, line: int | None) -> None:
-    report = examine_script(source)
+    report = analyse_script(source)
 
     assert report.keys is None
     assert problem in report.problem
@@ -67,7 +67,7 @@ def test_a_script_without_keys_is_told_with_the_line(source: str, problem: str, 
 def test_a_script_that_never_ends_on_calls_is_left_soon_and_nothing_said_of_its_keys() -> None:
     started = time.monotonic()
 
-    report = examine_script("def score(h):\n    while h:\n        pass\n    return {'a': 0}")
+    report = analyse_script("def score(h):\n    while h:\n        pass\n    return {'a': 0}")
 
     assert time.monotonic() - started < 20
     assert report.keys == ("a",)
@@ -76,4 +76,4 @@ def test_a_script_that_never_ends_on_calls_is_left_soon_and_nothing_said_of_its_
 
 
 def test_a_script_that_splits_without_end_gives_no_keys() -> None:
-    assert examine_script("import os\ndef score(h):\n    while True:\n        os.fork()").keys is None
+    assert analyse_script("import os\ndef score(h):\n    while True:\n        os.fork()").keys is None

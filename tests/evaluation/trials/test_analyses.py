@@ -6,8 +6,8 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.sandbox import SandboxUnavailableError, why_unavailable
-from evaluation.trials import script_examination
-from evaluation.trials.examinations import examine_forgotten, examine_scripts
+from evaluation.trials import script_analysis
+from evaluation.trials.analyses import analyse_missing, analyse_scripts
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Finding, GraderScript, Persona, ScriptReport
@@ -45,18 +45,18 @@ def rules() -> set[str]:
 def test_a_report_brings_its_findings_and_the_keys(persona: Persona) -> None:
     assert rules() == set()
 
-    examine_scripts(GraderScript.objects.values_list("blob", flat=True))
+    analyse_scripts(GraderScript.objects.values_list("blob", flat=True))
 
     assert rules() == {"grader-key-always"}
     assert GraderScript.objects.get().keys == ["free"]
 
 
 def test_the_same_text_is_run_once(persona: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
-    examine_forgotten()
-    monkeypatch.setattr(script_examination, "run_grader", None)
+    analyse_missing()
+    monkeypatch.setattr(script_analysis, "run_grader", None)
 
-    examine_scripts(GraderScript.objects.values_list("blob", flat=True))
-    examine_forgotten()
+    analyse_scripts(GraderScript.objects.values_list("blob", flat=True))
+    analyse_missing()
 
     assert ScriptReport.objects.count() == 1
 
@@ -64,7 +64,7 @@ def test_the_same_text_is_run_once(persona: Persona, monkeypatch: pytest.MonkeyP
 def test_a_broken_script_blocks_with_what_happened() -> None:
     persona_with(b"def score(h):\n    return h[0]\n")
 
-    examine_forgotten()
+    analyse_missing()
 
     finding = Finding.objects.get(rule="grader-no-keys")
     assert finding.severity == "error"
@@ -74,7 +74,7 @@ def test_a_broken_script_blocks_with_what_happened() -> None:
 def test_what_is_not_text_is_reported_and_not_run_again() -> None:
     persona_with(b"\xff\xfe")
 
-    examine_forgotten()
+    analyse_missing()
 
     assert GraderScript.objects.get().problem == "The script is not UTF-8 text."
     assert ScriptReport.objects.count() == 1
@@ -84,9 +84,9 @@ def test_without_a_sandbox_there_is_no_report_and_no_finding(persona: Persona, m
     def refuse(source: str) -> None:
         raise SandboxUnavailableError("No namespaces here.")
 
-    monkeypatch.setattr("evaluation.trials.examinations.examine_script", refuse)
+    monkeypatch.setattr("evaluation.trials.analyses.examine_script", refuse)
 
-    examine_forgotten()
+    analyse_missing()
 
     assert ScriptReport.objects.count() == 0
     assert rules() == set()
