@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.db.models import Avg, Count, F, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
-from evaluation.models import ModelEndpoint, Pilot, Release, Run, Session, SessionIntent, Snapshot, Turn, Verdict
+from evaluation.models import ModelEndpoint, Pilot, Release, Run, Session, SessionIntent, Turn, Verdict
 from studio.access import Somebody, benchmarks_for
 from studio.models import Benchmark, Episode, Persona, Task, TaskState
 
@@ -87,17 +87,6 @@ def neighbours(session: Session) -> tuple[Session | None, Session | None]:
         ).only("pk", "position")
     }
     return rows.get(session.position - 1), rows.get(session.position + 1)
-
-
-def snapshot_before(session: Session) -> Snapshot | None:
-    """The workspace at the end of the last earlier session of the run that took a turn."""
-    last = (
-        Turn.objects.filter(session__run=session.run_id, session__position__lt=session.position)
-        .select_related("snapshot")
-        .order_by("-session__position", "-number")
-        .first()
-    )
-    return last.snapshot if last else None
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,8 @@ from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.llm import (
     BudgetExceededError,
     ContextTooLongError,
-    Endpoint,
     KeyRejectedError,
     MissingKeyError,
-    ModelClient,
     QuotaExceededError,
     RequestRejectedError,
     RetryPolicy,
@@ -104,10 +102,8 @@ def _answer(row: Suggestion, retry_policy: RetryPolicy) -> Mapping[str, Any]:
     helper = helper_of(row.task.episode.persona.benchmark)
     if helper is None:
         raise ValueError("AI help was turned off in the meantime.")
-    recorder = suggestion_record(row).recorder(row.endpoint, row.kind, lambda: 0)
-    client = ModelClient(
-        Endpoint.of(row.endpoint), recorder=recorder, budget=budget_of(helper), retry_policy=retry_policy
-    )
+    record = suggestion_record(row)
+    client = record.client(row.endpoint, row.kind, budget=budget_of(helper), retry_policy=retry_policy)
     proposals, _ = client.ask_json(
         prompt.messages,
         f"assist_{row.kind}",

@@ -19,7 +19,7 @@ from annotations.models import AuditCampaign
 from annotations.packets import Part, Sealed, Shown, show
 from annotations.results import Summary, summarise
 from annotations.sampling import Candidate, Drawn, draw
-from evaluation.grading.session import TurnEvidence, load_evidence
+from evaluation.grading.evidence import TurnEvidence, load_evidence
 from evaluation.models import Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import files_shown, read_texts, shown_fields

@@ -1,4 +1,4 @@
-"""The one client to model endpoints: every call has a time limit, a budget, retries, and is recorded.
+"""The only way to model endpoints: calls have a time limit, a budget and retries, and are recorded.
 
 client = ModelClient(Endpoint.of(row), recorder=..., budget=Budget(max_tokens=200_000))
 completion = client.complete(messages, tools=[...])

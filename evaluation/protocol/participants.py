@@ -1,6 +1,7 @@
 """The participants of a session.
 
-Hidden intents and checklists go to the user and the judges only: ``Agent.reply`` has no parameter that could carry them.
+Hidden intents and checklists go only to the user and the judges: ``Agent.reply`` has no parameter that could carry
+them.
 """
 
 from __future__ import annotations

@@ -136,9 +136,9 @@ def follow_up_prompt(reply: str, intents: Sequence[OpenIntent]) -> JudgePrompt:
 def checklist_prompt(
     intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]], *, escaped: bool
 ) -> JudgePrompt:
-    """``criteria`` are pairs of index in the task and text; ``escaped`` says whether ``trace`` is (strict) or not (compat).
+    """``criteria`` are pairs of index in the task and text; ``escaped``: whether the texts in ``trace`` are (strict).
 
-    Hidden intents are shown in both scoring modes, as in the release, because a criterion may refer to them: a known
+    Hidden intents are shown in both scoring modes, as in the release: a criterion may refer to them. It is a known
     weakness (PIBENCH.md, section 4, point 5).
     """
     known = "\n".join(f"<requirement>{escape(text)}</requirement>" for text in intents)

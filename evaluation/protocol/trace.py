@@ -23,8 +23,8 @@ MISSING_FIELD = "[missing]"
 def files_shown(task: TaskSpec) -> tuple[str, ...]:
     """The files a checklist judge is shown: ``files_read``, and those that rubric items name as evidence.
 
-    Items in the release's format name none. Evidence that starts with the name of a tool in ``tool_evidence`` is a field
-    of that tool, not a file.
+    Items in the release's format name none. Evidence that starts with the name of a tool in ``tool_evidence`` is a
+    field of that tool, not a file.
     """
     tools = tuple(f"{tool.tool.strip()}." for tool in task.tool_evidence)
     named = (path for item in task.scored_items if item.grader == "rubric" for path in item.evidence)

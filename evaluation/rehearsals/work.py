@@ -25,7 +25,6 @@ from evaluation.agents import AgentSetup, make_agent
 from evaluation.call_records import CallRecord, RecordOwnerDeletedError, rehearsal_record
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.leases.heartbeat import heartbeat, lease_end
-from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import Rehearsal
 from evaluation.pilots.participants import agent_limits
 from evaluation.protocol.participants import AgentError, InfrastructureError, IntentJudge
@@ -147,9 +146,7 @@ def _answer(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
         rebuild(rehearsal.manifest, folder)
         agent = make_agent(
             AgentSetup(
-                client=ModelClient(
-                    Endpoint.of(rehearsal.agent), recorder=record.recorder(rehearsal.agent, "agent", lambda: number)
-                ),
+                client=record.client(rehearsal.agent, "agent", lambda: number),
                 workspace=folder,
                 tools=tuple(tool for tool in persona.tools if not task.tools or tool in task.tools),
                 limits=agent_limits({}),

@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
+from evaluation.grading.evidence import record_of
 from evaluation.grading.script import ToolHistory
-from evaluation.grading.session import record_of
 from evaluation.models import Rehearsal, ScriptExample, Session, Turn
 from evaluation.protocol.history import calls_shown, tools_history
 from evaluation.protocol.scoring import ScoringMode

@@ -83,7 +83,7 @@ def test_the_start_form_marks_drafts_and_scripted_models(client: Client):
     page = client.get(f"/benchmarks/{benchmark.slug}/pilots/new/").content.decode()
 
     assert page.count("scripted-helpful – scripted") == 3
-    assert page.count("</span>draft</span>") == 2  # the legend, and the one task
+    assert page.count("</span>draft</span>") == 1
     assert "frozen as they are at the start" in page
 
 
