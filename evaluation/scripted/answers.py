@@ -1,4 +1,4 @@
-"""From a request to an answer: who is asked, what for, and what a scenario or fault makes of it."""
+"""The scripted model's answer to a request: by role, unless a scenario or a fault says otherwise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.scripted.scenario import Scenario, ScenarioRequest, ScenarioRule
 from evaluation.scripted.temperaments import TEMPERAMENTS, ScriptedMessage
 
 FINGERPRINT = "scripted"
-"""Stands in every answer, so that no other name or address hides what gave it."""
+"""In every answer, so that a scripted model is recognised behind any name and address."""
 
 MODELS = (
     "scripted-helpful",
@@ -36,14 +36,14 @@ class UnknownModelError(LookupError):
 @dataclass(frozen=True)
 class ScriptedAnswer:
     role: str
-    """Who answered: a temperament, ``judge``, ``user`` or ``helper``."""
+    """A temperament, ``judge``, ``user`` or ``helper``."""
     said: ScriptedMessage
     do: str = ""
-    """The misbehaviour due."""
+    """The fault to apply; empty for none."""
     retry_after: float = 1.0
     seconds: float = 3600.0
     raw_arguments: bool = False
-    """Tool calls get arguments that are not JSON."""
+    """Tool calls get invalid JSON as arguments."""
 
 
 def answer(request: Mapping[str, Any], scenario: Scenario, faults: FaultsByName) -> ScriptedAnswer:
@@ -56,12 +56,12 @@ def answer(request: Mapping[str, Any], scenario: Scenario, faults: FaultsByName)
     everything = "\n".join(text_of(message) for message in messages)
     talk = read_conversation(messages, _list(request.get("tools")))
     role = model.removeprefix("scripted-")
-    asked = "" if role in TEMPERAMENTS else _asked(messages)
+    asked = "" if role in TEMPERAMENTS else _question_text(messages)
     assignment = proposal_request_in(asked)
     question = question_in(asked) if assignment is None else None
-    rule = scenario.rule_for(_scene(model, question or assignment, talk, everything))
+    rule = scenario.rule_for(_scenario_request(model, question or assignment, talk, everything))
     do = rule.do if rule and rule.do else faults.next(full)
-    said = _said(role, question or assignment, talk, rule, do, request)
+    said = _message(role, question or assignment, talk, rule, do, request)
     return ScriptedAnswer(
         role=role,
         said=said,
@@ -79,11 +79,11 @@ def completion_of(answer: ScriptedAnswer, request: Mapping[str, Any], size: int)
     if answer.said.tool_calls:
         message["tool_calls"] = [
             {
-                "id": f"call_{identity}_{place}",
+                "id": f"call_{identity}_{index}",
                 "type": "function",
                 "function": {"name": name, "arguments": "{not json" if answer.raw_arguments else json.dumps(arguments)},
             }
-            for place, (name, arguments) in enumerate(answer.said.tool_calls)
+            for index, (name, arguments) in enumerate(answer.said.tool_calls)
         ]
     prompt, completion = size // 4, max(1, len(json.dumps(message)) // 4)
     return {
@@ -103,7 +103,7 @@ def completion_of(answer: ScriptedAnswer, request: Mapping[str, Any], size: int)
     }
 
 
-def _said(
+def _message(
     role: str,
     question: JudgeQuestion | ProposalRequest | None,
     talk: Conversation,
@@ -116,7 +116,7 @@ def _said(
     if question is not None:
         if rule and rule.reply is not None:
             return ScriptedMessage(rule.reply)
-        decisions = _told(question, rule) if rule and rule.decisions is not None else decide(question)
+        decisions = _rule_decisions(question, rule) if rule and rule.decisions is not None else decide(question)
         return ScriptedMessage(
             spoil_text(do, json.dumps({"decisions": spoil_decisions(do, decisions)}, ensure_ascii=False))
         )
@@ -125,7 +125,7 @@ def _said(
     elif role in TEMPERAMENTS:
         said = TEMPERAMENTS[role](talk)
     else:
-        said = ScriptedMessage(_plain(role, request))
+        said = ScriptedMessage(_default_text(role, request))
     if do == "unknown-tool" and not said.tool_calls:
         return ScriptedMessage(tool_calls=[("no_such_tool", {})])
     if do in ("endless", "bad-arguments") and not said.tool_calls:
@@ -133,8 +133,8 @@ def _said(
     return ScriptedMessage(spoil_text(do, said.text), said.tool_calls)
 
 
-def _told(question: JudgeQuestion, rule: ScenarioRule) -> list[dict[str, Any]]:
-    """The decisions a scenario gives; quote and reason are its own, or empty."""
+def _rule_decisions(question: JudgeQuestion, rule: ScenarioRule) -> list[dict[str, Any]]:
+    """The decisions of a scenario's rule."""
     assert rule.decisions is not None
     decisions = []
     for index, _ in question.asked:
@@ -147,7 +147,7 @@ def _told(question: JudgeQuestion, rule: ScenarioRule) -> list[dict[str, Any]]:
     return decisions
 
 
-def _scene(
+def _scenario_request(
     model: str, question: JudgeQuestion | ProposalRequest | None, talk: Conversation, everything: str
 ) -> ScenarioRequest:
     turn = talk.turn
@@ -158,13 +158,13 @@ def _scene(
     return ScenarioRequest(model, purpose, first, everything, turn, talk.step + 1)
 
 
-def _asked(messages: Sequence[Mapping[str, Any]]) -> str:
-    """The message with the judge's question: the first of the user's; later ones only complain."""
+def _question_text(messages: Sequence[Mapping[str, Any]]) -> str:
+    """The first user message; later ones only reject an answer."""
     return next((text_of(message) for message in messages if message.get("role") == "user"), "")
 
 
-def _plain(role: str, request: Mapping[str, Any]) -> str:
-    """What judge and user say when they are asked for something else."""
+def _default_text(role: str, request: Mapping[str, Any]) -> str:
+    """The answer of judge and user to anything but a judge's question."""
     wanted = request.get("response_format")
     schema = wanted.get("json_schema", {}).get("schema") if isinstance(wanted, Mapping) else None
     if isinstance(wanted, Mapping):
@@ -173,7 +173,7 @@ def _plain(role: str, request: Mapping[str, Any]) -> str:
 
 
 def example(schema: Mapping[str, Any], depth: int = 0) -> Any:
-    """A small value that fits a simple JSON schema."""
+    """A minimal value for a simple JSON schema."""
     if schema.get("enum"):
         return schema["enum"][-1]
     kind = schema.get("type", "string")

@@ -1,5 +1,6 @@
-"""The scripted helper of authors: simple, honest rules on what it is shown. It splits at "and", leaves sentences out,
-picks sentences that sound like a rule, and does not translate at all but says so in the text."""
+"""The scripted assistant model: proposals by simple rules.
+
+It splits at "and", drops sentences, picks sentences that sound like a rule, and labels texts instead of translating."""
 
 from __future__ import annotations
 
@@ -14,9 +15,8 @@ from evaluation.scripted.text import best_sentence, sentences, share, stems
 from studio.domain.text.clauses import sentences as spans
 
 WHOLLY, PARTLY = 0.75, 0.5
-"""Share of an intent's words in one sentence of the request from which on it is given away."""
-MOST = 4
-"""Rows it proposes."""
+"""Minimum share of an intent's words in one sentence of the request that gives it away."""
+MAX_ROWS = 4
 _KIND = re.compile(r'<assignment kind="([a-z]+)">')
 _JOINT = re.compile(r"\s*;\s+|,?\s+(?:and|as well as|plus)\s+(?:also\s+)?", re.IGNORECASE)
 _DEMAND = re.compile(
@@ -31,7 +31,7 @@ _LANGUAGE = re.compile(r"Translate each <text> into ([\w ]+),")
 class ProposalRequest:
     kind: str
     text: str
-    """The whole question as it was sent."""
+    """The whole prompt."""
 
     def inside(self, tag: str) -> str:
         match = re.search(rf"<{tag}(?: [^>]*)?>\n?(.*?)\n?</{tag}>", self._material, re.DOTALL)
@@ -43,12 +43,12 @@ class ProposalRequest:
 
     @property
     def _material(self) -> str:
-        """What comes after the words of the assignment itself."""
+        """What follows the instructions."""
         return self.text.partition("</assignment>")[2]
 
 
 def proposal_request_in(text: str) -> ProposalRequest | None:
-    """The help asked for in a prompt; None: it asks for something else."""
+    """None: the prompt asks for no proposal."""
     match = _KIND.search(text)
     return ProposalRequest(match[1], text) if match and match[1] in PROPOSERS else None
 
@@ -58,7 +58,7 @@ def propose(assignment: ProposalRequest) -> str:
 
 
 def _reword(given: ProposalRequest) -> dict[str, Any]:
-    """Without the sentences that give most away, as long as one is left."""
+    """Without the sentence that gives away most of each intent; one sentence always stays."""
     request = given.inside("request")
     told = [words for _, words in given.each("words", "intent")] or [text for _, text in given.each("intent", "index")]
     left = _whole_sentences(request)
@@ -77,7 +77,7 @@ def _split(given: ProposalRequest) -> dict[str, Any]:
 
 
 def _intents(given: ProposalRequest) -> dict[str, Any]:
-    """Sentences of files that sound like a rule and are not in the task yet."""
+    """Sentences of files that sound like a rule and are not in the task."""
     request = stems(given.inside("request"))
     known = [stems(text) for _, text in given.each("intent", "index")]
     found = []
@@ -98,7 +98,7 @@ def _intents(given: ProposalRequest) -> dict[str, Any]:
                     "why": f"{path} says so, and the request does not.",
                 }
             )
-    return {"intents": found[:MOST]}
+    return {"intents": found[:MAX_ROWS]}
 
 
 def _rule(given: ProposalRequest) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def _checklist(given: ProposalRequest) -> dict[str, Any]:
             continue
         item = {"criterion": f"The result says: {_sentence(plain)}", "follows_from": [], "quote": line.strip()}
         found.append(item | {"why": "The reference has this line."})
-    return {"items": found[:MOST]}
+    return {"items": found[:MAX_ROWS]}
 
 
 def _translate(given: ProposalRequest) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _leaks(given: ProposalRequest) -> dict[str, Any]:
 
 
 def _whole_sentences(text: str) -> list[str]:
-    """A file's name does not end one, as it does for judges."""
+    """Unlike for judges, a file name does not end a sentence."""
     return [piece for span in spans(text) if (piece := span.text.strip())]
 
 

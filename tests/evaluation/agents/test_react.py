@@ -52,7 +52,7 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"name": name, "arguments": arguments}
 
 
-def test_an_agent_acts_until_it_answers(agent: MakeAgent, told: Tell, tmp_path: Path):
+def test_agent_calls_tools_until_it_answers(agent: MakeAgent, told: Tell, tmp_path: Path):
     told(
         {"when": {"step": 1}, "tool_calls": [call("write_file", path="plan.md", content="Go."), call("list_dir")]},
         {"when": {"step": 2}, "tool_calls": [call("read_file", path="plan.md")]},
@@ -72,7 +72,7 @@ def test_an_agent_acts_until_it_answers(agent: MakeAgent, told: Tell, tmp_path: 
     assert (tmp_path / "plan.md").read_text() == "Go."
 
 
-def test_the_model_reads_each_result_of_the_call_it_made(client_for: ClientFactory, agent: MakeAgent, told: Tell):
+def test_each_tool_result_follows_its_call(client_for: ClientFactory, agent: MakeAgent, told: Tell):
     told({"when": {"step": 1}, "tool_calls": [call("list_dir"), call("fly")]}, {"reply": "Done."})
     notebook = Notebook()
 
@@ -87,16 +87,14 @@ def test_the_model_reads_each_result_of_the_call_it_made(client_for: ClientFacto
 
 
 @pytest.mark.parametrize("fault", ["bad-arguments", "unknown-tool"])
-def test_what_a_model_gets_wrong_is_told_back_and_it_may_go_on(agent: MakeAgent, fault: str):
+def test_invalid_tool_calls_are_reported_to_the_model(agent: MakeAgent, fault: str):
     reply = agent(f"scripted-silent+{fault}x2").reply("Write a plan.")
 
     assert reply.text == "Done."
     assert [record.ok for record in reply.tool_calls] == [False, False]
 
 
-def test_a_model_that_never_stops_calling_tools_is_stopped_and_asked_for_a_last_word(
-    agent: MakeAgent, scripted: ScriptedServer
-):
+def test_model_is_asked_for_a_final_answer_at_the_tool_limit(agent: MakeAgent, scripted: ScriptedServer):
     reply = agent("scripted-silent+endlessx5", tool_calls=5).reply("Write a plan.")
 
     assert reply.text == "Done."
@@ -105,7 +103,7 @@ def test_a_model_that_never_stops_calling_tools_is_stopped_and_asked_for_a_last_
     assert scripted.stats["requests"] == 6
 
 
-def test_a_model_that_calls_tools_even_then_is_cut_off(agent: MakeAgent, scripted: ScriptedServer):
+def test_tool_calls_in_the_final_answer_are_not_made(agent: MakeAgent, scripted: ScriptedServer):
     first = agent("scripted-silent+endless", tool_calls=3)
 
     reply = first.reply("Write a plan.")
@@ -154,14 +152,14 @@ def test_each_limit_ends_the_turn_with_a_note(
     assert scripted.stats["requests"] == calls
 
 
-def test_a_spent_budget_ends_the_turn_with_a_note(agent: MakeAgent, client_for: ClientFactory):
+def test_spent_budget_ends_the_turn_with_a_note(agent: MakeAgent, client_for: ClientFactory):
     reply = agent(client=client_for("scripted-silent+endless", budget=Budget(max_calls=2))).reply("Write a plan.")
 
     assert reply.note == "The limit of 2 model calls is reached."
     assert len(reply.tool_calls) == 2
 
 
-def test_time_ends_a_turn(agent: MakeAgent, told: Tell, clock: Clock, scripted: ScriptedServer):
+def test_time_limit_ends_the_turn(agent: MakeAgent, told: Tell, clock: Clock, scripted: ScriptedServer):
     told({"when": {"step": 1}, "do": "429", "retry_after": 20, "times": 1}, {"tool_calls": [call("list_dir")]})
 
     reply = agent(turn_seconds=20).reply("Write a plan.")
@@ -170,7 +168,7 @@ def test_time_ends_a_turn(agent: MakeAgent, told: Tell, clock: Clock, scripted: 
     assert scripted.stats["requests"] == 2
 
 
-def test_a_session_goes_on_from_its_state_in_another_process(agent: MakeAgent, told: Tell, client_for: ClientFactory):
+def test_session_resumes_from_its_state(agent: MakeAgent, told: Tell, client_for: ClientFactory):
     told(
         {"when": {"turn": 1, "step": 1}, "tool_calls": [call("list_dir")]},
         {"when": {"turn": 1}, "reply": "First."},
@@ -188,7 +186,7 @@ def test_a_session_goes_on_from_its_state_in_another_process(agent: MakeAgent, t
     assert second.state["tokens"][0] == first.tokens.prompt + second.tokens.prompt
 
 
-def test_limits_of_a_session_hold_over_its_turns(agent: MakeAgent):
+def test_session_limits_span_turns(agent: MakeAgent):
     first = agent().reply("One.")
 
     second = agent(state=dict(first.state), tokens=first.tokens.total).reply("Two.")
@@ -197,7 +195,7 @@ def test_limits_of_a_session_hold_over_its_turns(agent: MakeAgent):
     assert second.note == f"The limit of {first.tokens.total} tokens in a session was reached."
 
 
-def test_after_an_outage_the_turn_can_be_taken_again(
+def test_turn_can_be_repeated_after_an_infrastructure_failure(
     agent: MakeAgent, client_for: ClientFactory, scripted: ScriptedServer
 ):
     notebook = Notebook()
@@ -230,7 +228,7 @@ def test_answered_calls_of_an_interrupted_turn_are_replayed(
     assert scripted.stats["requests"] == 5
 
 
-def test_a_conversation_too_long_loses_old_results_first(agent: MakeAgent, told: Tell, tmp_path: Path):
+def test_oldest_results_are_cut_first_when_the_context_is_full(agent: MakeAgent, told: Tell, tmp_path: Path):
     (tmp_path / "long.md").write_text("x" * 1_000)
     told(
         {"when": {"step": 7}, "do": "context", "times": 1},
@@ -246,12 +244,12 @@ def test_a_conversation_too_long_loses_old_results_first(agent: MakeAgent, told:
     assert [len(record.result) for record in reply.tool_calls] == [1_000] * 6
 
 
-def test_a_conversation_still_too_long_is_the_agents_failure(agent: MakeAgent):
+def test_conversation_that_stays_too_long_is_the_agents_failure(agent: MakeAgent):
     with pytest.raises(AgentError, match="longer than the model can read"):
         agent("scripted-silent+context").reply("One.")
 
 
-def test_silence_is_noted(agent: MakeAgent):
+def test_empty_answer_is_noted(agent: MakeAgent):
     reply = agent("scripted-silent+empty").reply("One.")
 
     assert (reply.text, reply.note) == ("", "The model said nothing.")
@@ -275,7 +273,7 @@ STEPS = st.lists(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, tool_calls=st.integers(1, 6), model_calls=st.integers(1, 6))
-def test_whatever_a_model_does_the_conversation_stays_one_that_endpoints_take(
+def test_conversation_stays_valid_whatever_the_model_does(
     agent: MakeAgent, told: Tell, steps: list[dict[str, Any]], tool_calls: int, model_calls: int
 ):
     told(*({**step, "times": 1} for step in steps))
@@ -311,6 +309,6 @@ def assert_well_formed(messages: list[dict[str, Any]]) -> None:
     assert waiting == []
 
 
-def test_an_agent_there_is_not_is_named(client_for: ClientFactory, tmp_path: Path):
+def test_unknown_agent_kind_is_named_in_the_error(client_for: ClientFactory, tmp_path: Path):
     with pytest.raises(LookupError, match="There is no agent 'other'; there are react"):
         make_agent(AgentSetup(client_for("scripted-silent"), tmp_path), "other")

@@ -31,7 +31,7 @@ def test_script_keys_follow_the_checklist_with_weight_one():
     ]
 
 
-def test_a_script_without_known_keys_stands_for_itself():
+def test_script_without_keys_is_one_item():
     assert [item.criterion for item in items_of(TASK)] == ["First", "Second", "[tools] check.py"]
 
 
@@ -45,7 +45,7 @@ def test_a_script_without_known_keys_stands_for_itself():
         ([], ItemGrade(None)),
     ],
 )
-def test_an_item_is_met_if_any_turn_met_it_and_never_not_met_for_want_of_a_grader(values: list, graded: ItemGrade):
+def test_item_is_met_in_any_turn_and_ungraded_without_a_grader(values: list, graded: ItemGrade):
     assert grade_over_turns(values) == graded
 
 
@@ -82,6 +82,6 @@ def test_rules_are_exact(rule: ExactCheck, met: bool):
 @pytest.mark.parametrize(
     "rule", [ExactCheck(kind="file_exists"), ExactCheck(kind="reply_lacks", text=" "), ExactCheck(kind="tool_called")]
 )
-def test_a_rule_that_says_nothing_is_broken(rule: ExactCheck):
+def test_empty_rule_raises(rule: ExactCheck):
     with pytest.raises(RuleError):
         check_rule(rule, MATERIAL)

@@ -24,7 +24,7 @@ PROMPT: JudgePrompt = satisfaction_prompt(
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "_works", {})
+    monkeypatch.setattr(client_module, "_accepted_modes", {})
 
 
 def ask(client: ModelClient, **given: Any) -> tuple[bool, ...]:
@@ -39,7 +39,7 @@ def formats(notebook: Notebook) -> list[str | None]:
     return [call.request.get("response_format", {}).get("type") for call in notebook.calls]
 
 
-def test_a_schema_is_asked_for_first(client_for: ClientFactory):
+def test_json_schema_is_tried_first(client_for: ClientFactory):
     notebook = Notebook()
 
     assert ask(client_for("scripted-judge", recorder=notebook)) == (True, False)
@@ -58,7 +58,7 @@ def test_a_schema_is_asked_for_first(client_for: ClientFactory):
         ("no-json", ["json_schema", "json_object", None], [None]),
     ],
 )
-def test_what_an_endpoint_refuses_is_asked_for_more_plainly_and_remembered(
+def test_rejected_json_mode_falls_back_and_is_remembered(
     client_for: ClientFactory, fault: str, first: list[str], second: list[str]
 ):
     notebook, later = Notebook(), Notebook()
@@ -69,7 +69,7 @@ def test_what_an_endpoint_refuses_is_asked_for_more_plainly_and_remembered(
     assert (formats(notebook), formats(later)) == (first, second)
 
 
-def test_a_refusal_of_everything_is_not_remembered_as_a_way_that_works(client_for: ClientFactory):
+def test_rejection_of_every_json_mode_is_not_remembered(client_for: ClientFactory):
     notebook = Notebook()
 
     with pytest.raises(RequestRejectedError):
@@ -79,7 +79,7 @@ def test_a_refusal_of_everything_is_not_remembered_as_a_way_that_works(client_fo
     assert client_module._works == {}
 
 
-def test_too_long_a_question_is_not_asked_in_other_ways(client_for: ClientFactory, scripted: ScriptedServer):
+def test_too_long_conversation_is_not_retried_in_other_modes(client_for: ClientFactory, scripted: ScriptedServer):
     with pytest.raises(ContextTooLongError):
         ask(client_for("scripted-judge+context"))
 
@@ -87,7 +87,7 @@ def test_too_long_a_question_is_not_asked_in_other_ways(client_for: ClientFactor
 
 
 @pytest.mark.parametrize("fault", ["empty", "prose", "fewer", "more"])
-def test_an_unusable_answer_is_asked_for_again_with_the_reason(client_for: ClientFactory, fault: str):
+def test_unusable_answer_is_retried_with_the_reason(client_for: ClientFactory, fault: str):
     notebook = Notebook()
 
     assert ask(client_for(f"scripted-judge+{fault}x2", recorder=notebook)) == (True, False)
@@ -97,7 +97,7 @@ def test_an_unusable_answer_is_asked_for_again_with_the_reason(client_for: Clien
     assert "could not be used" in notebook.calls[2].request["messages"][-1]["content"]
 
 
-def test_tries_end(client_for: ClientFactory, scripted: ScriptedServer):
+def test_retries_of_unusable_answers_are_limited(client_for: ClientFactory, scripted: ScriptedServer):
     with pytest.raises(UnusableJsonError, match=r"no usable answer in 4 tries; of the last: The answer is empty\."):
         ask(client_for("scripted-judge+empty"), max_tries=4)
 
@@ -116,7 +116,7 @@ def test_rejected_answers_from_the_record_do_not_use_up_tries(client_for: Client
     assert scripted.stats["requests"] == 4
 
 
-def test_any_parser_will_do(client_for: ClientFactory, told: Callable[..., None]):
+def test_any_parser_can_be_used(client_for: ClientFactory, told: Callable[..., None]):
     told({"when": {"contains": "how many"}, "reply": '{"count": 3}'})
 
     count, completion = client_for("scripted-judge").ask_json(

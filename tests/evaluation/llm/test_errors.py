@@ -52,7 +52,7 @@ ClientFactory = Callable[..., ModelClient]
         ("context", ContextTooLongError, 1),
     ],
 )
-def test_each_failure_is_told_by_its_kind_and_retried_where_that_helps(
+def test_each_fault_raises_its_error_and_is_retried_if_retryable(
     client_for: ClientFactory, scripted: ScriptedServer, fault: str, kind: type[EndpointError], requests: int
 ):
     with pytest.raises(kind) as failure:
@@ -64,7 +64,7 @@ def test_each_failure_is_told_by_its_kind_and_retried_where_that_helps(
 
 
 @pytest.mark.parametrize("fault", ["429", "500", "503", "cut", "hangup", "malformed", "html", "no-choices"])
-def test_what_passes_is_waited_for(client_for: ClientFactory, scripted: ScriptedServer, fault: str):
+def test_temporary_faults_are_retried(client_for: ClientFactory, scripted: ScriptedServer, fault: str):
     completion = client_for(f"scripted-silent+{fault}x2").complete(HELLO)
 
     assert completion.text == "Done."
@@ -72,7 +72,7 @@ def test_what_passes_is_waited_for(client_for: ClientFactory, scripted: Scripted
 
 
 @pytest.mark.parametrize("fault", ["stall", "trickle"])
-def test_an_answer_that_does_not_come_or_does_not_end_times_out(client_for: ClientFactory, fault: str):
+def test_missing_or_endless_answer_times_out(client_for: ClientFactory, fault: str):
     client = client_for(
         f"scripted-silent+{fault}", limits=EndpointLimits(timeout_seconds=0.1), retry_policy=RetryPolicy(attempts=1)
     )
@@ -81,7 +81,7 @@ def test_an_answer_that_does_not_come_or_does_not_end_times_out(client_for: Clie
         client.complete(HELLO)
 
 
-def test_nobody_there_is_unreachable_and_the_address_is_named(clock: Clock):
+def test_unreachable_endpoint_is_named_by_address(clock: Clock):
     with ScriptedServer() as gone:
         url = gone.url
     client = ModelClient(Endpoint("far", url, "m"), retry_policy=RetryPolicy(attempts=2), timing=clock.timing)
@@ -99,7 +99,7 @@ def test_pauses_grow_with_full_jitter(client_for: ClientFactory, clock: Clock):
     assert clock.pauses == [1, 2, 4, 5]
 
 
-def test_a_wish_to_wait_is_honoured(client_for: ClientFactory, told: Callable[..., None], clock: Clock):
+def test_retry_after_is_honoured(client_for: ClientFactory, told: Callable[..., None], clock: Clock):
     told({"do": "429", "retry_after": 7, "times": 1})
 
     client_for("scripted-silent").complete(HELLO)
@@ -107,7 +107,7 @@ def test_a_wish_to_wait_is_honoured(client_for: ClientFactory, told: Callable[..
     assert clock.pauses == [7.25]
 
 
-def test_a_wish_to_wait_beyond_patience_ends_it_at_once(
+def test_retry_after_beyond_the_maximum_ends_retries(
     client_for: ClientFactory, told: Callable[..., None], clock: Clock, scripted: ScriptedServer
 ):
     told({"do": "429", "retry_after": 3600})
@@ -120,7 +120,7 @@ def test_a_wish_to_wait_beyond_patience_ends_it_at_once(
     assert scripted.stats["requests"] == 1
 
 
-def test_patience_ends_with_time(client_for: ClientFactory, told: Callable[..., None], clock: Clock):
+def test_retries_end_after_the_maximum_time(client_for: ClientFactory, told: Callable[..., None], clock: Clock):
     told({"do": "429", "retry_after": 20})
 
     with pytest.raises(RateLimitError):
@@ -129,7 +129,7 @@ def test_patience_ends_with_time(client_for: ClientFactory, told: Callable[..., 
     assert clock.pauses == [20.25, 20.25]
 
 
-def test_an_unknown_model_is_refused_in_the_endpoints_words(client_for: ClientFactory):
+def test_unknown_model_error_quotes_the_endpoint(client_for: ClientFactory):
     with pytest.raises(
         RequestRejectedError, match=r"test refused the request with status 404: There is no model gpt-0\."
     ):
@@ -137,7 +137,7 @@ def test_an_unknown_model_is_refused_in_the_endpoints_words(client_for: ClientFa
 
 
 @pytest.mark.parametrize("fault", ["401", "500", "cut", "hangup", "stall", "malformed", "context", "quota"])
-def test_no_failure_carries_the_key(
+def test_no_error_contains_the_key(
     scripted: ScriptedServer,
     clock: Clock,
     fault: str,
@@ -166,7 +166,7 @@ def test_no_failure_carries_the_key(
     assert failure.value.__context__ is None or KEY not in repr(vars(failure.value.__context__))
 
 
-def test_the_key_is_sent_to_the_endpoint_and_nowhere_else(
+def test_key_is_sent_to_the_endpoint_and_nowhere_else(
     client_for: ClientFactory, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer
 ):
     monkeypatch.setenv("MODELS_API_KEY", KEY)

@@ -14,7 +14,7 @@ def task(*wishes: str, provided: tuple[int, ...] = (), **more) -> TaskSpec:
     return TaskSpec(task_id="t", initial_request="The plan, please.", intents=intents, **more)
 
 
-def test_every_wish_is_said_when_asked_for_and_in_order_when_not():
+def test_each_intent_is_told_when_asked_for_and_in_order_otherwise():
     shown = preview_user(task("Rye first.", "No nuts.", "One page."))
 
     assert shown.opening == "The plan, please."
@@ -23,23 +23,23 @@ def test_every_wish_is_said_when_asked_for_and_in_order_when_not():
     assert (shown.both, shown.most_turns) == ("Rye first.\n\nNo nuts.", 4)
 
 
-def test_what_counts_as_provided_is_never_said():
+def test_provided_intents_are_never_told():
     shown = preview_user(task("Rye first.", "No nuts.", provided=(1,)))
 
     assert (shown.known, shown.unasked, shown.both) == ((1,), (UserAnswer(2, "No nuts."),), "")
 
 
-def test_a_task_without_wishes_ends_with_the_first_reply():
+def test_task_without_intents_ends_with_the_first_reply():
     shown = preview_user(task())
 
     assert (shown.answers, shown.unasked, shown.most_turns) == ((), (), 1)
 
 
-def test_a_signal_opens_with_its_announcement():
+def test_triggered_task_opens_with_its_signal():
     assert preview_user(task(trigger=Trigger(kind="feed", payload={"a": 1}))).opening.startswith(
         "[Environment signal: feed]"
     )
 
 
-def test_more_wishes_than_turns_end_at_the_limit():
+def test_preview_ends_at_the_turn_limit():
     assert len(preview_user(task(*[f"Wish {n}" for n in range(40)])).unasked) == 29

@@ -56,7 +56,7 @@ def statuses(progress: Progress) -> list[tuple[str, int | None]]:
     return [(item.status, item.turn) for item in progress.intents]
 
 
-def test_a_silent_agent_is_given_each_intent_in_order_and_answers_the_last_one_too():
+def test_silent_agent_is_given_each_intent_in_order():
     agent, judge = Speaker(), Plan()
 
     end, turns = play(initial_progress("hello", ["one", "two"]), agent, judge)
@@ -66,7 +66,7 @@ def test_a_silent_agent_is_given_each_intent_in_order_and_answers_the_last_one_t
     assert (end.ending, end.turns, turns[-1].satisfied) == ("resolved", 3, {})
 
 
-def test_satisfaction_comes_before_follow_up_and_ends_the_session_at_once():
+def test_satisfaction_precedes_follow_up_and_ends_the_session():
     agent, judge = Speaker(), Plan(satisfied={(1, 1), (1, 2)}, asked={(1, 1)})
 
     end, _ = play(initial_progress("hello", ["one", "two"]), agent, judge)
@@ -75,7 +75,7 @@ def test_satisfaction_comes_before_follow_up_and_ends_the_session_at_once():
     assert (end.turns, [question[0] for question in judge.questions]) == (1, ["satisfied"])
 
 
-def test_every_intent_asked_for_is_answered_in_one_message_and_none_is_given_besides():
+def test_all_intents_asked_for_are_answered_in_one_message():
     agent, judge = Speaker(), Plan(satisfied={(1, 2)}, asked={(1, 1), (1, 3)})
 
     end, _ = play(initial_progress("hello", ["one", "two", "three", "four"]), agent, judge)
@@ -85,7 +85,7 @@ def test_every_intent_asked_for_is_answered_in_one_message_and_none_is_given_bes
     assert judge.questions[1] == ("asked", "1", [1, 3, 4])
 
 
-def test_an_intent_provided_from_the_start_is_never_judged():
+def test_provided_intent_is_never_judged():
     agent, judge = Speaker(), Plan(satisfied={(1, 1)})
 
     end, _ = play(initial_progress("hello", ["known"], [True]), agent, judge)
@@ -94,14 +94,14 @@ def test_an_intent_provided_from_the_start_is_never_judged():
     assert (end.turns, judge.questions) == (1, [])
 
 
-def test_the_agents_failure_ends_the_session_and_keeps_what_was_settled():
+def test_agent_error_ends_the_session_and_keeps_statuses():
     end, turns = play(initial_progress("hello", ["one", "two"]), Speaker(fails_at=2), Plan())
 
     assert (end.ending, end.reason, end.turns, len(turns)) == ("failed", "It gave up.", 1, 1)
     assert statuses(end) == [("provided", 1), ("open", None)]
 
 
-def test_an_outage_passes_through_and_the_session_goes_on_from_the_last_stored_turn():
+def test_session_resumes_after_an_infrastructure_error():
     class Flaky(Plan):
         def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> list[Decision]:
             if reply == "2":
@@ -120,7 +120,7 @@ def test_an_outage_passes_through_and_the_session_goes_on_from_the_last_stored_t
     assert statuses(end) == [("provided", 1), ("provided", 2)]
 
 
-def test_the_cap_ends_a_session_with_intents_open():
+def test_turn_limit_ends_a_session_with_open_intents():
     end, _ = play(initial_progress("hello", [str(n) for n in range(5)]), Speaker(), Plan(), max_turns=2)
 
     assert (end.ending, end.turns, [item.status for item in end.intents].count("open")) == ("turn_limit", 2, 3)

@@ -42,7 +42,7 @@ def rules() -> set[str]:
     return {rule for rule in Finding.objects.values_list("rule", flat=True) if rule.startswith("grader")}
 
 
-def test_a_report_brings_its_findings_and_the_keys(persona: Persona) -> None:
+def test_report_updates_findings_and_keys(persona: Persona) -> None:
     assert rules() == set()
 
     analyse_scripts(GraderScript.objects.values_list("blob", flat=True))
@@ -51,7 +51,7 @@ def test_a_report_brings_its_findings_and_the_keys(persona: Persona) -> None:
     assert GraderScript.objects.get().keys == ["free"]
 
 
-def test_the_same_text_is_run_once(persona: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_same_script_text_runs_once(persona: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
     analyse_missing()
     monkeypatch.setattr(script_analysis, "run_grader", None)
 
@@ -61,7 +61,7 @@ def test_the_same_text_is_run_once(persona: Persona, monkeypatch: pytest.MonkeyP
     assert ScriptReport.objects.count() == 1
 
 
-def test_a_broken_script_blocks_with_what_happened() -> None:
+def test_broken_script_is_a_blocking_finding() -> None:
     persona_with(b"def score(h):\n    return h[0]\n")
 
     analyse_missing()
@@ -71,7 +71,7 @@ def test_a_broken_script_blocks_with_what_happened() -> None:
     assert "IndexError in line 2" in finding.message
 
 
-def test_what_is_not_text_is_reported_and_not_run_again() -> None:
+def test_binary_script_is_reported_and_not_run_again() -> None:
     persona_with(b"\xff\xfe")
 
     analyse_missing()
@@ -84,7 +84,7 @@ def test_without_a_sandbox_there_is_no_report_and_no_finding(persona: Persona, m
     def refuse(source: str) -> None:
         raise SandboxUnavailableError("No namespaces here.")
 
-    monkeypatch.setattr("evaluation.trials.analyses.examine_script", refuse)
+    monkeypatch.setattr("evaluation.trials.analyses.analyse_script", refuse)
 
     analyse_missing()
 
@@ -92,7 +92,7 @@ def test_without_a_sandbox_there_is_no_report_and_no_finding(persona: Persona, m
     assert rules() == set()
 
 
-def test_the_command_runs_what_was_not_run_yet(persona: Persona, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_runs_scripts_without_report(persona: Persona, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         call_command("check_tasks", benchmark=persona.benchmark.slug)
 

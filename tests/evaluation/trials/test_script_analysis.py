@@ -33,7 +33,7 @@ def score(tools_history):
 """
 
 
-def test_keys_are_told_by_what_earns_them() -> None:
+def test_keys_are_classified_by_what_earns_them() -> None:
     report = analyse_script(SCRIPT)
 
     assert report.keys == ("always", "mailed", "mail_sent_to_kurt", "mail_sent", "never")
@@ -55,7 +55,7 @@ def test_keys_are_told_by_what_earns_them() -> None:
         ("def score(h):\n    open('/usr/lib/x', 'w')", "OSError", 2),
     ],
 )
-def test_a_script_without_keys_is_told_with_the_line(source: str, problem: str, line: int | None) -> None:
+def test_script_without_keys_is_reported_with_its_line(source: str, problem: str, line: int | None) -> None:
     report = analyse_script(source)
 
     assert report.keys is None
@@ -64,7 +64,7 @@ def test_a_script_without_keys_is_told_with_the_line(source: str, problem: str, 
     assert (report.always, report.never) == ((), ())
 
 
-def test_a_script_that_never_ends_on_calls_is_left_soon_and_nothing_said_of_its_keys() -> None:
+def test_endless_script_is_abandoned_without_findings_on_its_keys() -> None:
     started = time.monotonic()
 
     report = analyse_script("def score(h):\n    while h:\n        pass\n    return {'a': 0}")
@@ -75,5 +75,5 @@ def test_a_script_that_never_ends_on_calls_is_left_soon_and_nothing_said_of_its_
     assert (report.always, report.never) == ((), ())
 
 
-def test_a_script_that_splits_without_end_gives_no_keys() -> None:
+def test_forking_script_gives_no_keys() -> None:
     assert analyse_script("import os\ndef score(h):\n    while True:\n        os.fork()").keys is None
