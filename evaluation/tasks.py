@@ -35,8 +35,8 @@ def run_session(session_id: int) -> None:
     work_on(session_id)
 
 
-@shared_task(name="evaluation.tasks.examine_scripts")
-def examine(scripts: list[str]) -> None:
+@shared_task(name="evaluation.tasks.analyse_scripts")
+def run_script_analysis(scripts: list[str]) -> None:
     analyse_scripts(scripts)
 
 

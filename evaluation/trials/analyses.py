@@ -15,7 +15,7 @@ from studio.findings.refresh import refresh_findings
 from studio.models import Blob, GraderScript, Persona, ScriptReport
 
 logger = logging.getLogger(__name__)
-EXAMINE = "evaluation.tasks.examine_scripts"
+ANALYSE_SCRIPTS = "evaluation.tasks.analyse_scripts"
 FORGOTTEN_AT_ONCE = 20
 
 
@@ -73,6 +73,6 @@ def _store(report: GraderReport) -> None:
 def _send(scripts: list[str]) -> None:
     try:
         with app.connection_for_write(connect_timeout=2) as broker:
-            app.send_task(EXAMINE, args=[scripts], connection=broker, retry=False, ignore_result=True)
+            app.send_task(ANALYSE_SCRIPTS, args=[scripts], connection=broker, retry=False, ignore_result=True)
     except Exception:  # the sweep finds them
         logger.warning("The queue cannot be reached; %d grader scripts wait.", len(scripts), exc_info=True)

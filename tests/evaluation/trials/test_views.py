@@ -62,7 +62,7 @@ def test_unsaved_script_is_run_and_not_saved(script: GraderScript) -> None:
 def test_example_is_saved_as_typed_even_if_invalid(script: GraderScript) -> None:
     shown = run(script, example='[{"tool_name": "x"},]')
 
-    assert "Line 1 of the example is no JSON" in shown
+    assert "Line 1 of the example is not valid JSON" in shown
     assert ScriptExample.objects.get().text == '[{"tool_name": "x"},]'
 
 
