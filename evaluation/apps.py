@@ -9,7 +9,7 @@ class EvaluationConfig(AppConfig):
         from evaluation.assistance.assistant import help_in_sample
         from evaluation.search import register_sources
         from evaluation.tools.catalog import tool_cards
-        from evaluation.trials.examinations import examine_later, examine_scripts
+        from evaluation.trials.analyses import analyse_later, analyse_scripts
         from evaluation.trials.keys import count_keys
         from studio.domain.tool_catalog import register_card_reader
         from studio.findings.grader_keys import register_examiners, register_key_reader
@@ -17,6 +17,6 @@ class EvaluationConfig(AppConfig):
 
         register_card_reader(tool_cards)
         register_key_reader(count_keys)
-        register_examiners(now=examine_scripts, later=examine_later)
+        register_examiners(now=analyse_scripts, later=analyse_later)
         register_sources()
         register_furnisher(help_in_sample)

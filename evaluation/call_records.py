@@ -1,4 +1,4 @@
-"""The record of model calls: what was answered once is not paid for again."""
+"""The stored record of model calls: an answered call is not paid for again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError, models
 
-from evaluation.llm import Call
+from evaluation.llm import Budget, Call, Endpoint, ModelClient, RetryPolicy
 from evaluation.models import (
     ModelCall,
     ModelEndpoint,
@@ -19,44 +19,58 @@ from evaluation.models import (
     SuggestionCall,
 )
 from evaluation.models.calls import RecordedCall
-from evaluation.scripted.answers import FINGERPRINT
 from studio.domain.storable import storable
 
 
-class RecordOwnerGoneError(Exception):
-    """Whom the call was made for was deleted in the meantime. There is nobody to record it for."""
+class RecordOwnerDeletedError(Exception):
+    """What the call was made for was deleted in the meantime."""
 
 
 class CallRecord:
-    """All calls made for one ``owner``: rows of ``kind`` whose foreign key ``named`` is that owner. Loaded once."""
+    """All calls made for one ``owner``: rows of ``kind`` whose ``foreign_key`` is that owner."""
 
     def __init__(
-        self, kind: type[RecordedCall], named: str, owner: models.Model, tell_scripted: Callable[[], None]
+        self,
+        kind: type[RecordedCall],
+        foreign_key: str,
+        owner: models.Model,
+        on_scripted_answer: Callable[[], None],
     ) -> None:
         self._kind = kind
-        self._owner = {named: owner}
-        self.tell_scripted = tell_scripted
-        """Called when a scripted model has answered, by whatever name and address."""
+        self._owner = {foreign_key: owner}
+        self.on_scripted_answer = on_scripted_answer
         self.answered: dict[str, int] = dict(self._answers().values_list("request_hash", "pk"))
-        """Rows of answered calls by what was asked."""
+        """Keys of answered calls by request hash."""
 
-    def recorder(self, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> Recorder:
-        return Recorder(self, endpoint, purpose, turn)
+    def client(
+        self,
+        endpoint: ModelEndpoint,
+        purpose: str,
+        turn: Callable[[], int] = lambda: 0,
+        *,
+        budget: Budget | None = None,
+        retry_policy: RetryPolicy | None = None,
+    ) -> ModelClient:
+        """A client whose calls go into this record. ``turn`` gives the turn that a call belongs to."""
+        recorder = CallRecorder(self, endpoint, purpose, turn)
+        return ModelClient(Endpoint.of(endpoint), recorder=recorder, budget=budget, retry_policy=retry_policy)
 
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
-        """What a model answered before, if it was asked the same."""
+        """The stored answer to the same request."""
         pk = self.answered.get(request_hash)
         return None if pk is None else self._answers().values_list("response", flat=True).get(pk=pk)
 
-    def keep(self, row: dict[str, Any]) -> None:
-        """Stored at once, outside of any transaction of the turn: it was paid for, whatever becomes of the turn.
-        Raises RecordOwnerGoneError."""
+    def store(self, row: dict[str, Any]) -> None:
+        """Stores outside of any transaction of the turn: the call was paid for, whatever becomes of the turn.
+
+        Raises RecordOwnerDeletedError.
+        """
         call = self._kind(**self._owner, **row)
         answered = call.response is not None
         try:
             self._kind._default_manager.bulk_create([call], ignore_conflicts=answered)
         except IntegrityError as error:
-            raise RecordOwnerGoneError from error
+            raise RecordOwnerDeletedError from error
         if answered:
             same = self._answers().filter(request_hash=call.request_hash)
             self.answered[call.request_hash] = call.pk or same.values_list("pk", flat=True).get()
@@ -65,8 +79,8 @@ class CallRecord:
         return self._kind._default_manager.filter(**self._owner, response__isnull=False)
 
 
-class Recorder:
-    """What a door writes to: calls of one purpose. ``turn`` gives the turn they belong to."""
+class CallRecorder:
+    """A client's ``Recorder``: calls of one endpoint for one purpose."""
 
     def __init__(self, record: CallRecord, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> None:
         self._record = record
@@ -78,7 +92,7 @@ class Recorder:
         return self._record.answer(request_hash)
 
     def record(self, call: Call) -> None:
-        self._record.keep(
+        self._record.store(
             {
                 "purpose": self._purpose,
                 "turn": self._turn(),
@@ -94,12 +108,12 @@ class Recorder:
                 "attempts": min(call.attempts, 32_767),
             }
         )
-        if call.response is not None and call.response.get("system_fingerprint") == FINGERPRINT:
-            self._record.tell_scripted()
+        if call.is_scripted:
+            self._record.on_scripted_answer()
 
 
 def session_record(session: Session) -> CallRecord:
-    """For one who holds the session's claim. A scripted answer makes its whole pilot scripted, and no evidence."""
+    """For the holder of the session's lease. A scripted answer marks the whole pilot as scripted."""
     return CallRecord(ModelCall, "session", session, lambda: _mark_scripted(session.run.pilot))
 
 
@@ -108,16 +122,16 @@ def rehearsal_record(rehearsal: Rehearsal) -> CallRecord:
 
 
 def suggestion_record(suggestion: Suggestion) -> CallRecord:
-    """For one who holds the suggestion's claim."""
+    """For the holder of the suggestion's lease."""
 
-    def scripted() -> None:
+    def on_scripted_answer() -> None:
         _mark_scripted(suggestion, claimed_by=suggestion.claimed_by, state=Suggestion.State.ASKED)
 
-    return CallRecord(SuggestionCall, "suggestion", suggestion, scripted)
+    return CallRecord(SuggestionCall, "suggestion", suggestion, on_scripted_answer)
 
 
-def _mark_scripted(row: Pilot | Rehearsal | Suggestion, **held: Any) -> None:
-    """``held`` is what the stored row must still be for the change to be ours."""
+def _mark_scripted(row: Pilot | Rehearsal | Suggestion, **conditions: Any) -> None:
+    """Does nothing to a stored row that no longer meets ``conditions``."""
     if not row.scripted:
-        type(row)._default_manager.filter(pk=row.pk, **held).update(scripted=True)
+        type(row)._default_manager.filter(pk=row.pk, **conditions).update(scripted=True)
         row.scripted = True

@@ -1,4 +1,4 @@
-"""Model endpoints: who may be asked, and whether asking works. Keys stay in the environment."""
+"""Checking model endpoints. Keys stay in the environment."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import os
 import time
 from dataclasses import dataclass
 
-from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, Patience
+from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, RetryPolicy
 from evaluation.models import ModelEndpoint
-from evaluation.protocol.participants import InfrastructureError
 
-QUESTION = "Answer with the one word: ready."
-TRIAL_TOKENS = 64
-KINDS = {
+PROMPT = "Answer with the one word: ready."
+MAX_TOKENS = 64
+LABELS = {
     "MissingKeyError": "no key",
     "KeyRejectedError": "key refused",
     "EndpointUnreachableError": "cannot be reached",
@@ -25,43 +24,45 @@ KINDS = {
     "RequestRejectedError": "request refused",
     "ContextTooLongError": "request refused",
 }
-"""A failure's class in two words."""
+"""By class of failure."""
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What came of one small question."""
+class EndpointCheck:
+    """The result of one small request."""
 
     works: bool
     milliseconds: int
     answer: str = ""
     kind: str = ""
-    """Of a failure, in words: ``key refused``."""
+    """Of a failure: ``key refused``."""
     message: str = ""
-    """Of a failure: what happened, without a key in it."""
+    """Of a failure. Never holds a key."""
 
 
-def try_endpoint(row: ModelEndpoint) -> Trial:
-    """Ask one tiny question, once, and say how it went. Nothing is stored; it may cost a few tokens."""
-    began = time.monotonic()
+def check_endpoint(row: ModelEndpoint) -> EndpointCheck:
+    """Send one small request, once. Nothing is stored; it may cost a few tokens."""
+    started = time.monotonic()
     try:
-        door = ModelClient(Endpoint.of(row), budget=Budget(), patience=Patience(attempts=1))
-        completion = door.complete([{"role": "user", "content": QUESTION}], max_tokens=TRIAL_TOKENS)
-    except (InfrastructureError, ValueError) as failure:
-        kind = KINDS.get(type(failure).__name__, "failed" if isinstance(failure, EndpointError) else "not usable")
-        return Trial(False, _since(began), kind=kind, message=str(failure))
-    return Trial(True, _since(began), answer=completion.text.strip()[:300])
+        client = ModelClient(Endpoint.of(row), budget=Budget(), retry_policy=RetryPolicy(attempts=1))
+        completion = client.complete([{"role": "user", "content": PROMPT}], max_tokens=MAX_TOKENS)
+    except EndpointError as failure:
+        kind = LABELS.get(type(failure).__name__, "failed")
+        return EndpointCheck(False, _since(started), kind=kind, message=str(failure))
+    except ValueError as problem:
+        return EndpointCheck(False, _since(started), kind="not usable", message=str(problem))
+    return EndpointCheck(True, _since(started), answer=completion.text.strip()[:300])
 
 
 def key_is_set(row: ModelEndpoint) -> bool | None:
-    """Whether this process has the endpoint's key now; None: it needs none. Never the key."""
+    """Whether this process has the endpoint's key; None: it needs none."""
     if not row.key_env:
         return None
     return bool(os.environ.get(row.key_env, "").strip())
 
 
 def problem_of(row: ModelEndpoint) -> str:
-    """Why an endpoint cannot be one; empty: it can."""
+    """Why the row is not a valid endpoint; empty if it is."""
     try:
         Endpoint.of(row)
     except ValueError as problem:
@@ -69,5 +70,5 @@ def problem_of(row: ModelEndpoint) -> str:
     return ""
 
 
-def _since(began: float) -> int:
-    return round((time.monotonic() - began) * 1000)
+def _since(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)

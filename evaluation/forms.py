@@ -11,7 +11,7 @@ from django.conf import settings
 from evaluation import visibility
 from evaluation.endpoints import problem_of
 from evaluation.models import Helper, ModelEndpoint, Rehearsal
-from evaluation.pilots.lifecycle import LIMITS, MAX_RUNS
+from evaluation.pilots.start import LIMITS, MAX_RUNS
 from studio.models import Benchmark, Persona, Task, TaskState
 
 APPROVED = (TaskState.APPROVED, TaskState.RELEASED)

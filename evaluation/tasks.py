@@ -21,7 +21,7 @@ from evaluation.assistance import worker
 from evaluation.assistance.requests import RUN_SUGGESTION, send_forgotten
 from evaluation.pilots.lifecycle import sweep
 from evaluation.pilots.session_work import work_on
-from evaluation.trials.examinations import examine_forgotten, examine_scripts
+from evaluation.trials.analyses import analyse_missing, analyse_scripts
 
 logger = logging.getLogger(__name__)
 _stop = threading.Event()
@@ -35,9 +35,9 @@ def run_session(session_id: int) -> None:
     work_on(session_id)
 
 
-@shared_task(name="evaluation.tasks.examine_scripts")
-def examine(scripts: list[str]) -> None:
-    examine_scripts(scripts)
+@shared_task(name="evaluation.tasks.analyse_scripts")
+def run_script_analysis(scripts: list[str]) -> None:
+    analyse_scripts(scripts)
 
 
 @shared_task(name=RUN_SUGGESTION)
@@ -63,11 +63,11 @@ def _sweep_on() -> None:
     while True:
         try:
             close_old_connections()
-            if sent := sweep(sent_before=started):
+            if sent := sweep(include_recent=started):
                 logger.info("Requeued %d unclaimed sessions.", sent)
             send_forgotten()
             started = False
-            examine_forgotten()
+            analyse_missing()
         except Exception:  # the database may be back next time
             logger.exception("Waiting sessions could not be looked for.")
             connection.close()

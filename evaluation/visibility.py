@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.db.models import Avg, Count, F, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
-from evaluation.models import ModelEndpoint, Pilot, Release, Run, Session, SessionIntent, Snapshot, Turn, Verdict
+from evaluation.models import ModelEndpoint, Pilot, Release, Run, Session, SessionIntent, Turn, Verdict
 from studio.access import Somebody, benchmarks_for
 from studio.models import Benchmark, Episode, Persona, Task, TaskState
 
@@ -89,19 +89,8 @@ def neighbours(session: Session) -> tuple[Session | None, Session | None]:
     return rows.get(session.position - 1), rows.get(session.position + 1)
 
 
-def snapshot_before(session: Session) -> Snapshot | None:
-    """The workspace at the end of the last earlier session of the run that took a turn."""
-    last = (
-        Turn.objects.filter(session__run=session.run_id, session__position__lt=session.position)
-        .select_related("snapshot")
-        .order_by("-session__position", "-number")
-        .first()
-    )
-    return last.snapshot if last else None
-
-
 @dataclass(frozen=True)
-class Runnable:
+class RunnableEpisode:
     """A persona whose episode holds something to run."""
 
     persona: Persona
@@ -109,7 +98,7 @@ class Runnable:
     """In the episode's order."""
 
 
-def runnable_personas(benchmark: Benchmark) -> list[Runnable]:
+def runnable_personas(benchmark: Benchmark) -> list[RunnableEpisode]:
     """In the benchmark's order; of the tasks, only what tells them apart."""
     episodes = episodes_of(benchmark)
     tasks = (
@@ -122,7 +111,7 @@ def runnable_personas(benchmark: Benchmark) -> list[Runnable]:
     for task in tasks:
         task.episode = episodes[task.episode_id]
         placed[task.episode_id].append(task)
-    return [Runnable(episodes[pk].persona, own) for pk, own in placed.items() if own]
+    return [RunnableEpisode(episodes[pk].persona, own) for pk, own in placed.items() if own]
 
 
 def episodes_of(benchmark: Benchmark) -> dict[int, Episode]:
@@ -131,7 +120,7 @@ def episodes_of(benchmark: Benchmark) -> dict[int, Episode]:
     return {row.pk: row for row in rows.order_by("persona__position", "persona__user_id")}
 
 
-def usual_costs() -> dict[int, tuple[Decimal, int]]:
+def mean_session_costs() -> dict[int, tuple[Decimal, int]]:
     """What a session has cost so far by the agent's endpoint: the mean in US dollars, and over how many sessions."""
     rows = (
         Session.objects.filter(state=State.FINISHED, run__pilot__scripted=False)

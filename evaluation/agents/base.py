@@ -29,7 +29,7 @@ class AgentLimits:
 class AgentSetup:
     """All that an agent gets to know besides the messages. There is no room for hidden intents here."""
 
-    door: ModelClient
+    client: ModelClient
     workspace: Path
     tools: tuple[str, ...] = ()
     """Names the persona binds; those that are not built are not offered."""

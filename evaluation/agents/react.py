@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.agents.base import AgentSetup
 from evaluation.agents.briefing import briefing
-from evaluation.llm import AskedCall, BudgetExceededError, Completion, ContextTooLongError
+from evaluation.llm import BudgetExceededError, Completion, ContextTooLongError, RequestedToolCall
 from evaluation.protocol.participants import AgentError, AgentReply, Tokens, ToolRecord
 from evaluation.tools import Workspace, toolbox_for
 
@@ -23,7 +23,7 @@ class ReactAgent:
     """Keeps the conversation of one session; its state between turns is in each reply."""
 
     def __init__(self, setup: AgentSetup) -> None:
-        self._door = setup.door
+        self._client = setup.client
         self._limits = setup.limits
         self._timing = setup.timing
         self._workspace = Workspace(setup.workspace)
@@ -68,7 +68,7 @@ class ReactAgent:
 
     def _ask(self, turn: _Turn, **params: Any) -> Completion:
         try:
-            completion = self._door.complete(self._messages, tools=self._tools.schemas, **params)
+            completion = self._client.complete(self._messages, tools=self._tools.schemas, **params)
         except ContextTooLongError:
             if not self._save_room():
                 raise AgentError("The conversation grew longer than the model can read.") from None
@@ -87,7 +87,7 @@ class ReactAgent:
         completion = self._ask(turn, tool_choice="none")
         self._messages += [_result_of(call, NOT_CALLED) for call in completion.tool_calls]
 
-    def _result(self, turn: _Turn, call: AskedCall) -> dict[str, Any]:
+    def _result(self, turn: _Turn, call: RequestedToolCall) -> dict[str, Any]:
         if self._limits.tool_calls and len(turn.records) >= self._limits.tool_calls:
             return _result_of(call, NOT_CALLED)
         record = self._tools.call(call.name, call.arguments)
@@ -143,5 +143,5 @@ class _Turn:
         self.note = ""
 
 
-def _result_of(call: AskedCall, text: str) -> dict[str, Any]:
+def _result_of(call: RequestedToolCall, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call.id, "content": text}

@@ -15,7 +15,7 @@ from evaluation import visibility
 from evaluation.api.filters import BENCHMARK, of_benchmark
 from evaluation.audits.blindness import pending_in
 from evaluation.models import ModelEndpoint, Pilot
-from evaluation.pilots.lifecycle import MAX_RUNS, PilotError, start_pilot
+from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.access import ApiRequest, find_benchmark, require
 

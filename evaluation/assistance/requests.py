@@ -17,8 +17,8 @@ from evaluation.assistance.material import Material, texts_of
 from evaluation.assistance.prompts import PROMPTS_VERSION, Prompt, prompt_of
 from evaluation.assistance.proposals import Proposal, text_at
 from evaluation.assistance.task_material import PASTED, material_of
+from evaluation.leases.queue import enqueue
 from evaluation.models import ModelEndpoint, Suggestion
-from evaluation.pilots.queue import send
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.models import Task, User
@@ -75,7 +75,7 @@ def ask(task: Task, *, by: User, assignment: Assignment, fresh: bool = False) ->
             _put_away(row, by)
             row.save()
             if row.state == State.ASKED:
-                transaction.on_commit(lambda: send(RUN_SUGGESTION, [row.pk]), robust=True)
+                transaction.on_commit(lambda: enqueue(RUN_SUGGESTION, [row.pk]), robust=True)
     except IntegrityError:  # the same press of a button, twice
         return same.get(task=task, state=State.ASKED)
     return row
@@ -87,7 +87,7 @@ def send_forgotten() -> None:
     waiting = Suggestion.objects.filter(state=State.ASKED).filter(
         Q(lease_until__lt=now) | Q(lease_until=None, asked_at__lt=now - FORGOTTEN)
     )
-    send(RUN_SUGGESTION, waiting.values_list("pk", flat=True))
+    enqueue(RUN_SUGGESTION, waiting.values_list("pk", flat=True))
 
 
 def _require_something(assignment: Assignment, spec: TaskSpec) -> None:

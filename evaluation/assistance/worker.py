@@ -1,4 +1,4 @@
-"""What a worker does with a request for help: ask through the one door, read the answer, check it, store it."""
+"""What a worker does with a request for help: ask through the model client, read the answer, check it, store it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,16 @@ from evaluation.assistance.assistant import budget_of, helper_of
 from evaluation.assistance.checks import check_rows
 from evaluation.assistance.prompts import prompt_of
 from evaluation.assistance.task_material import assignment_of, material_of
-from evaluation.call_records import RecordOwnerGoneError, suggestion_record
+from evaluation.call_records import RecordOwnerDeletedError, suggestion_record
 from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.llm import (
     BudgetExceededError,
     ContextTooLongError,
-    Endpoint,
     KeyRejectedError,
     MissingKeyError,
-    ModelClient,
-    Patience,
     QuotaExceededError,
     RequestRejectedError,
+    RetryPolicy,
     UnusableJsonError,
 )
 from evaluation.models import Suggestion
@@ -37,7 +35,7 @@ from studio.domain.task import TaskSpec
 
 logger = logging.getLogger(__name__)
 State = Suggestion.State
-PATIENCE = Patience(attempts=3, max_pause=15, max_seconds=60)
+RETRY_POLICY = RetryPolicy(attempts=3, max_pause=15, max_seconds=60)
 """Somebody waits for it."""
 TRIES = 3
 """Answers that may be unusable."""
@@ -62,7 +60,7 @@ ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
 to do."""
 
 
-def work_on(pk: int, *, patience: Patience = PATIENCE) -> None:
+def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     """Do what was asked for. Safe to call twice: what is taken up is not taken up again while its worker lives."""
     token = uuid.uuid4().hex
     free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
@@ -78,11 +76,11 @@ def work_on(pk: int, *, patience: Patience = PATIENCE) -> None:
     renewed = Suggestion.objects.filter(claimed_by=token)
     with heartbeat(lambda: renewed.update(lease_until=lease_end()), "suggestion"):
         try:
-            _finish(row, **_answer(row, patience))
+            _finish(row, **_answer(row, retry_policy))
         except (InfrastructureError, ValueError) as failure:
             said = {"problem": in_words(failure, row.endpoint.name), "detail": str(failure)}
             _finish(row, state=State.FAILED, **{name: storable(text)[:2000] for name, text in said.items()})
-        except RecordOwnerGoneError:
+        except RecordOwnerDeletedError:
             logger.info("No one is waiting for suggestion %d any more.", pk)
         except Exception as error:
             logger.exception("Suggestion %d stopped by a defect of the studio.", pk)
@@ -97,16 +95,16 @@ def in_words(failure: Exception, name: str) -> str:
     return f"{what.format(name=name) or failure} {mend}"
 
 
-def _answer(row: Suggestion, patience: Patience) -> Mapping[str, Any]:
+def _answer(row: Suggestion, retry_policy: RetryPolicy) -> Mapping[str, Any]:
     spec = TaskSpec.model_validate(row.revision.spec)
     assignment, material = assignment_of(row, spec), material_of(row.task, spec)
     prompt = prompt_of(assignment, material)
     helper = helper_of(row.task.episode.persona.benchmark)
     if helper is None:
         raise ValueError("AI help was turned off in the meantime.")
-    recorder = suggestion_record(row).recorder(row.endpoint, row.kind, lambda: 0)
-    door = ModelClient(Endpoint.of(row.endpoint), recorder=recorder, budget=budget_of(helper), patience=patience)
-    proposals, _ = door.ask_json(
+    record = suggestion_record(row)
+    client = record.client(row.endpoint, row.kind, budget=budget_of(helper), retry_policy=retry_policy)
+    proposals, _ = client.ask_json(
         prompt.messages,
         f"assist_{row.kind}",
         prompt.schema,

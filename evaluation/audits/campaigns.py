@@ -19,8 +19,9 @@ from annotations.models import AuditCampaign
 from annotations.packets import Part, Sealed, Shown, show
 from annotations.results import Summary, summarise
 from annotations.sampling import Candidate, Drawn, draw
-from evaluation.grading.session import Scene, load_scenes
+from evaluation.grading.evidence import TurnEvidence, load_evidence
 from evaluation.models import Pilot, Session, Verdict
+from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.trace import files_shown, read_texts, shown_fields
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, User
@@ -47,7 +48,7 @@ def _auditable(path: str = "") -> Q:
     def verdict(**fields: Any) -> Q:
         return Q(**{f"{path}{name}": value for name, value in fields.items()})
 
-    rubric = verdict(kind=Verdict.Kind.CHECKLIST, scoring="strict", grader="rubric")
+    rubric = verdict(kind=Verdict.Kind.CHECKLIST, scoring=ScoringMode.STRICT, grader="rubric")
     return (rubric | verdict(grader="judge")) & verdict(met__isnull=False)
 
 
@@ -135,7 +136,7 @@ def _frozen(pilot: Pilot, drawn: Sequence[Drawn]) -> list[FrozenDecision]:
 
 def _shown(session: Session, verdicts: Iterable[Verdict], names: Collection[str]) -> dict[int, Shown]:
     task = TaskSpec.model_validate(session.revision.spec)
-    scenes = {scene.number: scene for scene in load_scenes(session, "strict")}
+    scenes = {scene.number: scene for scene in load_evidence(session, ScoringMode.STRICT)}
     intents = [intent.content for intent in task.intents]
     found: dict[int, Shown] = {}
     for verdict in verdicts:
@@ -151,23 +152,23 @@ def _shown(session: Session, verdicts: Iterable[Verdict], names: Collection[str]
     return found
 
 
-def _conversation(scene: Scene) -> list[Part]:
+def _conversation(scene: TurnEvidence) -> list[Part]:
     asked = [Part(role="user", label=f"turn {turn}", text=text) for turn, text in enumerate(scene.messages, start=1)]
     return [*asked, _reply(scene)]
 
 
-def _reply(scene: Scene) -> Part:
+def _reply(scene: TurnEvidence) -> Part:
     return Part(role="assistant", label=f"turn {scene.number}", text=scene.reply)
 
 
-def _tools(scene: Scene, task: TaskSpec) -> Iterator[Part]:
+def _tools(scene: TurnEvidence, task: TaskSpec) -> Iterator[Part]:
     for call in scene.calls:
         fields = shown_fields(call, task.tool_evidence)
         if fields is not None:
             yield Part(role="tool", label=call.name, text=_as_lines(fields))
 
 
-def _files(scene: Scene, task: TaskSpec) -> list[Part]:
+def _files(scene: TurnEvidence, task: TaskSpec) -> list[Part]:
     texts = read_texts(files_shown(task), scene.read)
     return [Part(role="file", label=path, text=text) for path, text in texts.items()]
 

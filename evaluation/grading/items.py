@@ -14,7 +14,7 @@ Grader = Literal["rubric", "rule"]
 
 
 @dataclass(frozen=True)
-class Item:
+class GradedItem:
     """One criterion of a task. ``index`` is its 1-based position among all: checklist first, then script keys."""
 
     index: int
@@ -30,7 +30,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Graded:
+class ItemGrade:
     """An item's value over a session."""
 
     value: bool | None
@@ -39,33 +39,35 @@ class Graded:
     """The first turn that credited it."""
 
 
-def items_of(task: TaskSpec, keys: Sequence[str] | None = None) -> tuple[Item, ...]:
+def items_of(task: TaskSpec, keys: Sequence[str] | None = None) -> tuple[GradedItem, ...]:
     """The items of ``task``. ``keys`` are its script's, None if they are not known.
 
     A script that is missing or broken stands for itself as one item, so that it is seen to be ungraded.
     """
-    items: list[Item] = []
+    items: list[GradedItem] = []
     for position, item in enumerate(task.scored_items, start=1):
         grader: Grader = "rule" if item.grader == "rule" else "rubric"
-        items.append(Item(position, grader, item.criterion, item.weight, item.uid, item.rule))
+        items.append(GradedItem(position, grader, item.criterion, item.weight, item.uid, item.rule))
     if task.grader_script:
         start = len(items) + 1
         if keys is None:
-            items.append(Item(start, "rule", f"[tools] {PurePosixPath(task.grader_script).name}", script=True))
+            items.append(GradedItem(start, "rule", f"[tools] {PurePosixPath(task.grader_script).name}", script=True))
         else:
-            items += [Item(start + at, "rule", f"[tools] {key}", key=key, script=True) for at, key in enumerate(keys)]
+            items += [
+                GradedItem(start + at, "rule", f"[tools] {key}", key=key, script=True) for at, key in enumerate(keys)
+            ]
     return tuple(items)
 
 
-def over_turns(values: Iterable[tuple[int, bool | None]]) -> Graded:
+def grade_over_turns(values: Iterable[tuple[int, bool | None]]) -> ItemGrade:
     """Any-turn credit: met if met in any turn; ungraded if a turn could not be graded and none met it."""
     ungraded, seen = False, False
     for turn, value in values:
         seen = True
         if value:
-            return Graded(True, turn)
+            return ItemGrade(True, turn)
         ungraded = ungraded or value is None
-    return Graded(None if ungraded or not seen else False)
+    return ItemGrade(None if ungraded or not seen else False)
 
 
 def completeness(graded: Sequence[tuple[float, bool | None]]) -> float | None:

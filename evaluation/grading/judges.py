@@ -1,30 +1,29 @@
-"""Judges played by models: a prompt, the door, and an answer that can be used."""
+"""Judges that are models."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
 from evaluation.call_records import CallRecord
-from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import ModelEndpoint, Session
 from evaluation.protocol.answers import parse_answer
-from evaluation.protocol.history import Way
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, checklist_prompt, follow_up_prompt, satisfaction_prompt
+from evaluation.protocol.scoring import ScoringMode
 
-INTENT_TRIES = 16
-CHECKLIST_TRIES = 5
+MAX_INTENT_TRIES = 16
+MAX_CHECKLIST_TRIES = 5
 
 
 class ModelIntentJudge:
-    """The simulated user's judgment of a turn (``IntentJudge``), by the model that plays the user."""
+    """``IntentJudge`` by the model that plays the user."""
 
     def __init__(self, endpoint: ModelEndpoint, record: CallRecord, turn: Callable[[], int]) -> None:
         self._endpoint = endpoint
         self._record = record
         self._turn = turn
         self.calls: dict[str, int] = {}
-        """By kind of verdict: the model call of the latest answer."""
+        """Key of the latest ModelCall, by kind of verdict."""
 
     def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> Sequence[Decision]:
         return self._ask(satisfaction_prompt(reply, files, intents))
@@ -33,23 +32,23 @@ class ModelIntentJudge:
         return self._ask(follow_up_prompt(reply, intents))
 
     def _ask(self, prompt: JudgePrompt) -> Sequence[Decision]:
-        decisions, call = _ask(self._record, self._endpoint, prompt, prompt.purpose, self._turn, INTENT_TRIES)
+        decisions, call = _ask(self._record, self._endpoint, prompt, prompt.purpose, self._turn, MAX_INTENT_TRIES)
         self.calls[prompt.purpose] = call
         return decisions
 
 
 class ModelChecklistJudge:
-    """Puts rubric criteria to the pilot's judge (``AskJudge``)."""
+    """``ChecklistJudge`` by the pilot's judge."""
 
     def __init__(self, session: Session, record: CallRecord) -> None:
         self._endpoint = session.run.pilot.judge
         self._record = record
 
     def __call__(
-        self, turn: int, way: Way, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
+        self, turn: int, mode: ScoringMode, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
     ) -> tuple[Sequence[Decision], int]:
-        prompt = checklist_prompt(intents, trace, criteria, escaped=way == "strict")
-        return _ask(self._record, self._endpoint, prompt, f"checklist_{way}", lambda: turn, CHECKLIST_TRIES)
+        prompt = checklist_prompt(intents, trace, criteria, escaped=mode == ScoringMode.STRICT)
+        return _ask(self._record, self._endpoint, prompt, f"checklist_{mode}", lambda: turn, MAX_CHECKLIST_TRIES)
 
 
 def _ask(
@@ -58,16 +57,16 @@ def _ask(
     prompt: JudgePrompt,
     purpose: str,
     turn: Callable[[], int],
-    tries: int,
+    max_tries: int,
 ) -> tuple[Sequence[Decision], int]:
-    """The decisions, and the row of the call that gave them. Raises InfrastructureError."""
-    door = ModelClient(Endpoint.of(endpoint), recorder=record.recorder(endpoint, purpose, turn))
-    decisions, completion = door.ask_json(
+    """The decisions, and the key of the ModelCall that gave them. Raises InfrastructureError."""
+    client = record.client(endpoint, purpose, turn)
+    decisions, completion = client.ask_json(
         prompt.messages,
         prompt.purpose,
         prompt.schema,
         lambda answer: parse_answer(prompt, answer),
-        max_tries=tries,
+        max_tries=max_tries,
         temperature=0,
     )
     return decisions, record.answered[completion.request_hash]

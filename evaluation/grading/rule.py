@@ -14,7 +14,7 @@ FINAL_ONLY = frozenset({"file_lacks", "reply_lacks"})
 
 
 @dataclass(frozen=True)
-class Material:
+class RuleEvidence:
     """What a rule is checked against, as of one turn."""
 
     reply: str
@@ -35,7 +35,7 @@ class RuleError(ValueError):
     """The rule cannot be evaluated as written; the item is ungraded. The text says why."""
 
 
-def check_rule(rule: ExactCheck, material: Material) -> RuleResult:
+def check_rule(rule: ExactCheck, material: RuleEvidence) -> RuleResult:
     """Evaluate ``rule`` exactly. Raises RuleError where a field it needs is empty."""
     match rule.kind:
         case "file_exists" | "file_contains" | "file_lacks":
@@ -49,7 +49,7 @@ def check_rule(rule: ExactCheck, material: Material) -> RuleResult:
             return _called(rule, material.calls)
 
 
-def _file(rule: ExactCheck, material: Material) -> RuleResult:
+def _file(rule: ExactCheck, material: RuleEvidence) -> RuleResult:
     if not rule.path.strip():
         raise RuleError("The rule names no file.")
     content = material.read(rule.path)

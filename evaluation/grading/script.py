@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from evaluation.sandbox import Limits, Outcome, run_python
+from evaluation.sandbox import SandboxLimits, SandboxResult, run_python
 
 DRIVER = (Path(__file__).parent / "script_driver.py").read_bytes()
 CALL_SECONDS = 5.0
@@ -84,13 +84,13 @@ def run_grader(source: str, histories: Sequence[ToolHistory], *, keys: Sequence[
     return GraderRun(fixed, tuple(turns))
 
 
-def _limits(calls: int) -> Limits:
-    return Limits(seconds=5 + CALL_SECONDS * calls, cpu_seconds=int(CALL_SECONDS) + 1)
+def _limits(calls: int) -> SandboxLimits:
+    return SandboxLimits(seconds=5 + CALL_SECONDS * calls, cpu_seconds=int(CALL_SECONDS) + 1)
 
 
 def _run(
     source: str, histories: Sequence[ToolHistory], keys: Sequence[str] | None
-) -> tuple[list[dict[str, Any]], Outcome]:
+) -> tuple[list[dict[str, Any]], SandboxResult]:
     """One answer for each history the driver got to, each with ``values`` or ``problem``."""
     wanted = json.dumps({"histories": list(histories), "keys": keys, "seconds": CALL_SECONDS})
     files = {"main.py": DRIVER, "grader.py": source.encode("utf-8", "surrogatepass")}
@@ -107,7 +107,7 @@ def _run(
     return answers, outcome
 
 
-def _keys_of(answers: list[dict[str, Any]], outcome: Outcome) -> tuple[str, ...]:
+def _keys_of(answers: list[dict[str, Any]], outcome: SandboxResult) -> tuple[str, ...]:
     if not answers:
         raise GraderScriptError(f"score([]) gave no answer. {outcome.explain(_limits(1))}")
     if "problem" in answers[0]:

@@ -11,11 +11,11 @@ from evaluation.models import Pilot, Session
 from studio.domain.persona import script_path
 from studio.models import GraderScript, PersonaRevision
 
-Named = tuple[int, str]
+ScriptReference = tuple[int, str]
 """A persona or a revision of one, and the path by which a task names a script."""
 
 
-def scripts_then(named: Iterable[Named]) -> dict[Named, str]:
+def hashes_at_revision(named: Iterable[ScriptReference]) -> dict[ScriptReference, str]:
     """sha256 of the scripts in revisions of personas; empty where there was none. One query."""
     named = set(named)
     rows = PersonaRevision.objects.filter(pk__in={revision for revision, _ in named})
@@ -30,23 +30,23 @@ def scripts_then(named: Iterable[Named]) -> dict[Named, str]:
     return found
 
 
-def scripts_now(personas: Mapping[int, str], named: Collection[Named]) -> dict[Named, str]:
+def current_hashes(personas: Mapping[int, str], named: Collection[ScriptReference]) -> dict[ScriptReference, str]:
     """The same of ``personas`` as they are now, by their key with their user id."""
     rows = GraderScript.objects.filter(persona__in={persona for persona, _ in named})
     stored = {(persona, path): sha256 for persona, path, sha256 in rows.values_list("persona", "path", "blob")}
     return {(persona, path): stored.get((persona, script_path(personas[persona], path)), "") for persona, path in named}
 
 
-def graded_by_older(sessions: Iterable[Session]) -> set[int]:
+def graded_by_older_script(sessions: Iterable[Session]) -> set[int]:
     """Which of these sessions, by key, another script graded than the one their task has now. They come with their
     ``run__persona_revision__persona`` and ``grader``, as ``with_grader`` gives it."""
     named = [one for one in sessions if one.grader]  # type: ignore[attr-defined]
     if not named:
         return set()
     of = {one.pk: one.run.persona_revision for one in named}
-    then = scripts_then((of[one.pk].pk, one.grader) for one in named)  # type: ignore[attr-defined]
+    then = hashes_at_revision((of[one.pk].pk, one.grader) for one in named)  # type: ignore[attr-defined]
     personas = {row.persona_id: row.persona.user_id for row in of.values()}
-    now = scripts_now(personas, {(of[one.pk].persona_id, one.grader) for one in named})  # type: ignore[attr-defined]
+    now = current_hashes(personas, {(of[one.pk].persona_id, one.grader) for one in named})  # type: ignore[attr-defined]
     return {
         one.pk
         for one in named
@@ -54,12 +54,12 @@ def graded_by_older(sessions: Iterable[Session]) -> set[int]:
     }
 
 
-def is_graded_by_older(session: Session) -> bool:
+def is_graded_by_older_script(session: Session) -> bool:
     session.grader = session.revision.spec["grader_script"]  # type: ignore[attr-defined]
-    return bool(graded_by_older([session]))
+    return bool(graded_by_older_script([session]))
 
 
-def sessions_of_older_scripts(pilot: Pilot) -> list[Session]:
+def sessions_graded_by_older_scripts(pilot: Pilot) -> list[Session]:
     """A pilot's sessions that an older script graded, with the task's ``title`` as it was."""
     rows = (
         Session.objects.filter(run__pilot=pilot)
@@ -72,5 +72,5 @@ def sessions_of_older_scripts(pilot: Pilot) -> list[Session]:
         .defer("run__persona_revision__spec", "run__persona_revision__episode")
         .order_by("run", "position")
     )
-    older = graded_by_older(rows)
+    older = graded_by_older_script(rows)
     return [row for row in rows if row.pk in older]

@@ -1,10 +1,10 @@
-"""Who works on which session: claims by conditional update, leases, and what is due.
+"""Leases on sessions: who works on which, and which can be leased now.
 
-A session is worked on by whoever holds its claim. A claim whose worker died runs out, and another
-takes it; the first, should it still live, finds at its next write that it lost it.
+A session is worked on by whoever holds its lease. If that worker dies, the lease expires and another worker acquires
+the session; the first, should it still live, learns at its next write that it lost it.
 
-A conversation needs every earlier one of its run to be over, for they share a workspace. Compat
-grading needs all of them to be over, for it looks at the files as they are at the end.
+A conversation needs every earlier one of its run to be over, because they share a workspace. Compat grading needs
+all of them to be over, because it reads the files as they are at the end.
 """
 
 from __future__ import annotations
@@ -30,49 +30,48 @@ from evaluation.models import Pilot, Session
 
 logger = logging.getLogger(__name__)
 State = Session.State
-ENQUEUE_AGAIN = timedelta(minutes=2)
-"""A message to the queue that nobody acted on is sent again after this."""
 
 
 class LeaseLostError(Exception):
-    """Another worker has this session now, or it was cancelled. Write nothing more."""
+    """Another worker has the session now, or it was cancelled. Store nothing more."""
 
 
-def lease() -> timedelta:
+def lease_duration() -> timedelta:
     return timedelta(seconds=settings.SESSION_LEASE_SECONDS)
 
 
-def claimable() -> QuerySet[Session]:
-    """Sessions someone may take up now."""
+def leasable() -> QuerySet[Session]:
     now = timezone.now()
-    others = Session.objects.filter(run=OuterRef("run"), ended_at=None).exclude(state=State.CANCELLED)
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    may_go_on = (
+    unfinished = Session.objects.filter(run=OuterRef("run"), ended_at=None).exclude(state=State.CANCELLED)
+    not_leased = Q(lease_until=None) | Q(lease_until__lt=now)
+    resumable = (
         Q(state=State.WAITING) | Q(state=State.RUNNING, lease_until__lt=now) | Q(state=State.ERROR, retry_at__lte=now)
     )
-    tries = Q(attempts__lt=settings.SESSION_ATTEMPTS)
-    talks = Q(~Exists(others.filter(position__lt=OuterRef("position"))))
-    grades = Q(~Exists(others), state=State.FINISHED, graded_compat_at=None) & free
-    return Session.objects.filter((may_go_on & tries & talks) | grades).exclude(run__pilot__state=Pilot.State.CANCELLED)
+    attempts_left = Q(attempts__lt=settings.SESSION_ATTEMPTS)
+    can_converse = Q(~Exists(unfinished.filter(position__lt=OuterRef("position"))))
+    can_grade = Q(~Exists(unfinished), state=State.FINISHED, graded_compat_at=None) & not_leased
+    return Session.objects.filter((resumable & attempts_left & can_converse) | can_grade).exclude(
+        run__pilot__state=Pilot.State.CANCELLED
+    )
 
 
-def claim(session_id: int) -> Session | None:
-    """Take a session up. None: it is not to be had, because another has it, or it is not its turn yet."""
-    token = f"{_here()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
+def acquire(session_id: int) -> Session | None:
+    """The session, leased to this call by a conditional update. None: another worker has it, or it is not its turn."""
+    token = f"{_machine_id()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
     now = timezone.now()
-    taken = (
-        claimable()
+    acquired = (
+        leasable()
         .filter(pk=session_id)
         .update(
             state=State.RUNNING,
             claimed_by=token,
-            lease_until=now + lease(),
+            lease_until=now + lease_duration(),
             attempts=F("attempts") + 1,
             retry_at=None,
             reason="",
         )
     )
-    if not taken:
+    if not acquired:
         return None
     session = Session.objects.select_related(
         "revision", "run__persona_revision", "run__pilot__agent", "run__pilot__user_model", "run__pilot__judge"
@@ -85,13 +84,13 @@ def claim(session_id: int) -> Session | None:
     return session
 
 
-def free_dead() -> int:
-    """End the leases of processes of this machine that are gone, so that a restart need not wait for them."""
+def expire_dead() -> int:
+    """Expire the leases of this machine's dead processes, so that a restart need not wait for them."""
     dead = [
         token
-        for token in Session.objects.filter(state=State.RUNNING, claimed_by__startswith=f"{_here()}:").values_list(
-            "claimed_by", flat=True
-        )
+        for token in Session.objects.filter(
+            state=State.RUNNING, claimed_by__startswith=f"{_machine_id()}:"
+        ).values_list("claimed_by", flat=True)
         if not Path(f"/proc/{token.split(':')[-2]}").exists()
     ]
     return Session.objects.filter(claimed_by__in=dead, state=State.RUNNING).update(
@@ -100,43 +99,43 @@ def free_dead() -> int:
 
 
 @cache
-def _here() -> str:
-    """Where process numbers mean what they mean to us: this machine, since it was started, in this container."""
+def _machine_id() -> str:
+    """Identifies the process-number space: this machine, since its last boot, in this container."""
     try:
-        place = Path("/proc/sys/kernel/random/boot_id").read_text() + os.readlink("/proc/self/ns/pid")
+        space = Path("/proc/sys/kernel/random/boot_id").read_text() + os.readlink("/proc/self/ns/pid")
     except OSError:
-        place = uuid.uuid4().hex
-    return f"{socket.gethostname()[:60].replace(':', '-')}-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
+        space = uuid.uuid4().hex
+    return f"{socket.gethostname()[:60].replace(':', '-')}-{hashlib.sha256(space.encode()).hexdigest()[:12]}"
 
 
-def held(session: Session) -> QuerySet[Session]:
-    """The session's row as long as the claim holds: what every write goes through."""
+def leased_row(session: Session) -> QuerySet[Session]:
+    """The session's row while the lease holds, else nothing: every write goes through it."""
     return Session.objects.filter(pk=session.pk, claimed_by=session.claimed_by, state=State.RUNNING)
 
 
-def hold(session: Session) -> None:
+def lock_leased_row(session: Session) -> None:
     """Lock the row for this transaction. Raises LeaseLostError."""
-    if not held(session).select_for_update().values_list("pk").first():
+    if not leased_row(session).select_for_update().values_list("pk").first():
         raise LeaseLostError
 
 
-def let_go(session: Session, **changes: object) -> None:
-    """End the claim with these changes. Does nothing if it was lost."""
-    held(session).update(claimed_by="", lease_until=None, **changes)
+def release(session: Session, **changes: object) -> None:
+    """End the lease and store ``changes``; does nothing if it was lost."""
+    leased_row(session).update(claimed_by="", lease_until=None, **changes)
 
 
 @contextmanager
-def kept_alive(session: Session) -> Iterator[None]:
-    """The lease is renewed by this process as long as the block runs."""
-    _heart.add(session.claimed_by)
+def renewing(session: Session) -> Iterator[None]:
+    """Renews the lease while the block runs."""
+    _renewer.add(session.claimed_by)
     try:
         yield
     finally:
-        _heart.remove(session.claimed_by)
+        _renewer.remove(session.claimed_by)
 
 
-class _Heart:
-    """One thread of this process renews all its leases, and ends when there are none."""
+class _Renewer:
+    """One thread renews all leases of this process, and ends when there are none."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -150,7 +149,7 @@ class _Heart:
             self._idle.clear()
             if not self._running:
                 self._running = True
-                threading.Thread(target=self._beat, name="session-leases", daemon=True).start()
+                threading.Thread(target=self._run, name="session-leases", daemon=True).start()
 
     def remove(self, token: str) -> None:
         with self._lock:
@@ -158,7 +157,7 @@ class _Heart:
             if not self._tokens:
                 self._idle.set()
 
-    def _beat(self) -> None:
+    def _run(self) -> None:
         try:
             while True:
                 self._idle.wait(settings.SESSION_LEASE_SECONDS / 3)
@@ -168,13 +167,13 @@ class _Heart:
                         self._running = False
                         return
                 try:
-                    Session.objects.filter(claimed_by__in=tokens).update(lease_until=timezone.now() + lease())
-                except Exception:  # the database may be back at the next beat; if not, the lease runs out as it should
+                    Session.objects.filter(claimed_by__in=tokens).update(lease_until=timezone.now() + lease_duration())
+                except Exception:  # the database may be back at the next renewal; if not, the lease expires
                     logger.exception("Leases could not be renewed.")
                     connection.close()
         finally:
             connection.close()
 
 
-_heart = _Heart()
-os.register_at_fork(after_in_child=_heart.__init__)  # type: ignore[misc]
+_renewer = _Renewer()
+os.register_at_fork(after_in_child=_renewer.__init__)  # type: ignore[misc]

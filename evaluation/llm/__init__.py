@@ -1,14 +1,14 @@
-"""The one door to model endpoints: every call has a time limit, a budget, retries, and is recorded.
+"""The only way to model endpoints: calls have a time limit, a budget and retries, and are recorded.
 
-door = ModelClient(Endpoint.of(row), recorder=..., budget=Budget(max_tokens=200_000))
-completion = door.complete(messages, tools=[...])
-decisions, completion = door.ask_json(messages, "decisions", schema, parse)
+client = ModelClient(Endpoint.of(row), recorder=..., budget=Budget(max_tokens=200_000))
+completion = client.complete(messages, tools=[...])
+decisions, completion = client.ask_json(messages, "decisions", schema, parse)
 """
 
 from evaluation.llm.budget import Budget
 from evaluation.llm.client import Call, ModelClient, Recorder
-from evaluation.llm.completion import AskedCall, Completion
-from evaluation.llm.endpoint import Endpoint, Limits, Prices
+from evaluation.llm.completion import Completion, RequestedToolCall
+from evaluation.llm.endpoint import Endpoint, EndpointLimits, Prices
 from evaluation.llm.errors import (
     BudgetExceededError,
     ContextTooLongError,
@@ -25,10 +25,9 @@ from evaluation.llm.errors import (
     UnreadableAnswerError,
     UnusableJsonError,
 )
-from evaluation.llm.retry import Patience, Timing
+from evaluation.llm.retry import RetryPolicy, Timing
 
 __all__ = [
-    "AskedCall",
     "Budget",
     "BudgetExceededError",
     "Call",
@@ -36,18 +35,19 @@ __all__ = [
     "ContextTooLongError",
     "Endpoint",
     "EndpointError",
+    "EndpointLimits",
     "EndpointTimeoutError",
     "EndpointUnreachableError",
     "KeyRejectedError",
-    "Limits",
     "MissingKeyError",
     "ModelClient",
-    "Patience",
     "Prices",
     "QuotaExceededError",
     "RateLimitError",
     "Recorder",
     "RequestRejectedError",
+    "RequestedToolCall",
+    "RetryPolicy",
     "ServerError",
     "Timing",
     "TruncatedAnswerError",

@@ -1,4 +1,4 @@
-"""How much may be spent. One budget may stand before several doors, and is shared between threads."""
+"""A spending limit, shared by clients and threads."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from evaluation.protocol.participants import Tokens
 class Budget:
     """Limits on calls, tokens and cost; 0 is no limit.
 
-    Checked before a call is sent, so the last call may go over. Calls replayed from the record count
-    too: a session taken up again stops where it would have stopped.
+    Checked before a call is sent, so the last call may exceed it. Replayed calls count too: a resumed session stops
+    where it would have stopped.
     """
 
     max_calls: int = 0

@@ -1,4 +1,4 @@
-"""Asking a model: from the record if the same was asked before, else over the wire, with patience and a budget."""
+"""The client of a model endpoint: replays recorded answers, retries failures, and keeps to a budget."""
 
 from __future__ import annotations
 
@@ -20,52 +20,58 @@ from evaluation.llm.errors import (
     UnreadableAnswerError,
     UnusableJsonError,
 )
-from evaluation.llm.retry import Patience, Timing
+from evaluation.llm.retry import RetryPolicy, Timing
 from evaluation.llm.transport import send
 from evaluation.protocol.participants import Tokens
+from evaluation.scripted.answers import FINGERPRINT
 
 Message = Mapping[str, Any]
 T = TypeVar("T")
 
 MODES = ("json_schema", "json_object", "text")
-"""How an answer in JSON is asked for, from strict to plain."""
+"""Ways to request JSON, the strictest first."""
 
-_works: dict[tuple[str, str], int] = {}
-"""By address and model: the strictest of MODES the endpoint is known to take."""
-_works_lock = threading.Lock()
+_accepted_modes: dict[tuple[str, str], int] = {}
+"""By address and model: index in MODES of the strictest the endpoint is known to accept."""
+_accepted_modes_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Call:
-    """One request with its outcome, for the record. It holds no key."""
+    """A request with its outcome, as recorded. Holds no key."""
 
     endpoint: Endpoint
     request_hash: str
     request: Mapping[str, Any]
     response: Mapping[str, Any] | None
-    """As the endpoint gave it; None: it failed, ``error`` says how."""
+    """As the endpoint gave it; None: the request failed with ``error``."""
     error: str
     tokens: Tokens
     cost: Decimal
     milliseconds: int
-    """With all attempts and pauses."""
+    """Including all attempts and pauses."""
     attempts: int
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether a scripted model answered, by whatever name and address."""
+        return self.response is not None and self.response.get("system_fingerprint") == FINGERPRINT
 
 
 class Recorder(Protocol):
-    """Keeps calls, so that none is paid for twice."""
+    """Stores calls, so that none is paid for twice."""
 
     def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
-        """The stored answer to this very request."""
+        """The stored answer to the same request."""
         ...
 
     def record(self, call: Call) -> None:
-        """Store an answered or failed call. Called before anyone acts on the answer."""
+        """Store an answered or failed call; called before the answer is used."""
         ...
 
 
 class ModelClient:
-    """The way to one endpoint. Cheap to make; connections are shared by all doors of a process."""
+    """Calls one endpoint. Cheap to create: the clients of a process share connections."""
 
     def __init__(
         self,
@@ -73,13 +79,13 @@ class ModelClient:
         *,
         recorder: Recorder | None = None,
         budget: Budget | None = None,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         timing: Timing | None = None,
     ) -> None:
         self.endpoint = endpoint
         self.recorder = recorder
         self.budget = budget or Budget()
-        self.patience = patience or Patience()
+        self.retry_policy = retry_policy or RetryPolicy()
         self.timing = timing or Timing()
 
     def complete(
@@ -91,10 +97,10 @@ class ModelClient:
         sequence: int = 0,
         **params: Any,
     ) -> Completion:
-        """Ask once. The same request with the same ``sequence`` is answered from the record.
+        """One completion. The same request with the same ``sequence`` is answered from the record.
 
-        What the endpoint sets itself among ``params`` wins; null there leaves a parameter out. Raises
-        EndpointError, BudgetExceededError.
+        The endpoint's own parameters override ``params``; None leaves a parameter out. Raises EndpointError,
+        BudgetExceededError.
         """
         body = self._body(messages, tools, response_format, params)
         digest = request_hash(self.endpoint, body, sequence)
@@ -116,10 +122,10 @@ class ModelClient:
         max_tries: int = 5,
         **params: Any,
     ) -> tuple[T, Completion]:
-        """Ask for JSON until ``parse`` takes the answer; it raises ValueError, saying why, for one it does not take.
+        """Request JSON until ``parse`` accepts the answer; it rejects one by raising ValueError with the reason.
 
-        Rejected answers that came from the record do not count as tries: a session taken up again gets
-        fresh ones. Raises UnusableJsonError, and what ``complete`` raises.
+        Rejected answers from the record do not count as tries: a resumed session gets fresh ones. Raises
+        UnusableJsonError, and what ``complete`` raises.
         """
         tries = sequence = 0
         complaint = ""
@@ -145,9 +151,9 @@ class ModelClient:
         sequence: int,
         params: Mapping[str, Any],
     ) -> Completion:
-        """In the strictest way the endpoint takes; what it refuses is remembered once a plainer way worked."""
+        """In the strictest mode the endpoint accepts; a rejected mode is remembered once a plainer one worked."""
         identity = (self.endpoint.base_url, self.endpoint.model)
-        mode = _works.get(identity, 0)
+        mode = _accepted_modes.get(identity, 0)
         while True:
             try:
                 completion = self.complete(
@@ -160,8 +166,8 @@ class ModelClient:
                     raise
                 mode += 1
             else:
-                with _works_lock:
-                    _works[identity] = max(mode, _works.get(identity, 0))
+                with _accepted_modes_lock:
+                    _accepted_modes[identity] = max(mode, _accepted_modes.get(identity, 0))
                 return completion
 
     def _body(
@@ -182,8 +188,8 @@ class ModelClient:
         return body
 
     def _ask(self, body: dict[str, Any], digest: str) -> Completion:
-        """Over the wire, until it is answered or patience ends; either way it is recorded."""
-        began = self.timing.now()
+        """Send until answered or out of retries; the outcome is recorded."""
+        started = self.timing.now()
         attempt = 0
         while True:
             attempt += 1
@@ -195,13 +201,13 @@ class ModelClient:
                 failure = failed
             else:
                 break
-            pause = self.patience.pause(failure, attempt, self.timing.now() - began, self.timing.chance())
+            pause = self.retry_policy.pause(failure, attempt, self.timing.now() - started, self.timing.chance())
             if pause is None:
-                self._record(body, digest, None, str(failure), None, began, attempt)
+                self._record(body, digest, None, str(failure), None, started, attempt)
                 raise failure
             self.timing.sleep(pause)
         self.budget.spend(completion.tokens, completion.cost)
-        self._record(body, digest, response, "", completion, began, attempt)
+        self._record(body, digest, response, "", completion, started, attempt)
         return completion
 
     def _read(self, response: Mapping[str, Any], digest: str, *, replayed: bool) -> Completion:
@@ -219,7 +225,7 @@ class ModelClient:
         response: Mapping[str, Any] | None,
         error: str,
         completion: Completion | None,
-        began: float,
+        started: float,
         attempts: int,
     ) -> None:
         if self.recorder is None:
@@ -233,14 +239,14 @@ class ModelClient:
                 error=error,
                 tokens=completion.tokens if completion else Tokens(),
                 cost=completion.cost if completion else Decimal(0),
-                milliseconds=round((self.timing.now() - began) * 1000),
+                milliseconds=round((self.timing.now() - started) * 1000),
                 attempts=attempts,
             )
         )
 
 
 def request_hash(endpoint: Endpoint, body: Mapping[str, Any], sequence: int) -> str:
-    """What makes two requests the same: endpoint, body, and which time it is asked."""
+    """Identifies a request: endpoint, body, and ``sequence`` for asking the same again."""
     identity = [endpoint.name, endpoint.base_url, sequence, body]
     text = json.dumps(identity, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""An endpoint's answer, read once and strictly enough that nobody after has to look again."""
+"""An endpoint's answer, validated."""
 
 from __future__ import annotations
 
@@ -11,31 +11,30 @@ from typing import Any
 from evaluation.llm.errors import UnreadableAnswerError
 from evaluation.protocol.participants import Tokens
 
-MAX_KEPT = 2_000
-"""Characters of unreadable arguments that the model sees again."""
+MAX_ARGUMENTS_SHOWN = 2_000
+"""Characters of invalid arguments that go back to the model."""
 
 
 @dataclass(frozen=True)
-class AskedCall:
-    """A tool call as the model wrote it: ``arguments`` may be anything."""
+class RequestedToolCall:
+    """A tool call as the model wrote it: ``arguments`` may be any text."""
 
     id: str
     name: str
     arguments: str
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """What the endpoint wants to see again with this call (``extra_content``)."""
+    """What the endpoint requires back with this call (``extra_content``)."""
 
     @property
     def entry(self) -> dict[str, Any]:
-        """The call as it goes back into the conversation.
-
-        Arguments that are no JSON object are wrapped: some endpoints refuse a conversation that holds such.
-        """
+        """For the conversation. Arguments that are no JSON object are wrapped: some endpoints reject them."""
         try:
-            fine = isinstance(json.loads(self.arguments or "{}"), dict)
+            is_object = isinstance(json.loads(self.arguments or "{}"), dict)
         except (ValueError, RecursionError):
-            fine = False
-        arguments = (self.arguments or "{}") if fine else json.dumps({"not_json": self.arguments[:MAX_KEPT]})
+            is_object = False
+        arguments = (
+            (self.arguments or "{}") if is_object else json.dumps({"not_json": self.arguments[:MAX_ARGUMENTS_SHOWN]})
+        )
         function = {"name": self.name, "arguments": arguments}
         return {"id": self.id, "type": "function", "function": function, **self.extra}
 
@@ -43,17 +42,17 @@ class AskedCall:
 @dataclass(frozen=True)
 class Completion:
     text: str
-    tool_calls: tuple[AskedCall, ...]
+    tool_calls: tuple[RequestedToolCall, ...]
     finish_reason: str
     tokens: Tokens
     cost: Decimal
     request_hash: str
     replayed: bool
-    """It came from the record, and nothing was sent."""
+    """It came from the record; nothing was sent."""
 
     @property
     def message(self) -> dict[str, Any]:
-        """What goes back into the conversation."""
+        """For the conversation."""
         message: dict[str, Any] = {"role": "assistant", "content": self.text}
         if self.tool_calls:
             message["tool_calls"] = [call.entry for call in self.tool_calls]
@@ -62,7 +61,7 @@ class Completion:
 
 def read_completion(
     body: Any,
-) -> tuple[str, tuple[AskedCall, ...], str, Tokens]:
+) -> tuple[str, tuple[RequestedToolCall, ...], str, Tokens]:
     """Text, tool calls, finish reason and tokens of a chat completion. Raises UnreadableAnswerError."""
     if not isinstance(body, Mapping):
         raise UnreadableAnswerError("The answer is not a JSON object.")
@@ -76,15 +75,15 @@ def read_completion(
     calls = message.get("tool_calls") or ()
     if not isinstance(calls, (list, tuple)):
         raise UnreadableAnswerError("The answer's tool calls are not a list.")
-    asked = tuple(_asked(call, position) for position, call in enumerate(calls))
-    return _content(message.get("content")), asked, _text(choice.get("finish_reason")), _tokens(body.get("usage"))
+    requested = tuple(_requested(call, position) for position, call in enumerate(calls))
+    return _content(message.get("content")), requested, _text(choice.get("finish_reason")), _tokens(body.get("usage"))
 
 
-def _asked(call: Any, position: int) -> AskedCall:
+def _requested(call: Any, position: int) -> RequestedToolCall:
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping):
         raise UnreadableAnswerError(f"Tool call {position + 1} of the answer names no function.")
-    return AskedCall(
+    return RequestedToolCall(
         _text(call.get("id")) or f"call_{position}",
         _text(function.get("name")),
         _text(function.get("arguments")),

@@ -1,4 +1,4 @@
-"""An endpoint as data: where it is, which model, what it costs, and which variable holds its key."""
+"""An endpoint as data: address, model, prices, limits, and the variable of its key."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from evaluation.scripted import server
 
 SCRIPTED = "scripted:"
 """Base URL of the scripted model, wherever it happens to listen."""
-OURS = frozenset({"model", "messages", "tools", "response_format", "n"})
-"""What a request holds that no endpoint's parameters may set."""
+RESERVED = frozenset({"model", "messages", "tools", "response_format", "n"})
+"""Request fields that an endpoint's parameters may not set."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Limits:
+class EndpointLimits:
     timeout_seconds: float = 120
-    """Of one request, from sending it to the last byte of its answer."""
+    """From sending a request to the last byte of its answer."""
     max_concurrency: int = 32
-    """Requests under way at once from this process."""
+    """Concurrent requests from this process."""
 
 
 class EndpointRow(Protocol):
@@ -59,7 +59,7 @@ class EndpointRow(Protocol):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A model behind an OpenAI-compatible address. Raises ValueError for what cannot be one."""
+    """A model behind an OpenAI-compatible address. Raises ValueError."""
 
     name: str
     base_url: str
@@ -67,7 +67,7 @@ class Endpoint:
     key_env: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
     prices: Prices = Prices()
-    limits: Limits = Limits()
+    limits: EndpointLimits = EndpointLimits()
     scripted: bool = False
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class Endpoint:
             raise ValueError(f"The address of {self.name} must begin with https://, http:// or be {SCRIPTED!r}.")
         if "@" in urlsplit(self.base_url).netloc:
             raise ValueError(f"The address of {self.name} holds a user or password; keys stay in the environment.")
-        if taken := OURS & self.params.keys():
+        if taken := RESERVED & self.params.keys():
             raise ValueError(f"The parameters of {self.name} may not set {', '.join(sorted(taken))}.")
 
     @classmethod
@@ -89,12 +89,11 @@ class Endpoint:
             key_env=row.key_env,
             params=dict(row.params),
             prices=Prices(Decimal(row.input_price), Decimal(row.output_price)),
-            limits=Limits(row.timeout_seconds, row.max_concurrency),
+            limits=EndpointLimits(row.timeout_seconds, row.max_concurrency),
             scripted=row.scripted or row.base_url == SCRIPTED,
         )
 
     def address(self) -> str:
-        """Where to send requests now."""
         if self.base_url != SCRIPTED:
             return self.base_url
         return server.address()

@@ -1,6 +1,6 @@
-"""What can go wrong at an endpoint. All of it is ours: an agent is never blamed for it.
+"""Failures of endpoints; never counted against an agent.
 
-The texts go into rows, pages and logs: they never hold a key, and quote little of what an endpoint said.
+Their texts go into rows, pages and logs: they never hold a key, and quote little of an endpoint's message.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from evaluation.protocol.participants import InfrastructureError
 class EndpointError(InfrastructureError):
     """A call gave no usable answer."""
 
-    again = False
+    retryable = False
     """Whether the same request may succeed a moment later."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
@@ -21,47 +21,47 @@ class EndpointError(InfrastructureError):
 
 
 class RateLimitError(EndpointError):
-    again = True
+    retryable = True
 
 
 class QuotaExceededError(EndpointError):
-    """The account at the endpoint has nothing left: waiting does not help."""
+    """The account's quota is spent; waiting does not help."""
 
 
 class ServerError(EndpointError):
-    again = True
+    retryable = True
 
 
 class EndpointTimeoutError(EndpointError):
-    again = True
+    retryable = True
 
 
 class EndpointUnreachableError(EndpointError):
-    again = True
+    retryable = True
 
 
 class TruncatedAnswerError(EndpointError):
     """The connection ended before the answer did."""
 
-    again = True
+    retryable = True
 
 
 class UnreadableAnswerError(EndpointError):
     """Not JSON, too large, or without a choice."""
 
-    again = True
+    retryable = True
 
 
 class RequestRejectedError(EndpointError):
-    """The endpoint understood the request and will not have it."""
+    """The endpoint rejects the request as such."""
 
 
 class ContextTooLongError(RequestRejectedError):
-    """More than the model can read. An agent that let its conversation grow so long may be asked about it."""
+    """The conversation exceeds the model's context. Agents handle this one."""
 
 
 class MissingKeyError(EndpointError):
-    """The environment variable that should hold the key is not set."""
+    """The key's environment variable is not set."""
 
 
 class KeyRejectedError(EndpointError):
@@ -73,4 +73,4 @@ class BudgetExceededError(InfrastructureError):
 
 
 class UnusableJsonError(InfrastructureError):
-    """The model was asked often enough, and never gave an answer that could be used."""
+    """No answer was usable within the allowed tries."""

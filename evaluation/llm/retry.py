@@ -1,4 +1,4 @@
-"""When to ask an endpoint again: full jitter, what the endpoint asks for, and an end to patience."""
+"""Retries: exponential backoff with full jitter, ``Retry-After``, and limits."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from evaluation.llm.errors import EndpointError
 
 @dataclass(frozen=True)
 class Timing:
-    """Time and chance, so that tests need not wait for either."""
+    """Clock and randomness, replaceable in tests."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     chance: Callable[[], float] = random.random
-    """From 0 up to 1."""
+    """In [0, 1)."""
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     attempts: int = 6
-    """Requests sent at most, the first included."""
+    """Including the first."""
     base_seconds: float = 0.5
     max_pause: float = 60.0
-    """Of one pause; an endpoint that asks for a longer one is given up on, with its wish in the failure."""
+    """Seconds. An endpoint that asks for a longer pause is not retried."""
     max_seconds: float = 600.0
-    """From the first request to the last pause."""
+    """From the first request to the end of the last pause."""
 
     def pause(self, failure: EndpointError, attempt: int, spent: float, chance: float) -> float | None:
-        """Seconds to wait after the ``attempt``-th request (from 1) failed; None: give up."""
-        if not failure.again or attempt >= self.attempts:
+        """Seconds to wait after request ``attempt`` (from 1) failed; None: give up."""
+        if not failure.retryable or attempt >= self.attempts:
             return None
         jitter = chance * min(self.max_pause, self.base_seconds * 2 ** (attempt - 1))
-        asked = failure.retry_after
-        if asked is not None and asked > self.max_pause:
+        requested = failure.retry_after
+        if requested is not None and requested > self.max_pause:
             return None
-        pause = jitter if asked is None else asked + chance * self.base_seconds
+        pause = jitter if requested is None else requested + chance * self.base_seconds
         return pause if spent + pause <= self.max_seconds else None
 
 
 def retry_after(headers: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> float | None:
-    """Seconds that ``retry-after-ms`` or ``Retry-After`` ask for (a number, or a date); None: nothing readable."""
+    """Seconds from ``retry-after-ms`` or ``Retry-After`` (a number or a date); None: neither is readable."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         try:

@@ -1,7 +1,4 @@
-"""A streamed answer put together again: the completion that the same request would have given in one piece.
-
-For endpoints whose parameters set ``stream``, as some answer long requests in no other way.
-"""
+"""Assembling a streamed answer, for endpoints whose parameters set ``stream``."""
 
 from __future__ import annotations
 
@@ -42,16 +39,16 @@ def assemble(content: bytes) -> dict[str, Any]:
         raise TruncatedAnswerError("The stream ended before the answer did.")
     message: dict[str, Any] = {"role": "assistant", "content": "".join(text)}
     if calls:
-        message["tool_calls"] = [calls[place] for place in sorted(calls)]
+        message["tool_calls"] = [calls[index] for index in sorted(calls)]
     choice = {"index": 0, "message": message, "finish_reason": finish_reason}
     return completion | {"object": "chat.completion", "choices": [] if "error" in completion else [choice]}
 
 
 def _add(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
-    """A tool call comes in pieces: its id and name first, then its arguments bit by bit."""
-    index = piece.get("index")
-    place = index if isinstance(index, int) else len(calls)
-    call = calls.setdefault(place, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
+    """A tool call comes in pieces: id and name first, then its arguments."""
+    given = piece.get("index")
+    index = given if isinstance(given, int) else len(calls)
+    call = calls.setdefault(index, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
     function = _mapping(piece.get("function"))
     call["id"] = piece.get("id") or call["id"]
     if piece.get("extra_content"):

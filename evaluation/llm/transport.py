@@ -1,4 +1,4 @@
-"""One request over the wire, through the openai client: its answer as JSON, or what went wrong by kind."""
+"""Sending one request through the openai client: its answer as JSON, or an EndpointError."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from evaluation.llm.errors import (
 from evaluation.llm.retry import retry_after
 from evaluation.llm.streaming import assemble
 
-logging.getLogger("httpx2").setLevel(logging.WARNING)  # a line for every call would drown the worker's own words
+logging.getLogger("httpx2").setLevel(logging.WARNING)  # one line per call would drown the worker's own log
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_QUOTED = 300
-"""Characters of an endpoint's own words that go into a failure's text."""
+"""Characters of an endpoint's message in an error's text."""
 
 _TOO_LONG = re.compile(r"context.{0,20}(length|window)|maximum context|prompt is too long|too many tokens", re.I)
 _clients: dict[tuple[int, str, str], openai.OpenAI] = {}
@@ -44,7 +44,7 @@ _lock = threading.Lock()
 
 
 def send(endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parsed answer. Raises EndpointError; its text holds no key and its context no request."""
+    """Raises EndpointError; its text holds no key and its context no request."""
     key = endpoint.key()
     client = _client(endpoint.address(), key)
     failure: EndpointError
@@ -65,13 +65,13 @@ def send(endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]:
             failure = _by_status(endpoint, error, key)
         except (openai.OpenAIError, httpx2.InvalidURL) as error:
             failure = RequestRejectedError(f"{endpoint.name} could not be asked: {type(error).__name__}.")
-    raise failure  # outside of the handlers: their exceptions carry the request with its key
+    raise failure  # outside the handlers: their exceptions carry the request with its key
 
 
 def _post(client: openai.OpenAI, endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]:
     seconds = endpoint.limits.timeout_seconds
     deadline = time.monotonic() + seconds
-    # messages in extra_body: given as an argument, the client walks them type by type, half of its time
+    # messages go in extra_body: as an argument, the openai client transforms them by type, half of its CPU time
     with client.chat.completions.with_streaming_response.create(
         model=endpoint.model, messages=[], extra_body=dict(body), timeout=seconds
     ) as response:
@@ -86,8 +86,8 @@ def _post(client: openai.OpenAI, endpoint: Endpoint, body: Mapping[str, Any]) ->
     answer = assemble(bytes(content)) if streamed else _parsed(content)
     if not isinstance(answer, dict):
         raise UnreadableAnswerError(f"{endpoint.name} answered with something that is not a JSON object.")
-    if answer.get("error") and not answer.get("choices"):  # some gateways pass a failure on with status 200
-        raise ServerError(f"{endpoint.name} answered with an error{_said(answer['error'], endpoint.key())}")
+    if answer.get("error") and not answer.get("choices"):  # some gateways pass on a failure with status 200
+        raise ServerError(f"{endpoint.name} answered with an error{_detail(answer['error'], endpoint.key())}")
     return answer
 
 
@@ -99,7 +99,7 @@ def _parsed(content: bytearray) -> Any:
 
 
 def _client(address: str, key: str) -> openai.OpenAI:
-    """One client, and so one pool of connections, for an address and key in this process."""
+    """One client, and so one connection pool, per process, address and key."""
     identity = (os.getpid(), address, key)
     with _lock:
         client = _clients.get(identity)
@@ -137,7 +137,7 @@ def _no_connection(endpoint: Endpoint, error: openai.APIConnectionError) -> Endp
 
 def _by_status(endpoint: Endpoint, error: openai.APIStatusError, key: str) -> EndpointError:
     status = error.status_code
-    said = _said(error.body, key)
+    detail = _detail(error.body, key)
     code = str(error.code or "")
     if status == 429 and code == "insufficient_quota":
         return QuotaExceededError(f"The account at {endpoint.name} has no quota left.")
@@ -150,14 +150,14 @@ def _by_status(endpoint: Endpoint, error: openai.APIStatusError, key: str) -> En
         return KeyRejectedError(f"{endpoint.name} refused the key{variable} (status {status}).")
     if status in (408, 409, 425) or status >= 500:
         wait = retry_after(error.response.headers)
-        return ServerError(f"{endpoint.name} failed with status {status}{said}", retry_after=wait)
-    if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(said):
-        return ContextTooLongError(f"The conversation is longer than {endpoint.model} can read{said}")
-    return RequestRejectedError(f"{endpoint.name} refused the request with status {status}{said}")
+        return ServerError(f"{endpoint.name} failed with status {status}{detail}", retry_after=wait)
+    if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(detail):
+        return ContextTooLongError(f"The conversation is longer than {endpoint.model} can read{detail}")
+    return RequestRejectedError(f"{endpoint.name} refused the request with status {status}{detail}")
 
 
-def _said(body: object, key: str) -> str:
-    """The endpoint's own message, short and without anything that looks like a key."""
+def _detail(body: object, key: str) -> str:
+    """The endpoint's message as the end of a sentence, short and without anything that looks like a key."""
     message = body.get("message") if isinstance(body, Mapping) else None
     if not isinstance(message, str) or not message.strip():
         return "."

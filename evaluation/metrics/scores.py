@@ -27,7 +27,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from evaluation.protocol.history import Way
+from evaluation.protocol.scoring import ScoringMode
 
 Outcome = Literal["finished", "failed", "missing"]
 
@@ -41,7 +41,7 @@ class TaskResult:
     """``failed`` by the agent; ``missing``: an outage of ours, cancelled, or not run yet."""
     intents: int
     covered: int
-    comp: Mapping[Way, float | None] = field(default_factory=dict)
+    comp: Mapping[ScoringMode, float | None] = field(default_factory=dict)
     """By way of scoring; None: nothing could be graded."""
     setup: bool = False
     depends_on: tuple[str, ...] = ()
@@ -60,21 +60,21 @@ class Score:
     """Scored tasks whose Proc or Comp is not known."""
 
 
-def proc(result: TaskResult, results: Mapping[str, TaskResult], way: Way) -> float | None:
+def proc(result: TaskResult, results: Mapping[str, TaskResult], mode: ScoringMode) -> float | None:
     """Proc of a task, its intents pooled with those of its direct dependencies; None: not known, or left out."""
     if result.outcome == "failed":
-        return 0.0 if way == "strict" else None
+        return 0.0 if mode == ScoringMode.STRICT else None
     if result.outcome == "missing":
         return None
     covered, intents = result.covered, result.intents
     for name in result.depends_on:
         earlier = results.get(name)
         if earlier is None or earlier.outcome == "missing":
-            if way == "strict":
+            if mode == ScoringMode.STRICT:
                 return None
             continue
         if earlier.outcome == "failed":
-            if way == "strict":
+            if mode == ScoringMode.STRICT:
                 intents += earlier.intents
             continue
         covered += earlier.covered
@@ -82,11 +82,11 @@ def proc(result: TaskResult, results: Mapping[str, TaskResult], way: Way) -> flo
     return covered / intents if intents else None
 
 
-def comp(result: TaskResult, way: Way) -> float | None:
+def comp(result: TaskResult, mode: ScoringMode) -> float | None:
     """Comp of a task; None: not known, or left out."""
     if result.outcome == "failed":
-        return 0.0 if way == "strict" else None
-    return result.comp.get(way) if result.outcome == "finished" else None
+        return 0.0 if mode == ScoringMode.STRICT else None
+    return result.comp.get(mode) if result.outcome == "finished" else None
 
 
 def group_size(task_id: str, depends_on: Mapping[str, Sequence[str]]) -> int:
@@ -100,14 +100,14 @@ def group_size(task_id: str, depends_on: Mapping[str, Sequence[str]]) -> int:
     return len(seen)
 
 
-def persona_score(results: Sequence[TaskResult], way: Way) -> Score:
+def persona_score(results: Sequence[TaskResult], mode: ScoringMode) -> Score:
     """The mean over a persona's scored tasks, each weighted by the size of its dependency group."""
     known = {result.task_id: result for result in results}
     graph = {result.task_id: result.depends_on for result in results}
     scored = [result for result in results if not result.setup]
     weights = [group_size(result.task_id, graph) for result in scored]
-    procs = [proc(result, known, way) for result in scored]
-    comps = [comp(result, way) for result in scored]
+    procs = [proc(result, known, mode) for result in scored]
+    comps = [comp(result, mode) for result in scored]
     failed = sum(result.outcome == "failed" for result in scored)
     unknown = sum(
         result.outcome != "failed" and (one is None or other is None)

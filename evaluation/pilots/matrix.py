@@ -34,7 +34,7 @@ class PersonaRows:
 
 
 @dataclass(frozen=True)
-class Standing:
+class PilotProgress:
     """How far a pilot is, over all its sessions."""
 
     states: list[tuple[str, int]]
@@ -57,7 +57,7 @@ class Standing:
         return any(state == Session.State.ERROR for state, _ in self.states)
 
 
-def matrix_of(sessions: Iterable[Any]) -> list[PersonaRows]:
+def session_matrix(sessions: Iterable[Any]) -> list[PersonaRows]:
     """``sessions`` as ``queries.sessions_of`` gives them."""
     personas: dict[int, PersonaRows] = {}
     rows: dict[tuple[int, str], TaskRow] = {}
@@ -73,7 +73,7 @@ def matrix_of(sessions: Iterable[Any]) -> list[PersonaRows]:
     return list(personas.values())
 
 
-def standing_of(pilot: Pilot) -> Standing:
+def pilot_progress(pilot: Pilot) -> PilotProgress:
     """Two queries, however many sessions."""
     sessions = Session.objects.filter(run__pilot=pilot).order_by()
     spent = {part: Sum(Cast(KeyTextTransform(part, "tokens"), BigIntegerField())) for part in PLAYERS}
@@ -82,7 +82,7 @@ def standing_of(pilot: Pilot) -> Standing:
         for row in sessions.values("state").annotate(number=Count("pk"), taken=Sum("turn_count"), **spent)
     }
     failures = sessions.filter(state=Session.State.ERROR).exclude(reason="").values_list("reason")
-    return Standing(
+    return PilotProgress(
         states=[(state, found[state]["number"]) for state in ORDER if state in found],
         turns=_total(found.values(), ["taken"]),
         tokens=_total(found.values(), PLAYERS),

@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.db.models import F, Sum
 
 from evaluation.models import ModelCall, Session
+from evaluation.protocol.scoring import ScoringMode
 
 PART = {
     "agent": "agent",
@@ -34,9 +35,9 @@ def usage_of(session: Session) -> Usage:
     for row in rows:
         tokens[PART[row["purpose"]]] += row["used"]
         cost += row["paid"]
-    for way in ("compat", "strict"):
+    for mode in ScoringMode:
         calls = ModelCall.objects.filter(
-            pk__in=session.verdicts.filter(scoring=way, model_call__isnull=False).values("model_call")
+            pk__in=session.verdicts.filter(scoring=mode, model_call__isnull=False).values("model_call")
         )
-        tokens[f"judge_{way}"] = calls.aggregate(used=used)["used"] or 0
+        tokens[f"judge_{mode}"] = calls.aggregate(used=used)["used"] or 0
     return Usage(tokens, cost)

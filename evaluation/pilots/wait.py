@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from django.db import connection
 
-from evaluation.leases.sessions import claimable
+from evaluation.leases.queue import workers_answer
+from evaluation.leases.sessions import leasable
 from evaluation.models import Pilot, Session
 from evaluation.pilots.lifecycle import sweep
-from evaluation.pilots.queue import workers_answer
 from evaluation.pilots.session_work import work_on
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ def _work(pilot: Pilot) -> None:
             pilot.refresh_from_db(fields=["state"])
             if pilot.state not in GOES_ON:
                 return
-            due = set(claimable().filter(run__pilot=pilot).values_list("pk", flat=True)) - under_way
+            due = set(leasable().filter(run__pilot=pilot).values_list("pk", flat=True)) - under_way
             for pk in due:
                 under_way.add(pk)
                 pool.submit(work, pk)

@@ -1,7 +1,6 @@
-"""Reading a judge's answer: tolerant of wrapping, strict about what it decides.
+"""Parsing a judge's answer: lenient about wrapping, strict about counts and indexes.
 
-A judge that answers for the wrong criteria is worse than one that does not answer, so counts and
-indexes must fit exactly. Whoever asked may ask again.
+An answer for the wrong criteria is worse than none; the caller may ask again.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from evaluation.protocol.participants import Decision, Style
 from evaluation.protocol.prompts import JudgePrompt
 
 MAX_QUOTE = 4_000
-"""Characters of a quote or reason that are kept; a longer one is cut, and no longer counts as verbatim."""
+"""Characters; a longer quote or reason is cut."""
 
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 _STYLES: dict[str, Style] = {"clarify": "clarify", "options": "options"}
 
 
 class UnusableAnswerError(ValueError):
-    """The judge's answer cannot be used. The text says why; ask again."""
+    """The judge's answer cannot be used. The text tells the judge why."""
 
 
 def parse_answer(prompt: JudgePrompt, answer: str) -> tuple[Decision, ...]:
@@ -44,9 +43,9 @@ def parse_answer(prompt: JudgePrompt, answer: str) -> tuple[Decision, ...]:
 
 
 def occurs(quote: str, evidence: str) -> bool:
-    """Whether ``quote`` is not empty and stands in ``evidence``, up to runs of white space.
+    """Whether ``quote`` is not empty and occurs in ``evidence``, up to runs of white space.
 
-    A judge that copies from an escaped prompt may give the escaped characters back; both are its words.
+    A quote from an escaped prompt may be escaped itself.
     """
     wanted = _flat(quote)
     if not wanted:
@@ -56,7 +55,7 @@ def occurs(quote: str, evidence: str) -> bool:
 
 
 def document_in(answer: str) -> Any:
-    """The JSON in a model's answer: bare, in a code fence, or with words around it. Raises UnusableAnswerError."""
+    """The JSON in a model's answer: bare, in a code fence, or within text. Raises UnusableAnswerError."""
     candidates = [answer.strip(), *(match.strip() for match in _FENCE.findall(answer))]
     for opening, closing in ("{}", "[]"):
         start, end = answer.find(opening), answer.rfind(closing)
@@ -88,11 +87,11 @@ def _index(value: Any, position: int) -> int:
 
 
 def _decision(prompt: JudgePrompt, entry: dict[str, Any], position: int) -> Decision:
-    word = entry.get("decision")
-    said = ("YES" if word else "NO") if isinstance(word, bool) else _text(word).strip().upper()
-    if said not in ("YES", "NO"):
+    value = entry.get("decision")
+    decision = ("YES" if value else "NO") if isinstance(value, bool) else _text(value).strip().upper()
+    if decision not in ("YES", "NO"):
         raise UnusableAnswerError(f"Decision {position} is neither YES nor NO.")
-    yes = said == "YES"
+    yes = decision == "YES"
     quote, reason = _text(entry.get("quote")), _text(entry.get("reason"))
     style: Style | None = None
     if prompt.purpose == "follow_up" and yes:

@@ -1,29 +1,28 @@
-"""Which tool calls a grader sees of a turn: the release's choice (compat), or every call (strict)."""
+"""Tool calls as graders see them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import parsed
+from evaluation.protocol.scoring import ScoringMode
 
-Way = Literal["compat", "strict"]
-WAYS: tuple[Way, ...] = ("compat", "strict")
 APP_PREFIX = "mcp_appworld_"
 
 
-def calls_shown(turns: Sequence[Sequence[ToolRecord]], way: Way) -> tuple[ToolRecord, ...]:
+def calls_shown(turns: Sequence[Sequence[ToolRecord]], mode: ScoringMode) -> tuple[ToolRecord, ...]:
     """The calls that graders see after the last of ``turns``.
 
-    strict: every call up to here. compat, as the release has it (PIBENCH.md, section 4, point 8): of the
+    strict: every call so far. compat, as the release has it (PIBENCH.md, section 4, point 8): of the
     last turn, the last call of each tool; where that turn has no call at all, all calls before it.
     """
     if not turns:
         return ()
     *before, latest = turns
     earlier = tuple(call for turn in before for call in turn)
-    if way == "strict":
+    if mode == ScoringMode.STRICT:
         return (*earlier, *latest)
     if not latest:
         return earlier

@@ -1,7 +1,7 @@
-"""Who takes part in a session, as the loop sees them.
+"""The participants of a session.
 
-The hidden intents and the checklist go to the user and the judges. ``Agent.reply`` has no parameter
-that could carry them.
+Hidden intents and checklists go only to the user and the judges: ``Agent.reply`` has no parameter that could carry
+them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Style = Literal["clarify", "options"]
 
 @dataclass(frozen=True)
 class Tokens:
-    """What calls to a model used, as the endpoint reported it."""
+    """Token usage as the endpoint reported it."""
 
     prompt: int = 0
     completion: int = 0
@@ -30,39 +30,37 @@ class Tokens:
 
 @dataclass(frozen=True)
 class ToolRecord:
-    """One tool call of the agent, with what came back."""
+    """A tool call of the agent, with its result."""
 
     name: str
     arguments: Mapping[str, Any]
     result: str
-    """The tool's answer as the agent read it."""
+    """As the agent read it."""
     ok: bool = True
     seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class AgentReply:
-    """What the agent did and said in one turn."""
-
     text: str
     tool_calls: tuple[ToolRecord, ...] = ()
     tokens: Tokens = Tokens()
     state: Mapping[str, Any] = field(default_factory=dict)
-    """What the adapter needs to go on after this turn in another process: JSON, opaque to everyone else."""
+    """JSON that lets the agent resume after this turn in another process; opaque to everyone else."""
     note: str = ""
-    """Why the turn ended early, if it did (a limit reached), in a sentence."""
+    """Why the turn ended early (a limit reached), in a sentence; empty if it did not."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One yes or no of a judge, with what it pointed to."""
+    """A yes or no of a judge, with its evidence."""
 
     yes: bool
     quote: str = ""
-    """Verbatim from what the judge was shown."""
+    """Verbatim from the judge's material."""
     reason: str = ""
     supported: bool = False
-    """True if ``quote`` is not empty and occurs in what the judge was shown."""
+    """``quote`` is not empty and occurs in the judge's material."""
     style: Style | None = None
     """Of a follow-up question, when ``yes``."""
 
@@ -79,25 +77,25 @@ class Agent(Protocol):
     """The system under test."""
 
     def reply(self, message: str) -> AgentReply:
-        """Take one turn. Raises AgentError (its fault) or InfrastructureError (ours)."""
+        """Take one turn. Raises AgentError (the agent's failure) or InfrastructureError (ours)."""
         ...
 
 
 class IntentJudge(Protocol):
-    """The user's side of a turn: what was satisfied, what was asked for (PIBENCH.md, section 2)."""
+    """Decides which intents a reply satisfies and which it asks for (PIBENCH.md, section 2)."""
 
     def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> Sequence[Decision]:
         """One decision for each intent, in their order. Raises InfrastructureError."""
         ...
 
     def asked_for(self, reply: str, intents: Sequence[OpenIntent]) -> Sequence[Decision]:
-        """Likewise, for a targeted question or proposal. Raises InfrastructureError."""
+        """Likewise, whether the reply holds a targeted question or proposal. Raises InfrastructureError."""
         ...
 
 
 class AgentError(Exception):
-    """The agent could not finish its turn, and it is the agent's own failure. The text says why."""
+    """The agent could not finish its turn, through its own failure."""
 
 
 class InfrastructureError(Exception):
-    """Something of ours failed: an endpoint, a judge's answer, the sandbox. Never counted against the agent."""
+    """An endpoint, a judge's answer or the sandbox failed. Never counted against the agent."""

@@ -11,7 +11,7 @@ MAX_DIGITS = 9
 
 
 def find(value: Any, path: str) -> Any:
-    """What ``path`` leads to in ``value``, or MISSING. No wildcards.
+    """The value at ``path``, or MISSING. No wildcards.
 
     A token is the exact key of a mapping, or digits within range on a list; anything else is missing.
     """
@@ -30,7 +30,7 @@ def find(value: Any, path: str) -> Any:
 
 
 def parsed(result: str) -> Any:
-    """A tool's result as data: its outermost JSON text is parsed, nothing inside it; other text stays text."""
+    """A tool's result as data: JSON is parsed once, not the strings within it; other text stays text."""
     try:
         return json.loads(result)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""How the simulated user will behave in a session: the loop itself, with made-up decisions of the judge."""
+"""A preview of the simulated user: the session loop run with fixed judge decisions."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.protocol.participants import AgentReply, Decision, OpenIntent
-from evaluation.protocol.session import MAX_TURNS, Progress, begin, settle
+from evaluation.protocol.session import MAX_TURNS, Progress, initial_progress, resolve_turn
 from studio.domain.opening_message import opening_message
 from studio.domain.task import TaskSpec
 
 
 @dataclass(frozen=True)
-class _Decided:
-    """A judge who holds certain intents for satisfied or asked for, whatever the reply."""
+class _FixedJudge:
+    """Decides the same whatever the reply."""
 
     met: Collection[int] = ()
     asked: Collection[int] = ()
@@ -26,30 +26,30 @@ class _Decided:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What the user writes when an intent is asked for, or first of all when nothing is."""
+class UserAnswer:
+    """The user's message about the intent ``index``."""
 
     index: int
     text: str
 
 
 @dataclass(frozen=True)
-class Preview:
+class UserPreview:
     opening: str
-    answers: tuple[Answer, ...]
-    """To a question that aims at one intent, each by itself."""
-    unasked: tuple[Answer, ...]
-    """To replies that ask for nothing, turn by turn to the end."""
+    answers: tuple[UserAnswer, ...]
+    """When a question aims at one intent: one answer per intent."""
+    unasked: tuple[UserAnswer, ...]
+    """When no reply asks for anything: turn by turn to the end."""
     both: str
-    """To a question that aims at the first two; empty where there are not two."""
+    """When a question aims at the first two intents; empty if there are fewer."""
     known: tuple[int, ...]
-    """Intents that count as provided from the start: the user never speaks of them."""
+    """Intents provided from the start: the user never mentions them."""
     most_turns: int
     """Replies the assistant can give before the session ends."""
 
 
-def preview(task: TaskSpec) -> Preview:
-    start = begin(
+def preview_user(task: TaskSpec) -> UserPreview:
+    start = initial_progress(
         opening_message(task),
         [intent.content for intent in task.intents],
         [intent.initial_status == "provided" for intent in task.intents],
@@ -58,18 +58,18 @@ def preview(task: TaskSpec) -> Preview:
     unasked, progress = [], start
     while progress.ending is None:
         first = progress.open[0].index if progress.open else 0
-        progress = _after(progress, _Decided())
+        progress = _after(progress, _FixedJudge())
         if progress.message:
-            unasked.append(Answer(first, progress.message))
-    return Preview(
+            unasked.append(UserAnswer(first, progress.message))
+    return UserPreview(
         opening=start.message,
-        answers=tuple(Answer(index, _after(start, _Decided(asked=[index])).message) for index in wanted),
+        answers=tuple(UserAnswer(index, _after(start, _FixedJudge(asked=[index])).message) for index in wanted),
         unasked=tuple(unasked),
-        both=_after(start, _Decided(asked=wanted[:2])).message if len(wanted) > 1 else "",
+        both=_after(start, _FixedJudge(asked=wanted[:2])).message if len(wanted) > 1 else "",
         known=tuple(state.index for state in start.intents if state.status == "provided"),
         most_turns=min(len(wanted) + 1, MAX_TURNS),
     )
 
 
-def _after(progress: Progress, judge: _Decided) -> Progress:
-    return settle(progress, AgentReply(""), judge, dict)[1]
+def _after(progress: Progress, judge: _FixedJudge) -> Progress:
+    return resolve_turn(progress, AgentReply(""), judge, dict)[1]

@@ -1,7 +1,7 @@
-"""What judges are asked, in words, and the schema of their answers (PIBENCH.md, section 2).
+"""Judge prompts, and the schema of their answers (PIBENCH.md, section 2).
 
-All that an agent, a tool or a file wrote is escaped before it is put between tags, so that it cannot
-close them and speak in our name. Only the ``compat`` trace is not: the release does not do it either.
+Text from agents, tools and files is escaped between tags, so that it cannot close them and pose as instructions. The
+``compat`` trace is the exception, as in the release.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evaluation.protocol.participants import OpenIntent
 Purpose = Literal["satisfaction", "follow_up", "checklist"]
 
 PROMPTS_VERSION = 1
-"""Goes up with every change of words below: results of different versions are not comparable."""
+"""Increase with every change to a prompt: results of different versions are not comparable."""
 
 SATISFACTION_SYSTEM = """\
 You are the satisfaction judge of a simulated user. The user has requirements that were never said aloud.
@@ -53,17 +53,16 @@ One entry for each of the {count} {noun}, with its index, in order.
 
 @dataclass(frozen=True)
 class JudgePrompt:
-    """One question to a judge, and what is needed to check its answer."""
+    """A prompt, with what its answer is checked against."""
 
     purpose: Purpose
     system: str
     user: str
     count: int
-    """Decisions asked for."""
     indexes: tuple[int, ...]
     """The index each decision must carry, in order."""
     evidence: str
-    """The material a quote must come from, before escaping."""
+    """What a quote must occur in, before escaping."""
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -71,18 +70,17 @@ class JudgePrompt:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the answer, strict enough for endpoints that enforce one."""
+        """JSON schema of the answer, valid for endpoints that enforce one."""
         return answer_schema(self.purpose)
 
 
 def escape(text: str) -> str:
-    """Text in which no tag can be opened or closed. Quotation marks stay: escaping them costs tokens and hinders
-    quoting verbatim."""
+    """For text between tags. Quotation marks stay: escaping them costs tokens and hinders verbatim quotes."""
     return html.escape(text, quote=False)
 
 
 def escape_attribute(text: str) -> str:
-    """Likewise, between quotation marks."""
+    """For attribute values."""
     return html.escape(text, quote=True)
 
 
@@ -110,7 +108,6 @@ def answer_schema(purpose: Purpose) -> dict[str, Any]:
 
 
 def satisfaction_prompt(reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> JudgePrompt:
-    """Ask which open intents the latest reply, or a file shown with it, meets."""
     shown = "\n".join(
         f'<file path="{escape_attribute(path)}">\n{escape(text)}\n</file>' for path, text in files.items()
     )
@@ -129,7 +126,6 @@ def satisfaction_prompt(reply: str, files: Mapping[str, str], intents: Sequence[
 
 
 def follow_up_prompt(reply: str, intents: Sequence[OpenIntent]) -> JudgePrompt:
-    """Ask which open intents the latest reply asks for."""
     style = '"style": "Clarify" or "Options" or "", '
     user = "\n\n".join(
         (f"<reply>\n{escape(reply)}\n</reply>", _intents(intents), _answer(len(intents), "requirements", style))
@@ -140,11 +136,10 @@ def follow_up_prompt(reply: str, intents: Sequence[OpenIntent]) -> JudgePrompt:
 def checklist_prompt(
     intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]], *, escaped: bool
 ) -> JudgePrompt:
-    """Ask which criteria the trace shows. ``criteria`` carry the index they have in the task.
+    """``criteria`` are pairs of index in the task and text; ``escaped``: whether the texts in ``trace`` are (strict).
 
-    ``trace`` is rendered already; ``escaped`` says whether its texts were escaped (strict) or not (compat).
-    All hidden intents are shown in both ways of scoring, as the release does: a criterion may refer to
-    them. It is a known weakness (PIBENCH.md, section 4, point 5).
+    Hidden intents are shown in both scoring modes, as in the release: a criterion may refer to them. It is a known
+    weakness (PIBENCH.md, section 4, point 5).
     """
     known = "\n".join(f"<requirement>{escape(text)}</requirement>" for text in intents)
     asked = "\n".join(f'<criterion index="{index}">{escape(text)}</criterion>' for index, text in criteria)

@@ -1,7 +1,7 @@
-"""The session: an agent, a simulated user, and what becomes of each hidden intent (PIBENCH.md, section 2).
+"""The session loop: an agent, a simulated user, and the status of each hidden intent (PIBENCH.md, section 2).
 
-A session is a chain of ``Progress`` values. Each turn takes one and gives the next; whoever runs the
-session stores the turn in between and can go on from there in another process.
+Each turn maps one ``Progress`` to the next. The caller stores the turn in between, and can resume from there in another
+process.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Literal
 from evaluation.protocol.participants import Agent, AgentError, AgentReply, Decision, IntentJudge, OpenIntent
 
 Status = Literal["open", "completed", "inferred", "provided"]
-Ending = Literal["settled", "turn_limit", "failed"]
+Ending = Literal["resolved", "turn_limit", "failed"]
 
 TERMINAL: frozenset[Status] = frozenset({"completed", "inferred", "provided"})
 COVERED: frozenset[Status] = frozenset({"completed", "inferred"})
@@ -23,13 +23,13 @@ MAX_TURNS = 30
 
 @dataclass(frozen=True)
 class IntentState:
-    """Where one hidden intent stands. ``index`` is its 1-based position."""
+    """``index`` is the intent's 1-based position."""
 
     index: int
     content: str
     status: Status = "open"
     turn: int | None = None
-    """The turn that settled it; None: still open, or provided from the start."""
+    """The turn that resolved it; None: open, or provided from the start."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Progress:
     turns: int = 0
     """Turns taken."""
     message: str = ""
-    """What the agent is told next; empty once the session has ended."""
+    """The user's next message; empty once the session has ended."""
     ending: Ending | None = None
     reason: str = ""
     """Why it failed, in a sentence."""
@@ -52,21 +52,21 @@ class Progress:
 
 @dataclass(frozen=True)
 class TurnTaken:
-    """One turn with everything that was decided in it."""
+    """One turn with its decisions."""
 
     number: int
     message: str
     reply: AgentReply
     satisfied: Mapping[int, Decision]
-    """Stage 1, by intent index; empty if nothing was open."""
+    """Stage 1, by intent index; empty if no intent was open."""
     asked_for: Mapping[int, Decision]
     """Stage 2, likewise."""
-    settled: Mapping[int, Status]
+    resolved: Mapping[int, Status]
     """The intents this turn gave a terminal status."""
 
 
-def begin(message: str, intents: Sequence[str], provided: Sequence[bool] = ()) -> Progress:
-    """A session before its first turn. An intent provided from the start is settled and never counts as covered."""
+def initial_progress(message: str, intents: Sequence[str], provided: Sequence[bool] = ()) -> Progress:
+    """A session before its first turn. An intent provided from the start never counts as covered."""
     given = [*provided, *([False] * (len(intents) - len(provided)))]
     states = (
         IntentState(index, content, "provided" if known else "open")
@@ -83,18 +83,17 @@ def take_turn(
     *,
     max_turns: int = MAX_TURNS,
 ) -> tuple[TurnTaken, Progress]:
-    """One turn, and how the session stands after it. Raises AgentError, and InfrastructureError, after which nothing
-    has changed.
+    """One turn, and the progress after it. Raises AgentError and InfrastructureError.
 
-    ``read_files`` gives the texts of the task's ``files_read`` as they are after the agent's reply.
+    ``read_files`` gives the texts of the task's ``files_read`` after the agent's reply.
     """
     if progress.ending is not None:
         raise ValueError("The session has ended.")
     reply = agent.reply(progress.message)
-    return settle(progress, reply, judge, read_files, max_turns=max_turns)
+    return resolve_turn(progress, reply, judge, read_files, max_turns=max_turns)
 
 
-def settle(
+def resolve_turn(
     progress: Progress,
     reply: AgentReply,
     judge: IntentJudge,
@@ -102,28 +101,28 @@ def settle(
     *,
     max_turns: int = MAX_TURNS,
 ) -> tuple[TurnTaken, Progress]:
-    """The user's side of a turn: judge the reply, settle intents, find the next message."""
+    """The user's side of a turn: judge the reply, resolve intents, write the next message."""
     number = progress.turns + 1
     satisfied: dict[int, Decision] = {}
     asked_for: dict[int, Decision] = {}
-    settled: dict[int, Status] = {}
+    resolved: dict[int, Status] = {}
     answer: list[str] = []
 
     if open_intents := progress.open:
         satisfied = _by_index(open_intents, judge.satisfied(reply.text, read_files(), open_intents))
-        settled |= {index: "completed" for index, decision in satisfied.items() if decision.yes}
-        if still_open := [intent for intent in open_intents if intent.index not in settled]:
+        resolved |= {index: "completed" for index, decision in satisfied.items() if decision.yes}
+        if still_open := [intent for intent in open_intents if intent.index not in resolved]:
             asked_for = _by_index(still_open, judge.asked_for(reply.text, still_open))
             asked = [intent for intent in still_open if asked_for[intent.index].yes]
             if asked:
-                settled |= {intent.index: "inferred" for intent in asked}
+                resolved |= {intent.index: "inferred" for intent in asked}
             else:
                 asked = still_open[:1]
-                settled[asked[0].index] = "provided"
+                resolved[asked[0].index] = "provided"
             answer = [intent.content for intent in asked]
 
-    taken = TurnTaken(number, progress.message, reply, satisfied, asked_for, settled)
-    return taken, _after(progress, number, settled, "\n\n".join(answer), ended=not answer, max_turns=max_turns)
+    taken = TurnTaken(number, progress.message, reply, satisfied, asked_for, resolved)
+    return taken, _after(progress, number, resolved, "\n\n".join(answer), ended=not answer, max_turns=max_turns)
 
 
 def run_session(
@@ -135,10 +134,10 @@ def run_session(
     *,
     max_turns: int = MAX_TURNS,
 ) -> Progress:
-    """Take turns until the session has ended; ``store`` is called after each, before the next begins.
+    """Take turns until the session has ended, calling ``store`` after each.
 
-    The agent's own failure ends the session as failed. An outage of ours passes through: the session
-    can go on later from the last turn stored.
+    AgentError ends the session as failed. InfrastructureError is raised: the session can resume from the last stored
+    turn.
     """
     while progress.ending is None:
         try:
@@ -150,13 +149,13 @@ def run_session(
 
 
 def _after(
-    progress: Progress, number: int, settled: Mapping[int, Status], answer: str, *, ended: bool, max_turns: int
+    progress: Progress, number: int, resolved: Mapping[int, Status], answer: str, *, ended: bool, max_turns: int
 ) -> Progress:
     intents = tuple(
-        replace(item, status=settled[item.index], turn=number) if item.index in settled else item
+        replace(item, status=resolved[item.index], turn=number) if item.index in resolved else item
         for item in progress.intents
     )
-    ending: Ending | None = "settled" if ended else "turn_limit" if number >= max_turns else None
+    ending: Ending | None = "resolved" if ended else "turn_limit" if number >= max_turns else None
     return Progress(intents, number, "" if ending else answer, ending)
 
 

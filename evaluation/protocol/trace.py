@@ -1,4 +1,4 @@
-"""The session as the checklist judge sees it after a turn (PIBENCH.md, section 2)."""
+"""The trace: a session as the checklist judge sees it after a turn (PIBENCH.md, section 2)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evaluation.protocol.history import Way, same_tool
+from evaluation.protocol.history import same_tool
 from evaluation.protocol.participants import ToolRecord
 from evaluation.protocol.paths import MISSING, find, parsed
 from evaluation.protocol.prompts import escape, escape_attribute
+from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import TaskSpec, ToolEvidence
 
 MAX_FILE_CHARACTERS = 40_000
@@ -20,18 +21,18 @@ MISSING_FIELD = "[missing]"
 
 
 def files_shown(task: TaskSpec) -> tuple[str, ...]:
-    """The workspace files a checklist judge is shown: ``files_read``, and what rubric items name as their evidence.
+    """The files a checklist judge is shown: ``files_read``, and those that rubric items name as evidence.
 
-    An item of the release names none, so nothing is added to what the release shows. Evidence that begins
-    with the name of a tool whose fields are shown anyway is not a file.
+    Items in the release's format name none. Evidence that starts with the name of a tool in ``tool_evidence`` is a
+    field of that tool, not a file.
     """
     tools = tuple(f"{tool.tool.strip()}." for tool in task.tool_evidence)
-    named = (place for item in task.scored_items if item.grader == "rubric" for place in item.evidence)
-    return tuple(dict.fromkeys((*task.files_read, *(place for place in named if not place.startswith(tools)))))
+    named = (path for item in task.scored_items if item.grader == "rubric" for path in item.evidence)
+    return tuple(dict.fromkeys((*task.files_read, *(path for path in named if not path.startswith(tools)))))
 
 
 def read_texts(paths: Sequence[str], read: Callable[[str], bytes | None]) -> dict[str, str]:
-    """The texts of ``files_read``, each cut at 40,000 characters; a missing one says so."""
+    """Texts by path, each cut at MAX_FILE_CHARACTERS; a missing or binary file gives a note."""
     return {path: _text(read(path)) for path in paths}
 
 
@@ -41,14 +42,14 @@ def render_trace(
     calls: Sequence[ToolRecord],
     tools: Sequence[ToolEvidence],
     files: Mapping[str, str],
-    way: Way,
+    mode: ScoringMode,
 ) -> str:
-    """User messages so far, the last reply, the chosen fields of tool calls, and the files.
+    """User messages so far, the last reply, the shown fields of tool calls, and the files.
 
-    strict escapes every text; compat does not, as in the release, so that a reply can forge tags.
+    strict escapes every text; compat does not, as in the release, so a reply can forge tags.
     """
-    safe: Callable[[str], str] = escape if way == "strict" else str
-    name: Callable[[str], str] = escape_attribute if way == "strict" else str
+    safe: Callable[[str], str] = escape if mode == ScoringMode.STRICT else str
+    name: Callable[[str], str] = escape_attribute if mode == ScoringMode.STRICT else str
     parts = [f'<user turn="{number}">\n{safe(text)}\n</user>' for number, text in enumerate(messages, start=1)]
     parts.append(f"<assistant>\n{safe(reply)}\n</assistant>")
     parts += [
@@ -73,8 +74,8 @@ def shown_fields(call: ToolRecord, tools: Sequence[ToolEvidence]) -> dict[str, A
 
 
 def _shown(value: Any, path: str) -> Any:
-    found = find(value, path)
-    return MISSING_FIELD if found is MISSING else found
+    field = find(value, path)
+    return MISSING_FIELD if field is MISSING else field
 
 
 def _text(content: bytes | None) -> str:

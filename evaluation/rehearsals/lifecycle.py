@@ -15,12 +15,12 @@ from django.db import transaction
 
 from evaluation.agents.react import MAX_REPLY
 from evaluation.models import ModelEndpoint, Rehearsal
-from evaluation.pilots.lifecycle import PilotError, newest_revisions, with_dependencies
+from evaluation.pilots.start import PilotError, newest_revisions, with_dependencies
 from evaluation.protocol.participants import AgentReply
 from evaluation.protocol.trace import read_texts
 from evaluation.rehearsals.turns import Choice, Hand, decided_by_hand, reply_document, restored, turn_document
 from evaluation.rehearsals.work import after, send_off, settled
-from evaluation.workspaces.snapshots import MAX_FILES, reader, safe_path, staged
+from evaluation.workspaces.snapshots import MAX_FILES, manifest_reader, safe_path, staged
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
@@ -123,7 +123,7 @@ def decide(
             raise RehearsalError("words", f"This has {len(words):,} characters; write at most {MAX_MESSAGE:,}.")
         task = TaskSpec.model_validate(row.revision.spec)
         reply = row.under_way["reply"]
-        files = read_texts(task.files_read, reader(row.manifest))
+        files = read_texts(task.files_read, manifest_reader(row.manifest))
         decided = decided_by_hand(
             choices, quotes, restored(row.under_way.get("proposal")), "\n".join((reply["text"], *files.values()))
         )

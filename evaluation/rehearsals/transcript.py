@@ -14,7 +14,7 @@ from evaluation.protocol.session import COVERED, IntentState
 from evaluation.rehearsals.turns import Settling, progress_of, restored
 from evaluation.transcripts.passages import markdown
 from evaluation.transcripts.session import CallView, call_view
-from evaluation.workspaces.files import FileRow, changes, rows, sizes_of
+from evaluation.workspaces.files import FileRow, changed_files, file_rows, sizes_of
 from studio.domain.task import HiddenIntent, TaskSpec
 
 
@@ -40,7 +40,7 @@ class TurnView:
     tokens: int
     milliseconds: int
     calls: tuple[CallView, ...]
-    changes: tuple[FileRow, ...]
+    changed_files: tuple[FileRow, ...]
     settled: tuple[tuple[int, str, str], ...]
     """Index, status and text of each intent this turn settled."""
     said: tuple[Said, ...] = ()
@@ -130,7 +130,7 @@ def read_rehearsal(row: Rehearsal) -> RehearsalReading:
         turns=tuple(turns),
         under_way=under_way,
         intents=intents,
-        files=tuple(rows(before, row.manifest, sizes_of(row.manifest))),
+        files=tuple(file_rows(before, row.manifest, sizes_of(row.manifest))),
         counts=tuple((status, count[status]) for status in ("completed", "inferred", "provided", "open")),
         covered=covered,
         proc=covered / len(intents) if intents else None,
@@ -151,7 +151,7 @@ def _turn(document: Mapping[str, Any], task: TaskSpec, before: Mapping[str, str]
         tokens=reply["tokens"],
         milliseconds=reply["milliseconds"],
         calls=tuple(call_view(ToolCall(**call), {}) for call in reply["calls"]),
-        changes=tuple(changes(before, document["manifest"])),
+        changed_files=tuple(changed_files(before, document["manifest"])),
         settled=tuple(
             (int(index), status, task.intents[int(index) - 1].content)
             for index, status in sorted(document["settled"].items(), key=lambda item: int(item[0]))

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from evaluation.models import Rehearsal
 from evaluation.protocol.answers import occurs
 from evaluation.protocol.participants import AgentReply, Decision, OpenIntent, Style, ToolRecord
-from evaluation.protocol.session import Progress, TurnTaken, begin
+from evaluation.protocol.session import Progress, TurnTaken, initial_progress
 from studio.domain.opening_message import opening_message
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -137,7 +137,7 @@ def turn_document(
         "message": taken.message,
         "reply": dict(reply),
         "decided": stored(decided),
-        "settled": {str(index): status for index, status in taken.settled.items()},
+        "settled": {str(index): status for index, status in taken.resolved.items()},
         "manifest": dict(manifest),
     }
 
@@ -145,7 +145,9 @@ def turn_document(
 def progress_of(rehearsal: Rehearsal, task: TaskSpec) -> Progress:
     """How the rehearsal stands after its last turn."""
     contents = [intent.content for intent in task.intents]
-    progress = begin(opening_message(task), contents, [intent.initial_status == "provided" for intent in task.intents])
+    progress = initial_progress(
+        opening_message(task), contents, [intent.initial_status == "provided" for intent in task.intents]
+    )
     settled = {
         int(index): (status, turn["number"]) for turn in rehearsal.turns for index, status in turn["settled"].items()
     }

@@ -22,17 +22,16 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluation.agents import AgentSetup, make_agent
-from evaluation.call_records import CallRecord, RecordOwnerGoneError, rehearsal_record
+from evaluation.call_records import CallRecord, RecordOwnerDeletedError, rehearsal_record
 from evaluation.grading.judges import ModelIntentJudge
 from evaluation.leases.heartbeat import heartbeat, lease_end
-from evaluation.llm import Endpoint, ModelClient
 from evaluation.models import Rehearsal
 from evaluation.pilots.participants import agent_limits
 from evaluation.protocol.participants import AgentError, InfrastructureError, IntentJudge
-from evaluation.protocol.session import Progress, TurnTaken, settle
+from evaluation.protocol.session import Progress, TurnTaken, resolve_turn
 from evaluation.protocol.trace import read_texts
 from evaluation.rehearsals.turns import progress_of, reply_document, reply_of, settlings, stored, turn_document
-from evaluation.workspaces.snapshots import MissingContentError, kept, reader, rebuild
+from evaluation.workspaces.snapshots import MissingContentError, manifest_reader, rebuild, store_files
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -81,7 +80,7 @@ def work_on(pk: int) -> None:
     with _kept_alive(token):
         try:
             _work(rehearsal)
-        except (RehearsalLeaseLostError, RecordOwnerGoneError):
+        except (RehearsalLeaseLostError, RecordOwnerDeletedError):
             logger.info("Nobody waits for rehearsal %d any more.", pk)
         except (InfrastructureError, MissingContentError) as outage:
             _held(rehearsal).update(**_stopped(rehearsal, str(outage)))
@@ -94,8 +93,8 @@ def work_on(pk: int) -> None:
 def settled(rehearsal: Rehearsal, task: TaskSpec, judge: IntentJudge) -> tuple[TurnTaken, Progress]:
     """The turn under way as ``judge`` settles it, by the rules of every session."""
     reply = reply_of(rehearsal.under_way["reply"])
-    read = reader(rehearsal.manifest)
-    return settle(progress_of(rehearsal, task), reply, judge, lambda: read_texts(task.files_read, read))
+    read = manifest_reader(rehearsal.manifest)
+    return resolve_turn(progress_of(rehearsal, task), reply, judge, lambda: read_texts(task.files_read, read))
 
 
 def after(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -105,7 +104,7 @@ def after(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: Progress) -> 
         changes |= {
             "state": State.FINISHED,
             "reason": ""
-            if progress.ending == "settled"
+            if progress.ending == "resolved"
             else f"It ended after {progress.turns} turns, the limit for every session.",
         }
     return changes
@@ -147,9 +146,7 @@ def _answer(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
         rebuild(rehearsal.manifest, folder)
         agent = make_agent(
             AgentSetup(
-                door=ModelClient(
-                    Endpoint.of(rehearsal.agent), recorder=record.recorder(rehearsal.agent, "agent", lambda: number)
-                ),
+                client=record.client(rehearsal.agent, "agent", lambda: number),
                 workspace=folder,
                 tools=tuple(tool for tool in persona.tools if not task.tools or tool in task.tools),
                 limits=agent_limits({}),
@@ -158,7 +155,7 @@ def _answer(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
         )
         try:
             reply = agent.reply(rehearsal.message)
-            rehearsal.manifest = kept(folder, rehearsal.manifest)
+            rehearsal.manifest = store_files(folder, rehearsal.manifest)
         except AgentError as failure:
             _write(rehearsal, state=State.FINISHED, reason=f"The assistant failed: {failure}", claimed_by="")
             return False

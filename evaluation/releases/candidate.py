@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evaluation.grading.script_versions import scripts_now
+from evaluation.grading.script_versions import current_hashes
 from evaluation.releases.evidence import Evidence, Tried, gather_evidence
 from evaluation.visibility import episodes_of
 from studio.models import Benchmark, Persona, Revision, Task, TaskState
@@ -74,7 +74,7 @@ def candidate_of(benchmark: Benchmark) -> Candidate:
     )
     revisions = {task: Frozen(pk, number, sha256) for task, pk, number, sha256 in newest}
     graded = [row for row in rows if row.grader_path]
-    now = scripts_now(
+    now = current_hashes(
         {row.persona.pk: row.persona.user_id for row in graded}, {(row.persona.pk, row.grader_path) for row in graded}
     )
     scripts = {row.pk: now[row.persona.pk, row.grader_path] for row in graded}

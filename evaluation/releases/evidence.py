@@ -13,7 +13,7 @@ from django.db.models import Q
 
 from annotations.intervals import Rate
 from evaluation.audits.campaigns import audit_summary
-from evaluation.grading.script_versions import scripts_then
+from evaluation.grading.script_versions import hashes_at_revision
 from evaluation.models import Pilot, Session
 from studio.domain.base import JsonDict
 from studio.models import Benchmark
@@ -61,7 +61,7 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[Tried], paths: Mapping[str
         .distinct()
         if sha256 in sha256s
     ]
-    then = scripts_then({(revision, paths[sha256]) for _, sha256, revision in sessions if sha256 in paths})
+    then = hashes_at_revision({(revision, paths[sha256]) for _, sha256, revision in sessions if sha256 in paths})
     ran = [
         (pilot, Tried(sha256, then[revision, paths[sha256]] if sha256 in paths else ""))
         for pilot, sha256, revision in sessions

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from evaluation.grading.items import Graded, Item, items_of, over_turns
+from evaluation.grading.items import GradedItem, ItemGrade, grade_over_turns, items_of
 from evaluation.metrics.scores import Outcome, Score, TaskResult, benchmark_score, mean, persona_score, proc, spread
 from evaluation.models import Pilot, Session, Verdict
-from evaluation.protocol.history import WAYS, Way
+from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import TaskSpec
 
 State = Session.State
 Verdicts = Mapping[tuple[str, int], Sequence[tuple[int, bool | None]]]
-"""By way and item: turn and value."""
+"""By mode and item: turn and value."""
 
 
 def pilot_report(pilot: Pilot) -> dict[str, Any]:
@@ -73,13 +73,15 @@ def task_result(session: Session, task: TaskSpec) -> TaskResult:
 
 def session_items(
     task: TaskSpec, state: str, verdicts: Verdicts, keys: Sequence[str] | None
-) -> list[tuple[Item, dict[Way, Graded]]]:
+) -> list[tuple[GradedItem, dict[ScoringMode, ItemGrade]]]:
     """Each item's value both ways. A failed session meets nothing in strict, and is not graded in compat."""
-    graded: list[tuple[Item, dict[Way, Graded]]] = []
+    graded: list[tuple[GradedItem, dict[ScoringMode, ItemGrade]]] = []
     for item in items_of(task, keys):
-        values: dict[Way, Graded] = {way: over_turns(verdicts.get((way, item.index), ())) for way in WAYS}
+        values: dict[ScoringMode, ItemGrade] = {
+            mode: grade_over_turns(verdicts.get((mode, item.index), ())) for mode in ScoringMode
+        }
         if state == State.FAILED:
-            values = {"compat": Graded(None), "strict": Graded(False)}
+            values = {"compat": ItemGrade(None), "strict": ItemGrade(False)}
         graded.append((item, values))
     return graded
 
@@ -111,10 +113,10 @@ def _verdicts(pilot: Pilot) -> tuple[dict[int, Verdicts], dict[int, list[str]]]:
     by_session: dict[int, dict[tuple[str, int], list[tuple[int, bool | None]]]] = defaultdict(lambda: defaultdict(list))
     labels: dict[int, dict[int, str]] = defaultdict(dict)
     rows = Verdict.objects.filter(session__run__pilot=pilot, kind=Verdict.Kind.CHECKLIST).order_by("turn", "index")
-    for pk, way, index, turn, met, label, uid in rows.values_list(
+    for pk, mode, index, turn, met, label, uid in rows.values_list(
         "session", "scoring", "index", "turn", "met", "label", "uid"
     ):
-        by_session[pk][way, index].append((turn, met))
+        by_session[pk][mode, index].append((turn, met))
         if uid is None:
             labels[pk][index] = label.removeprefix("[tools] ")
     keys = {pk: [label for _, label in sorted(found.items())] for pk, found in labels.items()}
@@ -164,7 +166,7 @@ def _session(
         "proc": None if task.is_setup else value,
         "comp": {"compat": session.comp_compat, "strict": 0.0 if failed and items else session.comp_strict},
         "tokens": {part: session.tokens.get(part, 0) for part in ("agent", "user", "judge")},
-        "judge_tokens": {way: session.tokens.get(f"judge_{way}", 0) for way in WAYS},
+        "judge_tokens": {mode: session.tokens.get(f"judge_{mode}", 0) for mode in ScoringMode},
     }
 
 
@@ -176,16 +178,18 @@ def _scores(pilot: Pilot, sessions: Sequence[Session], results: Mapping[int, Tas
     numbers = sorted({session.run.number for session in sessions})
     scores: dict[str, Any] = {}
     personas: dict[str, dict[str, Any]] = {user: {} for user in tasks}
-    for way in WAYS:
-        by_persona = {user: {k: persona_score(runs[k], way) for k in numbers} for user, runs in tasks.items()}
-        scores[way] = _over_runs({k: benchmark_score(scored[k] for scored in by_persona.values()) for k in numbers})
+    for mode in ScoringMode:
+        by_persona = {user: {k: persona_score(runs[k], mode) for k in numbers} for user, runs in tasks.items()}
+        scores[mode] = _over_runs({k: benchmark_score(scored[k] for scored in by_persona.values()) for k in numbers})
         for user, scored in by_persona.items():
-            personas[user][way] = _over_runs(scored)
+            personas[user][mode] = _over_runs(scored)
     return scores | {
         "personas": personas,
         "runs": len(numbers),
         "ungraded": sum(session.ungraded for session in sessions),
-        "judge_tokens": {way: sum(session.tokens.get(f"judge_{way}", 0) for session in sessions) for way in WAYS},
+        "judge_tokens": {
+            mode: sum(session.tokens.get(f"judge_{mode}", 0) for session in sessions) for mode in ScoringMode
+        },
         "tokens": {
             part: sum(session.tokens.get(part, 0) for session in sessions) for part in ("agent", "user", "judge")
         },

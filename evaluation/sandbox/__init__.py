@@ -6,7 +6,7 @@ cannot give that, nothing runs: ``SandboxUnavailableError`` says why.
 """
 
 from evaluation.sandbox.chain import SandboxUnavailableError
-from evaluation.sandbox.limits import Limits, Outcome
+from evaluation.sandbox.limits import SandboxLimits, SandboxResult
 from evaluation.sandbox.run import run_python, why_unavailable
 
-__all__ = ["Limits", "Outcome", "SandboxUnavailableError", "run_python", "why_unavailable"]
+__all__ = ["SandboxLimits", "SandboxResult", "SandboxUnavailableError", "run_python", "why_unavailable"]

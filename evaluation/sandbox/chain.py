@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from evaluation.sandbox.interpreter import Interpreter
-from evaluation.sandbox.limits import Limits
+from evaluation.sandbox.limits import SandboxLimits
 from evaluation.sandbox.seccomp import build_filter
 
 NOBODY = 65534
@@ -81,7 +81,7 @@ def find_tool(name: str) -> str:
 
 
 def build_chain(
-    argv: list[str], *, files: dict[str, bytes], limits: Limits, hidden: list[str], interpreter: Interpreter
+    argv: list[str], *, files: dict[str, bytes], limits: SandboxLimits, hidden: list[str], interpreter: Interpreter
 ) -> Chain:
     """The whole command for ``interpreter`` with ``argv``. ``files`` appear below ``PROGRAM``, read-only.
 
@@ -100,7 +100,7 @@ def _fill(
     chain: Chain,
     argv: list[str],
     files: dict[str, bytes],
-    limits: Limits,
+    limits: SandboxLimits,
     hidden: list[str],
     interpreter: Interpreter,
 ) -> None:

@@ -11,7 +11,7 @@ Reason = Literal["ok", "timeout", "memory", "output", "killed", "crash"]
 
 
 @dataclass(frozen=True)
-class Limits:
+class SandboxLimits:
     """Upper bounds of one run. Exceeding one ends the run; none can be raised from inside."""
 
     seconds: float = 10.0
@@ -30,7 +30,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SandboxResult:
     """How a run ended, with what it printed up to then."""
 
     stdout: bytes
@@ -41,7 +41,7 @@ class Outcome:
     """``ok``: exit 0. ``crash``: another status. ``killed``: by a signal. Else the limit that ended it."""
     seconds: float
 
-    def explain(self, limits: Limits) -> str:
+    def explain(self, limits: SandboxLimits) -> str:
         """What happened, as a sentence for the person who wrote the code."""
         match self.reason:
             case "ok":

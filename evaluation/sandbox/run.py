@@ -13,7 +13,7 @@ from typing import IO
 
 from evaluation.sandbox.chain import PROGRAM, Chain, SandboxUnavailableError, build_chain
 from evaluation.sandbox.interpreter import Interpreter, find_interpreter
-from evaluation.sandbox.limits import Limits, Outcome, Reason
+from evaluation.sandbox.limits import Reason, SandboxLimits, SandboxResult
 
 STUDIO = Path(__file__).resolve().parents[2]
 TICK = 0.05
@@ -39,14 +39,14 @@ def run_python(
     *,
     args: tuple[str, ...] = (),
     stdin: bytes = b"",
-    limits: Limits | None = None,
+    limits: SandboxLimits | None = None,
     interpreter: Interpreter | None = None,
-) -> Outcome:
+) -> SandboxResult:
     """Run a program, its text or its files of which ``main.py`` starts, and wait for its end.
 
     Only the standard library can be imported. Raises SandboxUnavailableError if nothing could be run.
     """
-    limits = limits or Limits()
+    limits = limits or SandboxLimits()
     files = {"main.py": code.encode()} if isinstance(code, str) else code
     for name in files:
         if not name or "/" in name or name.startswith("."):
@@ -71,7 +71,7 @@ def why_unavailable() -> str:
 @cache
 def _try_out() -> None:
     """A success is remembered, a failure is not: it may have been a moment's shortage."""
-    limits = Limits(seconds=20)
+    limits = SandboxLimits(seconds=20)
     outcome = run_python("print(1)", limits=limits)
     if outcome.stdout != b"1\n":
         raise SandboxUnavailableError(f"A trial program did not run. {outcome.explain(limits)}")
@@ -84,7 +84,7 @@ def _hidden_folders() -> list[str]:
     return sorted(folders)
 
 
-def _run(chain: Chain, stdin: bytes, limits: Limits) -> Outcome:
+def _run(chain: Chain, stdin: bytes, limits: SandboxLimits) -> SandboxResult:
     status_read, status_write = os.pipe()
     started = time.monotonic()
     try:
@@ -114,17 +114,19 @@ def _run(chain: Chain, stdin: bytes, limits: Limits) -> Outcome:
         os.close(status_read)
     seconds = time.monotonic() - started
     if stopped is not None:
-        return Outcome(stdout, stderr, None, stopped, seconds)
+        return SandboxResult(stdout, stderr, None, stopped, seconds)
     code = _exit_code(status)
     if code is None:
         raise SandboxUnavailableError(_explain_setup(stderr.decode("utf-8", "replace").strip(), process.returncode))
     reason: Reason = "ok" if code == 0 else "killed" if code > 128 else "crash"
     if reason == "crash" and stderr.rstrip().endswith(b"MemoryError"):
         reason = "memory"
-    return Outcome(stdout, stderr, code, reason, seconds)
+    return SandboxResult(stdout, stderr, code, reason, seconds)
 
 
-def _watch(process: subprocess.Popen[bytes], deadline: float, limits: Limits) -> tuple[bytes, bytes, Reason | None]:
+def _watch(
+    process: subprocess.Popen[bytes], deadline: float, limits: SandboxLimits
+) -> tuple[bytes, bytes, Reason | None]:
     """Collect both outputs until the program ends or is stopped; then also the reason for stopping it."""
     assert process.stdout is not None and process.stderr is not None
     kept: dict[IO[bytes], bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}

@@ -1,5 +1,4 @@
-"""A scripted model: deterministic, behind the OpenAI API, for the sample and for tests.
+"""The scripted model: a free, deterministic stand-in for a model, behind the OpenAI API.
 
-It decides only from what it is sent. It is no evidence of anything, and is called scripted wherever its
-results show.
+Its answers depend only on the request. Its results are never evidence, and are labelled scripted wherever they show.
 """

@@ -1,4 +1,4 @@
-"""From a request to an answer: who is asked, what for, and what a scenario or mischief makes of it."""
+"""The scripted model's answer to a request: by role, unless a scenario or a fault says otherwise."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.scripted.assistance import Assignment, assignment_in, help_with
+from evaluation.scripted.assistance import ProposalRequest, proposal_request_in, propose
 from evaluation.scripted.conversation import Conversation, read_conversation, text_of
-from evaluation.scripted.faults import ByName, spoil_decisions, spoil_text
-from evaluation.scripted.judge import Question, decide, question_in
-from evaluation.scripted.scenario import Rule, Scenario, Scene
-from evaluation.scripted.temperaments import TEMPERAMENTS, Said
+from evaluation.scripted.faults import FaultsByName, spoil_decisions, spoil_text
+from evaluation.scripted.judge import JudgeQuestion, decide, question_in
+from evaluation.scripted.scenario import Scenario, ScenarioRequest, ScenarioRule
+from evaluation.scripted.temperaments import TEMPERAMENTS, ScriptedMessage
 
 FINGERPRINT = "scripted"
-"""Stands in every answer, so that no other name or address hides what gave it."""
+"""In every answer, so that a scripted model is recognised behind any name and address."""
 
 MODELS = (
     "scripted-helpful",
@@ -34,19 +34,19 @@ class UnknownModelError(LookupError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ScriptedAnswer:
     role: str
-    """Who answered: a temperament, ``judge``, ``user`` or ``helper``."""
-    said: Said
+    """A temperament, ``judge``, ``user`` or ``helper``."""
+    said: ScriptedMessage
     do: str = ""
-    """The misbehaviour due."""
+    """The fault to apply; empty for none."""
     retry_after: float = 1.0
     seconds: float = 3600.0
     raw_arguments: bool = False
-    """Tool calls get arguments that are not JSON."""
+    """Tool calls get invalid JSON as arguments."""
 
 
-def answer(request: Mapping[str, Any], scenario: Scenario, mischief: ByName) -> Answer:
+def answer(request: Mapping[str, Any], scenario: Scenario, faults: FaultsByName) -> ScriptedAnswer:
     """Raises UnknownModelError."""
     full = str(request.get("model", ""))
     model = full.split("+", 1)[0]
@@ -56,13 +56,13 @@ def answer(request: Mapping[str, Any], scenario: Scenario, mischief: ByName) -> 
     everything = "\n".join(text_of(message) for message in messages)
     talk = read_conversation(messages, _list(request.get("tools")))
     role = model.removeprefix("scripted-")
-    asked = "" if role in TEMPERAMENTS else _asked(messages)
-    assignment = assignment_in(asked)
+    asked = "" if role in TEMPERAMENTS else _question_text(messages)
+    assignment = proposal_request_in(asked)
     question = question_in(asked) if assignment is None else None
-    rule = scenario.rule_for(_scene(model, question or assignment, talk, everything))
-    do = rule.do if rule and rule.do else mischief.next(full)
-    said = _said(role, question or assignment, talk, rule, do, request)
-    return Answer(
+    rule = scenario.rule_for(_scenario_request(model, question or assignment, talk, everything))
+    do = rule.do if rule and rule.do else faults.next(full)
+    said = _message(role, question or assignment, talk, rule, do, request)
+    return ScriptedAnswer(
         role=role,
         said=said,
         do=do,
@@ -72,18 +72,18 @@ def answer(request: Mapping[str, Any], scenario: Scenario, mischief: ByName) -> 
     )
 
 
-def completion_of(answer: Answer, request: Mapping[str, Any], size: int) -> dict[str, Any]:
+def completion_of(answer: ScriptedAnswer, request: Mapping[str, Any], size: int) -> dict[str, Any]:
     """The body of a chat completion. ``size`` is that of the request, in bytes: tokens are a quarter of it."""
     identity = f"{zlib.crc32(json.dumps(request, sort_keys=True).encode()):08x}"
     message: dict[str, Any] = {"role": "assistant", "content": answer.said.text}
     if answer.said.tool_calls:
         message["tool_calls"] = [
             {
-                "id": f"call_{identity}_{place}",
+                "id": f"call_{identity}_{index}",
                 "type": "function",
                 "function": {"name": name, "arguments": "{not json" if answer.raw_arguments else json.dumps(arguments)},
             }
-            for place, (name, arguments) in enumerate(answer.said.tool_calls)
+            for index, (name, arguments) in enumerate(answer.said.tool_calls)
         ]
     prompt, completion = size // 4, max(1, len(json.dumps(message)) // 4)
     return {
@@ -103,36 +103,38 @@ def completion_of(answer: Answer, request: Mapping[str, Any], size: int) -> dict
     }
 
 
-def _said(
+def _message(
     role: str,
-    question: Question | Assignment | None,
+    question: JudgeQuestion | ProposalRequest | None,
     talk: Conversation,
-    rule: Rule | None,
+    rule: ScenarioRule | None,
     do: str,
     request: Mapping[str, Any],
-) -> Said:
-    if isinstance(question, Assignment):
-        return Said(spoil_text(do, rule.reply if rule and rule.reply is not None else help_with(question)))
+) -> ScriptedMessage:
+    if isinstance(question, ProposalRequest):
+        return ScriptedMessage(spoil_text(do, rule.reply if rule and rule.reply is not None else propose(question)))
     if question is not None:
         if rule and rule.reply is not None:
-            return Said(rule.reply)
-        decisions = _told(question, rule) if rule and rule.decisions is not None else decide(question)
-        return Said(spoil_text(do, json.dumps({"decisions": spoil_decisions(do, decisions)}, ensure_ascii=False)))
+            return ScriptedMessage(rule.reply)
+        decisions = _rule_decisions(question, rule) if rule and rule.decisions is not None else decide(question)
+        return ScriptedMessage(
+            spoil_text(do, json.dumps({"decisions": spoil_decisions(do, decisions)}, ensure_ascii=False))
+        )
     if rule and (rule.reply is not None or rule.tool_calls):
-        said = Said(rule.reply or "", [(name, arguments) for name, arguments in rule.tool_calls])
+        said = ScriptedMessage(rule.reply or "", [(name, arguments) for name, arguments in rule.tool_calls])
     elif role in TEMPERAMENTS:
         said = TEMPERAMENTS[role](talk)
     else:
-        said = Said(_plain(role, request))
+        said = ScriptedMessage(_default_text(role, request))
     if do == "unknown-tool" and not said.tool_calls:
-        return Said(tool_calls=[("no_such_tool", {})])
+        return ScriptedMessage(tool_calls=[("no_such_tool", {})])
     if do in ("endless", "bad-arguments") and not said.tool_calls:
-        return Said(tool_calls=[("list_dir", {"path": "."})])
-    return Said(spoil_text(do, said.text), said.tool_calls)
+        return ScriptedMessage(tool_calls=[("list_dir", {"path": "."})])
+    return ScriptedMessage(spoil_text(do, said.text), said.tool_calls)
 
 
-def _told(question: Question, rule: Rule) -> list[dict[str, Any]]:
-    """The decisions a scenario gives; quote and reason are its own, or empty."""
+def _rule_decisions(question: JudgeQuestion, rule: ScenarioRule) -> list[dict[str, Any]]:
+    """The decisions of a scenario's rule."""
     assert rule.decisions is not None
     decisions = []
     for index, _ in question.asked:
@@ -145,22 +147,24 @@ def _told(question: Question, rule: Rule) -> list[dict[str, Any]]:
     return decisions
 
 
-def _scene(model: str, question: Question | Assignment | None, talk: Conversation, everything: str) -> Scene:
+def _scenario_request(
+    model: str, question: JudgeQuestion | ProposalRequest | None, talk: Conversation, everything: str
+) -> ScenarioRequest:
     turn = talk.turn
-    purpose = "agent" if question is None else question.purpose if isinstance(question, Question) else "help"
+    purpose = "agent" if question is None else question.purpose if isinstance(question, JudgeQuestion) else "help"
     if purpose == "checklist":
         turn = everything.count("<user turn=")
     first = talk.said[0] if talk.said else ""
-    return Scene(model, purpose, first, everything, turn, talk.step + 1)
+    return ScenarioRequest(model, purpose, first, everything, turn, talk.step + 1)
 
 
-def _asked(messages: Sequence[Mapping[str, Any]]) -> str:
-    """The message with the judge's question: the first of the user's; later ones only complain."""
+def _question_text(messages: Sequence[Mapping[str, Any]]) -> str:
+    """The first user message; later ones only reject an answer."""
     return next((text_of(message) for message in messages if message.get("role") == "user"), "")
 
 
-def _plain(role: str, request: Mapping[str, Any]) -> str:
-    """What judge and user say when they are asked for something else."""
+def _default_text(role: str, request: Mapping[str, Any]) -> str:
+    """The answer of judge and user to anything but a judge's question."""
     wanted = request.get("response_format")
     schema = wanted.get("json_schema", {}).get("schema") if isinstance(wanted, Mapping) else None
     if isinstance(wanted, Mapping):
@@ -169,7 +173,7 @@ def _plain(role: str, request: Mapping[str, Any]) -> str:
 
 
 def example(schema: Mapping[str, Any], depth: int = 0) -> Any:
-    """A small value that fits a simple JSON schema."""
+    """A minimal value for a simple JSON schema."""
     if schema.get("enum"):
         return schema["enum"][-1]
     kind = schema.get("type", "string")

@@ -1,5 +1,6 @@
-"""The scripted helper of authors: simple, honest rules on what it is shown. It splits at "and", leaves sentences out,
-picks sentences that sound like a rule, and does not translate at all but says so in the text."""
+"""The scripted assistant model: proposals by simple rules.
+
+It splits at "and", drops sentences, picks sentences that sound like a rule, and labels texts instead of translating."""
 
 from __future__ import annotations
 
@@ -14,9 +15,8 @@ from evaluation.scripted.text import best_sentence, sentences, share, stems
 from studio.domain.text.clauses import sentences as spans
 
 WHOLLY, PARTLY = 0.75, 0.5
-"""Share of an intent's words in one sentence of the request from which on it is given away."""
-MOST = 4
-"""Rows it proposes."""
+"""Minimum share of an intent's words in one sentence of the request that gives it away."""
+MAX_ROWS = 4
 _KIND = re.compile(r'<assignment kind="([a-z]+)">')
 _JOINT = re.compile(r"\s*;\s+|,?\s+(?:and|as well as|plus)\s+(?:also\s+)?", re.IGNORECASE)
 _DEMAND = re.compile(
@@ -28,10 +28,10 @@ _LANGUAGE = re.compile(r"Translate each <text> into ([\w ]+),")
 
 
 @dataclass(frozen=True)
-class Assignment:
+class ProposalRequest:
     kind: str
     text: str
-    """The whole question as it was sent."""
+    """The whole prompt."""
 
     def inside(self, tag: str) -> str:
         match = re.search(rf"<{tag}(?: [^>]*)?>\n?(.*?)\n?</{tag}>", self._material, re.DOTALL)
@@ -43,22 +43,22 @@ class Assignment:
 
     @property
     def _material(self) -> str:
-        """What comes after the words of the assignment itself."""
+        """What follows the instructions."""
         return self.text.partition("</assignment>")[2]
 
 
-def assignment_in(text: str) -> Assignment | None:
-    """The help asked for in a prompt; None: it asks for something else."""
+def proposal_request_in(text: str) -> ProposalRequest | None:
+    """None: the prompt asks for no proposal."""
     match = _KIND.search(text)
-    return Assignment(match[1], text) if match and match[1] in HELP else None
+    return ProposalRequest(match[1], text) if match and match[1] in PROPOSERS else None
 
 
-def help_with(assignment: Assignment) -> str:
-    return json.dumps(HELP[assignment.kind](assignment), ensure_ascii=False)
+def propose(assignment: ProposalRequest) -> str:
+    return json.dumps(PROPOSERS[assignment.kind](assignment), ensure_ascii=False)
 
 
-def _reword(given: Assignment) -> dict[str, Any]:
-    """Without the sentences that give most away, as long as one is left."""
+def _reword(given: ProposalRequest) -> dict[str, Any]:
+    """Without the sentence that gives away most of each intent; one sentence always stays."""
     request = given.inside("request")
     told = [words for _, words in given.each("words", "intent")] or [text for _, text in given.each("intent", "index")]
     left = _whole_sentences(request)
@@ -69,15 +69,15 @@ def _reword(given: Assignment) -> dict[str, Any]:
     return {"request": " ".join(left), "why": "Without the sentences that say what is to stay hidden."}
 
 
-def _split(given: Assignment) -> dict[str, Any]:
+def _split(given: ProposalRequest) -> dict[str, Any]:
     text = given.inside("bundle").strip().rstrip(".")
     parts = [part.strip(" ,") for part in _JOINT.split(text)]
     whole = [part for part in parts if len(part.split()) > 1] or parts
     return {"parts": [_sentence(part) for part in whole], "why": "Split where it says “and”."}
 
 
-def _intents(given: Assignment) -> dict[str, Any]:
-    """Sentences of files that sound like a rule and are not in the task yet."""
+def _intents(given: ProposalRequest) -> dict[str, Any]:
+    """Sentences of files that sound like a rule and are not in the task."""
     request = stems(given.inside("request"))
     known = [stems(text) for _, text in given.each("intent", "index")]
     found = []
@@ -98,10 +98,10 @@ def _intents(given: Assignment) -> dict[str, Any]:
                     "why": f"{path} says so, and the request does not.",
                 }
             )
-    return {"intents": found[:MOST]}
+    return {"intents": found[:MAX_ROWS]}
 
 
-def _rule(given: Assignment) -> dict[str, Any]:
+def _rule(given: ProposalRequest) -> dict[str, Any]:
     criterion = given.inside("bundle")
     nothing = {"exact": False, "kind": "", "path": "", "text": "", "tool": "", "why": "It names no exact words."}
     named, path = _NAMED.search(criterion), _PATH.search(criterion)
@@ -117,7 +117,7 @@ def _rule(given: Assignment) -> dict[str, Any]:
     return nothing
 
 
-def _checklist(given: Assignment) -> dict[str, Any]:
+def _checklist(given: ProposalRequest) -> dict[str, Any]:
     """The first lines of the reference, one item each."""
     known = [stems(text) for _, text in given.each("item", "index")]
     found = []
@@ -128,10 +128,10 @@ def _checklist(given: Assignment) -> dict[str, Any]:
             continue
         item = {"criterion": f"The result says: {_sentence(plain)}", "follows_from": [], "quote": line.strip()}
         found.append(item | {"why": "The reference has this line."})
-    return {"items": found[:MOST]}
+    return {"items": found[:MAX_ROWS]}
 
 
-def _translate(given: Assignment) -> dict[str, Any]:
+def _translate(given: ProposalRequest) -> dict[str, Any]:
     match = _LANGUAGE.search(given.text)
     language = match[1] if match else "another language"
     return {
@@ -142,7 +142,7 @@ def _translate(given: Assignment) -> dict[str, Any]:
     }
 
 
-def _leaks(given: Assignment) -> dict[str, Any]:
+def _leaks(given: ProposalRequest) -> dict[str, Any]:
     pieces = [(piece, stems(piece)) for piece in _whole_sentences(given.inside("request"))]
     found = []
     for number, text in given.each("intent", "index"):
@@ -157,7 +157,7 @@ def _leaks(given: Assignment) -> dict[str, Any]:
 
 
 def _whole_sentences(text: str) -> list[str]:
-    """A file's name does not end one, as it does for judges."""
+    """Unlike for judges, a file name does not end a sentence."""
     return [piece for span in spans(text) if (piece := span.text.strip())]
 
 
@@ -166,7 +166,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "。")) else ".")
 
 
-HELP: Mapping[str, Callable[[Assignment], dict[str, Any]]] = {
+PROPOSERS: Mapping[str, Callable[[ProposalRequest], dict[str, Any]]] = {
     "reword": _reword,
     "split": _split,
     "intents": _intents,

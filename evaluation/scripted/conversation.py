@@ -1,4 +1,4 @@
-"""What a request shows of a conversation: whose turn it is, which tools there are, what they gave."""
+"""A conversation as read from a request: messages, tools, and answered tool calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MEMORY = re.compile(r"<memory>\n?(.*?)\n?</memory>", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Done:
+class AnsweredCall:
     """A tool call that has been answered."""
 
     name: str
@@ -25,12 +25,12 @@ class Conversation:
     system: str
     said: tuple[str, ...]
     """The user's messages."""
-    done: tuple[Done, ...]
+    done: tuple[AnsweredCall, ...]
     """All answered tool calls, oldest first."""
     step: int
-    """Model calls since the user's last message."""
+    """Model calls since the last user message."""
     calls_this_turn: int = 0
-    """Of ``done``, how many came since the user's last message."""
+    """How many of ``done`` came since the last user message."""
     tools: frozenset[str] = field(default_factory=frozenset)
 
     @property
@@ -48,15 +48,15 @@ class Conversation:
                 text = str(call.arguments.get("content", ""))
         return text
 
-    def last(self, name: str) -> Done | None:
+    def last(self, name: str) -> AnsweredCall | None:
         return next((call for call in reversed(self.done) if call.name == name), None)
 
 
 def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversation:
-    """Tolerates anything: what cannot be read is left out."""
+    """Never raises: what cannot be read is left out."""
     system: list[str] = []
     said: list[str] = []
-    done: list[Done] = []
+    done: list[AnsweredCall] = []
     asked: dict[str, tuple[str, Mapping[str, Any]]] = {}
     step = before = 0
     for message in messages:
@@ -74,8 +74,8 @@ def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversa
             for call in filter(_is_call, _list(message.get("tool_calls"))):
                 function = call["function"]
                 asked[str(call.get("id"))] = (str(function.get("name")), _arguments(function.get("arguments")))
-        elif role == "tool" and (found := asked.get(str(message.get("tool_call_id")))):
-            done.append(Done(*found, text))
+        elif role == "tool" and (call := asked.get(str(message.get("tool_call_id")))):
+            done.append(AnsweredCall(*call, text))
     names = frozenset(str(tool["function"].get("name")) for tool in filter(_is_call, tools))
     return Conversation("\n".join(system), tuple(said), tuple(done), step, len(done) - before, names)
 

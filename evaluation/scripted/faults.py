@@ -1,7 +1,7 @@
-"""Misbehaviour on demand, to see that nobody is hurt by it.
+"""Faults on demand, to test what depends on a model.
 
-Asked for by a scenario's ``do``, or by the model's name: ``scripted-judge+500`` always fails,
-``scripted-judge+500x2`` the first two times, ``scripted-helpful+429x1+cutx1`` once each, in this order.
+Requested by a scenario's ``do``, or by the model's name: ``scripted-judge+500`` always fails, ``scripted-judge+500x2``
+the first two times, ``scripted-helpful+429x1+cutx1`` once each, in this order.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WIRE = {
     "no-schema": "status 400 for response_format json_schema",
     "no-json": "status 400 for any response_format",
 }
-"""What goes wrong on the way."""
+"""Faults of the transport."""
 
 ANSWERS = {
     "empty": "an answer without text",
@@ -41,23 +41,23 @@ ANSWERS = {
     "unknown-tool": "a call of a tool that does not exist",
     "endless": "tool calls without end",
 }
-"""What is wrong with the answer itself."""
+"""Faults of the answer itself."""
 
-MISCHIEF = {**WIRE, **ANSWERS}
+FAULTS = {**WIRE, **ANSWERS}
 NOBODY_SAID = "These words were never said by anybody in this session."
 
 _SUFFIX = re.compile(r"\+([a-z0-9-]+?)(?:x(\d+))?(?=\+|$)")
 
 
-class ByName:
-    """Misbehaviour that a model's name asks for, with how often it has been given."""
+class FaultsByName:
+    """Faults requested by model names, with how often each was given."""
 
     def __init__(self) -> None:
         self._given: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def next(self, model: str) -> str:
-        """The misbehaviour due now, and count it; "" if there is none."""
+        """The fault due now, which is counted; "" for none."""
         wanted = [(str(name), int(times) if times else None) for name, times in _SUFFIX.findall(model)]
         with self._lock:
             given = self._given.get(model, 0)
@@ -70,13 +70,13 @@ class ByName:
                 given -= times
         return ""
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         with self._lock:
             self._given.clear()
 
 
 def spoil_decisions(kind: str, decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The decisions as ``fewer``, ``more`` or ``misquote`` give them; anything else leaves them."""
+    """Applies ``fewer``, ``more`` or ``misquote``; other kinds change nothing."""
     if kind == "fewer":
         return decisions[:-1]
     if kind == "more":

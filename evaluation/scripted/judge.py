@@ -1,7 +1,6 @@
-"""The scripted judge: YES by the share of a requirement's words that occur in what is judged.
+"""The scripted judge: YES by the share of a requirement's words that occur in the material.
 
-It reads the questions that ``evaluation.protocol.prompts`` writes by their tags, and falls back to any
-``<… index="N">`` it is shown.
+Reads the prompts of ``evaluation.protocol.prompts`` by their tags; falls back to any ``<… index="N">``.
 """
 
 from __future__ import annotations
@@ -17,48 +16,48 @@ from evaluation.scripted.text import best_sentence, sentences, share, stems
 
 Purpose = Literal["satisfaction", "follow_up", "checklist"]
 Pieces = list[tuple[str, frozenset[str]]]
-"""Sentences as they stand in the prompt, with their stems."""
+"""Sentences verbatim from the prompt, with their stems."""
 
 SATISFIED = 0.55
-"""Share of a hidden intent's words from which on the reply meets it."""
+"""Minimum share of an intent's words in a reply that meets it."""
 MET = 0.6
-"""Likewise for a criterion and the record."""
+"""Likewise for a criterion and the trace."""
 ASKED = 0.25
-"""Share of an intent's words that a single question must name, unless it names two."""
+"""Minimum share of an intent's words in a question that asks for it; two words always suffice."""
 MAX_QUOTE = 300
 
 _INDEXED = re.compile(r'<(requirement|criterion) index="(\d+)">(.*?)</\1>', re.DOTALL)
 _CHOICE = re.compile(r"\b(or|either|option|shall i|should i|would you like me|i propose|i suggest)\b", re.IGNORECASE)
-_USER = re.compile(r'<user turn="\d+">.*?</user>', re.DOTALL)  # what the user said is no evidence of what was done
+_USER = re.compile(r'<user turn="\d+">.*?</user>', re.DOTALL)  # the user's messages are no evidence
 _TAG_LINE = re.compile(r"^</?[a-z_]+[^<>\n]*>$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Question:
+class JudgeQuestion:
     purpose: Purpose
     asked: tuple[tuple[int, str], ...]
     """Index and text of each requirement or criterion."""
     material: str
-    """What decisions and quotes rest on, as it stands in the prompt."""
+    """What decisions and quotes are based on, verbatim from the prompt."""
 
 
-def question_in(text: str) -> Question | None:
-    """The judge's question in a prompt; None: it is none."""
+def question_in(text: str) -> JudgeQuestion | None:
+    """None: the text holds no judge's question."""
     if "<criteria>" in text and "<trace>" in text:
         start = text.rfind("<criteria>")
         trace = text[text.find("<trace>") + 7 : text.rfind("</trace>", 0, start)]
-        return Question("checklist", _indexed(text[start:]), _TAG_LINE.sub("", _USER.sub("", trace)))
+        return JudgeQuestion("checklist", _indexed(text[start:]), _TAG_LINE.sub("", _USER.sub("", trace)))
     if "<open_requirements>" in text:
         start = text.rfind("<open_requirements>")
         material = _TAG_LINE.sub("", text[:start])
         purpose: Purpose = "follow_up" if '"style"' in text[start:] else "satisfaction"
-        return Question(purpose, _indexed(text[start:]), material)
+        return JudgeQuestion(purpose, _indexed(text[start:]), material)
     asked = _indexed(text)
-    return Question("checklist", asked, text[: text.find("<")]) if asked else None
+    return JudgeQuestion("checklist", asked, text[: text.find("<")]) if asked else None
 
 
-def decide(question: Question) -> list[dict[str, Any]]:
-    """One decision for each that was asked for, in order."""
+def decide(question: JudgeQuestion) -> list[dict[str, Any]]:
+    """One decision for each requirement or criterion, in order."""
     pieces = [(piece, stems(html.unescape(piece))) for piece in sentences(question.material)]
     if question.purpose == "follow_up":
         questions = [piece for piece in pieces if "?" in piece[0] or _CHOICE.match(piece[0])]
@@ -68,7 +67,7 @@ def decide(question: Question) -> list[dict[str, Any]]:
     return [_occurs(index, text, pieces, found, least) for index, text in question.asked]
 
 
-def answer(question: Question, spoil: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None) -> str:
+def answer(question: JudgeQuestion, spoil: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None) -> str:
     decisions = decide(question)
     return json.dumps({"decisions": spoil(decisions) if spoil else decisions}, ensure_ascii=False)
 
@@ -104,7 +103,7 @@ def _indexed(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def _short(quote: str) -> str:
-    """Cut at a word, and not within an escaped character; what is left is still verbatim."""
+    """Cut between words, and not within an escaped character, so that it stays verbatim."""
     if len(quote) <= MAX_QUOTE:
         return quote
     return quote[:MAX_QUOTE].rsplit(" ", 1)[0].rsplit("&", 1)[0].rstrip() or quote[:MAX_QUOTE]

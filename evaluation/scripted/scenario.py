@@ -1,7 +1,7 @@
-"""Scenarios: what the scripted model says exactly, where it is told.
+"""Scenarios: exact answers of the scripted model.
 
-A scenario is a JSON file with a list of rules. For each request the first rule that fits and is not
-used up answers; where none fits, the model behaves by itself.
+A scenario is a JSON file with a list of rules. The first rule that matches and is not used up answers a request;
+if none matches, the model behaves as usual.
 
     {"rules": [
       {"when": {"model": "scripted-helpful", "request": "quarterly report", "turn": 1, "step": 1},
@@ -14,18 +14,17 @@ used up answers; where none fits, the model behaves by itself.
       {"when": {"model": "scripted-judge"}, "do": "429", "retry_after": 2, "times": 1}
     ]}
 
-``when`` (all that are given must fit; text is compared without regard to case)
+``when`` (all given conditions must match; text ignoring case)
     model     the model's name
     purpose   agent, satisfaction, follow_up, checklist or help
     request   a text in the conversation's first user message
     contains  a text anywhere in the messages
     turn      of an agent: the user's messages so far; of a checklist: the turns in the record
-    step      model calls since the user last spoke, this one included
+    step      model calls since the last user message, including this one
 
-What happens: ``reply`` and ``tool_calls``; or ``decisions`` (by index; a missing one is ``otherwise``,
-which is NO unless given); or ``do``, a misbehaviour of ``mischief`` (with ``retry_after`` or ``seconds``);
-``do`` may come with one of the others, for what spoils an answer. ``times`` is how often a rule may
-answer; without it, always.
+The answer: ``reply`` and ``tool_calls``; or ``decisions`` (by index; a missing one is ``otherwise``,
+which is NO unless given); or ``do``, one of ``faults`` (with ``retry_after`` or ``seconds``);
+faults of the answer combine with the others. ``times`` limits how often a rule answers.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation.scripted.faults import MISCHIEF
+from evaluation.scripted.faults import FAULTS
 
 _WHEN = frozenset({"model", "purpose", "request", "contains", "turn", "step"})
 _THEN = frozenset({"reply", "tool_calls", "decisions", "otherwise", "do", "retry_after", "seconds", "times", "when"})
@@ -48,8 +47,8 @@ class ScenarioError(ValueError):
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What of a request rules look at."""
+class ScenarioRequest:
+    """What rules match against."""
 
     model: str
     purpose: str
@@ -60,7 +59,7 @@ class Scene:
 
 
 @dataclass
-class Rule:
+class ScenarioRule:
     when: Mapping[str, Any] = field(default_factory=dict)
     reply: str | None = None
     tool_calls: tuple[tuple[str, Any], ...] = ()
@@ -70,28 +69,28 @@ class Rule:
     retry_after: float = 1.0
     seconds: float = 3600.0
     left: int | None = None
-    """How often it may still answer; None: always."""
+    """Remaining answers; None: unlimited."""
 
-    def fits(self, scene: Scene) -> bool:
+    def matches(self, request: ScenarioRequest) -> bool:
         return self.left != 0 and all(
-            wanted.lower() in getattr(scene, "everything" if name == "contains" else "request").lower()
+            wanted.lower() in getattr(request, "everything" if name == "contains" else "request").lower()
             if name in ("contains", "request")
-            else wanted == getattr(scene, name)
+            else wanted == getattr(request, name)
             for name, wanted in self.when.items()
         )
 
 
 class Scenario:
-    """Rules in their order, and how often each has answered. Safe to ask from several threads."""
+    """Rules in order. Thread-safe."""
 
-    def __init__(self, rules: list[Rule] | None = None) -> None:
+    def __init__(self, rules: list[ScenarioRule] | None = None) -> None:
         self._rules = rules or []
         self._lock = threading.Lock()
 
-    def rule_for(self, scene: Scene) -> Rule | None:
+    def rule_for(self, request: ScenarioRequest) -> ScenarioRule | None:
         with self._lock:
             for rule in self._rules:
-                if rule.fits(scene):
+                if rule.matches(request):
                     if rule.left is not None:
                         rule.left -= 1
                     return rule
@@ -115,33 +114,33 @@ def read_scenario(document: Any) -> Scenario:
     return Scenario([_rule(rule, f"Rule {number}") for number, rule in enumerate(rules, start=1)])
 
 
-def _rule(given: Any, place: str) -> Rule:
+def _rule(given: Any, where: str) -> ScenarioRule:
     if not isinstance(given, Mapping):
-        raise ScenarioError(f"{place} is not an object.")
+        raise ScenarioError(f"{where} is not an object.")
     when = given.get("when", {})
-    _known(given, _THEN, place)
+    _known(given, _THEN, where)
     if not isinstance(when, Mapping):
-        raise ScenarioError(f'{place}: "when" is not an object.')
-    _known(when, _WHEN, f'{place}, "when"')
+        raise ScenarioError(f'{where}: "when" is not an object.')
+    _known(when, _WHEN, f'{where}, "when"')
     for name, value in when.items():
         if not isinstance(value, int if name in ("turn", "step") else str):
-            raise ScenarioError(f'{place}: "{name}" has the wrong type.')
+            raise ScenarioError(f'{where}: "{name}" has the wrong type.')
     do = given.get("do", "")
-    if do and do not in MISCHIEF:
-        raise ScenarioError(f"{place}: there is no misbehaviour {do!r}; there are {', '.join(sorted(MISCHIEF))}.")
+    if do and do not in FAULTS:
+        raise ScenarioError(f"{where}: there is no misbehaviour {do!r}; there are {', '.join(sorted(FAULTS))}.")
     decisions = given.get("decisions")
     if decisions is not None and not isinstance(decisions, Mapping):
-        raise ScenarioError(f'{place}: "decisions" is not an object by index.')
+        raise ScenarioError(f'{where}: "decisions" is not an object by index.')
     for name, kind in (("reply", str), ("times", int), ("retry_after", (int, float)), ("seconds", (int, float))):
         if name in given and not isinstance(given[name], kind):
-            raise ScenarioError(f'{place}: "{name}" has the wrong type.')
+            raise ScenarioError(f'{where}: "{name}" has the wrong type.')
     if not do and decisions is None and "reply" not in given and "tool_calls" not in given:
-        raise ScenarioError(f'{place} says nothing: give it "reply", "tool_calls", "decisions" or "do".')
+        raise ScenarioError(f'{where} says nothing: give it "reply", "tool_calls", "decisions" or "do".')
     try:
         calls = tuple((str(call["name"]), call.get("arguments", {})) for call in given.get("tool_calls", ()))
     except (TypeError, KeyError, AttributeError):
-        raise ScenarioError(f'{place}: each of "tool_calls" has a "name" and "arguments".') from None
-    return Rule(
+        raise ScenarioError(f'{where}: each of "tool_calls" has a "name" and "arguments".') from None
+    return ScenarioRule(
         when=dict(when),
         reply=given.get("reply"),
         tool_calls=calls,
@@ -154,6 +153,6 @@ def _rule(given: Any, place: str) -> Rule:
     )
 
 
-def _known(given: Mapping[str, Any], names: frozenset[str], place: str) -> None:
+def _known(given: Mapping[str, Any], names: frozenset[str], where: str) -> None:
     if unknown := sorted(set(given) - names):
-        raise ScenarioError(f"{place} has unknown keys: {', '.join(map(str, unknown))}.")
+        raise ScenarioError(f"{where} has unknown keys: {', '.join(map(str, unknown))}.")

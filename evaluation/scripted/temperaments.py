@@ -1,8 +1,8 @@
-"""How the scripted agents behave. Each looks at the conversation and gives its next message.
+"""The scripted agents: each maps a conversation to its next message.
 
-helpful  reads what is there, writes a deliverable, keeps preferences, and covers what can be guessed
-asks     looks around and asks targeted questions before it works
-passive  does the literal request, in one sentence
+helpful  reads the files, writes a deliverable, remembers preferences, and covers common unstated wishes
+asks     reads the files and asks targeted questions before it works
+passive  answers the literal request, in one sentence
 silent   says almost nothing
 """
 
@@ -32,7 +32,7 @@ GUESSES = (
     ("format", "The format uses headings, numbered sections and bullet points, with a title and a date."),
     ("check", "A final check covers consistency, compliance, privacy and open questions."),
 )
-"""What most requests leave unsaid and many want."""
+"""Common wishes that most requests leave unstated."""
 
 _NAMED_FILE = re.compile(r"[\w./-]+\.(?:md|txt|csv|json|ya?ml|html|tsv|xml|py)\b", re.IGNORECASE)
 _MAKES = re.compile(
@@ -41,49 +41,47 @@ _MAKES = re.compile(
 
 
 @dataclass(frozen=True)
-class Said:
-    """A model's message: words, or tools to call."""
-
+class ScriptedMessage:
     text: str = ""
     tool_calls: Sequence[tuple[str, dict[str, Any]]] = field(default_factory=tuple)
 
 
-Temperament = Callable[[Conversation], Said]
+Temperament = Callable[[Conversation], ScriptedMessage]
 
 
-def silent(talk: Conversation) -> Said:
-    return Said("Done.")
+def silent(talk: Conversation) -> ScriptedMessage:
+    return ScriptedMessage("Done.")
 
 
-def passive(talk: Conversation) -> Said:
-    return Said(f"I have done it as you asked: {_topic(talk.said[0] if talk.said else '', 4)}.")
+def passive(talk: Conversation) -> ScriptedMessage:
+    return ScriptedMessage(f"I have done it as you asked: {_topic(talk.said[0] if talk.said else '', 4)}.")
 
 
-def helpful(talk: Conversation) -> Said:
+def helpful(talk: Conversation) -> ScriptedMessage:
     if not talk.said:
-        return Said("How can I help?")
-    if calls := _look(talk):
-        return Said(tool_calls=calls)
+        return ScriptedMessage("How can I help?")
+    if calls := _read_files(talk):
+        return ScriptedMessage(tool_calls=calls)
     if calls := _work(talk):
-        return Said(tool_calls=calls)
-    return Said(_account(talk))
+        return ScriptedMessage(tool_calls=calls)
+    return ScriptedMessage(_report(talk))
 
 
-def asks(talk: Conversation) -> Said:
+def asks(talk: Conversation) -> ScriptedMessage:
     if not talk.said:
-        return Said("What would you like me to do?")
-    if calls := _look(talk):
-        return Said(tool_calls=calls)
+        return ScriptedMessage("What would you like me to do?")
+    if calls := _read_files(talk):
+        return ScriptedMessage(tool_calls=calls)
     if talk.turn > 1 and (calls := _work(talk)):
-        return Said(tool_calls=calls)
-    return Said(_questions(talk))
+        return ScriptedMessage(tool_calls=calls)
+    return ScriptedMessage(_questions(talk))
 
 
 TEMPERAMENTS: dict[str, Temperament] = {"helpful": helpful, "asks": asks, "passive": passive, "silent": silent}
 
 
-def _look(talk: Conversation) -> list[tuple[str, dict[str, Any]]]:
-    """In the first turn: list the workspace, then read what is named, or what there is."""
+def _read_files(talk: Conversation) -> list[tuple[str, dict[str, Any]]]:
+    """In the first turn: list the workspace, then read the files that are named or related."""
     if talk.turn > 1:
         return []
     if talk.step == 0 and "list_dir" in talk.tools:
@@ -98,7 +96,7 @@ def _look(talk: Conversation) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _work(talk: Conversation) -> list[tuple[str, dict[str, Any]]]:
-    """Once a turn: write the deliverable, and keep what the user added."""
+    """Once a turn: write the deliverable, and remember what the user added."""
     wrote = any(call.name == "write_file" for call in _since(talk))
     if "write_file" not in talk.tools or wrote:
         return []
@@ -106,18 +104,18 @@ def _work(talk: Conversation) -> list[tuple[str, dict[str, Any]]]:
     if _MAKES.search(talk.said[0]):
         calls.append(("write_file", {"path": _file_name(talk.said[0]), "content": _deliverable(talk)}))
     if talk.turn > 1:
-        kept = "\n".join(dict.fromkeys((*talk.memory.splitlines(), *(f"- {_flat(text)}" for text in talk.said[1:]))))
-        calls.append(("write_file", {"path": MEMORY, "content": kept.strip() + "\n"}))
+        memory = "\n".join(dict.fromkeys((*talk.memory.splitlines(), *(f"- {_flat(text)}" for text in talk.said[1:]))))
+        calls.append(("write_file", {"path": MEMORY, "content": memory.strip() + "\n"}))
     return calls
 
 
 def _since(talk: Conversation) -> Sequence[Any]:
-    """Tool calls of this turn: those made since the user last spoke."""
+    """Tool calls since the last user message."""
     return talk.done[len(talk.done) - talk.calls_this_turn :]
 
 
-def _account(talk: Conversation) -> str:
-    """The reply: what was done, what it rests on, what was guessed."""
+def _report(talk: Conversation) -> str:
+    """The reply: what was done, from which facts, with which guesses."""
     topic = _topic(talk.said[0], 6)
     parts = [f"I have worked on this: {topic}."]
     written = [
@@ -127,8 +125,10 @@ def _account(talk: Conversation) -> str:
         parts.append(f"The result is in {written[-1]}.")
     if talk.turn > 1:
         parts.append(f"I have taken this in: {_flat(talk.said[-1])}")
-    if kept := [line[2:] for line in talk.memory.splitlines() if line.startswith("- ") and _near(line, talk.said[0])]:
-        parts.append("As you told me before:\n" + "\n".join(f"- {line}" for line in kept[:6]))
+    if preferences := [
+        line[2:] for line in talk.memory.splitlines() if line.startswith("- ") and _applies(line, talk.said[0])
+    ]:
+        parts.append("As you told me before:\n" + "\n".join(f"- {line}" for line in preferences[:6]))
     if facts := _facts(talk):
         parts.append("From the files:\n" + "\n".join(f"- {fact}" for fact in facts))
     if talk.turn == 1:
@@ -148,7 +148,7 @@ def _deliverable(talk: Conversation) -> str:
 
 
 def _questions(talk: Conversation) -> str:
-    """Two questions a turn that name content, in an order that depends on the request."""
+    """Two content questions per turn, in an order that depends on the request."""
     topic = _terms(talk.said[0], 8)
     subject = " and ".join(topic[:2]) or "this"
     pool = [
@@ -170,30 +170,30 @@ def _questions(talk: Conversation) -> str:
 
 
 def _guesses(request: str) -> Sequence[tuple[str, str]]:
-    """Four of GUESSES, those nearest to the request first; which of the others depends on the request."""
+    """Four of GUESSES: those closest to the request first, ties broken by the request."""
     near = stems(request)
     ranked = sorted(
         range(len(GUESSES)),
-        key=lambda place: (-len(near & stems(GUESSES[place][1])), (place * 5 + len(request)) % len(GUESSES)),
+        key=lambda index: (-len(near & stems(GUESSES[index][1])), (index * 5 + len(request)) % len(GUESSES)),
     )
-    return [GUESSES[place] for place in ranked[:4]]
+    return [GUESSES[index] for index in ranked[:4]]
 
 
 def _facts(talk: Conversation) -> list[str]:
-    """A few sentences of the files read, those nearest to the request."""
+    """The six sentences of the read files that are closest to the request."""
     wanted = stems(talk.said[0])
-    found = [
+    facts = [
         _flat(sentence)
         for call in talk.done
         if call.name == "read_file"
         for sentence in sentences(call.result)
         if len(sentence) > 20
     ]
-    return sorted(dict.fromkeys(found), key=lambda sentence: -len(wanted & stems(sentence)))[:6]
+    return sorted(dict.fromkeys(facts), key=lambda sentence: -len(wanted & stems(sentence)))[:6]
 
 
-def _near(line: str, request: str) -> bool:
-    """Whether a kept preference concerns this request; a general one says so by its words."""
+def _applies(line: str, request: str) -> bool:
+    """Whether a remembered preference applies to this request; a general one always does."""
     return bool(re.search(r"\b(always|any|every|all|never|from now on|whenever|each)\b", line, re.I)) or (
         len(stems(line) & stems(request)) >= 2
     )

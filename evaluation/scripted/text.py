@@ -1,4 +1,4 @@
-"""Words as the scripted model compares them: content words, roughly stemmed."""
+"""Comparing texts for the scripted model: content words, roughly stemmed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAYING = _set_of("""
     file final generate given include included includes including mention mentioned mentions output overall present
     produce provide provided provides reply respond response result show shows state stated states text use used user
     uses using write written""")
-"""Words that every request and criterion uses to say what it wants, and so tell nothing apart."""
+"""Words that requests and criteria share, and that distinguish nothing."""
 
 
 @lru_cache(maxsize=65_536)
@@ -49,7 +49,7 @@ def stems(text: str) -> frozenset[str]:
 
 
 def share(wanted: frozenset[str], found: frozenset[str]) -> float:
-    """How much of ``wanted`` occurs in ``found``; 0 for nothing wanted."""
+    """The share of ``wanted`` in ``found``; 0 if ``wanted`` is empty."""
     return len(wanted & found) / len(wanted) if wanted else 0.0
 
 
@@ -59,7 +59,7 @@ def sentences(text: str) -> list[str]:
 
 
 def best_sentence(wanted: frozenset[str], pieces: Iterable[tuple[str, frozenset[str]]]) -> str:
-    """Of pieces with their stems, the one that shares most with ``wanted``; the first of equals; "" if none does."""
+    """The piece with the most stems in ``wanted``, the first of equals; "" if none has any."""
     best, most = "", 0
     for piece, found in pieces:
         shared = len(wanted & found)

@@ -30,7 +30,7 @@ class WorkspaceLimits:
 
 
 @dataclass(frozen=True)
-class Entry:
+class WorkspaceEntry:
     """Something in the workspace; links and odd files are not shown."""
 
     path: str
@@ -86,19 +86,19 @@ class Workspace:
         except WorkspaceError:
             return False
 
-    def entries(self, path: str = ".", *, deep: bool = False) -> Iterator[Entry]:
+    def entries(self, path: str = ".", *, deep: bool = False) -> Iterator[WorkspaceEntry]:
         """What a folder holds, by name, folders' contents right behind them if ``deep``. Raises WorkspaceError."""
         parts = self._parts(path)
         with self._parent((*parts, "."), path) as folder:
             yield from self._list(folder, "/".join(parts), deep, len(parts))
 
-    def _list(self, folder: int, prefix: str, deep: bool, depth: int) -> Iterator[Entry]:
+    def _list(self, folder: int, prefix: str, deep: bool, depth: int) -> Iterator[WorkspaceEntry]:
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda entry: entry.name)
         for entry in entries:
             path = f"{prefix}/{entry.name}" if prefix else entry.name
             if entry.is_dir(follow_symlinks=False):
-                yield Entry(path, folder=True)
+                yield WorkspaceEntry(path, folder=True)
                 if deep and depth < MAX_DEPTH:
                     try:
                         inner = os.open(entry.name, _FOLDER, dir_fd=folder)
@@ -109,7 +109,7 @@ class Workspace:
                     finally:
                         os.close(inner)
             elif entry.is_file(follow_symlinks=False):
-                yield Entry(path, folder=False, size=entry.stat(follow_symlinks=False).st_size)
+                yield WorkspaceEntry(path, folder=False, size=entry.stat(follow_symlinks=False).st_size)
 
     def _parts(self, path: str) -> tuple[str, ...]:
         """The names of a relative path. ``.`` is the workspace."""

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.grading.items import Item, items_of, over_turns
+from evaluation.grading.items import GradedItem, grade_over_turns, items_of
 from evaluation.models import Session, SessionIntent, Verdict
-from evaluation.protocol.history import WAYS, Way
+from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import HiddenIntent, TaskSpec
 
 
@@ -16,7 +16,7 @@ from studio.domain.task import HiddenIntent, TaskSpec
 class Mark:
     """An item in one way of scoring."""
 
-    way: Way
+    mode: ScoringMode
     status: str
     """``met``, ``not_met``, ``unsupported``, ``ungraded`` or ``waiting``."""
     turn: int | None
@@ -40,7 +40,7 @@ class IntentStep:
 
 @dataclass(frozen=True)
 class ItemStep:
-    item: Item
+    item: GradedItem
     marks: tuple[Mark, ...]
     """compat, strict."""
     decisions: tuple[Verdict, ...]
@@ -88,32 +88,32 @@ def item_steps(task: TaskSpec, session: Session, verdicts: Sequence[Verdict]) ->
     return [
         ItemStep(
             item,
-            tuple(_mark(way, item, session, found[way, item.index]) for way in WAYS),
-            tuple(found["compat", item.index] + found["strict", item.index]),
+            tuple(_mark(mode, item, session, found[mode, item.index]) for mode in ScoringMode),
+            tuple(found[ScoringMode.COMPAT, item.index] + found[ScoringMode.STRICT, item.index]),
         )
         for item in items_of(task, _script_keys(checks))
     ]
 
 
-def _mark(way: Way, item: Item, session: Session, verdicts: Sequence[Verdict]) -> Mark:
+def _mark(mode: ScoringMode, item: GradedItem, session: Session, verdicts: Sequence[Verdict]) -> Mark:
     if session.state == Session.State.FAILED:
-        if way == "strict":
-            return Mark(way, "not_met", None, None, "The agent failed, so nothing counts as met.")
-        return Mark(way, "ungraded", None, None, "The agent failed, so the session is excluded from the mean.")
-    graded = over_turns([(one.turn, one.met) for one in verdicts])
+        if mode == ScoringMode.STRICT:
+            return Mark(mode, "not_met", None, None, "The agent failed, so nothing counts as met.")
+        return Mark(mode, "ungraded", None, None, "The agent failed, so the session is excluded from the mean.")
+    graded = grade_over_turns([(one.turn, one.met) for one in verdicts])
     if not verdicts:
-        graded_at = session.graded_compat_at if way == "compat" else session.graded_strict_at
+        graded_at = session.graded_compat_at if mode == ScoringMode.COMPAT else session.graded_strict_at
         if graded_at is None:
-            return Mark(way, "waiting", None, None, "Not graded yet.")
-        return Mark(way, "ungraded", None, None, "Its grader is missing.")
+            return Mark(mode, "waiting", None, None, "Not graded yet.")
+        return Mark(mode, "ungraded", None, None, "Its grader is missing.")
     if graded.value is None:
         broken = next((one for one in verdicts if one.met is None), verdicts[-1])
-        return Mark(way, "ungraded", None, broken, broken.error)
+        return Mark(mode, "ungraded", None, broken, broken.error)
     if not graded.value:
-        return Mark(way, "not_met", None, verdicts[-1])
+        return Mark(mode, "not_met", None, verdicts[-1])
     credited = next(one for one in verdicts if one.met)
     unsupported = item.grader == "rubric" and not credited.supported
-    return Mark(way, "unsupported" if unsupported else "met", graded.turn, credited)
+    return Mark(mode, "unsupported" if unsupported else "met", graded.turn, credited)
 
 
 def _script_keys(checks: Sequence[Verdict]) -> list[str] | None:

@@ -15,7 +15,7 @@ from evaluation.models import Session, ToolCall, Turn, Verdict
 from evaluation.transcripts.evidence import Places, Spot, place_evidence
 from evaluation.transcripts.outcomes import IntentStep, ItemStep, intent_steps, item_steps
 from evaluation.transcripts.passages import markdown, plain
-from evaluation.workspaces.files import FileRow, befores, changes, manifest_before, read_shown
+from evaluation.workspaces.files import FileRow, changed_files, manifest_before, manifests_before, read_shown
 from evaluation.workspaces.snapshots import Manifest
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -48,7 +48,7 @@ class TurnView:
     message: SafeString
     reply: SafeString
     calls: tuple[CallView, ...]
-    changes: tuple[FileRow, ...]
+    changed_files: tuple[FileRow, ...]
     files: tuple[SeenFile, ...]
     intents: tuple[IntentStep, ...]
     """Settled in this turn."""
@@ -72,7 +72,7 @@ class Reading:
     items: list[ItemStep]
     given: list[IntentStep]
     """Intents the task gave from the start."""
-    befores: Mapping[int, Manifest]
+    manifests_before: Mapping[int, Manifest]
     places: Places = field(default_factory=Places)
     blind: bool = False
     """The reader still judges decisions of this session: nothing here says what the judges held."""
@@ -90,7 +90,7 @@ def read_session(session: Session, *, blind: bool) -> Reading:
     verdicts: Sequence[Verdict] = () if blind else visibility.verdicts_of(session)
     intents = intent_steps(task, {} if blind else visibility.intents_of(session), verdicts)
     items = item_steps(task, session, verdicts)
-    before = befores(session, turns, manifest_before(session, task, persona))
+    before = manifests_before(session, turns, manifest_before(session, task, persona))
     files = {} if blind else _texts(task, turns)
     places = place_evidence(verdicts, turns, files)
     return Reading(
@@ -99,7 +99,7 @@ def read_session(session: Session, *, blind: bool) -> Reading:
         intents=intents,
         items=items,
         given=[step for step in intents if step.turn == 0],
-        befores=before,
+        manifests_before=before,
         places=places,
         blind=blind,
     )
@@ -134,7 +134,7 @@ def _turn(
         message=plain(turn.user_message, places.at(Spot("message", number)))[0],
         reply=markdown(turn.reply, places.at(Spot("reply", number)))[0],
         calls=tuple(call_view(call, places.at(Spot("call", number, str(call.pk)))) for call in turn.tool_calls.all()),
-        changes=tuple(changes(before, turn.snapshot.manifest)),
+        changed_files=tuple(changed_files(before, turn.snapshot.manifest)),
         files=tuple(SeenFile(path, plain(files[path], quotes)[0]) for path, quotes in quoted.items() if quotes),
         intents=tuple(step for step in intents if step.turn == number),
         items=tuple(step for step in items if number in {mark.turn for mark in step.marks}),

@@ -9,10 +9,11 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
+from evaluation.grading.evidence import record_of
 from evaluation.grading.script import ToolHistory
-from evaluation.grading.session import record_of
 from evaluation.models import Rehearsal, ScriptExample, Session, Turn
 from evaluation.protocol.history import calls_shown, tools_history
+from evaluation.protocol.scoring import ScoringMode
 from evaluation.rehearsals.turns import reply_of
 from studio.domain.graders import generate_histories, read_script
 from studio.models import GraderScript, Task, User
@@ -28,14 +29,16 @@ class ExampleError(ValueError):
 
 
 @dataclass(frozen=True)
-class Choice:
+class HistoryChoice:
     """A history to choose."""
 
     value: str
     label: str
 
 
-def choices_for(script: GraderScript, source: str, using: Sequence[Task], person: User) -> dict[str, list[Choice]]:
+def history_choices(
+    script: GraderScript, source: str, using: Sequence[Task], person: User
+) -> dict[str, list[HistoryChoice]]:
     """What there is to run ``source`` on, by kind: sessions of the tasks it grades, and generated histories."""
     sessions = (
         Session.objects.filter(Exists(Turn.objects.filter(session=OuterRef("pk"))), revision__task__in=using)
@@ -50,11 +53,15 @@ def choices_for(script: GraderScript, source: str, using: Sequence[Task], person
     generated = generate_histories(read_script(source))[1:]
     return {
         "Sessions": [
-            Choice(f"session:{row.pk}", f"{row.revision.task} – pilot {row.run.pilot.number}, run {row.run.number}")
+            HistoryChoice(
+                f"session:{row.pk}", f"{row.revision.task} – pilot {row.run.pilot.number}, run {row.run.number}"
+            )
             for row in sessions
         ]
-        + [Choice(f"rehearsal:{row.pk}", f"{row.revision.task} – your rehearsal {row.pk}") for row in rehearsals],
-        "Generated": [Choice(f"generated:{place}", history.name) for place, history in enumerate(generated, 1)],
+        + [
+            HistoryChoice(f"rehearsal:{row.pk}", f"{row.revision.task} – your rehearsal {row.pk}") for row in rehearsals
+        ],
+        "Generated": [HistoryChoice(f"generated:{place}", history.name) for place, history in enumerate(generated, 1)],
     }
 
 
@@ -72,12 +79,12 @@ def history_of(choice: str, text: str, source: str, using: Sequence[Task], perso
             if session is not None:
                 turns = session.turns.prefetch_related("tool_calls").order_by("number")
                 calls = [[record_of(call) for call in turn.tool_calls.all()] for turn in turns]
-                return tools_history(calls_shown(calls, "strict"))
+                return tools_history(calls_shown(calls, ScoringMode.STRICT))
         case "rehearsal":
             rehearsal = Rehearsal.objects.filter(pk=number, person=person, revision__task__in=using).first()
             if rehearsal is not None:
                 calls = [list(reply_of(turn["reply"]).tool_calls) for turn in rehearsal.turns]
-                return tools_history(calls_shown(calls, "strict"))
+                return tools_history(calls_shown(calls, ScoringMode.STRICT))
         case "generated":
             generated = generate_histories(read_script(source))
             if 0 < number < len(generated):
@@ -122,7 +129,7 @@ def example_of(script: GraderScript, source: str, tools: Sequence[str]) -> str:
     return json.dumps(calls, ensure_ascii=False, indent=2)
 
 
-def keep_example(script: GraderScript, text: str, *, by: User) -> None:
+def save_example(script: GraderScript, text: str, *, by: User) -> None:
     """Keep what was typed, whether it is right yet or not. Too long or unstorable text is not kept."""
     if len(text) <= LONGEST_EXAMPLE and "\0" not in text:
         ScriptExample.objects.update_or_create(script=script, defaults={"text": text, "written_by": by})

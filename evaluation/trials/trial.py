@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.grading.script import GraderScriptError, ToolHistory, run_grader
-from evaluation.sandbox import Limits, run_python
+from evaluation.sandbox import SandboxLimits, run_python
 
 DRIVER = (Path(__file__).parent / "trial_driver.py").read_bytes()
-LIMITS = Limits(seconds=8, cpu_seconds=5, output=64 * 1024)
+LIMITS = SandboxLimits(seconds=8, cpu_seconds=5, output=64 * 1024)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation import visibility
-from evaluation.endpoints import key_is_set, try_endpoint
+from evaluation.endpoints import check_endpoint, key_is_set
 from evaluation.forms import EndpointForm
 from evaluation.models import ModelEndpoint
 from studio.access import SignedInRequest
@@ -40,7 +40,7 @@ def endpoint_try(request: SignedInRequest, pk: int) -> HttpResponse:
     """Ask one tiny question now and show what came of it."""
     _staff_only(request)
     row = get_object_or_404(ModelEndpoint, pk=pk)
-    trial = try_endpoint(row)
+    trial = check_endpoint(row)
     if request.htmx:
         return render(request, "evaluation/endpoints/list.html#trial", {"endpoint": row, "trial": trial})
     return _list(request, tried={row.pk: trial})

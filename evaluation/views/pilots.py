@@ -18,10 +18,12 @@ from evaluation import visibility
 from evaluation.audits.blindness import blind_pilots, blind_sessions, pending_in
 from evaluation.audits.campaigns import audits_of
 from evaluation.forms import PilotForm
-from evaluation.grading.script_versions import sessions_of_older_scripts
+from evaluation.grading.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import Pilot
-from evaluation.pilots.lifecycle import PilotError, cancel_pilot, retry_pilot, start_pilot
-from evaluation.pilots.matrix import matrix_of, standing_of
+from evaluation.pilots.lifecycle import cancel_pilot, retry_pilot
+from evaluation.pilots.matrix import pilot_progress, session_matrix
+from evaluation.pilots.start import PilotError, start_pilot
+from evaluation.protocol.scoring import ScoringMode
 from evaluation.results.pilot_report import pilot_report
 from studio.access import SignedInRequest, actions_in, benchmarks_for, find_benchmark, may, require
 
@@ -64,7 +66,7 @@ def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
             form.refuse(refused.field, refused.message)
         else:
             return redirect(pilot)
-    costs = visibility.usual_costs()
+    costs = visibility.mean_session_costs()
     endpoints = list(visibility.endpoints())
     return render(
         request,
@@ -136,7 +138,7 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
 
 
 def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
-    standing = standing_of(row)
+    standing = pilot_progress(row)
     page = Paginator(visibility.personas_of(row), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
     sessions = list(visibility.sessions_of(row).filter(run__persona_revision__persona__in=list(page)))
     blind = blind_sessions(request.user, row)
@@ -148,17 +150,17 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "pilot": row,
         "standing": standing,
         "page": page,
-        "personas": matrix_of(sessions),
+        "personas": session_matrix(sessions),
         "runs": range(1, row.runs_wanted + 1),
         "under_way": under_way,
         "nobody_works": under_way and not standing.turns and timezone.now() - row.created_at > NOBODY_AFTER,
         "blind": bool(blind),
         "scores": None if blind else row.scores,
-        "ways": [] if blind or not row.scores else [(way, row.scores[way]) for way in ("compat", "strict")],
+        "ways": [] if blind or not row.scores else [(mode, row.scores[mode]) for mode in ScoringMode],
         "may_cancel": "pilot" in actions and (under_way or row.state == Pilot.State.STOPPED),
         "may_retry": "pilot" in actions and standing.stopped and row.state != Pilot.State.CANCELLED,
         "may_audit": "plan_audit" in actions and not under_way,
         "may_start": "pilot" in actions,
         "audits": audits_of(row),
-        "older_scripts": [] if under_way else sessions_of_older_scripts(row),
+        "older_scripts": [] if under_way else sessions_graded_by_older_scripts(row),
     }

@@ -10,11 +10,11 @@ from django.views.decorators.http import require_GET
 
 from evaluation import visibility
 from evaluation.audits.blindness import is_blind
-from evaluation.grading.script_versions import is_graded_by_older
+from evaluation.grading.script_versions import is_graded_by_older_script
 from evaluation.models import Session, Turn
 from evaluation.transcripts.passages import plain
 from evaluation.transcripts.session import read_session
-from evaluation.workspaces.files import compare, manifest_before, open_file, rows, sizes_of
+from evaluation.workspaces.files import compare, file_rows, manifest_before, open_file, sizes_of
 from evaluation.workspaces.snapshots import Manifest
 from studio.access import SignedInRequest
 from studio.domain.persona import PersonaSpec
@@ -36,20 +36,20 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
     files = []
     if view is not None:
         manifest = view.turn.snapshot.manifest
-        files = rows(reading.befores[view.turn.number], manifest, sizes_of(manifest))
+        files = file_rows(reading.manifests_before[view.turn.number], manifest, sizes_of(manifest))
     before, after = visibility.neighbours(row)
     context = {
         "session": row,
         "pilot": row.run.pilot,
         "reading": reading,
-        "older_script": is_graded_by_older(row),
+        "older_script": is_graded_by_older_script(row),
         "workspace_turn": number,
         "files": files,
         "numbers": numbers,
         "previous": before,
         "next": after,
     }
-    template = "evaluation/pilots/session_work/session.html"
+    template = "evaluation/sessions/session.html"
     if request.htmx and request.htmx.target == "workspace":
         template += "#workspace"
     return render(request, template, context)
@@ -77,7 +77,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
         lines = compare(shown_before, shown_after)
     return render(
         request,
-        "evaluation/pilots/session_work/file.html",
+        "evaluation/sessions/file.html",
         {
             "session": row,
             "pilot": row.run.pilot,

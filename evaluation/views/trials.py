@@ -36,7 +36,7 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
     if request.method == "POST":
         example = scripts.plain(typed or "")
         if typed is not None and can_keep:
-            examples.keep_example(found, example, by=request.user)
+            examples.save_example(found, example, by=request.user)
         try:
             history = examples.history_of(chosen, example, source, using, request.user)
             trial = try_script(source, history)
@@ -58,7 +58,7 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
         "persona": persona,
         "benchmark": persona.benchmark,
         "script": found,
-        "histories": examples.choices_for(found, source, using, request.user),
+        "histories": examples.history_choices(found, source, using, request.user),
         "chosen": chosen,
         "example": typed if typed is not None else examples.example_of(found, source, tools),
         "can_keep": can_keep,

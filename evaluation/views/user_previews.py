@@ -6,7 +6,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from evaluation.protocol.preview import preview
+from evaluation.protocol.preview import preview_user
 from studio import access
 from studio.access import SignedInRequest
 from studio.drafts.load import load_tasks
@@ -29,7 +29,7 @@ def user_preview(request: SignedInRequest, slug: str, user_id: str) -> HttpRespo
         "benchmark": persona.benchmark,
         "rows": rows,
         "task": chosen,
-        "shown": preview(specs[chosen.pk]) if chosen else None,
+        "shown": preview_user(specs[chosen.pk]) if chosen else None,
         "intents": specs[chosen.pk].intents if chosen else (),
         "can": access.actions_in(request.user, persona.benchmark),
     }

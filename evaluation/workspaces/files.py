@@ -1,4 +1,4 @@
-"""The workspace as people look at it: which files, what changed since the turn before, one file in full."""
+"""The files of a workspace as pages show them, with their changes since the turn before."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluation.models import Session, Turn
-from evaluation.visibility import snapshot_before
+from evaluation.models import Session, Snapshot, Turn
 from evaluation.workspaces.snapshots import Manifest, staged
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Blob
 
 Change = Literal["new", "changed", "gone", ""]
-LARGEST_SHOWN = 400_000
-"""Bytes of a file that a page shows; the whole of it can be downloaded."""
-MOST_LINES = 4_000
-"""Of a file that is compared line by line."""
+MAX_SHOWN_BYTES = 400_000
+"""A larger file can only be downloaded."""
+MAX_COMPARED_LINES = 4_000
 
 
 @dataclass(frozen=True)
@@ -41,40 +39,51 @@ class FileView:
 
 
 @dataclass(frozen=True)
-class Line:
-    """Of a comparison: ``+`` added, ``-`` taken away, ``@`` where it is, blank for the same."""
+class DiffLine:
+    """``+`` added, ``-`` removed, ``@`` position, blank for unchanged."""
 
     kind: Literal["+", "-", "@", " "]
     text: str
 
 
+def snapshot_before(session: Session) -> Snapshot | None:
+    """The workspace after the last earlier turn of the run."""
+    last = (
+        Turn.objects.filter(session__run=session.run_id, session__position__lt=session.position)
+        .select_related("snapshot")
+        .order_by("-session__position", "-number")
+        .first()
+    )
+    return last.snapshot if last else None
+
+
 def manifest_before(session: Session, task: TaskSpec, persona: PersonaSpec) -> Manifest:
-    """The workspace as the session found it."""
+    """The workspace at the session's start."""
     snapshot = snapshot_before(session)
     earlier = snapshot.manifest if snapshot else {}
     try:
         return staged(earlier, persona, task)
-    except ValueError:  # a path of the task that no workspace can hold; the session said so when it ran
+    except ValueError:  # a task's path is not valid in a workspace; the session reported it when it ran
         return dict(earlier)
 
 
-def befores(session: Session, turns: Iterable[Turn], start: Manifest) -> dict[int, Manifest]:
-    """By turn: the workspace as the turn found it."""
-    found: dict[int, Manifest] = {}
+def manifests_before(session: Session, turns: Iterable[Turn], start: Manifest) -> dict[int, Manifest]:
+    """By turn number: the workspace at the turn's start."""
+    manifests: dict[int, Manifest] = {}
     last = start
     for turn in turns:
-        found[turn.number] = last
+        manifests[turn.number] = last
         last = turn.snapshot.manifest
-    return found
+    return manifests
 
 
-def changes(before: Manifest, after: Manifest) -> list[FileRow]:
-    """What became of the files, without those that stayed as they were."""
-    return [row for row in rows(before, after) if row.change]
+def changed_files(before: Manifest, after: Manifest) -> list[FileRow]:
+    """Without the unchanged files."""
+    return [row for row in file_rows(before, after) if row.change]
 
 
-def rows(before: Manifest, after: Manifest, sizes: Mapping[str, int] | None = None) -> list[FileRow]:
-    """Every file there is or was, by path."""
+def file_rows(before: Manifest, after: Manifest, sizes: Mapping[str, int] | None = None) -> list[FileRow]:
+    """Every file that exists or did, by path."""
     sizes = sizes or {}
     return [
         FileRow(path, _change(before.get(path), after.get(path)), sizes.get(after.get(path, ""), 0))
@@ -87,12 +96,12 @@ def sizes_of(manifest: Manifest) -> dict[str, int]:
 
 
 def open_file(path: str, before: Manifest, after: Manifest) -> FileView | None:
-    """None: there is no such file at this turn."""
+    """None: the file does not exist at this turn."""
     sha = after.get(path)
     blob = Blob.objects.filter(pk=sha).first() if sha else None
     if sha is None or blob is None:
         return None
-    text = as_text(bytes(blob.content)) if blob.size <= LARGEST_SHOWN else None
+    text = as_text(bytes(blob.content)) if blob.size <= MAX_SHOWN_BYTES else None
     return FileView(path, sha, blob.size, text, _change(before.get(path), sha))
 
 
@@ -105,19 +114,19 @@ def as_text(content: bytes) -> str | None:
 
 
 def read_shown(sha256s: Iterable[str]) -> dict[str, str]:
-    """The texts of stored files that are small enough to show, in one query."""
-    rows = Blob.objects.filter(pk__in=set(sha256s), size__lte=LARGEST_SHOWN).values_list("pk", "content")
-    texts = ((sha, as_text(bytes(content))) for sha, content in rows)
+    """The texts of those stored files that are small enough to show, in one query."""
+    file_rows = Blob.objects.filter(pk__in=set(sha256s), size__lte=MAX_SHOWN_BYTES).values_list("pk", "content")
+    texts = ((sha, as_text(bytes(content))) for sha, content in file_rows)
     return {sha: text for sha, text in texts if text is not None}
 
 
-def compare(before: str, after: str) -> list[Line] | None:
-    """Line by line, with three lines around each difference; None: too long to compare."""
+def compare(before: str, after: str) -> list[DiffLine] | None:
+    """A unified diff with three lines of context; None: too long to compare."""
     old, new = before.splitlines(), after.splitlines()
-    if max(len(old), len(new)) > MOST_LINES:
+    if max(len(old), len(new)) > MAX_COMPARED_LINES:
         return None
     lines = list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]
-    return [Line(_kind(line), line if line.startswith("@@") else line[1:]) for line in lines]
+    return [DiffLine(_kind(line), line if line.startswith("@@") else line[1:]) for line in lines]
 
 
 def _kind(line: str) -> Literal["+", "-", "@", " "]:

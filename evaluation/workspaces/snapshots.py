@@ -1,7 +1,7 @@
-"""The workspace on disk and in the database: staged before a session, stored after each turn, rebuilt anywhere.
+"""Workspaces on disk and in the database: staged before a session, stored after each turn, rebuilt to resume.
 
-What an agent leaves in a folder is hostile: links and odd files are never followed or kept, and a
-workspace that outgrows its limits is the agent's failure.
+An agent's files are hostile: links and special files are never followed or stored, and a workspace beyond the limits is
+the agent's failure.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ SKILLS = "skills"
 
 
 class MissingContentError(Exception):
-    """A file is named whose content is not stored: the benchmark is damaged."""
+    """The content of a named file is not stored: the benchmark is damaged."""
 
 
 def staged(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dict[str, str]:
-    """The workspace as a session finds it (PIBENCH.md, section 1): the persona's skills replace those there,
-    the task's files are laid over the root, nothing else is removed."""
+    """The workspace at a session's start (PIBENCH.md, section 1): the persona's skills replace those there, and
+    the task's files are added at the root; nothing else is removed. Raises ValueError for an invalid path."""
     files = dict(manifest)
     skills = [skill for skill in persona.skills if not task.skills or skill.name in task.skills]
     if persona.skills:
         files = {path: sha for path, sha in files.items() if PurePosixPath(path).parts[0] != SKILLS}
         for skill in skills:
-            _lay(files, ((f"{SKILLS}/{skill.name}/{file.path}", file) for file in skill.files))
-    _lay(files, ((asset.path, asset) for asset in task.assets))
+            _add(files, ((f"{SKILLS}/{skill.name}/{file.path}", file) for file in skill.files))
+    _add(files, ((asset.path, asset) for asset in task.assets))
     return files
 
 
@@ -63,18 +63,18 @@ def rebuild(manifest: Manifest, folder: Path) -> None:
 
 
 def take_snapshot(run: Run, folder: Path, known: Manifest) -> Snapshot:
-    """Store the workspace by content; one that was met before in this run gives the same row.
+    """Store the workspace; the same content in the same run gives the same row.
 
-    ``known`` is a manifest whose contents are stored already. Raises AgentError if it is too large.
+    ``known`` is a manifest whose contents are stored. Raises AgentError if the workspace is too large.
     """
-    manifest = kept(folder, known)
+    manifest = store_files(folder, known)
     digest = hashlib.sha256(json.dumps(manifest, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
     Snapshot.objects.bulk_create([Snapshot(run=run, manifest=manifest, sha256=digest)], ignore_conflicts=True)
     return Snapshot.objects.get(run=run, sha256=digest)
 
 
-def kept(folder: Path, known: Manifest) -> dict[str, str]:
-    """Store the contents below ``folder`` that are not among ``known``, and name them all. Raises AgentError."""
+def store_files(folder: Path, known: Manifest) -> dict[str, str]:
+    """The manifest of ``folder``; contents that ``known`` does not have are stored. Raises AgentError."""
     manifest: dict[str, str] = {}
     fresh: dict[str, bytes] = {}
     stored = set(known.values())
@@ -93,8 +93,8 @@ def kept(folder: Path, known: Manifest) -> dict[str, str]:
     return dict(sorted(manifest.items()))
 
 
-def reader(manifest: Manifest) -> Callable[[str], bytes | None]:
-    """A function that reads one file of a stored workspace; None: it is not there."""
+def manifest_reader(manifest: Manifest) -> Callable[[str], bytes | None]:
+    """Reads a file of a stored workspace; None if it does not exist."""
 
     def read(path: str) -> bytes | None:
         sha = manifest.get(str(PurePosixPath(path.strip())))
@@ -104,7 +104,7 @@ def reader(manifest: Manifest) -> Callable[[str], bytes | None]:
 
 
 def folder_reader(folder: Path) -> Callable[[str], bytes | None]:
-    """Likewise for a workspace on disk. Links are not followed, nor paths that lead out."""
+    """Likewise for a workspace on disk. Links and paths that lead out are not followed."""
 
     def read(path: str) -> bytes | None:
         try:
@@ -129,8 +129,8 @@ def safe_path(path: str) -> PurePosixPath:
     return pure
 
 
-def _lay(files: dict[str, str], added: Iterable[tuple[str, FileRef]]) -> None:
-    """Put files over what is there; one that takes a folder's place, or needs a file's, replaces it."""
+def _add(files: dict[str, str], added: Iterable[tuple[str, FileRef]]) -> None:
+    """Add files. One replaces a folder at its path, and files at the paths of its parents."""
     for path, file in added:
         pure = safe_path(path)
         name = str(pure)
@@ -142,7 +142,7 @@ def _lay(files: dict[str, str], added: Iterable[tuple[str, FileRef]]) -> None:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Regular files below ``folder`` with a name that can be stored."""
+    """Regular files whose path is valid UTF-8."""
     for root, folders, names in os.walk(folder, followlinks=False):
         folders.sort()
         for name in names:

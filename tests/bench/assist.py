@@ -17,7 +17,7 @@ from evaluation.assistance.material import Material
 from evaluation.assistance.prompts import prompt_of
 from evaluation.protocol.answers import UnusableAnswerError
 from evaluation.protocol.assistance import KINDS, Kind
-from evaluation.scripted.assistance import assignment_in, help_with
+from evaluation.scripted.assistance import proposal_request_in, propose
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
 from tests.bench.checks import read
@@ -46,9 +46,9 @@ def _measure(kind: Kind, task: TaskSpec, episode: EpisodeSpec, texts: dict[str, 
     if assignment is None:
         return None
     prompt = prompt_of(assignment, material)
-    given = assignment_in(prompt.user)
+    given = proposal_request_in(prompt.user)
     assert given is not None
-    answer = help_with(given)
+    answer = propose(given)
     try:
         read_answer(assignment, material, answer)
     except UnusableAnswerError:

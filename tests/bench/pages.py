@@ -109,7 +109,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     from annotations.judgments import next_packet
     from evaluation.audits.campaigns import open_audit
     from evaluation.models import Session
-    from evaluation.pilots.lifecycle import start_pilot
+    from evaluation.pilots.start import start_pilot
     from evaluation.pilots.wait import wait_for
     from studio.imports.importer import import_files
     from studio.models import Benchmark, Blob, GraderScript, Membership, Role, Task, User

@@ -51,8 +51,8 @@ def _measure(options: argparse.Namespace) -> None:
     from django.db import connection
 
     from evaluation.models import ModelCall, ModelEndpoint, Session, Turn, Verdict
-    from evaluation.pilots.lifecycle import start_pilot
     from evaluation.pilots.session_work import work_on
+    from evaluation.pilots.start import start_pilot
     from evaluation.results.pilot_report import pilot_report
     from studio.imports.importer import import_path
     from studio.models import Benchmark

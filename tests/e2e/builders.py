@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from django.db import connections
 
-from evaluation.leases.sessions import claimable
+from evaluation.leases.sessions import leasable
 from evaluation.models import ModelEndpoint, Pilot
-from evaluation.pilots.lifecycle import start_pilot
 from evaluation.pilots.session_work import work_on
+from evaluation.pilots.start import start_pilot
 from studio.models import Benchmark
 
 
@@ -19,7 +19,7 @@ def work(pilot: Pilot, steps: int = 100) -> None:
     def play() -> None:
         try:
             for _ in range(steps):
-                due = claimable().filter(run__pilot=pilot).order_by("run", "position").first()
+                due = leasable().filter(run__pilot=pilot).order_by("run", "position").first()
                 if due is None or not work_on(due.pk):
                     return
         finally:

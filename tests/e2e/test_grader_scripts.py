@@ -12,7 +12,7 @@ from django.db import connections
 from playwright.sync_api import Page, expect
 
 from evaluation.sandbox import why_unavailable
-from evaluation.trials.examinations import examine_forgotten
+from evaluation.trials.analyses import analyse_missing
 from studio.models import GraderScript, Task, TaskState
 from tests.e2e.visitor import Visitor
 
@@ -92,7 +92,7 @@ def test_a_script_is_written_run_and_saved_until_its_finding_is_gone(radio, visi
     expect(page.locator("#messages")).to_contain_text("Saved.")
     expect(page.locator("#facts")).not_to_contain_text("requires")
 
-    elsewhere(examine_forgotten)
+    elsewhere(analyse_missing)
     page.reload()
     expect(page.locator("#facts").get_by_role("row", name=re.compile("called"))).to_contain_text("earned by some")
     page.goto(task.get_absolute_url())

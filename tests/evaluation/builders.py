@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Sequence
 
 from evaluation.models import ModelEndpoint, Pilot
-from evaluation.pilots.lifecycle import start_pilot
+from evaluation.pilots.start import start_pilot
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, TaskSpec

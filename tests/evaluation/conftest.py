@@ -1,4 +1,4 @@
-"""What tests of evaluation share: the scripted model over HTTP, and a door to it that never really waits."""
+"""What tests of evaluation share: the scripted model over HTTP, and a client to it that never really waits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.llm import Endpoint, Limits, ModelClient, Patience, Timing
+from evaluation.llm import Endpoint, EndpointLimits, ModelClient, RetryPolicy, Timing
 from evaluation.scripted.scenario import read_scenario
 from evaluation.scripted.server import ScriptedServer
 
@@ -58,13 +58,13 @@ def told(scripted: ScriptedServer) -> Callable[..., None]:
 
 
 @pytest.fixture
-def door_to(scripted: ScriptedServer, clock: Clock) -> Callable[..., ModelClient]:
-    """A door to a model of the scripted server; keywords go to the endpoint, or to the door if it has them."""
+def client_for(scripted: ScriptedServer, clock: Clock) -> Callable[..., ModelClient]:
+    """A client to a model of the scripted server; keywords go to the endpoint, or to the client if it has them."""
 
     def make(model: str, **given: Any) -> ModelClient:
-        ours = {name: given.pop(name) for name in ("recorder", "budget", "patience") if name in given}
-        ours.setdefault("patience", Patience(attempts=3))
-        given.setdefault("limits", Limits(timeout_seconds=10))
+        ours = {name: given.pop(name) for name in ("recorder", "budget", "retry_policy") if name in given}
+        ours.setdefault("retry_policy", RetryPolicy(attempts=3))
+        given.setdefault("limits", EndpointLimits(timeout_seconds=10))
         return ModelClient(
             Endpoint(given.pop("name", "test"), scripted.url, model, **given), timing=clock.timing, **ours
         )

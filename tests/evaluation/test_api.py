@@ -28,11 +28,11 @@ def wanted(benchmark: Benchmark, **changes: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("path", ["/api/pilots/", "/api/sessions/", "/api/releases/", "/api/endpoints/"])
-def test_nobody_reads_without_signing_in(client: Client, path: str):
+def test_anonymous_user_reads_nothing(client: Client, path: str):
     assert client.get(path).status_code in (401, 403)
 
 
-def test_a_pilot_is_started_and_read_as_by_the_command(client: Client):
+def test_pilot_is_started_and_read_like_by_the_command(client: Client):
     benchmark = benchmark_of(task("a", checklist=(rubric("x"),)), task("b"))
     client.force_login(person(benchmark, "author"))
 
@@ -58,7 +58,7 @@ def test_a_pilot_is_started_and_read_as_by_the_command(client: Client):
         ({"judge": None}, "judge"),
     ],
 )
-def test_a_wrong_choice_is_refused_at_its_field(client: Client, changes: dict[str, object], field: str):
+def test_invalid_choice_names_its_field(client: Client, changes: dict[str, object], field: str):
     benchmark = benchmark_of(task("a"))
     client.force_login(person(benchmark, "author"))
 
@@ -68,7 +68,7 @@ def test_a_wrong_choice_is_refused_at_its_field(client: Client, changes: dict[st
     assert not Pilot.objects.exists()
 
 
-def test_roles_hold_here_too(client: Client):
+def test_api_enforces_roles(client: Client):
     pilot = pilot_row()
     session = finish(pilot)
 
@@ -84,7 +84,7 @@ def test_roles_hold_here_too(client: Client):
     assert post(client, "/api/pilots/", wanted(pilot.benchmark)).status_code == 404
 
 
-def test_a_session_is_given_whole(client: Client):
+def test_session_is_returned_in_full(client: Client):
     session = finish(pilot_row())
     turn(
         session,
@@ -122,7 +122,7 @@ def test_sessions_are_listed_by_pilot(client: Client):
     assert Session.objects.count() == 3
 
 
-def test_a_release_is_refused_with_what_blocks_it_then_cut_with_a_reason_and_downloaded(client: Client):
+def test_blocked_release_is_cut_with_a_reason_and_downloaded(client: Client):
     benchmark = benchmark_of(task("a", checklist=(rubric("x"),)))
     client.force_login(person(benchmark, "release_manager"))
     entry = {"benchmark": benchmark.slug, "version": "1.0"}
@@ -140,7 +140,7 @@ def test_a_release_is_refused_with_what_blocks_it_then_cut_with_a_reason_and_dow
     assert client.get("/api/releases/").json()["count"] == 1
 
 
-def test_models_are_given_by_name_without_address_or_key(client: Client):
+def test_models_are_listed_without_address_or_key(client: Client):
     client.force_login(person())
 
     first = client.get("/api/endpoints/").json()["results"][0]

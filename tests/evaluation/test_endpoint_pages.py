@@ -32,7 +32,7 @@ def staff(client: Client) -> Client:
     return client
 
 
-def test_every_studio_has_the_scripted_models_marked_as_such():
+def test_scripted_models_are_listed_and_marked():
     rows = ModelEndpoint.objects.filter(name__startswith="scripted-").order_by("name")
 
     assert [(row.name, row.base_url, row.model, row.scripted) for row in rows] == [
@@ -40,7 +40,7 @@ def test_every_studio_has_the_scripted_models_marked_as_such():
     ]
 
 
-def test_who_is_not_staff_sees_names_and_connects_nothing(client: Client):
+def test_only_staff_can_connect_models(client: Client):
     client.force_login(person())
     row = endpoint("paid", base_url="https://secret.example/v1", scripted=False, key_env="PAID_API_KEY")
 
@@ -58,7 +58,7 @@ def test_who_is_not_staff_sees_names_and_connects_nothing(client: Client):
     assert not ModelEndpoint.objects.filter(name="qwen-plus").exists()
 
 
-def test_a_models_key_is_said_to_be_set_or_not_and_never_shown(staff: Client, monkeypatch: pytest.MonkeyPatch):
+def test_page_says_whether_a_key_is_set_and_never_shows_it(staff: Client, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("EXAMPLE_API_KEY", "sk-very-secret")
     monkeypatch.delenv("OTHER_API_KEY", raising=False)
 
@@ -85,7 +85,7 @@ def test_a_models_key_is_said_to_be_set_or_not_and_never_shown(staff: Client, mo
         ({"name": "scripted-user"}, "already exists"),
     ],
 )
-def test_what_cannot_be_a_model_is_refused_with_the_reason(staff: Client, changes: dict[str, object], words: str):
+def test_invalid_model_is_rejected_with_the_reason(staff: Client, changes: dict[str, object], words: str):
     before = ModelEndpoint.objects.count()
 
     page = staff.post("/settings/models/new/", entry(**changes)).content.decode()
@@ -94,7 +94,7 @@ def test_what_cannot_be_a_model_is_refused_with_the_reason(staff: Client, change
     assert ModelEndpoint.objects.count() == before
 
 
-def test_trying_a_model_asks_it_once_and_tells_how_long_it_took(staff: Client):
+def test_check_of_a_model_sends_one_request_and_shows_the_time(staff: Client):
     with serving(StubModel()) as model:
         row = endpoint("stub", base_url=model.base_url, scripted=False)
         model.agent = lambda body: "ready <now>"
@@ -111,7 +111,7 @@ def test_trying_a_model_asks_it_once_and_tells_how_long_it_took(staff: Client):
 @pytest.mark.parametrize(
     ("status", "kind"), [(401, "key refused"), (429, "too many requests"), (500, "failing"), (400, "request refused")]
 )
-def test_trying_a_model_that_fails_names_what_is_wrong_after_one_request(staff: Client, status: int, kind: str):
+def test_check_of_a_failing_model_names_the_failure_after_one_request(staff: Client, status: int, kind: str):
     with serving(StubModel()) as model:
         row = endpoint("stub", base_url=model.base_url, scripted=False)
         model.agent = lambda body: (status, '{"error": {"message": "no"}}')
@@ -122,7 +122,7 @@ def test_trying_a_model_that_fails_names_what_is_wrong_after_one_request(staff: 
     assert sum(model.asked.values()) == 1
 
 
-def test_a_missing_key_is_told_before_anything_is_sent(staff: Client, monkeypatch: pytest.MonkeyPatch):
+def test_missing_key_is_reported_before_anything_is_sent(staff: Client, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("ABSENT_API_KEY", raising=False)
     row = endpoint("keyed", base_url="https://models.example/v1", scripted=False, key_env="ABSENT_API_KEY")
 

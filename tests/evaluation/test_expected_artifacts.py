@@ -62,13 +62,13 @@ def graded() -> Benchmark:
     )
 
 
-def test_staging_lays_out_what_the_task_brings_and_no_reference():
+def test_staging_includes_task_files_but_no_reference():
     spec = with_reference()
 
     assert set(staged({}, PersonaSpec(user_id="clerk"), spec)) == {"fees.md"}
 
 
-def test_a_whole_pilot_shows_no_reference_to_agent_user_judge_or_rules():
+def test_no_participant_of_a_pilot_sees_the_reference():
     wait_for(pilot_of(graded()))
 
     calls = list(ModelCall.objects.all())
@@ -84,7 +84,7 @@ def test_a_whole_pilot_shows_no_reference_to_agent_user_judge_or_rules():
     assert set(rules) >= {("The fee is in it.", False), ("[tools] found", False), ("[tools] run", True)}
 
 
-def test_a_release_packs_them_hashes_them_and_reads_them_back():
+def test_release_packs_and_hashes_references():
     benchmark = graded()
     Task.objects.update(state="approved")
     manager = User.objects.create_user("ruth")

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 
 from evaluation.models import ModelEndpoint, Pilot
-from evaluation.pilots.lifecycle import MAX_RUNS, PilotError, start_pilot
+from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
 from evaluation.pilots.wait import wait_for
 from evaluation.results.pilot_report import pilot_report
 from studio.management.base import FOUND_PROBLEMS, ReportCommand, default_person
@@ -108,10 +108,10 @@ class Command(ReportCommand):
             if session["ungraded"]:
                 line += f", {session['ungraded']} ungraded"
             self.stdout.write(line + (f" ({session['reason']})" if session["reason"] else ""))
-        for way in ("compat", "strict"):
-            score = report["scores"][way]
+        for mode in ("compat", "strict"):
+            score = report["scores"][mode]
             self.stdout.write(
-                f"{way}: Proc {_percent(score['proc'])}, Comp {_percent(score['comp'])}"
+                f"{mode}: Proc {_percent(score['proc'])}, Comp {_percent(score['comp'])}"
                 f" (n = {score['n']}, failed {score['failed']}, missing {score['missing']})"
             )
 

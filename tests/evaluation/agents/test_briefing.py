@@ -15,19 +15,19 @@ def make(root: Path, files: dict[str, str]) -> Workspace:
     return Workspace(root)
 
 
-def test_memory_is_shown_as_the_last_session_left_it(tmp_path: Path):
+def test_briefing_holds_memory_of_previous_session(tmp_path: Path):
     workspace = make(tmp_path, {"MEMORY.md": "- Prefers tables.\n"})
 
     assert "<memory>\n- Prefers tables.\n</memory>" in briefing(workspace)
 
 
-def test_a_long_memory_is_cut_with_a_word(tmp_path: Path):
+def test_long_memory_is_cut_with_a_note(tmp_path: Path):
     workspace = make(tmp_path, {"MEMORY.md": "x" * (MAX_MEMORY + 1)})
 
     assert "x\n[cut here; read MEMORY.md for the rest]\n</memory>" in briefing(workspace)
 
 
-def test_without_memory_and_skills_it_says_so(tmp_path: Path):
+def test_briefing_without_memory_and_skills(tmp_path: Path):
     text = briefing(Workspace(tmp_path))
 
     assert "<memory>\n(nothing yet)\n</memory>" in text
@@ -45,7 +45,7 @@ def test_without_memory_and_skills_it_says_so(tmp_path: Path):
         ("x" * 1_000, "x" * 300),
     ],
 )
-def test_a_skill_is_listed_by_name_and_first_line(tmp_path: Path, text: str, about: str):
+def test_skill_is_listed_by_name_and_first_line(tmp_path: Path, text: str, about: str):
     workspace = make(
         tmp_path, {"skills/case-law/SKILL.md": text, "skills/case-law/more.md": "x", "skills/README.md": "y"}
     )
@@ -54,7 +54,7 @@ def test_a_skill_is_listed_by_name_and_first_line(tmp_path: Path, text: str, abo
     assert f"- skills/case-law/SKILL.md: {about}" in briefing(workspace)
 
 
-def test_a_link_is_no_skill_and_no_memory(tmp_path: Path):
+def test_links_are_neither_skills_nor_memory(tmp_path: Path):
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "SKILL.md").write_text("secret")
     workspace = make(tmp_path / "ws", {"skills/real/SKILL.md": "Real."})

@@ -19,25 +19,29 @@ from evaluation.scripted.server import ScriptedServer
 from tests.evaluation.conftest import Clock
 from tests.evaluation.llm.test_client import Notebook
 
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 Tell = Callable[..., None]
 MakeAgent = Callable[..., Agent]
 
 
 @pytest.fixture
-def agent(door_to: DoorTo, tmp_path: Path, clock: Clock) -> MakeAgent:
+def agent(client_for: ClientFactory, tmp_path: Path, clock: Clock) -> MakeAgent:
     """An agent over an empty workspace; keywords go to its limits, or to its setup if it has them."""
 
     def make(
         model: str = "scripted-silent",
         *,
-        door: ModelClient | None = None,
+        client: ModelClient | None = None,
         state: dict[str, Any] | None = None,
         **limits: Any,
     ):
         return make_agent(
             AgentSetup(
-                door or door_to(model), tmp_path, limits=AgentLimits(**limits), state=state or {}, timing=clock.timing
+                client or client_for(model),
+                tmp_path,
+                limits=AgentLimits(**limits),
+                state=state or {},
+                timing=clock.timing,
             )
         )
 
@@ -48,7 +52,7 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"name": name, "arguments": arguments}
 
 
-def test_an_agent_acts_until_it_answers(agent: MakeAgent, told: Tell, tmp_path: Path):
+def test_agent_calls_tools_until_it_answers(agent: MakeAgent, told: Tell, tmp_path: Path):
     told(
         {"when": {"step": 1}, "tool_calls": [call("write_file", path="plan.md", content="Go."), call("list_dir")]},
         {"when": {"step": 2}, "tool_calls": [call("read_file", path="plan.md")]},
@@ -68,11 +72,11 @@ def test_an_agent_acts_until_it_answers(agent: MakeAgent, told: Tell, tmp_path: 
     assert (tmp_path / "plan.md").read_text() == "Go."
 
 
-def test_the_model_reads_each_result_of_the_call_it_made(door_to: DoorTo, agent: MakeAgent, told: Tell):
+def test_each_tool_result_follows_its_call(client_for: ClientFactory, agent: MakeAgent, told: Tell):
     told({"when": {"step": 1}, "tool_calls": [call("list_dir"), call("fly")]}, {"reply": "Done."})
     notebook = Notebook()
 
-    agent(door=door_to("scripted-silent", recorder=notebook)).reply("Look around.")
+    agent(client=client_for("scripted-silent", recorder=notebook)).reply("Look around.")
 
     assistant, *results = notebook.calls[1].request["messages"][-3:]
     ids = [asked["id"] for asked in assistant["tool_calls"]]
@@ -82,17 +86,15 @@ def test_the_model_reads_each_result_of_the_call_it_made(door_to: DoorTo, agent:
     ]
 
 
-@pytest.mark.parametrize("mischief", ["bad-arguments", "unknown-tool"])
-def test_what_a_model_gets_wrong_is_told_back_and_it_may_go_on(agent: MakeAgent, mischief: str):
-    reply = agent(f"scripted-silent+{mischief}x2").reply("Write a plan.")
+@pytest.mark.parametrize("fault", ["bad-arguments", "unknown-tool"])
+def test_invalid_tool_calls_are_reported_to_the_model(agent: MakeAgent, fault: str):
+    reply = agent(f"scripted-silent+{fault}x2").reply("Write a plan.")
 
     assert reply.text == "Done."
     assert [record.ok for record in reply.tool_calls] == [False, False]
 
 
-def test_a_model_that_never_stops_calling_tools_is_stopped_and_asked_for_a_last_word(
-    agent: MakeAgent, scripted: ScriptedServer
-):
+def test_model_is_asked_for_a_final_answer_at_the_tool_limit(agent: MakeAgent, scripted: ScriptedServer):
     reply = agent("scripted-silent+endlessx5", tool_calls=5).reply("Write a plan.")
 
     assert reply.text == "Done."
@@ -101,7 +103,7 @@ def test_a_model_that_never_stops_calling_tools_is_stopped_and_asked_for_a_last_
     assert scripted.stats["requests"] == 6
 
 
-def test_a_model_that_calls_tools_even_then_is_cut_off(agent: MakeAgent, scripted: ScriptedServer):
+def test_tool_calls_in_the_final_answer_are_not_made(agent: MakeAgent, scripted: ScriptedServer):
     first = agent("scripted-silent+endless", tool_calls=3)
 
     reply = first.reply("Write a plan.")
@@ -140,24 +142,24 @@ def test_calls_beyond_the_limit_in_one_message_are_answered_but_not_made(agent: 
     ],
 )
 def test_each_limit_ends_the_turn_with_a_note(
-    agent: MakeAgent, door_to: DoorTo, scripted: ScriptedServer, limits: dict[str, Any], note: str, calls: int
+    agent: MakeAgent, client_for: ClientFactory, scripted: ScriptedServer, limits: dict[str, Any], note: str, calls: int
 ):
-    door = door_to("scripted-silent+endless", prices=Prices(Decimal(100), Decimal(100)))
+    client = client_for("scripted-silent+endless", prices=Prices(Decimal(100), Decimal(100)))
 
-    reply = agent(door=door, **limits).reply("Write a plan.")
+    reply = agent(client=client, **limits).reply("Write a plan.")
 
     assert reply.note == note
     assert scripted.stats["requests"] == calls
 
 
-def test_a_spent_budget_ends_the_turn_with_a_note(agent: MakeAgent, door_to: DoorTo):
-    reply = agent(door=door_to("scripted-silent+endless", budget=Budget(max_calls=2))).reply("Write a plan.")
+def test_spent_budget_ends_the_turn_with_a_note(agent: MakeAgent, client_for: ClientFactory):
+    reply = agent(client=client_for("scripted-silent+endless", budget=Budget(max_calls=2))).reply("Write a plan.")
 
     assert reply.note == "The limit of 2 model calls is reached."
     assert len(reply.tool_calls) == 2
 
 
-def test_time_ends_a_turn(agent: MakeAgent, told: Tell, clock: Clock, scripted: ScriptedServer):
+def test_time_limit_ends_the_turn(agent: MakeAgent, told: Tell, clock: Clock, scripted: ScriptedServer):
     told({"when": {"step": 1}, "do": "429", "retry_after": 20, "times": 1}, {"tool_calls": [call("list_dir")]})
 
     reply = agent(turn_seconds=20).reply("Write a plan.")
@@ -166,7 +168,7 @@ def test_time_ends_a_turn(agent: MakeAgent, told: Tell, clock: Clock, scripted: 
     assert scripted.stats["requests"] == 2
 
 
-def test_a_session_goes_on_from_its_state_in_another_process(agent: MakeAgent, told: Tell, door_to: DoorTo):
+def test_session_resumes_from_its_state(agent: MakeAgent, told: Tell, client_for: ClientFactory):
     told(
         {"when": {"turn": 1, "step": 1}, "tool_calls": [call("list_dir")]},
         {"when": {"turn": 1}, "reply": "First."},
@@ -176,7 +178,7 @@ def test_a_session_goes_on_from_its_state_in_another_process(agent: MakeAgent, t
     state = json.loads(json.dumps(first.state))
     notebook = Notebook()
 
-    second = agent(door=door_to("scripted-silent", recorder=notebook), state=state).reply("Two.")
+    second = agent(client=client_for("scripted-silent", recorder=notebook), state=state).reply("Two.")
 
     assert second.text == "Second."
     sent = notebook.calls[0].request["messages"]
@@ -184,7 +186,7 @@ def test_a_session_goes_on_from_its_state_in_another_process(agent: MakeAgent, t
     assert second.state["tokens"][0] == first.tokens.prompt + second.tokens.prompt
 
 
-def test_limits_of_a_session_hold_over_its_turns(agent: MakeAgent):
+def test_session_limits_span_turns(agent: MakeAgent):
     first = agent().reply("One.")
 
     second = agent(state=dict(first.state), tokens=first.tokens.total).reply("Two.")
@@ -193,20 +195,22 @@ def test_limits_of_a_session_hold_over_its_turns(agent: MakeAgent):
     assert second.note == f"The limit of {first.tokens.total} tokens in a session was reached."
 
 
-def test_after_an_outage_the_turn_can_be_taken_again(agent: MakeAgent, door_to: DoorTo, scripted: ScriptedServer):
+def test_turn_can_be_repeated_after_an_infrastructure_failure(
+    agent: MakeAgent, client_for: ClientFactory, scripted: ScriptedServer
+):
     notebook = Notebook()
     first = agent().reply("One.")
     with pytest.raises(ServerError):
         agent("scripted-silent+500", state=dict(first.state)).reply("Two.")
 
-    again = agent(door=door_to("scripted-silent", recorder=notebook), state=dict(first.state)).reply("Two.")
+    again = agent(client=client_for("scripted-silent", recorder=notebook), state=dict(first.state)).reply("Two.")
 
     assert again.text == "Done."
     assert [message["role"] for message in notebook.calls[0].request["messages"]].count("user") == 2
 
 
 def test_answered_calls_of_an_interrupted_turn_are_replayed(
-    agent: MakeAgent, told: Tell, door_to: DoorTo, scripted: ScriptedServer
+    agent: MakeAgent, told: Tell, client_for: ClientFactory, scripted: ScriptedServer
 ):
     told(
         {"when": {"step": 1}, "tool_calls": [call("write_file", path="a.md", content="x")]},
@@ -215,16 +219,16 @@ def test_answered_calls_of_an_interrupted_turn_are_replayed(
     )
     notebook = Notebook()
     with pytest.raises(ServerError):
-        agent(door=door_to("scripted-silent", recorder=notebook)).reply("One.")
+        agent(client=client_for("scripted-silent", recorder=notebook)).reply("One.")
     assert scripted.stats["requests"] == 4
 
-    reply = agent(door=door_to("scripted-silent", recorder=notebook)).reply("One.")
+    reply = agent(client=client_for("scripted-silent", recorder=notebook)).reply("One.")
 
     assert reply.text == "Done."
     assert scripted.stats["requests"] == 5
 
 
-def test_a_conversation_too_long_loses_old_results_first(agent: MakeAgent, told: Tell, tmp_path: Path):
+def test_oldest_results_are_cut_first_when_the_context_is_full(agent: MakeAgent, told: Tell, tmp_path: Path):
     (tmp_path / "long.md").write_text("x" * 1_000)
     told(
         {"when": {"step": 7}, "do": "context", "times": 1},
@@ -240,12 +244,12 @@ def test_a_conversation_too_long_loses_old_results_first(agent: MakeAgent, told:
     assert [len(record.result) for record in reply.tool_calls] == [1_000] * 6
 
 
-def test_a_conversation_still_too_long_is_the_agents_failure(agent: MakeAgent):
+def test_conversation_that_stays_too_long_is_the_agents_failure(agent: MakeAgent):
     with pytest.raises(AgentError, match="longer than the model can read"):
         agent("scripted-silent+context").reply("One.")
 
 
-def test_silence_is_noted(agent: MakeAgent):
+def test_empty_answer_is_noted(agent: MakeAgent):
     reply = agent("scripted-silent+empty").reply("One.")
 
     assert (reply.text, reply.note) == ("", "The model said nothing.")
@@ -269,7 +273,7 @@ STEPS = st.lists(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, tool_calls=st.integers(1, 6), model_calls=st.integers(1, 6))
-def test_whatever_a_model_does_the_conversation_stays_one_that_endpoints_take(
+def test_conversation_stays_valid_whatever_the_model_does(
     agent: MakeAgent, told: Tell, steps: list[dict[str, Any]], tool_calls: int, model_calls: int
 ):
     told(*({**step, "times": 1} for step in steps))
@@ -305,6 +309,6 @@ def assert_well_formed(messages: list[dict[str, Any]]) -> None:
     assert waiting == []
 
 
-def test_an_agent_there_is_not_is_named(door_to: DoorTo, tmp_path: Path):
+def test_unknown_agent_kind_is_named_in_the_error(client_for: ClientFactory, tmp_path: Path):
     with pytest.raises(LookupError, match="There is no agent 'other'; there are react"):
-        make_agent(AgentSetup(door_to("scripted-silent"), tmp_path), "other")
+        make_agent(AgentSetup(client_for("scripted-silent"), tmp_path), "other")

@@ -11,7 +11,7 @@ import pytest
 from evaluation.assistance.kinds import Assignment
 from evaluation.assistance.requests import ask
 from evaluation.assistance.worker import work_on
-from evaluation.llm import Patience
+from evaluation.llm import RetryPolicy
 from evaluation.models import Helper, ModelEndpoint, Suggestion
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
@@ -21,7 +21,7 @@ from tests.evaluation.builders import benchmark_of, file
 from tests.evaluation.factories import person
 from tests.evaluation.stub_model import StubModel, serving
 
-IMPATIENT = Patience(attempts=2, base_seconds=0.01, max_pause=2)
+IMPATIENT = RetryPolicy(attempts=2, base_seconds=0.01, max_pause=2)
 
 
 @dataclass
@@ -57,12 +57,12 @@ class Desk:
         given: Assignment = assignment(kind, **more)
         row = ask(self.fresh, by=self.author, assignment=given, fresh=fresh)
         if work:
-            work_on(row.pk, patience=IMPATIENT)
+            work_on(row.pk, retry_policy=IMPATIENT)
             row.refresh_from_db()
         return row
 
     def answer(self, row: Suggestion) -> Suggestion:
-        work_on(row.pk, patience=IMPATIENT)
+        work_on(row.pk, retry_policy=IMPATIENT)
         row.refresh_from_db()
         return row
 
@@ -75,7 +75,7 @@ def stub() -> Iterator[StubModel]:
 
 @pytest.fixture
 def desk(db: None, stub: StubModel, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    monkeypatch.setattr("evaluation.assistance.requests.send", lambda name, ids: None)
+    monkeypatch.setattr("evaluation.assistance.requests.enqueue", lambda name, ids: None)
     spec = a_spec(assets=(file("notes.md", NOTES),))
     benchmark = benchmark_of(spec)
     endpoint = ModelEndpoint.objects.create(

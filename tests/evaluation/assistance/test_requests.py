@@ -305,7 +305,7 @@ def test_a_worker_that_died_is_followed_by_another_that_pays_nothing_twice(desk)
     Suggestion.objects.filter(pk=row.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     sent: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(requests, "send", lambda name, ids: sent.extend(ids))
+        patch.setattr(requests, "enqueue", lambda name, ids: sent.extend(ids))
         requests.send_forgotten()
 
     assert sent == [row.pk]

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.grading.items import Graded, items_of, over_turns
-from evaluation.grading.rule import Material, RuleError, check_rule
+from evaluation.grading.items import ItemGrade, grade_over_turns, items_of
+from evaluation.grading.rule import RuleError, RuleEvidence, check_rule
 from evaluation.protocol.participants import ToolRecord
 from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
 
@@ -31,29 +31,29 @@ def test_script_keys_follow_the_checklist_with_weight_one():
     ]
 
 
-def test_a_script_without_known_keys_stands_for_itself():
+def test_script_without_keys_is_one_item():
     assert [item.criterion for item in items_of(TASK)] == ["First", "Second", "[tools] check.py"]
 
 
 @pytest.mark.parametrize(
     ("values", "graded"),
     [
-        ([(1, False), (2, True), (3, False)], Graded(True, 2)),
-        ([(1, False), (2, False)], Graded(False)),
-        ([(1, None), (2, True)], Graded(True, 2)),
-        ([(1, None), (2, False)], Graded(None)),
-        ([], Graded(None)),
+        ([(1, False), (2, True), (3, False)], ItemGrade(True, 2)),
+        ([(1, False), (2, False)], ItemGrade(False)),
+        ([(1, None), (2, True)], ItemGrade(True, 2)),
+        ([(1, None), (2, False)], ItemGrade(None)),
+        ([], ItemGrade(None)),
     ],
 )
-def test_an_item_is_met_if_any_turn_met_it_and_never_not_met_for_want_of_a_grader(values: list, graded: Graded):
-    assert over_turns(values) == graded
+def test_item_is_met_in_any_turn_and_ungraded_without_a_grader(values: list, graded: ItemGrade):
+    assert grade_over_turns(values) == graded
 
 
 CALLS = [
     ToolRecord("mcp_appworld_gmail__send", {"to": "x@y", "n": 1}, "{}"),
     ToolRecord("delete", {}, "no", ok=False),
 ]
-MATERIAL = Material("The Fee is\n 40 euros.", CALLS, {"out/a.md": b"Total:  40", "raw": b"\xff40"}.get)
+MATERIAL = RuleEvidence("The Fee is\n 40 euros.", CALLS, {"out/a.md": b"Total:  40", "raw": b"\xff40"}.get)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,6 @@ def test_rules_are_exact(rule: ExactCheck, met: bool):
 @pytest.mark.parametrize(
     "rule", [ExactCheck(kind="file_exists"), ExactCheck(kind="reply_lacks", text=" "), ExactCheck(kind="tool_called")]
 )
-def test_a_rule_that_says_nothing_is_broken(rule: ExactCheck):
+def test_empty_rule_raises(rule: ExactCheck):
     with pytest.raises(RuleError):
         check_rule(rule, MATERIAL)

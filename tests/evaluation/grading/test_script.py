@@ -39,7 +39,7 @@ def test_every_turn_is_graded_with_its_own_history():
     assert run.turns == (nothing, GraderTurn({"email_sent": 1, "to_the_right_person": 1}), nothing)
 
 
-def test_keys_come_in_the_order_of_the_script_and_are_asked_for_once(monkeypatch):
+def test_keys_keep_the_scripts_order_and_are_cached(monkeypatch):
     source = "def score(h): return {'z': 0, 'a': 1, 'm': False}"
     assert grader_keys(source) == ("z", "a", "m")
 
@@ -48,7 +48,7 @@ def test_keys_come_in_the_order_of_the_script_and_are_asked_for_once(monkeypatch
     assert grader_keys(source) == ("z", "a", "m")
 
 
-def test_keys_that_are_known_are_not_asked_for_again():
+def test_known_keys_save_a_call():
     assert run_grader(HONEST, [], keys=("x",)) == script.GraderRun(("x",), ())
     assert run_grader(HONEST, [SENT], keys=("email_sent",)).turns == (GraderTurn({"email_sent": 1}),)
 
@@ -71,7 +71,7 @@ def test_keys_that_are_known_are_not_asked_for_again():
         ("\0", "the script raised"),
     ],
 )
-def test_a_script_without_keys_is_broken_and_says_how(source, words):
+def test_script_without_keys_raises_with_the_reason(source, words):
     with pytest.raises(GraderScriptError, match=words):
         grader_keys(source)
 
@@ -93,7 +93,7 @@ def test_a_script_without_keys_is_broken_and_says_how(source, words):
         ("class E(Exception):\n    def __str__(self): raise self\nraise E", "an exception that cannot be described"),
     ],
 )
-def test_a_failing_call_costs_its_own_turn_only(body, words):
+def test_failing_call_affects_only_its_turn(body, words):
     source = on_tools(body)
 
     run = run_grader(source, [[], SENT, []])
@@ -104,7 +104,7 @@ def test_a_failing_call_costs_its_own_turn_only(body, words):
 
 
 @pytest.mark.parametrize("body", ["while True: pass", "while True: print('x' * 10**6)"])
-def test_a_call_that_does_not_end_is_ended(body, monkeypatch):
+def test_endless_call_is_stopped(body, monkeypatch):
     monkeypatch.setattr(script, "CALL_SECONDS", 0.5)
 
     run = run_grader(on_tools(body), [SENT, []])
@@ -112,7 +112,7 @@ def test_a_call_that_does_not_end_is_ended(body, monkeypatch):
     assert [turn.problem for turn in run.turns] == ["the script did not end within 0.5 s", ""]
 
 
-def test_a_call_that_forks_without_end_leaves_the_next_one_its_processes():
+def test_fork_bomb_does_not_affect_the_next_call():
     body = "import os\nwhile True:\n    try: os.fork()\n    except OSError: return {'a': 1, 'b': 1}"
 
     run = run_grader(on_tools(body), [SENT, [], SENT])
@@ -120,7 +120,7 @@ def test_a_call_that_forks_without_end_leaves_the_next_one_its_processes():
     assert run.turns[1] == GraderTurn({"a": 0, "b": 0})
 
 
-def test_a_call_cannot_change_what_the_next_one_sees():
+def test_calls_are_isolated_from_each_other():
     source = """
 seen = []
 def score(history):
@@ -157,20 +157,20 @@ FORGED = r'{"values": [["a", 1], ["b", 1]]}\n'
         WRITE_EVERYWHERE,
     ],
 )
-def test_a_script_cannot_speak_for_a_turn_it_is_not_asked_about(body):
+def test_script_cannot_answer_for_another_turn(body):
     run = run_grader(on_tools(body), [SENT, []])
 
     assert [turn.values for turn in run.turns] == [{"a": 0, "b": 0}] * 2
     assert run.turns[1].problem == ""
 
 
-def test_unknown_keys_are_ignored_with_whatever_they_hold_and_missing_ones_are_0():
+def test_unknown_keys_are_ignored_and_missing_keys_are_0():
     run = run_grader(on_tools("return {'b': True, 'other': 'junk'}"), [SENT])
 
     assert run.turns == (GraderTurn({"a": 0, "b": 1}),)
 
 
-def test_the_driver_refuses_to_run_anywhere_else():
+def test_driver_runs_only_in_the_sandbox():
     import subprocess
     import sys
 
@@ -182,7 +182,7 @@ def test_the_driver_refuses_to_run_anywhere_else():
     assert b"inside the sandbox only" in done.stderr
 
 
-def test_what_a_script_says_can_be_stored():
+def test_script_output_is_storable():
     odd = on_tools("raise ValueError('nul \\0 and half \\ud800')")
 
     problem = run_grader(odd, [SENT]).turns[0].problem
@@ -203,5 +203,5 @@ def test_what_a_script_says_can_be_stored():
         ("import os; os.kill(-1, 9)", True),
     ],
 )
-def test_a_call_that_had_to_be_stopped_is_told_from_one_that_raised(body, broken):
+def test_stopped_call_differs_from_raising_call(body, broken):
     assert run_grader(on_tools(body), [SENT]).turns[0].broken is broken

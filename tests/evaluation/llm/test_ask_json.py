@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from evaluation.llm import ContextTooLongError, ModelClient, RequestRejectedError, UnusableJsonError
-from evaluation.llm import client as door_module
+from evaluation.llm import client as client_module
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, satisfaction_prompt
 from evaluation.scripted.server import ScriptedServer
 from tests.evaluation.llm.test_client import Notebook
 
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 PROMPT: JudgePrompt = satisfaction_prompt(
     "Sales rose in Asia. The deadline is Friday.",
     {},
@@ -24,11 +24,11 @@ PROMPT: JudgePrompt = satisfaction_prompt(
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door_module, "_works", {})
+    monkeypatch.setattr(client_module, "_accepted_modes", {})
 
 
-def ask(door: ModelClient, **given: Any) -> tuple[bool, ...]:
-    decisions, _ = door.ask_json(
+def ask(client: ModelClient, **given: Any) -> tuple[bool, ...]:
+    decisions, _ = client.ask_json(
         PROMPT.messages, "decisions", PROMPT.schema, lambda text: parse_answer(PROMPT, text), **given
     )
     return tuple(decision.yes for decision in decisions)
@@ -39,10 +39,10 @@ def formats(notebook: Notebook) -> list[str | None]:
     return [call.request.get("response_format", {}).get("type") for call in notebook.calls]
 
 
-def test_a_schema_is_asked_for_first(door_to: DoorTo):
+def test_json_schema_is_tried_first(client_for: ClientFactory):
     notebook = Notebook()
 
-    assert ask(door_to("scripted-judge", recorder=notebook)) == (True, False)
+    assert ask(client_for("scripted-judge", recorder=notebook)) == (True, False)
 
     wanted = notebook.calls[0].request["response_format"]
     assert wanted == {
@@ -52,74 +52,74 @@ def test_a_schema_is_asked_for_first(door_to: DoorTo):
 
 
 @pytest.mark.parametrize(
-    ("mischief", "first", "second"),
+    ("fault", "first", "second"),
     [
         ("no-schema", ["json_schema", "json_object"], ["json_object"]),
         ("no-json", ["json_schema", "json_object", None], [None]),
     ],
 )
-def test_what_an_endpoint_refuses_is_asked_for_more_plainly_and_remembered(
-    door_to: DoorTo, mischief: str, first: list[str], second: list[str]
+def test_rejected_json_mode_falls_back_and_is_remembered(
+    client_for: ClientFactory, fault: str, first: list[str], second: list[str]
 ):
     notebook, later = Notebook(), Notebook()
 
-    assert ask(door_to(f"scripted-judge+{mischief}", recorder=notebook)) == (True, False)
-    assert ask(door_to(f"scripted-judge+{mischief}", recorder=later)) == (True, False)
+    assert ask(client_for(f"scripted-judge+{fault}", recorder=notebook)) == (True, False)
+    assert ask(client_for(f"scripted-judge+{fault}", recorder=later)) == (True, False)
 
     assert (formats(notebook), formats(later)) == (first, second)
 
 
-def test_a_refusal_of_everything_is_not_remembered_as_a_way_that_works(door_to: DoorTo):
+def test_rejection_of_every_json_mode_is_not_remembered(client_for: ClientFactory):
     notebook = Notebook()
 
     with pytest.raises(RequestRejectedError):
-        ask(door_to("gpt-0", recorder=notebook))
+        ask(client_for("gpt-0", recorder=notebook))
 
     assert formats(notebook) == ["json_schema", "json_object", None]
-    assert door_module._works == {}
+    assert client_module._works == {}
 
 
-def test_too_long_a_question_is_not_asked_in_other_ways(door_to: DoorTo, scripted: ScriptedServer):
+def test_too_long_conversation_is_not_retried_in_other_modes(client_for: ClientFactory, scripted: ScriptedServer):
     with pytest.raises(ContextTooLongError):
-        ask(door_to("scripted-judge+context"))
+        ask(client_for("scripted-judge+context"))
 
     assert scripted.stats["requests"] == 1
 
 
-@pytest.mark.parametrize("mischief", ["empty", "prose", "fewer", "more"])
-def test_an_unusable_answer_is_asked_for_again_with_the_reason(door_to: DoorTo, mischief: str):
+@pytest.mark.parametrize("fault", ["empty", "prose", "fewer", "more"])
+def test_unusable_answer_is_retried_with_the_reason(client_for: ClientFactory, fault: str):
     notebook = Notebook()
 
-    assert ask(door_to(f"scripted-judge+{mischief}x2", recorder=notebook)) == (True, False)
+    assert ask(client_for(f"scripted-judge+{fault}x2", recorder=notebook)) == (True, False)
 
     assert len(notebook.calls) == 3
     assert [len(call.request["messages"]) for call in notebook.calls] == [2, 3, 3]
     assert "could not be used" in notebook.calls[2].request["messages"][-1]["content"]
 
 
-def test_tries_end(door_to: DoorTo, scripted: ScriptedServer):
+def test_retries_of_unusable_answers_are_limited(client_for: ClientFactory, scripted: ScriptedServer):
     with pytest.raises(UnusableJsonError, match=r"no usable answer in 4 tries; of the last: The answer is empty\."):
-        ask(door_to("scripted-judge+empty"), max_tries=4)
+        ask(client_for("scripted-judge+empty"), max_tries=4)
 
     assert scripted.stats["requests"] == 4
 
 
-def test_rejected_answers_from_the_record_do_not_use_up_tries(door_to: DoorTo, scripted: ScriptedServer):
+def test_rejected_answers_from_the_record_do_not_use_up_tries(client_for: ClientFactory, scripted: ScriptedServer):
     notebook = Notebook()
     with pytest.raises(UnusableJsonError):
-        ask(door_to("scripted-judge+emptyx3", recorder=notebook), max_tries=2)
+        ask(client_for("scripted-judge+emptyx3", recorder=notebook), max_tries=2)
 
-    assert ask(door_to("scripted-judge+emptyx3", recorder=notebook), max_tries=2) == (True, False)
+    assert ask(client_for("scripted-judge+emptyx3", recorder=notebook), max_tries=2) == (True, False)
     assert scripted.stats["requests"] == 4
 
-    assert ask(door_to("scripted-judge+emptyx3", recorder=notebook), max_tries=2) == (True, False)
+    assert ask(client_for("scripted-judge+emptyx3", recorder=notebook), max_tries=2) == (True, False)
     assert scripted.stats["requests"] == 4
 
 
-def test_any_parser_will_do(door_to: DoorTo, told: Callable[..., None]):
+def test_any_parser_can_be_used(client_for: ClientFactory, told: Callable[..., None]):
     told({"when": {"contains": "how many"}, "reply": '{"count": 3}'})
 
-    count, completion = door_to("scripted-judge").ask_json(
+    count, completion = client_for("scripted-judge").ask_json(
         [{"role": "user", "content": "Say how many."}],
         "count",
         {"type": "object"},

@@ -23,7 +23,7 @@ from evaluation.protocol.participants import Tokens
 from evaluation.scripted.server import ScriptedServer
 
 HELLO = [{"role": "user", "content": "Write a plan."}]
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 
 
 class Notebook:
@@ -42,10 +42,10 @@ class Notebook:
         self.calls.append(call)
 
 
-def test_a_call_gives_text_tokens_and_cost(door_to: DoorTo):
-    door = door_to("scripted-silent", prices=Prices(Decimal(3), Decimal(15)))
+def test_completion_has_text_tokens_and_cost(client_for: ClientFactory):
+    client = client_for("scripted-silent", prices=Prices(Decimal(3), Decimal(15)))
 
-    completion = door.complete(HELLO)
+    completion = client.complete(HELLO)
 
     assert completion.text == "Done."
     assert completion.finish_reason == "stop"
@@ -56,21 +56,21 @@ def test_a_call_gives_text_tokens_and_cost(door_to: DoorTo):
     assert completion.cost == (Decimal(spent) / 1_000_000).quantize(Decimal("0.000001"))
 
 
-def test_tool_calls_come_as_the_model_wrote_them(door_to: DoorTo, told: Callable[..., None]):
+def test_tool_calls_are_returned_verbatim(client_for: ClientFactory, told: Callable[..., None]):
     told({"tool_calls": [{"name": "read_file", "arguments": {"path": "a.md"}}]})
 
-    completion = door_to("scripted-helpful").complete(HELLO)
+    completion = client_for("scripted-helpful").complete(HELLO)
 
     (call,) = completion.tool_calls
     assert (call.name, call.arguments) == ("read_file", '{"path": "a.md"}')
     assert completion.message["tool_calls"][0]["function"] == {"name": "read_file", "arguments": '{"path": "a.md"}'}
 
 
-def test_what_was_answered_once_is_not_asked_again(door_to: DoorTo, scripted: ScriptedServer):
+def test_recorded_answer_is_replayed(client_for: ClientFactory, scripted: ScriptedServer):
     notebook = Notebook()
-    first = door_to("scripted-passive", recorder=notebook).complete(HELLO)
+    first = client_for("scripted-passive", recorder=notebook).complete(HELLO)
 
-    second = door_to("scripted-passive", recorder=notebook).complete(HELLO)
+    second = client_for("scripted-passive", recorder=notebook).complete(HELLO)
 
     assert second.replayed
     assert (second.text, second.tokens, second.request_hash) == (first.text, first.tokens, first.request_hash)
@@ -78,16 +78,16 @@ def test_what_was_answered_once_is_not_asked_again(door_to: DoorTo, scripted: Sc
     assert len(notebook.calls) == 1
 
 
-def test_asking_again_on_purpose_is_a_new_call(door_to: DoorTo, scripted: ScriptedServer):
-    door = door_to("scripted-passive", recorder=Notebook())
+def test_sequence_makes_a_new_call(client_for: ClientFactory, scripted: ScriptedServer):
+    client = client_for("scripted-passive", recorder=Notebook())
 
-    hashes = {door.complete(HELLO, sequence=number).request_hash for number in (0, 1)}
+    hashes = {client.complete(HELLO, sequence=number).request_hash for number in (0, 1)}
 
     assert len(hashes) == 2
     assert scripted.stats["requests"] == 2
 
 
-def test_every_part_of_a_request_counts_for_its_identity():
+def test_request_hash_covers_every_part_of_the_request():
     endpoint = Endpoint("a", "https://models.example/v1", "m")
     body = {"model": "m", "messages": HELLO, "temperature": 0}
 
@@ -103,78 +103,78 @@ def test_every_part_of_a_request_counts_for_its_identity():
     assert request_hash(endpoint, dict(reversed(body.items())), 0) == hashes[0]
 
 
-def test_the_record_holds_failed_calls_with_their_attempts(door_to: DoorTo):
+def test_failed_calls_are_recorded_with_their_attempts(client_for: ClientFactory):
     notebook = Notebook()
-    door = door_to("scripted-silent+500", recorder=notebook)
+    client = client_for("scripted-silent+500", recorder=notebook)
 
     with pytest.raises(ServerError):
-        door.complete(HELLO)
+        client.complete(HELLO)
 
     (call,) = notebook.calls
     assert (call.response, call.attempts, call.tokens, call.cost) == (None, 3, Tokens(), Decimal(0))
     assert call.error == "test failed with status 500: Something broke."
 
 
-def test_the_budget_stops_the_next_call_before_it_is_sent(door_to: DoorTo, scripted: ScriptedServer):
+def test_spent_budget_stops_the_next_call_before_it_is_sent(client_for: ClientFactory, scripted: ScriptedServer):
     budget = Budget(max_calls=1)
-    door = door_to("scripted-silent", budget=budget)
-    completion = door.complete(HELLO)
+    client = client_for("scripted-silent", budget=budget)
+    completion = client.complete(HELLO)
 
     with pytest.raises(BudgetExceededError, match="limit of 1 model calls"):
-        door.complete(HELLO)
+        client.complete(HELLO)
 
     assert (budget.calls, budget.tokens) == (1, completion.tokens)
     assert scripted.stats["requests"] == 1
 
 
 @pytest.mark.parametrize("limits", [{"max_tokens": 1}, {"max_cost": Decimal("0.000001")}])
-def test_tokens_and_cost_have_limits_too(door_to: DoorTo, limits: dict[str, Any]):
-    door = door_to("scripted-silent", budget=Budget(**limits), prices=Prices(Decimal(100), Decimal(100)))
-    door.complete(HELLO)
+def test_budget_limits_tokens_and_cost(client_for: ClientFactory, limits: dict[str, Any]):
+    client = client_for("scripted-silent", budget=Budget(**limits), prices=Prices(Decimal(100), Decimal(100)))
+    client.complete(HELLO)
 
     with pytest.raises(BudgetExceededError):
-        door.complete(HELLO)
+        client.complete(HELLO)
 
 
-def test_replayed_calls_count_for_the_budget(door_to: DoorTo):
+def test_replayed_calls_count_against_the_budget(client_for: ClientFactory):
     notebook, budget = Notebook(), Budget(max_calls=1)
-    door_to("scripted-silent", recorder=notebook).complete(HELLO)
-    door = door_to("scripted-silent", recorder=notebook, budget=budget)
-    door.complete(HELLO)
+    client_for("scripted-silent", recorder=notebook).complete(HELLO)
+    client = client_for("scripted-silent", recorder=notebook, budget=budget)
+    client.complete(HELLO)
 
     with pytest.raises(BudgetExceededError):
-        door.complete(HELLO)
+        client.complete(HELLO)
 
 
-def test_the_endpoint_has_the_last_word_on_parameters(door_to: DoorTo):
+def test_endpoint_parameters_override_call_parameters(client_for: ClientFactory):
     notebook = Notebook()
-    door = door_to("scripted-silent", recorder=notebook, params={"temperature": None, "seed": 7})
+    client = client_for("scripted-silent", recorder=notebook, params={"temperature": None, "seed": 7})
 
-    door.complete(HELLO, temperature=0, top_p=1)
+    client.complete(HELLO, temperature=0, top_p=1)
 
     assert notebook.calls[0].request == {"top_p": 1, "seed": 7, "model": "scripted-silent", "messages": HELLO}
 
 
-def test_a_missing_key_is_named_by_its_variable_and_nothing_is_sent(
-    door_to: DoorTo, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+def test_missing_key_names_its_variable_and_sends_nothing(
+    client_for: ClientFactory, scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("MODELS_API_KEY", raising=False)
-    door = door_to("scripted-silent", key_env="MODELS_API_KEY")
+    client = client_for("scripted-silent", key_env="MODELS_API_KEY")
 
     with pytest.raises(MissingKeyError, match="environment variable MODELS_API_KEY, which is not set"):
-        door.complete(HELLO)
+        client.complete(HELLO)
 
     assert scripted.stats.get("requests", 0) == 0
 
 
-def test_requests_under_way_at_once_are_limited():
+def test_concurrent_requests_are_limited():
     from concurrent.futures import ThreadPoolExecutor
 
-    from evaluation.llm import Limits
+    from evaluation.llm import EndpointLimits
 
     # A server of its own: what another test left stalling would count as under way.
     with ScriptedServer(latency=0.02) as own:
-        endpoint = Endpoint("few", own.url, "scripted-silent", limits=Limits(10, max_concurrency=2))
+        endpoint = Endpoint("few", own.url, "scripted-silent", limits=EndpointLimits(10, max_concurrency=2))
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda _: ModelClient(endpoint).complete(HELLO), range(12)))
@@ -193,12 +193,12 @@ def test_requests_under_way_at_once_are_limited():
         ({"params": {"messages": []}}, "may not set messages"),
     ],
 )
-def test_what_cannot_be_an_endpoint_is_refused(wrong: dict[str, Any], message: str):
+def test_invalid_endpoint_is_rejected(wrong: dict[str, Any], message: str):
     with pytest.raises(ValueError, match=message):
         Endpoint(**{"name": "a", "base_url": "https://models.example/v1", "model": "m", **wrong})
 
 
-def test_the_scripted_address_is_served_by_the_process_itself(settings: Any):
+def test_process_serves_the_scripted_model_itself(settings: Any):
     settings.SCRIPTED_MODEL_URL = ""
     endpoint = Endpoint("scripted", "scripted:", "scripted-silent", scripted=True)
 
@@ -208,20 +208,20 @@ def test_the_scripted_address_is_served_by_the_process_itself(settings: Any):
     assert endpoint.address() == endpoint.address()
 
 
-def test_a_set_address_of_the_scripted_model_is_taken(settings: Any):
+def test_configured_address_of_the_scripted_model_is_used(settings: Any):
     settings.SCRIPTED_MODEL_URL = "http://models.internal:9/v1"
 
     assert Endpoint("scripted", "scripted:", "m").address() == "http://models.internal:9/v1"
 
 
-def test_unreadable_arguments_go_back_into_the_conversation_as_json(door_to: DoorTo):
-    completion = door_to("scripted-silent+bad-arguments").complete(HELLO)
+def test_invalid_arguments_are_wrapped_in_the_conversation(client_for: ClientFactory):
+    completion = client_for("scripted-silent+bad-arguments").complete(HELLO)
 
     assert completion.tool_calls[0].arguments == "{not json"
     assert completion.message["tool_calls"][0]["function"]["arguments"] == '{"not_json": "{not json"}'
 
 
-def test_what_an_endpoint_wants_to_see_again_is_kept():
+def test_extra_content_is_sent_back():
     body = {
         "choices": [
             {
@@ -250,6 +250,6 @@ def test_what_an_endpoint_wants_to_see_again_is_kept():
     [None, [], {}, {"choices": []}, {"choices": [3]}, {"choices": [{"message": None}]},
      {"choices": [{"message": {"tool_calls": 3}}]}, {"choices": [{"message": {"tool_calls": [{}]}}]}],
 )  # fmt: skip
-def test_a_body_that_is_no_completion_is_unreadable(body: Any):
+def test_body_without_completion_is_unreadable(body: Any):
     with pytest.raises(UnreadableAnswerError):
         read_completion(body)

@@ -12,15 +12,15 @@ from evaluation.llm import (
     ContextTooLongError,
     Endpoint,
     EndpointError,
+    EndpointLimits,
     EndpointTimeoutError,
     EndpointUnreachableError,
     KeyRejectedError,
-    Limits,
     ModelClient,
-    Patience,
     QuotaExceededError,
     RateLimitError,
     RequestRejectedError,
+    RetryPolicy,
     ServerError,
     Timing,
     TruncatedAnswerError,
@@ -32,11 +32,11 @@ from tests.evaluation.conftest import Clock
 
 HELLO = [{"role": "user", "content": "Write a plan."}]
 KEY = "sk-live-4242424242424242"
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 
 
 @pytest.mark.parametrize(
-    ("mischief", "kind", "requests"),
+    ("fault", "kind", "requests"),
     [
         ("429", RateLimitError, 3),
         ("500", ServerError, 3),
@@ -52,97 +52,101 @@ DoorTo = Callable[..., ModelClient]
         ("context", ContextTooLongError, 1),
     ],
 )
-def test_each_failure_is_told_by_its_kind_and_retried_where_that_helps(
-    door_to: DoorTo, scripted: ScriptedServer, mischief: str, kind: type[EndpointError], requests: int
+def test_each_fault_raises_its_error_and_is_retried_if_retryable(
+    client_for: ClientFactory, scripted: ScriptedServer, fault: str, kind: type[EndpointError], requests: int
 ):
     with pytest.raises(kind) as failure:
-        door_to(f"scripted-silent+{mischief}").complete(HELLO)
+        client_for(f"scripted-silent+{fault}").complete(HELLO)
 
     assert type(failure.value) is kind
     assert isinstance(failure.value, InfrastructureError)
     assert scripted.stats["requests"] == requests
 
 
-@pytest.mark.parametrize("mischief", ["429", "500", "503", "cut", "hangup", "malformed", "html", "no-choices"])
-def test_what_passes_is_waited_for(door_to: DoorTo, scripted: ScriptedServer, mischief: str):
-    completion = door_to(f"scripted-silent+{mischief}x2").complete(HELLO)
+@pytest.mark.parametrize("fault", ["429", "500", "503", "cut", "hangup", "malformed", "html", "no-choices"])
+def test_temporary_faults_are_retried(client_for: ClientFactory, scripted: ScriptedServer, fault: str):
+    completion = client_for(f"scripted-silent+{fault}x2").complete(HELLO)
 
     assert completion.text == "Done."
     assert scripted.stats["requests"] == 3
 
 
-@pytest.mark.parametrize("mischief", ["stall", "trickle"])
-def test_an_answer_that_does_not_come_or_does_not_end_times_out(door_to: DoorTo, mischief: str):
-    door = door_to(f"scripted-silent+{mischief}", limits=Limits(timeout_seconds=0.1), patience=Patience(attempts=1))
+@pytest.mark.parametrize("fault", ["stall", "trickle"])
+def test_missing_or_endless_answer_times_out(client_for: ClientFactory, fault: str):
+    client = client_for(
+        f"scripted-silent+{fault}", limits=EndpointLimits(timeout_seconds=0.1), retry_policy=RetryPolicy(attempts=1)
+    )
 
     with pytest.raises(EndpointTimeoutError, match=r"test did not answer within 0\.1 seconds"):
-        door.complete(HELLO)
+        client.complete(HELLO)
 
 
-def test_nobody_there_is_unreachable_and_the_address_is_named(clock: Clock):
+def test_unreachable_endpoint_is_named_by_address(clock: Clock):
     with ScriptedServer() as gone:
         url = gone.url
-    door = ModelClient(Endpoint("far", url, "m"), patience=Patience(attempts=2), timing=clock.timing)
+    client = ModelClient(Endpoint("far", url, "m"), retry_policy=RetryPolicy(attempts=2), timing=clock.timing)
 
     with pytest.raises(EndpointUnreachableError, match=f"far cannot be reached at {url}"):
-        door.complete(HELLO)
+        client.complete(HELLO)
 
 
-def test_pauses_grow_with_full_jitter(door_to: DoorTo, clock: Clock):
+def test_pauses_grow_with_full_jitter(client_for: ClientFactory, clock: Clock):
     with pytest.raises(ServerError):
-        door_to("scripted-silent+500", patience=Patience(attempts=5, base_seconds=2, max_pause=10)).complete(HELLO)
+        client_for("scripted-silent+500", retry_policy=RetryPolicy(attempts=5, base_seconds=2, max_pause=10)).complete(
+            HELLO
+        )
 
     assert clock.pauses == [1, 2, 4, 5]
 
 
-def test_a_wish_to_wait_is_honoured(door_to: DoorTo, told: Callable[..., None], clock: Clock):
+def test_retry_after_is_honoured(client_for: ClientFactory, told: Callable[..., None], clock: Clock):
     told({"do": "429", "retry_after": 7, "times": 1})
 
-    door_to("scripted-silent").complete(HELLO)
+    client_for("scripted-silent").complete(HELLO)
 
     assert clock.pauses == [7.25]
 
 
-def test_a_wish_to_wait_beyond_patience_ends_it_at_once(
-    door_to: DoorTo, told: Callable[..., None], clock: Clock, scripted: ScriptedServer
+def test_retry_after_beyond_the_maximum_ends_retries(
+    client_for: ClientFactory, told: Callable[..., None], clock: Clock, scripted: ScriptedServer
 ):
     told({"do": "429", "retry_after": 3600})
 
     with pytest.raises(RateLimitError) as failure:
-        door_to("scripted-silent").complete(HELLO)
+        client_for("scripted-silent").complete(HELLO)
 
     assert failure.value.retry_after == 3600
     assert clock.pauses == []
     assert scripted.stats["requests"] == 1
 
 
-def test_patience_ends_with_time(door_to: DoorTo, told: Callable[..., None], clock: Clock):
+def test_retries_end_after_the_maximum_time(client_for: ClientFactory, told: Callable[..., None], clock: Clock):
     told({"do": "429", "retry_after": 20})
 
     with pytest.raises(RateLimitError):
-        door_to("scripted-silent", patience=Patience(attempts=99, max_seconds=50)).complete(HELLO)
+        client_for("scripted-silent", retry_policy=RetryPolicy(attempts=99, max_seconds=50)).complete(HELLO)
 
     assert clock.pauses == [20.25, 20.25]
 
 
-def test_an_unknown_model_is_refused_in_the_endpoints_words(door_to: DoorTo):
+def test_unknown_model_error_quotes_the_endpoint(client_for: ClientFactory):
     with pytest.raises(
         RequestRejectedError, match=r"test refused the request with status 404: There is no model gpt-0\."
     ):
-        door_to("gpt-0").complete(HELLO)
+        client_for("gpt-0").complete(HELLO)
 
 
-@pytest.mark.parametrize("mischief", ["401", "500", "cut", "hangup", "stall", "malformed", "context", "quota"])
-def test_no_failure_carries_the_key(
+@pytest.mark.parametrize("fault", ["401", "500", "cut", "hangup", "stall", "malformed", "context", "quota"])
+def test_no_error_contains_the_key(
     scripted: ScriptedServer,
     clock: Clock,
-    mischief: str,
+    fault: str,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ):
     monkeypatch.setenv("MODELS_API_KEY", KEY)
     caplog.set_level(logging.DEBUG)
-    endpoint = Endpoint("test", scripted.url, f"scripted-silent+{mischief}", "MODELS_API_KEY", limits=Limits(0.1))
+    endpoint = Endpoint("test", scripted.url, f"scripted-silent+{fault}", "MODELS_API_KEY", limits=EndpointLimits(0.1))
     calls: list[object] = []
 
     class Recorder:
@@ -152,25 +156,25 @@ def test_no_failure_carries_the_key(
         def record(self, call: object) -> None:
             calls.append(call)
 
-    door = ModelClient(endpoint, recorder=Recorder(), patience=Patience(attempts=1), timing=clock.timing)
+    client = ModelClient(endpoint, recorder=Recorder(), retry_policy=RetryPolicy(attempts=1), timing=clock.timing)
 
     with pytest.raises(EndpointError) as failure:
-        door.complete(HELLO)
+        client.complete(HELLO)
 
     seen = "".join(traceback.TracebackException.from_exception(failure.value, capture_locals=False).format(chain=True))
-    assert KEY not in seen + repr(failure.value) + repr(door.endpoint) + repr(calls) + caplog.text
+    assert KEY not in seen + repr(failure.value) + repr(client.endpoint) + repr(calls) + caplog.text
     assert failure.value.__context__ is None or KEY not in repr(vars(failure.value.__context__))
 
 
-def test_the_key_is_sent_to_the_endpoint_and_nowhere_else(
-    door_to: DoorTo, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer
+def test_key_is_sent_to_the_endpoint_and_nowhere_else(
+    client_for: ClientFactory, monkeypatch: pytest.MonkeyPatch, scripted: ScriptedServer
 ):
     monkeypatch.setenv("MODELS_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-service")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-another-service")
-    door_to("scripted-silent", key_env="MODELS_API_KEY").complete(HELLO)
+    client_for("scripted-silent", key_env="MODELS_API_KEY").complete(HELLO)
     mine = scripted.last_headers
-    door_to("scripted-silent").complete(HELLO)
+    client_for("scripted-silent").complete(HELLO)
     none = scripted.last_headers
 
     assert mine["authorization"] == f"Bearer {KEY}"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.llm import Patience, RateLimitError, RequestRejectedError, ServerError
+from evaluation.llm import RateLimitError, RequestRejectedError, RetryPolicy, ServerError
 from evaluation.llm.retry import retry_after
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
@@ -27,12 +27,12 @@ NOON = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
         ({}, None),
     ],
 )
-def test_retry_after_is_read_as_seconds_or_a_date(headers: dict[str, str], seconds: float | None):
+def test_retry_after_is_read_as_seconds_or_date(headers: dict[str, str], seconds: float | None):
     assert retry_after(headers, lambda: NOON) == seconds
 
 
 @given(st.text(max_size=40))
-def test_no_header_breaks_the_reading(value: str):
+def test_any_retry_after_header_is_tolerated(value: str):
     seconds = retry_after({"retry-after": value}, lambda: NOON)
 
     assert seconds is None or seconds >= 0
@@ -44,10 +44,10 @@ def test_no_header_breaks_the_reading(value: str):
     chance=st.floats(0, 1, exclude_max=True),
     asked=st.none() | st.floats(0, 1e6),
 )
-def test_a_pause_never_exceeds_what_patience_allows(attempt: int, spent: float, chance: float, asked: float | None):
-    patience = Patience(attempts=10, base_seconds=0.5, max_pause=30, max_seconds=600)
+def test_pause_never_exceeds_the_policy(attempt: int, spent: float, chance: float, asked: float | None):
+    retry_policy = RetryPolicy(attempts=10, base_seconds=0.5, max_pause=30, max_seconds=600)
 
-    pause = patience.pause(RateLimitError("slow down", retry_after=asked), attempt, spent, chance)
+    pause = retry_policy.pause(RateLimitError("slow down", retry_after=asked), attempt, spent, chance)
 
     if pause is not None:
         assert attempt < 10
@@ -56,8 +56,8 @@ def test_a_pause_never_exceeds_what_patience_allows(attempt: int, spent: float, 
         assert asked is None or pause >= asked
 
 
-def test_what_waiting_cannot_help_is_not_waited_for():
-    patience = Patience()
+def test_permanent_failures_are_not_retried():
+    retry_policy = RetryPolicy()
 
-    assert patience.pause(RequestRejectedError("no"), 1, 0, 0.5) is None
-    assert patience.pause(ServerError("broke"), 1, 0, 0.5) == 0.25
+    assert retry_policy.pause(RequestRejectedError("no"), 1, 0, 0.5) is None
+    assert retry_policy.pause(ServerError("broke"), 1, 0, 0.5) == 0.25

@@ -14,14 +14,14 @@ from evaluation.scripted.server import ScriptedServer
 
 HELLO = [{"role": "user", "content": "Draft the supplier memo."}]
 LIST_DIR = {"type": "function", "function": {"name": "list_dir", "parameters": {"type": "object"}}}
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 
 
 @pytest.mark.parametrize("tools", [[], [LIST_DIR]])
-def test_a_streamed_answer_reads_like_a_whole_one(door_to: DoorTo, tools: list[dict[str, Any]]):
-    whole = door_to("scripted-helpful").complete(HELLO, tools=tools)
+def test_streamed_answer_equals_whole_answer(client_for: ClientFactory, tools: list[dict[str, Any]]):
+    whole = client_for("scripted-helpful").complete(HELLO, tools=tools)
 
-    streamed = door_to("scripted-helpful", params={"stream": True}).complete(HELLO, tools=tools)
+    streamed = client_for("scripted-helpful", params={"stream": True}).complete(HELLO, tools=tools)
 
     assert (streamed.text, streamed.finish_reason) == (whole.text, whole.finish_reason)
     assert [(call.name, call.arguments) for call in streamed.tool_calls] == [
@@ -30,16 +30,16 @@ def test_a_streamed_answer_reads_like_a_whole_one(door_to: DoorTo, tools: list[d
     assert streamed.tokens.completion == whole.tokens.completion
 
 
-def test_a_cut_stream_is_asked_for_again(door_to: DoorTo, scripted: ScriptedServer):
-    completion = door_to("scripted-silent+cutx2", params={"stream": True}).complete(HELLO)
+def test_cut_stream_is_retried(client_for: ClientFactory, scripted: ScriptedServer):
+    completion = client_for("scripted-silent+cutx2", params={"stream": True}).complete(HELLO)
 
     assert completion.text == "Done."
     assert scripted.stats["requests"] == 3
 
 
-def test_a_stream_that_is_always_cut_is_no_answer(door_to: DoorTo):
+def test_stream_that_is_always_cut_fails(client_for: ClientFactory):
     with pytest.raises(TruncatedAnswerError):
-        door_to("scripted-silent+cut", params={"stream": True}).complete(HELLO)
+        client_for("scripted-silent+cut", params={"stream": True}).complete(HELLO)
 
 
 def events(*chunks: object) -> bytes:
@@ -50,7 +50,7 @@ def delta(**given: Any) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": given, "finish_reason": None}]}
 
 
-def test_arguments_come_bit_by_bit():
+def test_streamed_arguments_are_joined():
     first = {"index": 0, "id": "a", "function": {"name": "list_dir", "arguments": ""}}
     bits = [{"index": 0, "function": {"arguments": bit}} for bit in ('{"pa', 'th": "."}')]
     content = events(*(delta(tool_calls=[piece]) for piece in (first, *bits))) + b"data: [DONE]\n\n"
@@ -62,7 +62,7 @@ def test_arguments_come_bit_by_bit():
     ]
 
 
-def test_a_piece_that_is_not_json_makes_the_answer_unreadable():
+def test_stream_with_invalid_json_is_unreadable():
     with pytest.raises(UnreadableAnswerError):
         assemble(b"data: {\n\n")
 
@@ -76,7 +76,7 @@ values = st.recursive(
 
 
 @given(st.binary(max_size=200) | st.lists(values, max_size=3).map(lambda chunks: events(*chunks)))
-def test_no_stream_breaks_the_reading(content: bytes):
+def test_any_stream_is_tolerated(content: bytes):
     try:
         completion = assemble(content)
     except (TruncatedAnswerError, UnreadableAnswerError):

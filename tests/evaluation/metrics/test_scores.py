@@ -17,6 +17,7 @@ from evaluation.metrics.scores import (
     proc,
     spread,
 )
+from evaluation.protocol.scoring import ScoringMode
 
 
 def result(
@@ -42,45 +43,45 @@ def by_hand(**changes: Outcome) -> list[TaskResult]:
     ]
 
 
-def test_the_example_worked_by_hand():
-    assert persona_score(by_hand(), "compat") == Score(5 / 8, 9 / 16, 2)
-    assert persona_score(by_hand(), "strict") == Score(5 / 8, 9 / 16, 2)
+def test_worked_example():
+    assert persona_score(by_hand(), ScoringMode.COMPAT) == Score(5 / 8, 9 / 16, 2)
+    assert persona_score(by_hand(), ScoringMode.STRICT) == Score(5 / 8, 9 / 16, 2)
 
 
-def test_compat_leaves_a_failed_task_out_so_that_the_score_rises_and_strict_counts_it_as_nothing():
+def test_failed_task_is_left_out_in_compat_and_zero_in_strict():
     results = by_hand(c="failed")
 
-    assert persona_score(results, "compat") == Score(1.0, 0.0, 2, failed=1)
-    assert persona_score(results, "strict") == Score(1 / 4, 0.0, 2, failed=1)
+    assert persona_score(results, ScoringMode.COMPAT) == Score(1.0, 0.0, 2, failed=1)
+    assert persona_score(results, ScoringMode.STRICT) == Score(1 / 4, 0.0, 2, failed=1)
 
 
-def test_a_failed_dependency_leaves_the_pool_in_compat_and_covers_nothing_in_strict():
+def test_failed_dependency_leaves_the_pool_in_compat_and_covers_nothing_in_strict():
     results = {item.task_id: item for item in by_hand(a="failed")}
 
-    assert proc(results["c"], results, "compat") == 2 / 4
-    assert proc(results["c"], results, "strict") == 2 / 6
+    assert proc(results["c"], results, ScoringMode.COMPAT) == 2 / 4
+    assert proc(results["c"], results, ScoringMode.STRICT) == 2 / 6
 
 
-def test_an_outage_of_ours_makes_what_depends_on_it_missing_and_never_zero():
-    strict = persona_score(by_hand(b="missing"), "strict")
-    gone = persona_score(by_hand(c="missing"), "strict")
+def test_infrastructure_failure_makes_dependents_missing():
+    strict = persona_score(by_hand(b="missing"), ScoringMode.STRICT)
+    gone = persona_score(by_hand(c="missing"), ScoringMode.STRICT)
 
     assert strict == Score(1.0, 9 / 16, 2, missing=1)
     assert gone == Score(1.0, 0.0, 2, missing=1)
 
 
-def test_a_task_that_could_not_be_graded_has_proc_and_no_comp():
+def test_ungraded_task_has_proc_but_no_comp():
     ungraded = result("x", 2, 1, None)
 
-    assert (comp(ungraded, "strict"), proc(ungraded, {}, "strict")) == (None, 1 / 2)
-    assert persona_score([ungraded], "strict") == Score(1 / 2, None, 1, missing=1)
+    assert (comp(ungraded, ScoringMode.STRICT), proc(ungraded, {}, ScoringMode.STRICT)) == (None, 1 / 2)
+    assert persona_score([ungraded], ScoringMode.STRICT) == Score(1 / 2, None, 1, missing=1)
 
 
-def test_a_benchmark_is_the_plain_mean_over_personas():
+def test_benchmark_score_is_the_mean_over_personas():
     assert benchmark_score([Score(1.0, None, 9, 1), Score(0.5, 0.25, 1, 0, 2)]) == Score(0.75, 0.25, 10, 1, 2)
 
 
-def test_the_deviation_over_runs_is_the_samples():
+def test_spread_is_the_sample_standard_deviation():
     assert (mean([1.0, None, 3.0]), spread([1.0, None, 3.0])) == (2.0, pytest.approx(2**0.5))
     assert (mean([]), spread([1.0])) == (None, None)
 
@@ -113,7 +114,7 @@ def test_proc_and_comp_match_a_brute_force_oracle(results: list[TaskResult]):
         value = item.comp["strict"]
         comps += [] if value is None else [value] * len(pool)
 
-    score = persona_score(results, "strict")
+    score = persona_score(results, ScoringMode.STRICT)
 
     assert score.proc == (pytest.approx(sum(procs) / len(procs)) if procs else None)
     assert score.comp == (pytest.approx(sum(comps) / len(comps)) if comps else None)
@@ -121,7 +122,7 @@ def test_proc_and_comp_match_a_brute_force_oracle(results: list[TaskResult]):
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 9), st.none() | st.booleans()), max_size=8))
-def test_comp_is_the_met_share_of_the_weight_that_could_be_graded(graded: list[tuple[int, bool | None]]):
+def test_comp_is_the_met_share_of_the_graded_weight(graded: list[tuple[int, bool | None]]):
     units = [value for weight, value in graded for _ in range(weight) if value is not None]
 
     expected = units.count(True) / len(units) if units else None
@@ -133,7 +134,7 @@ def test_comp_is_the_met_share_of_the_weight_that_could_be_graded(graded: list[t
 @given(
     st.integers(1, 8).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.tuples(st.integers(0, n), st.integers(0, n)))))
 )
-def test_the_group_is_everything_reachable(graph: tuple[int, set[tuple[int, int]]]):
+def test_group_holds_all_transitive_dependencies(graph: tuple[int, set[tuple[int, int]]]):
     n, edges = graph
     needs = {str(a): [str(b) for x, b in edges if x == a and b < a] for a in range(n)}
 

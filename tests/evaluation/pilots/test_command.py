@@ -36,7 +36,7 @@ def run(*arguments: str) -> int:
 PARTS = ("--agent", "stub", "--user-model", "stub", "--judge", "stub")
 
 
-def test_without_a_worker_the_command_runs_every_session_itself_and_reports_in_json(stub: StubModel, capsys):
+def test_command_runs_sessions_itself_without_a_worker(stub: StubModel, capsys):
     benchmark = benchmark_of(
         task("a"), task("b", "a", intents=intents("x"), checklist=(rubric("c"),)), persona=PersonaSpec(user_id="one")
     )
@@ -56,7 +56,7 @@ def test_without_a_worker_the_command_runs_every_session_itself_and_reports_in_j
     assert (report["scores"]["compat"]["proc"], report["scores"]["strict"]["comp_std"]) == (1.0, 0.0)
 
 
-def test_only_chosen_tasks_and_what_they_need_are_run_and_told_in_words(stub: StubModel, capsys):
+def test_chosen_tasks_run_with_their_dependencies(stub: StubModel, capsys):
     benchmark = benchmark_of(task("a"), task("b"), task("c", "b", checklist=(rubric("x"),)))
 
     status = run("--benchmark", benchmark.slug, *PARTS, "--tasks", "c", "--wait")
@@ -67,7 +67,7 @@ def test_only_chosen_tasks_and_what_they_need_are_run_and_told_in_words(stub: St
     assert " · c · run 1: finished, 3 turns, Proc 0.0 %, Comp 100.0 % compat / 100.0 % strict" in told
 
 
-def test_an_outage_of_ours_is_exit_status_1(stub: StubModel, capsys):
+def test_infrastructure_failure_is_exit_status_1(stub: StubModel, capsys):
     benchmark = benchmark_of(task("a"))
     stub.satisfaction = lambda body: (400, "{}")
 
@@ -87,7 +87,7 @@ def test_an_outage_of_ours_is_exit_status_1(stub: StubModel, capsys):
         (("--benchmark", "SLUG", *PARTS, "--runs", "99"), "between 1 and 20 runs"),
     ],
 )
-def test_a_wrong_call_is_exit_status_2_and_starts_nothing(
+def test_usage_error_is_exit_status_2_and_starts_nothing(
     stub: StubModel, capsys, arguments: tuple[str, ...], told: str
 ):
     slug = benchmark_of(task("a")).slug

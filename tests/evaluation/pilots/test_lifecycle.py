@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from evaluation.models import Pilot, Session
-from evaluation.pilots.lifecycle import PilotError, cancel_pilot
+from evaluation.pilots.lifecycle import cancel_pilot
+from evaluation.pilots.start import PilotError
 from studio.domain.persona import PersonaSpec
 from studio.models import Revision, Task, TaskState
 from tests.evaluation.builders import benchmark_of, pilot_of, rubric, task
@@ -18,7 +19,7 @@ def plan(pilot: Pilot) -> list[tuple[int, list[str]]]:
     ]
 
 
-def test_a_pilot_on_a_persona_runs_its_episode_in_the_authors_order_once_for_each_run():
+def test_pilot_runs_the_episode_in_order_once_per_run():
     benchmark = benchmark_of(task("b"), task("a"), task("c", "b", checklist=(rubric("x"),)))
 
     pilot = pilot_of(benchmark, runs=2)
@@ -28,13 +29,13 @@ def test_a_pilot_on_a_persona_runs_its_episode_in_the_authors_order_once_for_eac
     assert set(Session.objects.values_list("state", "intent_count")) == {("waiting", 2)}
 
 
-def test_what_a_chosen_task_depends_on_runs_too():
+def test_dependencies_of_a_chosen_task_run_too():
     benchmark = benchmark_of(task("a"), task("b"), task("c", "a", checklist=(rubric("x"),)), task("d"))
 
     assert plan(pilot_of(benchmark, tasks=["c"])) == [(1, ["a", "c"])]
 
 
-def test_a_pilot_keeps_the_revisions_it_started_with():
+def test_pilot_keeps_its_revisions():
     benchmark = benchmark_of(task("a"))
     Task.objects.update(state=TaskState.APPROVED)
 
@@ -44,7 +45,7 @@ def test_a_pilot_keeps_the_revisions_it_started_with():
     assert Session.objects.get().revision == Revision.objects.get()
 
 
-def test_a_retired_task_runs_only_if_it_is_asked_for():
+def test_retired_task_runs_only_if_chosen():
     benchmark = benchmark_of(task("a"), task("b"))
     Task.objects.filter(task_id="b").update(state=TaskState.RETIRED)
 
@@ -63,7 +64,7 @@ def test_a_retired_task_runs_only_if_it_is_asked_for():
         ({"limits": {"tokens": -1}}, "limits"),
     ],
 )
-def test_a_wrong_choice_is_refused_at_its_field_and_leaves_nothing_behind(options: dict, field: str):
+def test_invalid_choice_names_its_field_and_stores_nothing(options: dict, field: str):
     benchmark = benchmark_of(task("a"))
 
     with pytest.raises(PilotError) as refused:
@@ -72,12 +73,12 @@ def test_a_wrong_choice_is_refused_at_its_field_and_leaves_nothing_behind(option
     assert (refused.value.field, Pilot.objects.count()) == (field, 0)
 
 
-def test_an_empty_episode_cannot_be_run():
+def test_empty_episode_cannot_run():
     with pytest.raises(PilotError, match="empty"):
         pilot_of(benchmark_of())
 
 
-def test_every_persona_has_runs_of_its_own():
+def test_every_persona_has_its_own_runs():
     benchmark = benchmark_of(task("a"), persona=PersonaSpec(user_id="one"))
     benchmark_of(task("b"), persona=PersonaSpec(user_id="Two"), into=benchmark)
 
@@ -86,7 +87,7 @@ def test_every_persona_has_runs_of_its_own():
     assert [run.persona_revision.persona.user_id for run in pilot.runs.all()] == ["one", "Two"]
 
 
-def test_a_cancelled_pilot_stays_cancelled():
+def test_cancelled_pilot_stays_cancelled():
     pilot = pilot_of(benchmark_of(task("a"), task("b")))
 
     cancelled = cancel_pilot(pilot.pk, by=None)
@@ -97,7 +98,7 @@ def test_a_cancelled_pilot_stays_cancelled():
 
 
 @pytest.mark.parametrize("tasks", [1, 3])
-def test_starting_takes_the_same_number_of_queries_however_many_tasks(tasks: int, django_assert_max_num_queries):
+def test_queries_of_starting_do_not_grow_with_tasks(tasks: int, django_assert_max_num_queries):
     benchmark = benchmark_of(*(task(f"t{n}") for n in range(tasks)))
 
     with django_assert_max_num_queries(30):

@@ -39,7 +39,7 @@ def small_benchmark() -> Benchmark:
     )
 
 
-def test_every_scripted_agent_gets_through_an_episode_and_is_marked_as_scripted():
+def test_every_scripted_agent_completes_an_episode_marked_as_scripted():
     benchmark = small_benchmark()
     for agent in ("scripted-helpful", "scripted-passive", "scripted-asks", "scripted-silent"):
         report = pilot_report(wait_for(pilot_of(benchmark, agent)))
@@ -50,7 +50,7 @@ def test_every_scripted_agent_gets_through_an_episode_and_is_marked_as_scripted(
             assert {intent["status"] for intent in session["intents"]} <= {"completed", "inferred", "provided"}
 
 
-def test_the_same_pilot_twice_gives_the_same_outcome():
+def test_same_pilot_gives_the_same_outcome():
     benchmark = small_benchmark()
 
     reports = [pilot_report(wait_for(pilot_of(benchmark, "scripted-asks"))) for _ in range(2)]
@@ -62,7 +62,7 @@ def test_the_same_pilot_twice_gives_the_same_outcome():
     assert reports[0]["scores"] == reports[1]["scores"]
 
 
-def test_a_judge_that_stumbles_in_every_way_is_asked_again():
+def test_faulty_judge_is_asked_again():
     stumbles = ("fenced", "fewer", "more", "prose", "malformed", "500", "cut")
     model = endpoint("stumbling", model="scripted-judge" + "".join(f"+{stumble}x1" for stumble in stumbles))
 
@@ -75,7 +75,7 @@ def test_a_judge_that_stumbles_in_every_way_is_asked_again():
     assert answered.count() == used.count() + 3
 
 
-def test_a_quote_nobody_said_marks_the_verdict_and_a_true_one_does_not():
+def test_unsupported_quote_marks_the_verdict():
     liar = endpoint("liar", model="scripted-judge+misquote")
 
     wait_for(pilot_of(small_benchmark(), judge=liar))
@@ -86,7 +86,7 @@ def test_a_quote_nobody_said_marks_the_verdict_and_a_true_one_does_not():
     assert set(met.exclude(model_call__endpoint=liar).values_list("supported", flat=True)) == {True}
 
 
-def test_a_judge_that_stays_away_stops_the_pilot_and_is_never_the_agents_failure():
+def test_unavailable_judge_stops_the_pilot_and_is_not_the_agents_failure():
     broken = endpoint("broken", model="scripted-judge+quota")
 
     pilot = wait_for(pilot_of(benchmark_of(task("a", checklist=(rubric("x"),))), judge=broken))
@@ -95,7 +95,7 @@ def test_a_judge_that_stays_away_stops_the_pilot_and_is_never_the_agents_failure
     assert (pilot.state, score["failed"], score["missing"], score["comp"]) == ("stopped", 0, 1, None)
 
 
-def test_a_real_episode_of_twenty_tasks(pibench_data: Path):
+def test_real_episode_of_twenty_tasks(pibench_data: Path):
     benchmark = Benchmark.objects.create(slug="real", name="Real")
     import_path(benchmark, pibench_data / "law_trainee", by=None)
 

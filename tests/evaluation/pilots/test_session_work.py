@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from evaluation.leases.sessions import claim
+from evaluation.leases.sessions import acquire
 from evaluation.models import ModelCall, Pilot, Session, SessionIntent, Turn, Verdict
 from evaluation.pilots.lifecycle import cancel_pilot, retry_pilot, sweep
 from evaluation.pilots.session_work import work_on
@@ -58,7 +58,7 @@ def statuses(session: Session) -> list[tuple[int, str, int]]:
     return list(session.intents.values_list("index", "status", "turn"))
 
 
-def test_a_session_stores_each_turn_and_asks_a_judge_the_very_same_question_only_once(stub: StubModel):
+def test_each_turn_is_stored_and_identical_judge_calls_are_made_once(stub: StubModel):
     stub.satisfaction = lambda body: decisions(body, lambda index: index == 2, quote="Done")
     pilot = work_through(start(stub, task("a", initial_request="Go.", checklist=(rubric("x"), rubric("y")))))
 
@@ -77,7 +77,7 @@ def test_a_session_stores_each_turn_and_asks_a_judge_the_very_same_question_only
     )
 
 
-def test_strict_does_not_judge_again_what_it_credited_and_compat_judges_every_turn(stub: StubModel):
+def test_strict_skips_met_items_and_compat_judges_every_turn(stub: StubModel):
     stub.checklist = lambda body: decisions(body, lambda index: index == 1)
 
     work_through(start(stub, task("a", checklist=(rubric("x"), rubric("y", 3)))))
@@ -113,7 +113,7 @@ def test_sessions_of_a_run_go_in_order_and_compat_waits_for_the_last(stub: StubM
     assert (pilot.state, first.comp_compat) == ("finished", 1.0)
 
 
-def test_an_agent_that_fails_is_counted_in_strict_and_left_out_in_compat(stub: StubModel):
+def test_failed_session_is_zero_in_strict_and_left_out_in_compat(stub: StubModel):
     too_long = (400, '{"error": {"message": "maximum context length", "code": "context_length_exceeded"}}')
     stub.agent = lambda body: "Done." if "fine" in body["messages"][1]["content"] else too_long
     pilot = work_through(
@@ -134,7 +134,7 @@ def test_an_agent_that_fails_is_counted_in_strict_and_left_out_in_compat(stub: S
     assert report["scores"]["strict"]["failed"] == 1
 
 
-def test_an_outage_is_tried_again_then_stops_the_pilot_and_can_be_taken_up(stub: StubModel):
+def test_infrastructure_failure_is_retried_then_stops_the_pilot_until_resumed(stub: StubModel):
     stub.follow_up = lambda body: (400, '{"error": {"message": "no"}}')
     pilot = work_through(start(stub, task("a", checklist=(rubric("x"),)), task("b")))
 
@@ -150,7 +150,7 @@ def test_an_outage_is_tried_again_then_stops_the_pilot_and_can_be_taken_up(stub:
     assert (pilot.state, stub.asked["agent"] - agent_calls) == ("finished", 3)
 
 
-def test_an_unusable_answer_is_asked_again_and_a_judge_that_never_answers_is_our_outage(stub: StubModel):
+def test_judge_without_usable_answer_is_an_infrastructure_failure(stub: StubModel):
     answers = iter(["what?", "[]"])
     stub.checklist = lambda body: next(answers, None) or decisions(body, lambda index: True)
     pilot = work_through(start(stub, task("a", intents=intents("x"), checklist=(rubric("x"),))))
@@ -163,7 +163,7 @@ def test_an_unusable_answer_is_asked_again_and_a_judge_that_never_answers_is_our
     assert pilot.scores["strict"]["proc"] == 0.0
 
 
-def test_what_cannot_be_graded_is_null_and_never_not_met(stub: StubModel):
+def test_ungraded_items_are_null_and_never_not_met(stub: StubModel):
     spec = task(
         "a",
         checklist=(rubric("x"), rule("no rule", None), rule("nothing", ExactCheck(kind="reply_contains"))),
@@ -183,7 +183,7 @@ def test_what_cannot_be_graded_is_null_and_never_not_met(stub: StubModel):
     assert list(errors) == ["The grader script data/p/scripts/gone.py does not exist."]
 
 
-def test_a_dead_workers_session_goes_on_from_its_last_turn_and_pays_nothing_twice(stub: StubModel, settings):
+def test_session_of_a_dead_worker_resumes_without_paying_twice(stub: StubModel, settings):
     settings.SESSION_LEASE_SECONDS = 0.01
     stub.follow_up = lambda body: decisions(body, lambda index: False)
     pilot = start(stub, task("a", intents=intents("one", "two", "three")))
@@ -209,7 +209,7 @@ def test_a_dead_workers_session_goes_on_from_its_last_turn_and_pays_nothing_twic
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_that_lost_its_claim_writes_nothing_more(stub: StubModel):
+def test_worker_without_its_lease_stores_nothing(stub: StubModel):
     pilot = start(stub, task("a"))
     session = Session.objects.get()
 
@@ -227,7 +227,7 @@ def test_a_worker_that_lost_its_claim_writes_nothing_more(stub: StubModel):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_cancelled_session_writes_nothing_more(stub: StubModel):
+def test_cancelled_session_stores_nothing(stub: StubModel):
     pilot = start(stub, task("a"))
 
     def cancel(body: dict) -> str:
@@ -243,7 +243,7 @@ def test_a_cancelled_session_writes_nothing_more(stub: StubModel):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_workers_that_want_a_session_one_gets_it(stub: StubModel):
+def test_only_one_worker_acquires_a_session(stub: StubModel):
     start(stub, task("a"))
     pk = Session.objects.get().pk
     together = threading.Barrier(6)
@@ -251,7 +251,7 @@ def test_of_many_workers_that_want_a_session_one_gets_it(stub: StubModel):
     def want(_: int) -> bool:
         try:
             together.wait()
-            return claim(pk) is not None
+            return acquire(pk) is not None
         finally:
             connection.close()
 
@@ -261,23 +261,23 @@ def test_of_many_workers_that_want_a_session_one_gets_it(stub: StubModel):
     assert got.count(True) == 1
 
 
-def test_what_a_gone_process_of_this_machine_held_is_free_at_once_and_what_a_live_one_holds_is_not(stub: StubModel):
+def test_leases_of_dead_processes_expire_and_those_of_live_ones_do_not(stub: StubModel):
     start(stub, task("a"), task("b"))
     first, second = Session.objects.order_by("position")
     gone = subprocess.Popen(["true"])
     gone.wait()
-    held_here = claim(first.pk).claimed_by
+    held_here = acquire(first.pk).claimed_by
     Session.objects.filter(pk=first.pk).update(claimed_by=held_here.replace(f":{os.getpid()}:", f":{gone.pid}:"))
     lease = timezone.now() + timedelta(minutes=1)
     Session.objects.filter(pk=second.pk).update(state="running", claimed_by=held_here, lease_until=lease)
 
     assert sweep() == 1
 
-    assert claim(first.pk) is not None
+    assert acquire(first.pk) is not None
     assert Session.objects.get(pk=second.pk).lease_until == lease
 
 
-def test_a_session_that_kills_its_workers_is_stopped(stub: StubModel):
+def test_session_that_kills_its_workers_is_stopped(stub: StubModel):
     start(stub, task("a"))
     Session.objects.update(state="running", claimed_by="dead", lease_until="2020-01-01T00:00Z", attempts=2)
 
@@ -288,7 +288,7 @@ def test_a_session_that_kills_its_workers_is_stopped(stub: StubModel):
     assert Pilot.objects.get().state == "stopped"
 
 
-def test_the_environments_signal_opens_a_triggered_session(stub: StubModel):
+def test_triggered_session_opens_with_its_signal(stub: StubModel):
     from studio.domain.task import Trigger
 
     work_through(start(stub, task("a", trigger=Trigger(kind="feed", payload={"n": 1}), initial_request="")))
@@ -296,7 +296,7 @@ def test_the_environments_signal_opens_a_triggered_session(stub: StubModel):
     assert Turn.objects.order_by("number")[0].user_message.startswith("[Environment signal: feed]")
 
 
-def test_a_turn_shows_judges_the_files_as_they_are(stub: StubModel):
+def test_judges_see_the_files_of_the_turn(stub: StubModel):
     pilot = start(
         stub,
         task("a", intents=(), files_read=("a.md", "none.md"), checklist=(rubric("x"),), assets=()),
@@ -307,7 +307,7 @@ def test_a_turn_shows_judges_the_files_as_they_are(stub: StubModel):
     assert "[this file does not exist]" in asked["messages"][1]["content"]
 
 
-def test_files_are_staged_over_what_earlier_sessions_left(stub: StubModel):
+def test_files_are_staged_over_the_earlier_workspace(stub: StubModel):
     pilot = start(
         stub,
         task("a", assets=(file("shared.md", "old"), file("only.md", "kept"))),
@@ -319,7 +319,7 @@ def test_files_are_staged_over_what_earlier_sessions_left(stub: StubModel):
     assert all("\nnew\n" in text and "\nkept\n" in text for text in asked)
 
 
-def test_text_that_the_database_cannot_hold_is_mended(stub: StubModel):
+def test_unstorable_text_is_made_storable(stub: StubModel):
     stub.agent = lambda body: "a\0b"
 
     pilot = work_through(start(stub, task("a", intents=())))
@@ -327,7 +327,7 @@ def test_text_that_the_database_cannot_hold_is_mended(stub: StubModel):
     assert (pilot.state, Turn.objects.get().reply) == ("finished", "a\ufffdb")
 
 
-def test_the_report_has_the_shape_others_build_on(stub: StubModel):
+def test_report_has_its_documented_shape(stub: StubModel):
     pilot = work_through(
         start(
             stub,

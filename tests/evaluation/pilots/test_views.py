@@ -31,7 +31,7 @@ def signed_in(client: Client, pilot: Pilot, *roles: str) -> Client:
 
 
 @pytest.mark.parametrize("path", STRANGE)
-def test_someone_elses_pilot_does_not_exist(client: Client, path: str):
+def test_pilot_of_another_benchmark_is_404(client: Client, path: str):
     pilot = pilot_row()
     session = Session.objects.get()
     client.force_login(person())
@@ -45,11 +45,11 @@ def test_someone_elses_pilot_does_not_exist(client: Client, path: str):
     assert (pilot.state, Pilot.objects.count()) == ("waiting", 1)
 
 
-def test_whoever_has_not_signed_in_is_asked_to(client: Client):
+def test_anonymous_user_is_sent_to_sign_in(client: Client):
     assert client.get("/pilots/").url.startswith("/login/")
 
 
-def test_a_viewer_reads_and_starts_nothing(client: Client):
+def test_viewer_can_read_but_not_start_pilots(client: Client):
     pilot = pilot_row()
     signed_in(client, pilot, "viewer")
 
@@ -61,7 +61,7 @@ def test_a_viewer_reads_and_starts_nothing(client: Client):
     assert Pilot.objects.count() == 1
 
 
-def test_an_author_starts_a_pilot_and_arrives_at_its_page(client: Client):
+def test_author_starts_a_pilot_and_sees_its_page(client: Client):
     benchmark = benchmark_of(task("a"), task("b", "a"), task("c"))
     client.force_login(person(benchmark, "author"))
 
@@ -75,7 +75,7 @@ def test_an_author_starts_a_pilot_and_arrives_at_its_page(client: Client):
     assert list(pilot.runs.get(number=1).sessions.values_list("revision__task__task_id", flat=True)) == ["a", "b"]
 
 
-def test_the_start_form_marks_drafts_and_scripted_models(client: Client):
+def test_start_form_marks_drafts_and_scripted_models(client: Client):
     benchmark = benchmark_of(task("a"), task("b"))
     benchmark.personas.get().episode.tasks.filter(task_id="b").update(state=TaskState.APPROVED)
     client.force_login(person(benchmark, "author"))
@@ -83,13 +83,11 @@ def test_the_start_form_marks_drafts_and_scripted_models(client: Client):
     page = client.get(f"/benchmarks/{benchmark.slug}/pilots/new/").content.decode()
 
     assert page.count("scripted-helpful – scripted") == 3
-    assert page.count("</span>draft</span>") == 2  # the legend, and the one task
+    assert page.count("</span>draft</span>") == 1
     assert "frozen as they are at the start" in page
 
 
-def test_of_a_large_benchmark_the_start_form_brings_the_tasks_of_the_persona_that_is_asked_for(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-):
+def test_start_form_of_a_large_benchmark_loads_tasks_by_persona(client: Client, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("evaluation.forms.TASKS_SHOWN", 3)
     benchmark = benchmark_of(task("own_1"), task("own_2"))
     benchmark_of(task("other_1"), task("other_2"), persona=PersonaSpec(user_id="someone_else"), into=benchmark)
@@ -105,7 +103,7 @@ def test_of_a_large_benchmark_the_start_form_brings_the_tasks_of_the_persona_tha
     assert 'value="other_2" checked' in named and 'value="own_1"' not in named
 
 
-def test_a_pilot_of_many_personas_shows_some_a_page_and_counts_all(client: Client):
+def test_pilot_page_paginates_personas_and_counts_all(client: Client):
     benchmark = benchmark_of()
     total = PERSONAS_PER_PAGE + 1
     for number in range(total):
@@ -123,7 +121,7 @@ def test_a_pilot_of_many_personas_shows_some_a_page_and_counts_all(client: Clien
     assert "?page=2" in second.split('hx-trigger="every 2s"')[0].rsplit("hx-get", 1)[1]
 
 
-def test_a_refused_choice_comes_back_with_the_reason_and_what_was_chosen(client: Client):
+def test_invalid_start_form_keeps_choices_and_shows_the_reason(client: Client):
     benchmark = benchmark_of(task("a"))
     client.force_login(person(benchmark, "author"))
 
@@ -135,7 +133,7 @@ def test_a_refused_choice_comes_back_with_the_reason_and_what_was_chosen(client:
     assert not Pilot.objects.exists()
 
 
-def test_a_pilot_under_way_asks_for_itself_again_and_a_finished_one_does_not(client: Client):
+def test_only_an_unfinished_pilot_page_polls(client: Client):
     pilot = pilot_row()
     signed_in(client, pilot, "viewer")
     path = f"/pilots/{pilot.pk}/"
@@ -150,7 +148,7 @@ def test_a_pilot_under_way_asks_for_itself_again_and_a_finished_one_does_not(cli
     assert 'hx-trigger="every 2s"' not in client.get(path).content.decode()
 
 
-def test_cancelling_keeps_what_had_finished(client: Client):
+def test_cancelling_keeps_finished_sessions(client: Client):
     pilot = pilot_row(benchmark_of(task("a"), task("b")))
     finish(pilot)
     signed_in(client, pilot, "owner")
@@ -160,7 +158,7 @@ def test_cancelling_keeps_what_had_finished(client: Client):
     assert list(Session.objects.order_by("pk").values_list("state", flat=True)) == ["finished", "cancelled"]
 
 
-def test_our_own_failure_is_told_with_its_reason_and_can_be_tried_again(client: Client):
+def test_infrastructure_failure_shows_its_reason_and_a_retry(client: Client):
     pilot = pilot_row()
     Session.objects.update(state="error", reason="The judge <b>cannot</b> be reached.", attempts=5)
     Pilot.objects.update(state=Pilot.State.STOPPED)
@@ -174,7 +172,7 @@ def test_our_own_failure_is_told_with_its_reason_and_can_be_tried_again(client: 
     assert Pilot.objects.get().state == Pilot.State.RUNNING
 
 
-def test_both_scorings_stand_side_by_side_with_what_they_rest_on(client: Client):
+def test_both_scoring_modes_are_shown_with_their_counts(client: Client):
     pilot = pilot_row()
     score = {
         "proc": 0.5,
@@ -201,7 +199,7 @@ def test_both_scorings_stand_side_by_side_with_what_they_rest_on(client: Client)
         assert words in page
 
 
-def test_the_report_is_a_file_of_the_same_document_as_the_commands(client: Client):
+def test_report_download_equals_the_commands_report(client: Client):
     pilot = pilot_row()
     signed_in(client, pilot, "viewer")
 
@@ -211,7 +209,7 @@ def test_the_report_is_a_file_of_the_same_document_as_the_commands(client: Clien
     assert json.loads(answer.content)["pilot"] == pilot.pk
 
 
-def test_who_judges_a_session_sees_it_without_verdicts_until_the_audit_is_over(client: Client):
+def test_auditor_sees_no_verdicts_until_the_audit_is_over(client: Client):
     pilot = pilot_row()
     session = finish(pilot)
     turn(session, 1, reply="The fee is 70.")
@@ -252,7 +250,7 @@ def test_who_judges_a_session_sees_it_without_verdicts_until_the_audit_is_over(c
     assert client.get(f"/pilots/{pilot.pk}/report.json").status_code == 200
 
 
-def test_an_empty_list_says_what_belongs_there_and_offers_the_first_step(client: Client):
+def test_empty_list_offers_the_first_step(client: Client):
     benchmark = benchmark_of(task("a", checklist=(rubric("x"),)))
     user = person(benchmark, "author")
     client.force_login(user)

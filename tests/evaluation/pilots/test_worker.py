@@ -14,8 +14,8 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
+from evaluation.leases.queue import workers_answer
 from evaluation.models import ModelCall, Session, Turn
-from evaluation.pilots.queue import workers_answer
 from evaluation.pilots.wait import wait_for
 from studio.celery import app
 from studio.local import ownership
@@ -79,7 +79,7 @@ def until(condition: Callable[[], bool], tmp_path: Path, seconds: float = 45) ->
         time.sleep(0.05)
 
 
-def test_a_session_of_a_killed_worker_is_taken_up_at_its_last_turn_and_no_stored_call_is_paid_twice(
+def test_session_of_a_killed_worker_resumes_at_its_last_turn(
     stub: StubModel, start_worker: Callable[[], subprocess.Popen[bytes]], tmp_path: Path
 ):
     model = endpoint(f"stub {stub.base_url}", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.protocol.preview import Answer, preview
+from evaluation.protocol.preview import UserAnswer, preview_user
 from studio.domain.task import HiddenIntent, TaskSpec, Trigger
 
 
@@ -14,32 +14,32 @@ def task(*wishes: str, provided: tuple[int, ...] = (), **more) -> TaskSpec:
     return TaskSpec(task_id="t", initial_request="The plan, please.", intents=intents, **more)
 
 
-def test_every_wish_is_said_when_asked_for_and_in_order_when_not():
-    shown = preview(task("Rye first.", "No nuts.", "One page."))
+def test_each_intent_is_told_when_asked_for_and_in_order_otherwise():
+    shown = preview_user(task("Rye first.", "No nuts.", "One page."))
 
     assert shown.opening == "The plan, please."
-    assert shown.answers == (Answer(1, "Rye first."), Answer(2, "No nuts."), Answer(3, "One page."))
+    assert shown.answers == (UserAnswer(1, "Rye first."), UserAnswer(2, "No nuts."), UserAnswer(3, "One page."))
     assert shown.unasked == shown.answers
     assert (shown.both, shown.most_turns) == ("Rye first.\n\nNo nuts.", 4)
 
 
-def test_what_counts_as_provided_is_never_said():
-    shown = preview(task("Rye first.", "No nuts.", provided=(1,)))
+def test_provided_intents_are_never_told():
+    shown = preview_user(task("Rye first.", "No nuts.", provided=(1,)))
 
-    assert (shown.known, shown.unasked, shown.both) == ((1,), (Answer(2, "No nuts."),), "")
+    assert (shown.known, shown.unasked, shown.both) == ((1,), (UserAnswer(2, "No nuts."),), "")
 
 
-def test_a_task_without_wishes_ends_with_the_first_reply():
-    shown = preview(task())
+def test_task_without_intents_ends_with_the_first_reply():
+    shown = preview_user(task())
 
     assert (shown.answers, shown.unasked, shown.most_turns) == ((), (), 1)
 
 
-def test_a_signal_opens_with_its_announcement():
-    assert preview(task(trigger=Trigger(kind="feed", payload={"a": 1}))).opening.startswith(
+def test_triggered_task_opens_with_its_signal():
+    assert preview_user(task(trigger=Trigger(kind="feed", payload={"a": 1}))).opening.startswith(
         "[Environment signal: feed]"
     )
 
 
-def test_more_wishes_than_turns_end_at_the_limit():
-    assert len(preview(task(*[f"Wish {n}" for n in range(40)])).unasked) == 29
+def test_preview_ends_at_the_turn_limit():
+    assert len(preview_user(task(*[f"Wish {n}" for n in range(40)])).unasked) == 29

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.protocol.participants import AgentError, AgentReply, Decision, InfrastructureError, OpenIntent
-from evaluation.protocol.session import Progress, TurnTaken, begin, run_session
+from evaluation.protocol.session import Progress, TurnTaken, initial_progress, run_session
 
 YES, NO = Decision(True, style="clarify"), Decision(False)
 
@@ -56,52 +56,52 @@ def statuses(progress: Progress) -> list[tuple[str, int | None]]:
     return [(item.status, item.turn) for item in progress.intents]
 
 
-def test_a_silent_agent_is_given_each_intent_in_order_and_answers_the_last_one_too():
+def test_silent_agent_is_given_each_intent_in_order():
     agent, judge = Speaker(), Plan()
 
-    end, turns = play(begin("hello", ["one", "two"]), agent, judge)
+    end, turns = play(initial_progress("hello", ["one", "two"]), agent, judge)
 
     assert agent.heard == ["hello", "one", "two"]
     assert statuses(end) == [("provided", 1), ("provided", 2)]
-    assert (end.ending, end.turns, turns[-1].satisfied) == ("settled", 3, {})
+    assert (end.ending, end.turns, turns[-1].satisfied) == ("resolved", 3, {})
 
 
-def test_satisfaction_comes_before_follow_up_and_ends_the_session_at_once():
+def test_satisfaction_precedes_follow_up_and_ends_the_session():
     agent, judge = Speaker(), Plan(satisfied={(1, 1), (1, 2)}, asked={(1, 1)})
 
-    end, _ = play(begin("hello", ["one", "two"]), agent, judge)
+    end, _ = play(initial_progress("hello", ["one", "two"]), agent, judge)
 
     assert statuses(end) == [("completed", 1), ("completed", 1)]
     assert (end.turns, [question[0] for question in judge.questions]) == (1, ["satisfied"])
 
 
-def test_every_intent_asked_for_is_answered_in_one_message_and_none_is_given_besides():
+def test_all_intents_asked_for_are_answered_in_one_message():
     agent, judge = Speaker(), Plan(satisfied={(1, 2)}, asked={(1, 1), (1, 3)})
 
-    end, _ = play(begin("hello", ["one", "two", "three", "four"]), agent, judge)
+    end, _ = play(initial_progress("hello", ["one", "two", "three", "four"]), agent, judge)
 
     assert agent.heard == ["hello", "one\n\nthree", "four"]
     assert statuses(end) == [("inferred", 1), ("completed", 1), ("inferred", 1), ("provided", 2)]
     assert judge.questions[1] == ("asked", "1", [1, 3, 4])
 
 
-def test_an_intent_provided_from_the_start_is_never_judged():
+def test_provided_intent_is_never_judged():
     agent, judge = Speaker(), Plan(satisfied={(1, 1)})
 
-    end, _ = play(begin("hello", ["known"], [True]), agent, judge)
+    end, _ = play(initial_progress("hello", ["known"], [True]), agent, judge)
 
     assert statuses(end) == [("provided", None)]
     assert (end.turns, judge.questions) == (1, [])
 
 
-def test_the_agents_failure_ends_the_session_and_keeps_what_was_settled():
-    end, turns = play(begin("hello", ["one", "two"]), Speaker(fails_at=2), Plan())
+def test_agent_error_ends_the_session_and_keeps_statuses():
+    end, turns = play(initial_progress("hello", ["one", "two"]), Speaker(fails_at=2), Plan())
 
     assert (end.ending, end.reason, end.turns, len(turns)) == ("failed", "It gave up.", 1, 1)
     assert statuses(end) == [("provided", 1), ("open", None)]
 
 
-def test_an_outage_passes_through_and_the_session_goes_on_from_the_last_stored_turn():
+def test_session_resumes_after_an_infrastructure_error():
     class Flaky(Plan):
         def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> list[Decision]:
             if reply == "2":
@@ -110,7 +110,9 @@ def test_an_outage_passes_through_and_the_session_goes_on_from_the_last_stored_t
 
     stored: list[Progress] = []
     with pytest.raises(InfrastructureError):
-        run_session(begin("hello", ["one", "two"]), Speaker(), Flaky(), dict, lambda _, after: stored.append(after))
+        run_session(
+            initial_progress("hello", ["one", "two"]), Speaker(), Flaky(), dict, lambda _, after: stored.append(after)
+        )
     agent = Speaker()
     end, _ = play(stored[-1], agent, Plan())
 
@@ -118,8 +120,8 @@ def test_an_outage_passes_through_and_the_session_goes_on_from_the_last_stored_t
     assert statuses(end) == [("provided", 1), ("provided", 2)]
 
 
-def test_the_cap_ends_a_session_with_intents_open():
-    end, _ = play(begin("hello", [str(n) for n in range(5)]), Speaker(), Plan(), max_turns=2)
+def test_turn_limit_ends_a_session_with_open_intents():
+    end, _ = play(initial_progress("hello", [str(n) for n in range(5)]), Speaker(), Plan(), max_turns=2)
 
     assert (end.ending, end.turns, [item.status for item in end.intents].count("open")) == ("turn_limit", 2, 3)
 
@@ -134,11 +136,11 @@ def test_statuses_partition_the_intents_and_sessions_end_within_intents_plus_one
 ):
     contents = [f"intent {n}" for n in range(len(provided))]
 
-    end, turns = play(begin("hello", contents, provided), Speaker(), Plan(satisfied, asked))
+    end, turns = play(initial_progress("hello", contents, provided), Speaker(), Plan(satisfied, asked))
 
-    settled = [index for turn in turns for index in turn.settled]
-    assert end.ending == "settled"
+    resolved = [index for turn in turns for index in turn.resolved]
+    assert end.ending == "resolved"
     assert end.turns == len(turns) <= len(contents) + 1
-    assert sorted(settled) == [index for index, given in enumerate(provided, start=1) if not given]
+    assert sorted(resolved) == [index for index, given in enumerate(provided, start=1) if not given]
     assert all(item.status in {"completed", "inferred", "provided"} for item in end.intents)
     assert all(item.status == "provided" for item, given in zip(end.intents, provided, strict=True) if given)

@@ -239,7 +239,7 @@ def test_the_agents_files_and_memory_go_on_from_turn_to_turn(stub):
     reading = read_rehearsal(now(row))
     assert reading.under_way is not None
     assert [call.call.name for call in reading.under_way.calls] == ["write_file"]
-    assert [(one.path, one.change) for one in reading.under_way.changes] == [("note.md", "new")]
+    assert [(one.path, one.change) for one in reading.under_way.changed_files] == [("note.md", "new")]
     assert sorted(now(row).manifest) == ["given.txt", "note.md"]
 
     lifecycle.decide(row.pk, {1: "met"}, {}, "Go on.")

@@ -14,7 +14,7 @@ from django.test import Client
 
 from annotations.judgments import next_packet, record_judgment
 from evaluation.audits.campaigns import open_audit
-from evaluation.grading.script_versions import sessions_of_older_scripts
+from evaluation.grading.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import ModelEndpoint, Release, Session
 from evaluation.pilots.session_work import work_on
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
@@ -176,10 +176,10 @@ def test_a_changed_script_takes_the_evidence_of_the_tasks_it_grades_away(
     session = Session.objects.get(revision__task__task_id="a")
     for page in (pilot, session):
         assert "graded by an older script" in client.get(page.get_absolute_url()).content.decode()
-    assert [one.revision.task.task_id for one in sessions_of_older_scripts(pilot)] == ["a"]
+    assert [one.revision.task.task_id for one in sessions_graded_by_older_scripts(pilot)] == ["a"]
     save_script(changed.pk, text, by=manager)
     assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == []
-    assert sessions_of_older_scripts(pilot) == []
+    assert sessions_graded_by_older_scripts(pilot) == []
 
 
 def test_an_accepted_exception_stands_in_the_release_with_name_and_reason(benchmark: Benchmark, manager: User):

@@ -12,12 +12,20 @@ from unittest.mock import Mock
 
 import pytest
 
-from evaluation.sandbox import Limits, Outcome, SandboxUnavailableError, chain, run, run_python, why_unavailable
+from evaluation.sandbox import (
+    SandboxLimits,
+    SandboxResult,
+    SandboxUnavailableError,
+    chain,
+    run,
+    run_python,
+    why_unavailable,
+)
 from evaluation.sandbox.interpreter import describe_interpreter
 from evaluation.sandbox.seccomp import build_filter
 
 MIB = 1024 * 1024
-SHORT = Limits(seconds=1.5)
+SHORT = SandboxLimits(seconds=1.5)
 
 
 @pytest.fixture(autouse=True)
@@ -26,11 +34,11 @@ def sandbox() -> None:
         pytest.skip(words)
 
 
-def last_line(outcome: Outcome) -> str:
+def last_line(outcome: SandboxResult) -> str:
     return outcome.stderr.decode().strip().splitlines()[-1]
 
 
-def test_a_program_reads_its_input_and_arguments_and_its_output_comes_back():
+def test_program_gets_input_and_arguments_and_returns_output():
     program = "import sys; print(sys.argv[1:], sys.stdin.read()); print('aside', file=sys.stderr)"
 
     outcome = run_python(program, args=("one", "two"), stdin="grüße".encode())
@@ -39,19 +47,19 @@ def test_a_program_reads_its_input_and_arguments_and_its_output_comes_back():
     assert (outcome.exit, outcome.reason) == (0, "ok")
 
 
-def test_a_program_of_several_files_finds_them_beside_itself():
+def test_program_finds_its_other_files():
     files = {"main.py": b"import sys; print(open(sys.argv[0].replace('main.py', 'data')).read())", "data": b"here"}
 
     assert run_python(files).stdout == b"here\n"
 
 
 @pytest.mark.parametrize("name", ["../main.py", "a/b", "", ".hidden"])
-def test_a_file_name_that_is_a_path_is_refused(name):
+def test_file_name_with_a_path_is_rejected(name):
     with pytest.raises(ValueError, match="not a plain file name"):
         run_python({"main.py": b"", name: b""})
 
 
-def test_environment_descriptors_and_files_of_the_studio_do_not_reach_the_program(monkeypatch):
+def test_studio_environment_descriptors_and_files_are_hidden(monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "postgres://secret@db/studio")
     program = """
 import os, sys
@@ -74,14 +82,14 @@ def test_only_the_standard_library_can_be_imported(module):
 
 
 @pytest.mark.parametrize("path", ["/x", "/usr/x", "/dev/x", "/dev/shm/x", "/run/x", "/run/program/main.py", "/etc/x"])
-def test_nothing_but_its_folder_can_be_written(path):
+def test_only_the_working_folder_is_writable(path):
     outcome = run_python(f"open('/ws/x', 'w').write('fine'); open('/tmp/y', 'w'); open({path!r}, 'w')")
 
     assert "OSError: [Errno 30] Read-only file system" in last_line(outcome) or "denied" in last_line(outcome)
 
 
-def test_its_folder_is_bounded_in_one_file_and_in_sum():
-    limits = Limits(folder=MIB)
+def test_working_folder_size_is_limited():
+    limits = SandboxLimits(folder=MIB)
 
     one = run_python("open('/ws/x', 'wb').write(bytes(2 * 1024 * 1024))", limits=limits)
     many = run_python("for i in range(20): open(f'/ws/{i}', 'wb').write(bytes(100_000))", limits=limits)
@@ -90,21 +98,21 @@ def test_its_folder_is_bounded_in_one_file_and_in_sum():
     assert "No space left" in last_line(many)
 
 
-def test_a_second_run_does_not_see_what_the_first_one_wrote():
+def test_runs_do_not_share_files():
     run_python("open('/ws/x', 'w').write('left behind')")
 
     assert run_python("import os; print(os.listdir('/ws'))").stdout == b"[]\n"
 
 
 @pytest.mark.parametrize("address", ["('127.0.0.1', 5432)", "('1.1.1.1', 53)"])
-def test_there_is_no_network(address):
+def test_network_is_unavailable(address):
     outcome = run_python(f"import socket; socket.create_connection({address}, timeout=1)")
 
     assert "refused" in last_line(outcome) or "unreachable" in last_line(outcome)
 
 
 @pytest.mark.parametrize("program", ["while True: pass", "import os, time; os.close(1); os.close(2); time.sleep(60)"])
-def test_a_program_that_does_not_end_is_stopped(program):
+def test_endless_program_is_stopped(program):
     outcome = run_python(program, limits=SHORT)
 
     assert (outcome.exit, outcome.reason) == (None, "timeout")
@@ -112,16 +120,16 @@ def test_a_program_that_does_not_end_is_stopped(program):
     assert outcome.explain(SHORT) == "It was stopped: it ran longer than 1.5 s."
 
 
-def test_a_program_that_uses_up_its_cpu_time_is_killed():
-    outcome = run_python("while True: pass", limits=Limits(seconds=20, cpu_seconds=1))
+def test_program_over_its_cpu_limit_is_killed():
+    outcome = run_python("while True: pass", limits=SandboxLimits(seconds=20, cpu_seconds=1))
 
     assert outcome.reason == "killed"
     assert "CPU" in outcome.explain(SHORT)
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
-def test_a_program_that_prints_without_end_is_stopped_and_what_fits_is_kept(stream):
-    limits = Limits(output=100_000)
+def test_endless_output_is_cut_and_the_program_stopped(stream):
+    limits = SandboxLimits(output=100_000)
 
     outcome = run_python(f"import sys\nwhile True: sys.{stream}.write('x' * 65536)", limits=limits)
 
@@ -129,16 +137,16 @@ def test_a_program_that_prints_without_end_is_stopped_and_what_fits_is_kept(stre
     assert getattr(outcome, stream) == b"x" * 100_000
 
 
-def test_a_program_that_takes_too_much_memory_is_told_so():
+def test_memory_limit_is_reported():
     outcome = run_python("x = bytearray(10 ** 9)")
 
-    assert (outcome.reason, outcome.explain(Limits())) == (
+    assert (outcome.reason, outcome.explain(SandboxLimits())) == (
         "memory",
         "It was stopped: it used more than 512 MiB of memory.",
     )
 
 
-def test_many_processes_may_not_take_together_what_one_may_not():
+def test_memory_limit_covers_all_processes_together():
     program = """
 import os, time
 for _ in range(10):
@@ -147,13 +155,13 @@ for _ in range(10):
         time.sleep(30)
 time.sleep(30)
 """
-    outcome = run_python(program, limits=Limits(memory=160 * MIB))
+    outcome = run_python(program, limits=SandboxLimits(memory=160 * MIB))
 
     assert outcome.reason == "memory"
     assert outcome.seconds < 5
 
 
-def test_a_fork_bomb_reaches_its_limit_and_leaves_the_next_run_alone():
+def test_fork_bomb_is_limited_and_does_not_affect_the_next_run():
     bomb = "import os, time\nwhile True:\n    try: os.fork()\n    except OSError: time.sleep(.1)"
 
     assert run_python(bomb, limits=SHORT).reason == "timeout"
@@ -164,17 +172,17 @@ def test_a_fork_bomb_reaches_its_limit_and_leaves_the_next_run_alone():
     "program",
     ["import os; os.memfd_create('x')", "import os; os.execv('/usr/bin/unshare', ['unshare', '-U', 'true'])"],
 )
-def test_kernel_doors_that_limits_do_not_watch_are_shut(program):
+def test_system_calls_that_evade_limits_are_refused(program):
     assert "not permitted" in last_line(run_python(program))
 
 
-def test_how_a_program_ended_is_reported_as_a_shell_would():
+def test_exit_status_is_reported_like_a_shell():
     assert (run_python("raise SystemExit(3)").exit, run_python("raise SystemExit(3)").reason) == (3, "crash")
     assert run_python("import os; os.kill(os.getpid(), 9)").reason == "killed"
     assert run_python("1 / 0").explain(SHORT) == "It ended with status 1: ZeroDivisionError: division by zero"
 
 
-def test_nothing_is_left_running_and_no_descriptor_open():
+def test_no_process_or_descriptor_is_left_behind():
     open_before = set(os.listdir("/proc/self/fd"))
     program = "import os, time\nif not os.fork():\n    os.setsid()\n    time.sleep(300)"
 
@@ -186,10 +194,10 @@ def test_nothing_is_left_running_and_no_descriptor_open():
     assert set(os.listdir("/proc/self/fd")) <= open_before
 
 
-def test_a_worker_that_is_killed_takes_its_sandbox_with_it():
+def test_sandbox_dies_with_its_worker():
     mark = f"mark-{uuid.uuid4().hex}"
     program = "import os, time\nif not os.fork(): os.setsid()\ntime.sleep(300)"
-    code = f"import evaluation.sandbox as s; s.run_python({program!r}, args=({mark!r},), limits=s.Limits(300))"
+    code = f"import evaluation.sandbox as s; s.run_python({program!r}, args=({mark!r},), limits=s.SandboxLimits(300))"
     worker = subprocess.Popen([sys.executable, "-c", code], cwd=run.STUDIO)
     try:
         wait_until(lambda: len(running(mark)) > 3)
@@ -220,7 +228,7 @@ def wait_until(reached: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_bubblewrap_may_lie_where_only_root_can_look(tmp_path, monkeypatch):
+def test_bubblewrap_may_be_in_a_folder_of_root(tmp_path, monkeypatch):
     if os.geteuid() != 0:
         pytest.skip("only root drops to another user")
     binary, libraries = chain.find_bubblewrap()
@@ -234,7 +242,7 @@ def test_bubblewrap_may_lie_where_only_root_can_look(tmp_path, monkeypatch):
     assert run_python("print(1)").stdout == b"1\n"
 
 
-def test_the_studios_own_python_serves_where_the_system_has_none(tmp_path, monkeypatch):
+def test_studio_python_is_used_without_a_system_python(tmp_path, monkeypatch):
     name = f"python{sys.version_info.major}.{sys.version_info.minor}"
     if not Path(sys.base_prefix, "bin", name).exists():
         pytest.skip("this Python has no usual folder")
@@ -247,7 +255,7 @@ def test_the_studios_own_python_serves_where_the_system_has_none(tmp_path, monke
     assert outcome.stdout.decode().strip() == sys.version.replace("\n", "")
 
 
-def test_a_machine_without_bubblewrap_says_what_to_install(monkeypatch):
+def test_missing_bubblewrap_says_what_to_install(monkeypatch):
     chain.find_bubblewrap.cache_clear()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda *args, **kwargs: None)
@@ -258,7 +266,7 @@ def test_a_machine_without_bubblewrap_says_what_to_install(monkeypatch):
     chain.find_bubblewrap.cache_clear()
 
 
-def test_a_machine_that_forbids_namespaces_is_told_how_to_allow_them():
+def test_forbidden_namespaces_say_how_to_allow_them():
     bwrap, libraries = chain.find_bubblewrap()
     confine = [bwrap, "--unshare-user", "--ro-bind", "/", "/"]
     env = {"LD_LIBRARY_PATH": str(libraries)} if libraries else {}
@@ -278,7 +286,7 @@ def test_a_machine_that_forbids_namespaces_is_told_how_to_allow_them():
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_the_filter_of_system_calls_is_whole_instructions_and_every_jump_lands(machine):
+def test_seccomp_filter_is_well_formed(machine):
     program = build_filter(machine)
 
     assert program is not None
@@ -293,11 +301,11 @@ def test_the_filter_of_system_calls_is_whole_instructions_and_every_jump_lands(m
         assert index + 1 + max(on_true, on_false) < count or code == 0x06
 
 
-def test_an_unknown_machine_has_no_filter():
+def test_unknown_architecture_has_no_filter():
     assert build_filter("pdp11") is None
 
 
-def test_a_moment_in_which_nothing_could_run_is_not_held_against_the_machine(monkeypatch):
+def test_unavailability_is_not_cached(monkeypatch):
     run._try_out.cache_clear()
     monkeypatch.setattr(run, "run_python", Mock(side_effect=SandboxUnavailableError("No memory just now.")))
     short = why_unavailable()

@@ -15,12 +15,12 @@ from evaluation.llm import ModelClient
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, follow_up_prompt, satisfaction_prompt
-from evaluation.protocol.session import TurnTaken, begin, run_session
+from evaluation.protocol.session import TurnTaken, initial_progress, run_session
 
 
 class Judge:
-    def __init__(self, door: ModelClient) -> None:
-        self.door = door
+    def __init__(self, client: ModelClient) -> None:
+        self.client = client
 
     def satisfied(self, reply: str, files: dict[str, str], intents: tuple[OpenIntent, ...]) -> tuple[Decision, ...]:
         return self.ask(satisfaction_prompt(reply, files, intents))
@@ -29,7 +29,7 @@ class Judge:
         return self.ask(follow_up_prompt(reply, intents))
 
     def ask(self, prompt: JudgePrompt) -> tuple[Decision, ...]:
-        decisions, _ = self.door.ask_json(
+        decisions, _ = self.client.ask_json(
             prompt.messages, prompt.purpose, prompt.schema, lambda answer: parse_answer(prompt, answer)
         )
         assert all(decision.supported for decision in decisions if decision.yes)
@@ -49,13 +49,13 @@ def statuses(persona: Path, workspace: Path, agent: ModelClient, judge: ModelCli
         intents = [intent["content"] for intent in task["intent"]["hidden_intent"]]
         turns: list[TurnTaken] = []
         end = run_session(
-            begin(task["intent"]["initial_input"], intents),
+            initial_progress(task["intent"]["initial_input"], intents),
             make_agent(AgentSetup(agent, workspace)),
             Judge(judge),
             dict,
             lambda taken, _: turns.append(taken),  # noqa: B023
         )
-        assert end.ending == "settled"
+        assert end.ending == "resolved"
         assert all(record.ok for taken in turns for record in taken.reply.tool_calls)
         ended.update(state.status for state in end.intents)
     return ended
@@ -63,14 +63,14 @@ def statuses(persona: Path, workspace: Path, agent: ModelClient, judge: ModelCli
 
 @pytest.mark.parametrize("user", ["law_trainee", "marketer"])
 def test_temperaments_differ_and_every_status_occurs(
-    pibench_data: Path, user: str, tmp_path: Path, door_to: Callable[..., ModelClient]
+    pibench_data: Path, user: str, tmp_path: Path, client_for: Callable[..., ModelClient]
 ):
     found = {}
     for temperament in ("helpful", "asks", "passive", "silent"):
         workspace = tmp_path / temperament
         workspace.mkdir()
         found[temperament] = statuses(
-            pibench_data / user, workspace, door_to(f"scripted-{temperament}"), door_to("scripted-judge")
+            pibench_data / user, workspace, client_for(f"scripted-{temperament}"), client_for("scripted-judge")
         )
 
     assert found["helpful"]["completed"] > found["passive"]["completed"]

@@ -14,37 +14,37 @@ from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt
 from evaluation.scripted.faults import NOBODY_SAID
 from evaluation.scripted.scenario import ScenarioError, load_scenario, read_scenario
 
-DoorTo = Callable[..., ModelClient]
+ClientFactory = Callable[..., ModelClient]
 Tell = Callable[..., None]
 
 
-def say(door: ModelClient, *texts: str) -> str:
-    return door.complete([{"role": "user", "content": text} for text in texts]).text
+def say(client: ModelClient, *texts: str) -> str:
+    return client.complete([{"role": "user", "content": text} for text in texts]).text
 
 
-def test_the_first_rule_that_fits_answers(door_to: DoorTo, told: Tell):
+def test_first_matching_rule_answers(client_for: ClientFactory, told: Tell):
     told(
         {"when": {"model": "scripted-asks"}, "reply": "Other model."},
         {"when": {"request": "LEASE", "turn": 2}, "reply": "Second turn."},
         {"when": {"request": "lease"}, "reply": "First turn."},
     )
-    door = door_to("scripted-silent")
+    client = client_for("scripted-silent")
 
-    assert [say(door, "End the lease."), say(door, "End the lease.", "And?"), say(door, "Hello.")] == [
+    assert [say(client, "End the lease."), say(client, "End the lease.", "And?"), say(client, "Hello.")] == [
         "First turn.",
         "Second turn.",
         "Done.",
     ]
 
 
-def test_a_rule_that_is_used_up_lets_the_next_one_answer(door_to: DoorTo, told: Tell):
+def test_used_up_rule_gives_way_to_the_next(client_for: ClientFactory, told: Tell):
     told({"reply": "Once.", "times": 1}, {"reply": "Then."})
-    door = door_to("scripted-silent")
+    client = client_for("scripted-silent")
 
-    assert [say(door, "a"), say(door, "a"), say(door, "a")] == ["Once.", "Then.", "Then."]
+    assert [say(client, "a"), say(client, "a"), say(client, "a")] == ["Once.", "Then.", "Then."]
 
 
-def test_decisions_come_exactly_as_told(door_to: DoorTo, told: Tell):
+def test_decisions_are_given_exactly(client_for: ClientFactory, told: Tell):
     told(
         {
             "when": {"purpose": "follow_up", "contains": "which bank"},
@@ -56,7 +56,7 @@ def test_decisions_come_exactly_as_told(door_to: DoorTo, told: Tell):
     )
     prompt = follow_up_prompt("Which bank?", [OpenIntent(index, "x") for index in (1, 2, 3)])
 
-    decisions, _ = door_to("scripted-judge").ask_json(
+    decisions, _ = client_for("scripted-judge").ask_json(
         prompt.messages, "decisions", prompt.schema, lambda text: parse_answer(prompt, text)
     )
 
@@ -67,14 +67,14 @@ def test_decisions_come_exactly_as_told(door_to: DoorTo, told: Tell):
     ]
 
 
-def test_a_checklist_is_told_by_turn_with_a_word_for_the_rest(door_to: DoorTo, told: Tell):
+def test_checklist_rules_match_by_turn_with_a_default_decision(client_for: ClientFactory, told: Tell):
     told({"when": {"purpose": "checklist", "turn": 2}, "decisions": {"1": "NO"}, "otherwise": "YES"})
     first = '<user turn="1">\na\n</user>\n<assistant>\nb\n</assistant>'
     second = '<user turn="1">\na\n</user>\n<user turn="2">\nc\n</user>\n<assistant>\nd\n</assistant>'
 
     def ask(trace: str) -> list[bool]:
         prompt = checklist_prompt([], trace, [(1, "North"), (2, "South")], escaped=True)
-        decisions, _ = door_to("scripted-judge").ask_json(
+        decisions, _ = client_for("scripted-judge").ask_json(
             prompt.messages, "decisions", prompt.schema, lambda text: parse_answer(prompt, text)
         )
         return [item.yes for item in decisions]
@@ -82,11 +82,11 @@ def test_a_checklist_is_told_by_turn_with_a_word_for_the_rest(door_to: DoorTo, t
     assert [ask(first), ask(second)] == [[False, False], [False, True]]
 
 
-def test_mischief_may_spoil_what_was_told(door_to: DoorTo, told: Tell):
+def test_fault_applies_to_a_scenarios_answer(client_for: ClientFactory, told: Tell):
     told({"when": {"purpose": "follow_up"}, "decisions": {"1": "YES"}, "do": "misquote"})
     prompt = follow_up_prompt("Which bank?", [OpenIntent(1, "x")])
 
-    (decision,), _ = door_to("scripted-judge").ask_json(
+    (decision,), _ = client_for("scripted-judge").ask_json(
         prompt.messages, "decisions", prompt.schema, lambda text: parse_answer(prompt, text)
     )
 
@@ -109,12 +109,12 @@ def test_mischief_may_spoil_what_was_told(door_to: DoorTo, told: Tell):
         ({"rules": [{"reply": 3}]}, '"reply" has the wrong type'),
     ],
 )
-def test_a_scenario_that_cannot_be_used_says_where_and_why(document: Any, message: str):
+def test_invalid_scenario_says_where_and_why(document: Any, message: str):
     with pytest.raises(ScenarioError, match=message):
         read_scenario(document)
 
 
-def test_a_scenario_is_read_from_a_file(tmp_path: Path):
+def test_scenario_is_read_from_a_file(tmp_path: Path):
     path = tmp_path / "scenario.json"
     path.write_text(json.dumps({"rules": [{"reply": "Hello."}]}))
 

@@ -39,11 +39,11 @@ def client(scripted: ScriptedServer) -> openai.OpenAI:
     return openai.OpenAI(base_url=scripted.url, api_key="none", max_retries=0)
 
 
-def test_it_lists_its_models(client: openai.OpenAI):
+def test_models_are_listed(client: openai.OpenAI):
     assert [model.id for model in client.models.list()] == list(MODELS)
 
 
-def test_a_streamed_answer_is_the_same_answer(client: openai.OpenAI):
+def test_streamed_answer_is_the_same(client: openai.OpenAI):
     asked: dict[str, Any] = {
         "model": "scripted-asks",
         "messages": [{"role": "user", "content": "Plan the supplier meeting."}],
@@ -58,7 +58,7 @@ def test_a_streamed_answer_is_the_same_answer(client: openai.OpenAI):
     assert chunks[-1].usage is not None
 
 
-def test_streamed_tool_calls_are_whole(client: openai.OpenAI):
+def test_streamed_tool_calls_are_complete(client: openai.OpenAI):
     chunks = client.chat.completions.create(
         model="scripted-helpful",
         messages=[{"role": "user", "content": "Write a plan."}],
@@ -86,14 +86,16 @@ def test_streamed_tool_calls_are_whole(client: openai.OpenAI):
         ("GET", "/v1/chat/completions", None, 404),
     ],
 )  # fmt: skip
-def test_odd_requests_get_an_answer(scripted: ScriptedServer, method: str, path: str, body: bytes | None, status: int):
+def test_invalid_requests_get_an_error(
+    scripted: ScriptedServer, method: str, path: str, body: bytes | None, status: int
+):
     assert request(scripted.url, method, path, body)[0] == status
 
 
-def test_counts_are_kept_and_forgotten(scripted: ScriptedServer, door_to: Callable[..., ModelClient]):
+def test_counts_are_reset(scripted: ScriptedServer, client_for: Callable[..., ModelClient]):
     prompt = satisfaction_prompt("Hello.", {}, [OpenIntent(1, "Say hello.")])
-    door_to("scripted-judge+misquote").complete(prompt.messages)
-    door_to("scripted-silent").complete(prompt.messages)
+    client_for("scripted-judge+misquote").complete(prompt.messages)
+    client_for("scripted-silent").complete(prompt.messages)
 
     _, stats = request(scripted.url, "GET", "/stats")
     request(scripted.url, "POST", "/reset", b"")
@@ -109,15 +111,15 @@ def test_counts_are_kept_and_forgotten(scripted: ScriptedServer, door_to: Callab
 
 
 @pytest.mark.parametrize("model", ["scripted-judge", "scripted-user"])
-def test_judge_and_user_answer_in_the_schema_they_are_given(door_to: Callable[..., ModelClient], model: str):
+def test_judge_and_user_answer_in_the_requested_schema(client_for: Callable[..., ModelClient], model: str):
     schema = {"type": "object", "properties": {"verdict": {"enum": ["YES", "NO"]}, "reason": {"type": "string"}}}
 
-    answer, _ = door_to(model).ask_json([{"role": "user", "content": "Is it so?"}], "verdict", schema, json.loads)
+    answer, _ = client_for(model).ask_json([{"role": "user", "content": "Is it so?"}], "verdict", schema, json.loads)
 
     assert answer == {"verdict": "NO", "reason": ""}
 
 
-def test_the_command_serves_a_scenario_until_it_is_told_to_stop(tmp_path: Path):
+def test_command_serves_a_scenario_until_stopped(tmp_path: Path):
     scenario = tmp_path / "scenario.json"
     scenario.write_text(json.dumps({"rules": [{"reply": "As told."}]}))
     process = subprocess.Popen(
@@ -139,7 +141,7 @@ def test_the_command_serves_a_scenario_until_it_is_told_to_stop(tmp_path: Path):
     assert code == 0
 
 
-def test_the_command_says_what_is_wrong_with_a_scenario(tmp_path: Path):
+def test_command_reports_an_invalid_scenario(tmp_path: Path):
     scenario = tmp_path / "scenario.json"
     scenario.write_text('{"rules": [{"do": "explode"}]}')
 

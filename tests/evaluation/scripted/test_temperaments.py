@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evaluation.scripted.conversation import read_conversation
-from evaluation.scripted.temperaments import TEMPERAMENTS, Said
+from evaluation.scripted.temperaments import TEMPERAMENTS, ScriptedMessage
 
 REQUEST = "Please draft a supplier memo from suppliers.csv for the purchasing team."
 TOOLS = [{"function": {"name": name}} for name in ("read_file", "write_file", "list_dir")]
@@ -17,10 +17,10 @@ RESULTS = {
 }
 
 
-def play(temperament: str, *said: str, memory: str = "(nothing yet)") -> list[Said]:
+def play(temperament: str, *said: str, memory: str = "(nothing yet)") -> list[ScriptedMessage]:
     """What an agent says and does over the turns of a session, its tool calls answered."""
     messages: list[dict[str, Any]] = [{"role": "system", "content": f"<memory>\n{memory}\n</memory>"}]
-    steps: list[Said] = []
+    steps: list[ScriptedMessage] = []
     for text in said:
         messages.append({"role": "user", "content": text})
         while True:
@@ -40,11 +40,11 @@ def play(temperament: str, *said: str, memory: str = "(nothing yet)") -> list[Sa
     return steps
 
 
-def called(steps: list[Said]) -> list[tuple[str, str]]:
+def called(steps: list[ScriptedMessage]) -> list[tuple[str, str]]:
     return [(name, str(given["path"])) for step in steps for name, given in step.tool_calls]
 
 
-def test_the_helpful_one_reads_what_is_named_writes_and_tells():
+def test_helpful_agent_reads_named_files_writes_and_reports():
     steps = play("helpful", REQUEST)
 
     assert called(steps)[:2] == [("list_dir", "."), ("read_file", "suppliers.csv")]
@@ -53,21 +53,21 @@ def test_the_helpful_one_reads_what_is_named_writes_and_tells():
     assert called(steps)[2][1] in steps[-1].text
 
 
-def test_the_helpful_one_keeps_what_it_is_told_for_later_sessions():
+def test_helpful_agent_stores_preferences_in_memory():
     steps = play("helpful", REQUEST, "Always name the delivery time of each supplier.", memory="- Prefers tables.")
 
     memory = [given["content"] for step in steps for name, given in step.tool_calls if given.get("path") == "MEMORY.md"]
     assert memory == ["- Prefers tables.\n- Always name the delivery time of each supplier.\n"]
 
 
-def test_the_helpful_one_uses_what_it_kept():
+def test_helpful_agent_uses_its_memory():
     (*_, last) = play("helpful", REQUEST, memory="- Always name the delivery time.\n- The cat is called Ida.")
 
     assert "- Always name the delivery time." in last.text
     assert "Ida" not in last.text
 
 
-def test_the_asking_one_asks_about_the_request_and_something_else_each_turn():
+def test_asking_agent_asks_new_questions_each_turn():
     steps = play("asks", REQUEST, "Use a table.")
     first, second = (step.text for step in steps if step.text)
 
@@ -76,16 +76,16 @@ def test_the_asking_one_asks_about_the_request_and_something_else_each_turn():
     assert first.splitlines()[1:] != second.splitlines()[-2:]
 
 
-def test_the_passive_one_answers_in_one_sentence_and_the_silent_one_hardly():
+def test_passive_and_silent_agents_answer_briefly():
     passive, silent = play("passive", REQUEST), play("silent", REQUEST)
 
     assert called(passive) == called(silent) == []
     assert passive[0].text.count(".") == 1
-    assert silent == [Said("Done.")]
+    assert silent == [ScriptedMessage("Done.")]
 
 
 @pytest.mark.parametrize("temperament", sorted(TEMPERAMENTS))
-def test_the_same_conversation_gets_the_same_answer(temperament: str):
+def test_same_conversation_gets_the_same_answer(temperament: str):
     assert play(temperament, REQUEST, "Use a table.") == play(temperament, REQUEST, "Use a table.")
 
 

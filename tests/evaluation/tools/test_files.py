@@ -35,7 +35,7 @@ def use(toolbox: Toolbox, name: str, **arguments: Any) -> str:
     return toolbox.call(name, json.dumps(arguments)).result
 
 
-def test_the_tools_have_the_names_the_benchmark_uses(toolbox: Toolbox):
+def test_tools_have_the_benchmarks_names(toolbox: Toolbox):
     assert [schema["function"]["name"] for schema in toolbox.schemas] == [
         "read_file",
         "write_file",
@@ -46,7 +46,7 @@ def test_the_tools_have_the_names_the_benchmark_uses(toolbox: Toolbox):
     ]
 
 
-def test_schemas_say_what_is_needed_and_nothing_else(toolbox: Toolbox):
+def test_schemas_hold_only_the_parameters(toolbox: Toolbox):
     assert toolbox.schemas[0] == {
         "type": "function",
         "function": {
@@ -82,7 +82,7 @@ def test_schemas_say_what_is_needed_and_nothing_else(toolbox: Toolbox):
     }
 
 
-def test_a_file_is_read_whole_or_by_lines(toolbox: Toolbox):
+def test_file_is_read_whole_or_by_lines(toolbox: Toolbox):
     assert use(toolbox, "read_file", path="reports/2025.csv") == FILES["reports/2025.csv"]
     assert use(toolbox, "read_file", path="reports/2025.csv", offset=2, limit=1) == (
         "Asia,12\n[1 more lines; go on with offset 3]"
@@ -92,11 +92,11 @@ def test_a_file_is_read_whole_or_by_lines(toolbox: Toolbox):
     )
 
 
-def test_what_is_not_text_is_not_read(toolbox: Toolbox):
+def test_binary_files_are_not_read(toolbox: Toolbox):
     assert use(toolbox, "read_file", path="photo.bin") == "Error: photo.bin is not a text file (6 bytes)."
 
 
-def test_a_long_result_is_cut_with_a_word(toolbox: Toolbox, root: Path):
+def test_long_result_is_cut_with_a_note(toolbox: Toolbox, root: Path):
     (root / "long.txt").write_text("x" * (MAX_RESULT + 5))
 
     result = use(toolbox, "read_file", path="long.txt")
@@ -104,13 +104,13 @@ def test_a_long_result_is_cut_with_a_word(toolbox: Toolbox, root: Path):
     assert result == "x" * MAX_RESULT + "\n[cut here: 5 more characters]"
 
 
-def test_writing_makes_folders_and_replaces(toolbox: Toolbox, root: Path):
+def test_writing_creates_folders_and_replaces_files(toolbox: Toolbox, root: Path):
     assert use(toolbox, "write_file", path="new/note.md", content="Grüße\n") == "Wrote 8 bytes to new/note.md."
 
     assert (root / "new/note.md").read_text(encoding="utf-8") == "Grüße\n"
 
 
-def test_an_edit_replaces_the_one_place_that_was_meant(toolbox: Toolbox, root: Path):
+def test_edit_replaces_a_unique_occurrence(toolbox: Toolbox, root: Path):
     draft = {"path": "reports/2026/draft.md"}
 
     assert use(toolbox, "edit_file", **draft, old_text="Asia leads.", new_text="Asia leads by far.") == (
@@ -120,7 +120,7 @@ def test_an_edit_replaces_the_one_place_that_was_meant(toolbox: Toolbox, root: P
     assert (root / "reports/2026/draft.md").read_text() == "# Draft\nAsia leads by far.\nThe rest follows.\n"
 
 
-def test_an_edit_that_fits_twice_needs_to_say_so(toolbox: Toolbox, root: Path):
+def test_ambiguous_edit_needs_replace_all(toolbox: Toolbox, root: Path):
     (root / "twice").write_text("a b a")
     given = {"path": "twice", "old_text": "a", "new_text": "c"}
 
@@ -129,7 +129,7 @@ def test_an_edit_that_fits_twice_needs_to_say_so(toolbox: Toolbox, root: Path):
     assert (root / "twice").read_text() == "c b c"
 
 
-def test_an_edit_cannot_blow_a_file_up(root: Path):
+def test_edit_cannot_exceed_the_file_limit(root: Path):
     (root / "small").write_text("a" * 50)
     toolbox = toolbox_for(Workspace(root, WorkspaceLimits(file_bytes=1_000)), [])
 
@@ -180,11 +180,11 @@ def test_long_lists_are_cut(toolbox: Toolbox, root: Path):
         ("[", ["[no file matches []"]),
     ],
 )
-def test_files_are_found_by_name(toolbox: Toolbox, pattern: str, found: list[str]):
+def test_glob_finds_files_by_name(toolbox: Toolbox, pattern: str, found: list[str]):
     assert use(toolbox, "glob", pattern=pattern).splitlines() == found
 
 
-def test_lines_are_found_by_expression(toolbox: Toolbox):
+def test_grep_finds_lines(toolbox: Toolbox):
     assert use(toolbox, "grep", pattern="asia.*").splitlines() == [
         "reports/2025.csv:2: Asia,12",
         "reports/2026/draft.md:2: Asia leads.",
@@ -195,7 +195,7 @@ def test_lines_are_found_by_expression(toolbox: Toolbox):
     assert use(toolbox, "grep", pattern="(").startswith("Error: The pattern is not a regular expression: missing )")
 
 
-def test_no_expression_takes_long(toolbox: Toolbox, root: Path):
+def test_grep_is_linear_for_any_expression(toolbox: Toolbox, root: Path):
     (root / "evil.txt").write_text(("a" * 50_000 + "b\n") * 10)
     began = time.process_time()
 

@@ -32,14 +32,14 @@ def toolbox(tmp_path_factory: pytest.TempPathFactory) -> Toolbox:
         ("read_file", '{"path": ' + "[" * 100_000, "Error: The arguments are not JSON"),
     ],
 )
-def test_a_call_that_makes_no_sense_is_told_back(toolbox: Toolbox, name: str, arguments: str, told: str):
+def test_invalid_call_is_reported_to_the_model(toolbox: Toolbox, name: str, arguments: str, told: str):
     record = toolbox.call(name, arguments)
 
     assert not record.ok
     assert told in record.result
 
 
-def test_a_number_given_as_text_is_taken(toolbox: Toolbox):
+def test_numbers_as_text_are_accepted(toolbox: Toolbox):
     toolbox.call("write_file", '{"path": "lines", "content": "one\\ntwo\\n"}')
 
     record = toolbox.call("read_file", '{"path": "lines", "offset": "2"}')
@@ -47,7 +47,7 @@ def test_a_number_given_as_text_is_taken(toolbox: Toolbox):
     assert (record.ok, record.result, record.arguments) == (True, "two\n", {"path": "lines", "offset": "2"})
 
 
-def test_bound_tools_that_are_not_built_are_not_offered(toolbox: Toolbox):
+def test_unbuilt_bound_tools_are_not_offered(toolbox: Toolbox):
     assert not [schema for schema in toolbox.schemas if "gmail" in schema["function"]["name"]]
 
 
@@ -60,7 +60,7 @@ def test_bound_tools_that_are_not_built_are_not_offered(toolbox: Toolbox):
         st.none() | st.booleans() | st.integers() | st.text(max_size=20),
     ).map(json.dumps),
 )
-def test_whatever_a_model_writes_it_gets_an_answer(toolbox: Toolbox, name: str, arguments: str):
+def test_any_call_gets_an_answer(toolbox: Toolbox, name: str, arguments: str):
     record = toolbox.call(name, arguments)
 
     assert isinstance(record.result, str)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.tools.files import workspace_tools
 from evaluation.tools.toolbox import Toolbox
-from evaluation.tools.workspace import Entry, Workspace, WorkspaceError, WorkspaceLimits
+from evaluation.tools.workspace import Workspace, WorkspaceEntry, WorkspaceError, WorkspaceLimits
 
 SECRET = "outside-4242"
 PIECES = [
@@ -92,9 +92,9 @@ def test_files_are_written_with_their_folders_and_read_back(workspace: Workspace
 
     assert workspace.read("./notes//2026/plan.md") == b"two\n"
     assert list(workspace.entries(deep=True)) == [
-        Entry("notes", folder=True),
-        Entry("notes/2026", folder=True),
-        Entry("notes/2026/plan.md", folder=False, size=4),
+        WorkspaceEntry("notes", folder=True),
+        WorkspaceEntry("notes/2026", folder=True),
+        WorkspaceEntry("notes/2026/plan.md", folder=False, size=4),
     ]
 
 
@@ -111,17 +111,17 @@ def test_files_are_written_with_their_folders_and_read_back(workspace: Workspace
         ("\ud800", "characters that no file name may have"),
     ],
 )
-def test_a_path_that_cannot_be_is_refused_with_a_reason(workspace: Workspace, path: str, message: str):
+def test_invalid_path_is_rejected_with_the_reason(workspace: Workspace, path: str, message: str):
     with pytest.raises(WorkspaceError, match=message):
         workspace.write(path, b"x")
 
 
-def test_a_file_cannot_grow_beyond_its_limit(workspace: Workspace):
+def test_file_size_is_limited(workspace: Workspace):
     with pytest.raises(WorkspaceError, match="A file may hold at most"):
         workspace.write("a", b"x" * 101)
 
 
-def test_the_whole_cannot_grow_beyond_its_limit_and_shrinking_makes_room(workspace: Workspace):
+def test_total_size_is_limited_and_shrinking_makes_room(workspace: Workspace):
     workspace.write("a", b"x" * 100)
     with pytest.raises(WorkspaceError, match="The workspace may hold at most"):
         workspace.write("b", b"x" * 60)
@@ -132,7 +132,7 @@ def test_the_whole_cannot_grow_beyond_its_limit_and_shrinking_makes_room(workspa
     assert workspace.read("b") == b"x" * 60
 
 
-def test_the_number_of_files_has_a_limit(workspace: Workspace):
+def test_number_of_files_is_limited(workspace: Workspace):
     for name in "abc":
         workspace.write(name, b"")
 
@@ -143,7 +143,7 @@ def test_the_number_of_files_has_a_limit(workspace: Workspace):
         workspace.read("d")
 
 
-def test_what_was_there_before_counts(tmp_path: Path):
+def test_existing_files_count_against_the_limits(tmp_path: Path):
     (tmp_path / "old").write_bytes(b"x" * 80)
     workspace = Workspace(tmp_path, WorkspaceLimits(file_bytes=100, total_bytes=100))
 
@@ -151,7 +151,7 @@ def test_what_was_there_before_counts(tmp_path: Path):
         workspace.write("new", b"x" * 30)
 
 
-def test_links_pipes_and_folders_are_no_files(trap: Path):
+def test_links_pipes_and_folders_are_not_read_as_files(trap: Path):
     workspace = Workspace(trap)
 
     for path, message in (

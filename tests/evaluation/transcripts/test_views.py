@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from evaluation.models import Session
+from evaluation.protocol.scoring import ScoringMode
 from tests.evaluation.builders import benchmark_of, file, intents, rubric, task
 from tests.evaluation.factories import finish, person, pilot_row, settle, turn, verdict
 
@@ -55,11 +56,11 @@ def test_each_intent_stands_with_its_status_its_turn_and_the_words_that_settled_
 def test_each_item_stands_both_ways_met_not_met_unsupported_and_ungraded_with_why(client: Client):
     session = session_of(client, checklist=tuple(rubric(name) for name in ("a", "b", "c", "d")))
     turn(session, 1, reply="Signed.")
-    for way in ("compat", "strict"):
-        verdict(session, scoring=way, index=1, quote="Signed.")
-        verdict(session, scoring=way, index=2, met=False, reason="Nowhere.")
-        verdict(session, scoring=way, index=3, quote="Nobody said this.", supported=False)
-        verdict(session, scoring=way, index=4, met=None, error="The grader loops.", supported=False)
+    for mode in ScoringMode:
+        verdict(session, scoring=mode, index=1, quote="Signed.")
+        verdict(session, scoring=mode, index=2, met=False, reason="Nowhere.")
+        verdict(session, scoring=mode, index=3, quote="Nobody said this.", supported=False)
+        verdict(session, scoring=mode, index=4, met=None, error="The grader loops.", supported=False)
 
     page = read(client, session)
 

@@ -16,7 +16,7 @@ def _sandbox() -> None:
         pytest.skip(words)
 
 
-def test_keys_prints_and_time_are_told() -> None:
+def test_trial_shows_keys_output_and_time() -> None:
     trial = try_script(
         "import sys\ndef score(h):\n    print('seen', len(h))\n    print('oh', file=sys.stderr)\n"
         "    return {'called': int(bool(h)), 'twice': len(h) > 1}\n",
@@ -29,7 +29,7 @@ def test_keys_prints_and_time_are_told() -> None:
     assert 0 <= trial.milliseconds < 5_000
 
 
-def test_what_went_wrong_is_told_with_its_lines() -> None:
+def test_trial_shows_the_error_with_its_lines() -> None:
     trial = try_script("def score(h):\n    return inner(h)\n\ndef inner(h):\n    return h[9]\n", CALLS)
 
     assert trial.problem == "IndexError: list index out of range"

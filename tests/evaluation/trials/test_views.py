@@ -51,7 +51,7 @@ def run(script: GraderScript, **given: str) -> str:
     return answer.content.decode()
 
 
-def test_what_is_typed_is_run_and_not_saved(script: GraderScript) -> None:
+def test_unsaved_script_is_run_and_not_saved(script: GraderScript) -> None:
     shown = run(script, source="def score(h):\n    return {'typed': 1}", history="empty")
 
     assert "1 of 1" in shown.replace("<b>", "") and "typed" in shown
@@ -59,10 +59,10 @@ def test_what_is_typed_is_run_and_not_saved(script: GraderScript) -> None:
     assert bytes(script.blob.content).decode() == TEXT
 
 
-def test_an_example_is_kept_as_typed_even_where_it_is_wrong(script: GraderScript) -> None:
+def test_example_is_saved_as_typed_even_if_invalid(script: GraderScript) -> None:
     shown = run(script, example='[{"tool_name": "x"},]')
 
-    assert "Line 1 of the example is no JSON" in shown
+    assert "Line 1 of the example is not valid JSON" in shown
     assert ScriptExample.objects.get().text == '[{"tool_name": "x"},]'
 
 
@@ -71,7 +71,7 @@ def test_generated_histories_can_be_chosen(script: GraderScript) -> None:
 
 
 @pytest.mark.parametrize("history", ["generated:0", "generated:999", "session:1", "rehearsal:1", "", "empty:x'"])
-def test_a_history_that_is_not_there_is_refused_in_words(script: GraderScript, history: str) -> None:
+def test_unknown_history_is_rejected_with_a_message(script: GraderScript, history: str) -> None:
     shown = run(script, history=history)
 
     assert "Choose what to run" in shown or "called" in shown
@@ -80,19 +80,19 @@ def test_a_history_that_is_not_there_is_refused_in_words(script: GraderScript, h
 @pytest.mark.parametrize(
     "text", ["", "{}", "[1]", '[{"tool_name": 1}]', "[" * 100_000, "[" + "{}," * 600 + "{}]", "NaN"]
 )
-def test_an_example_that_is_no_list_of_calls_is_refused(text: str) -> None:
+def test_example_that_is_no_list_of_calls_is_rejected(text: str) -> None:
     with pytest.raises(ExampleError):
         read_example(text)
 
 
-def test_what_scripts_print_is_text_on_the_page(script: GraderScript) -> None:
+def test_script_output_is_escaped(script: GraderScript) -> None:
     shown = run(script, source="print('<script>alert(1)</script>')\n" + TEXT, history="empty")
 
     assert "<script>alert" not in shown
     assert "&lt;script&gt;" in shown
 
 
-def test_without_a_sandbox_the_page_says_why(script: GraderScript, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_without_a_sandbox_says_why(script: GraderScript, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise SandboxUnavailableError("User namespaces are forbidden.")
 
@@ -106,7 +106,7 @@ def test_without_a_sandbox_the_page_says_why(script: GraderScript, monkeypatch: 
     assert "Cannot run here" in pane.content.decode()
 
 
-def test_the_whole_page_without_htmx_keeps_what_was_typed(script: GraderScript) -> None:
+def test_full_page_without_htmx_keeps_the_typed_text(script: GraderScript) -> None:
     if words := why_unavailable():
         pytest.skip(words)
     answer = author(script).post(url(script), {"source": TEXT + "# mine", "history": "example", "example": "[]"})
@@ -115,7 +115,7 @@ def test_the_whole_page_without_htmx_keeps_what_was_typed(script: GraderScript) 
     assert "# mine" in page and "unsaved" in page and "0 of 1" in page.replace("<b>", "").replace("</b>", "")
 
 
-def test_strangers_find_nothing_and_auditors_may_not_run(script: GraderScript) -> None:
+def test_strangers_get_404_and_auditors_cannot_run(script: GraderScript) -> None:
     client = Client()
     client.force_login(User.objects.create(username="stranger"))
     assert client.post(url(script)).status_code == 404
@@ -124,7 +124,7 @@ def test_strangers_find_nothing_and_auditors_may_not_run(script: GraderScript) -
     assert client.post(url(script)).status_code == 403
 
 
-def test_an_example_of_a_reviewer_is_run_and_not_kept(script: GraderScript) -> None:
+def test_reviewers_example_is_run_and_not_saved(script: GraderScript) -> None:
     client = Client()
     client.force_login(member(script.persona.benchmark, "reviewer"))
 

@@ -10,7 +10,7 @@ from evaluation.protocol.participants import AgentError
 from evaluation.workspaces.snapshots import (
     MissingContentError,
     folder_reader,
-    reader,
+    manifest_reader,
     rebuild,
     safe_path,
     staged,
@@ -40,7 +40,7 @@ def ref(path: str, sha256: str) -> FileRef:
     return FileRef(path=path, sha256=sha256, size=1)
 
 
-def test_staging_replaces_skills_lays_the_tasks_files_over_the_root_and_removes_nothing_else():
+def test_staging_replaces_skills_and_adds_task_files():
     before = {"notes.md": "n", "own.md": "o", "skills/old/SKILL.md": "s", "MEMORY.md": "m"}
     persona = PersonaSpec(user_id="p", skills=(Skill(name="new", files=(ref("SKILL.md", "k"),)),))
     spec = task("a", assets=(ref("notes.md", "N"), ref("data/x.csv", "x")))
@@ -54,7 +54,7 @@ def test_staging_replaces_skills_lays_the_tasks_files_over_the_root_and_removes_
     }
 
 
-def test_a_task_may_need_only_some_of_the_skills():
+def test_only_the_tasks_skills_are_staged():
     skills = tuple(Skill(name=name, files=(ref("SKILL.md", name),)) for name in ("one", "two"))
 
     files = staged({}, PersonaSpec(user_id="p", skills=skills), task("a", skills=("two",)))
@@ -62,19 +62,19 @@ def test_a_task_may_need_only_some_of_the_skills():
     assert files == {"skills/two/SKILL.md": "two"}
 
 
-def test_a_staged_file_takes_the_place_of_a_folder_and_a_folder_that_of_a_file():
+def test_staged_files_and_folders_replace_each_other():
     spec = task("a", assets=(ref("a", "file"), ref("b/c", "deep")))
 
     assert staged({"a/x": "1", "a/y/z": "2", "b": "3"}, PersonaSpec(user_id="p"), spec) == {"a": "file", "b/c": "deep"}
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../x", "a/../../x", "a\0b", "."])
-def test_a_path_that_leads_out_is_no_path(path: str):
+def test_path_out_of_the_workspace_is_invalid(path: str):
     with pytest.raises(ValueError, match="workspace"):
         safe_path(path)
 
 
-def test_a_workspace_is_the_same_after_it_was_stored_and_rebuilt(run: Run, folder: Path, tmp_path: Path):
+def test_rebuilt_workspace_equals_the_stored_one(run: Run, folder: Path, tmp_path: Path):
     (folder / "deep" / "er").mkdir(parents=True)
     (folder / "deep" / "er" / "ü.bin").write_bytes(b"\0\xff")
     (folder / "empty").write_bytes(b"")
@@ -87,11 +87,11 @@ def test_a_workspace_is_the_same_after_it_was_stored_and_rebuilt(run: Run, folde
 
     assert {str(path.relative_to(elsewhere)) for path in elsewhere.rglob("*") if path.is_file()} == set(manifest)
     assert (elsewhere / "deep/er/ü.bin").read_bytes() == b"\0\xff"
-    assert reader(manifest)("./deep/er/ü.bin") == b"\0\xff"
-    assert reader(manifest)("deep") is None
+    assert manifest_reader(manifest)("./deep/er/ü.bin") == b"\0\xff"
+    assert manifest_reader(manifest)("deep") is None
 
 
-def test_the_same_workspace_is_stored_once_and_known_contents_are_not_sent_again(run: Run, folder: Path):
+def test_unchanged_workspace_is_stored_once(run: Run, folder: Path):
     (folder / "a").write_text("a")
     first = take_snapshot(run, folder, {})
     blobs = Blob.objects.count()
@@ -101,7 +101,7 @@ def test_the_same_workspace_is_stored_once_and_known_contents_are_not_sent_again
     assert (second, Snapshot.objects.count(), Blob.objects.count()) == (first, 1, blobs)
 
 
-def test_links_pipes_and_unspeakable_names_are_left_out(run: Run, folder: Path, tmp_path: Path):
+def test_links_pipes_and_invalid_names_are_left_out(run: Run, folder: Path, tmp_path: Path):
     secret = tmp_path / "secret"
     secret.write_text("not yours")
     (folder / "link").symlink_to(secret)
@@ -127,7 +127,7 @@ def test_too_many_files_are_the_agents_failure(run: Run, folder: Path, monkeypat
         take_snapshot(run, folder, {})
 
 
-def test_a_file_whose_content_is_not_stored_is_named(folder: Path):
+def test_missing_content_names_the_file(folder: Path):
     known = file("a", "a").sha256
 
     with pytest.raises(MissingContentError, match=r"lost\.md"):

@@ -277,7 +277,7 @@ def test_an_e_mail_that_cannot_leave_stays_due_and_others_are_sent(place, settin
 
 def test_a_finished_pilot_tells_who_started_it():
     from evaluation.models import Session
-    from evaluation.pilots.lifecycle import settle_pilot
+    from evaluation.pilots.lifecycle import finish_pilot
     from tests.evaluation.factories import finish, pilot_row
 
     pilot = pilot_row()
@@ -287,8 +287,8 @@ def test_a_finished_pilot_tells_who_started_it():
     for _ in Session.objects.filter(run__pilot=pilot):
         finish(pilot)
 
-    settle_pilot(pilot.pk)
-    settle_pilot(pilot.pk)
+    finish_pilot(pilot.pk)
+    finish_pilot(pilot.pk)
 
     [row] = inbox.inbox_of(starter)
     assert (row.kind, row.address) == ("pilot_ended", pilot.get_absolute_url())

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from evaluation.sandbox import why_unavailable
-from evaluation.trials.script_examination import examine_script
+from evaluation.trials.script_analysis import analyse_script
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +33,8 @@ def score(tools_history):
 """
 
 
-def test_keys_are_told_by_what_earns_them() -> None:
-    report = examine_script(SCRIPT)
+def test_keys_are_classified_by_what_earns_them() -> None:
+    report = analyse_script(SCRIPT)
 
     assert report.keys == ("always", "mailed", "mail_sent_to_kurt", "mail_sent", "never")
     assert report.always == ("always",)
@@ -55,8 +55,8 @@ def test_keys_are_told_by_what_earns_them() -> None:
         ("def score(h):\n    open('/usr/lib/x', 'w')", "OSError", 2),
     ],
 )
-def test_a_script_without_keys_is_told_with_the_line(source: str, problem: str, line: int | None) -> None:
-    report = examine_script(source)
+def test_script_without_keys_is_reported_with_its_line(source: str, problem: str, line: int | None) -> None:
+    report = analyse_script(source)
 
     assert report.keys is None
     assert problem in report.problem
@@ -64,10 +64,10 @@ def test_a_script_without_keys_is_told_with_the_line(source: str, problem: str, 
     assert (report.always, report.never) == ((), ())
 
 
-def test_a_script_that_never_ends_on_calls_is_left_soon_and_nothing_said_of_its_keys() -> None:
+def test_endless_script_is_abandoned_without_findings_on_its_keys() -> None:
     started = time.monotonic()
 
-    report = examine_script("def score(h):\n    while h:\n        pass\n    return {'a': 0}")
+    report = analyse_script("def score(h):\n    while h:\n        pass\n    return {'a': 0}")
 
     assert time.monotonic() - started < 20
     assert report.keys == ("a",)
@@ -75,5 +75,5 @@ def test_a_script_that_never_ends_on_calls_is_left_soon_and_nothing_said_of_its_
     assert (report.always, report.never) == ((), ())
 
 
-def test_a_script_that_splits_without_end_gives_no_keys() -> None:
-    assert examine_script("import os\ndef score(h):\n    while True:\n        os.fork()").keys is None
+def test_forking_script_gives_no_keys() -> None:
+    assert analyse_script("import os\ndef score(h):\n    while True:\n        os.fork()").keys is None

@@ -8,18 +8,18 @@ from collections.abc import Iterable
 from django.db import transaction
 
 from evaluation.sandbox import SandboxUnavailableError
-from evaluation.trials.script_examination import examine_script
+from evaluation.trials.script_analysis import analyse_script
 from studio.celery import app
 from studio.domain.graders import ANALYSIS, GraderReport
 from studio.findings.refresh import refresh_findings
 from studio.models import Blob, GraderScript, Persona, ScriptReport
 
 logger = logging.getLogger(__name__)
-EXAMINE = "evaluation.tasks.examine_scripts"
+ANALYSE_SCRIPTS = "evaluation.tasks.analyse_scripts"
 FORGOTTEN_AT_ONCE = 20
 
 
-def examine_scripts(scripts: Iterable[str]) -> None:
+def analyse_scripts(scripts: Iterable[str]) -> None:
     """Make the report of each script, by sha256, where there is none; then check again whoever names one.
 
     A second call does nothing. Without a sandbox no report is made.
@@ -40,22 +40,22 @@ def examine_scripts(scripts: Iterable[str]) -> None:
         refresh_findings(Persona.objects.filter(pk__in=using))
 
 
-def examine_later(scripts: Iterable[str]) -> None:
+def analyse_later(scripts: Iterable[str]) -> None:
     """Have a worker do it once the transaction is stored. Where the queue cannot be reached, a sweep finds them."""
     wanted = list(scripts)
     transaction.on_commit(lambda: _send(wanted), robust=True)
 
 
-def examine_forgotten() -> None:
+def analyse_missing() -> None:
     """Scripts that no message reached us about, a few at a time: after an outage, or with a new analysis."""
     done = ScriptReport.objects.filter(analysis=ANALYSIS).values("sha256")
     rows = GraderScript.objects.exclude(blob__in=done).values_list("blob", flat=True)
-    examine_scripts(list(rows[:FORGOTTEN_AT_ONCE]))
+    analyse_scripts(list(rows[:FORGOTTEN_AT_ONCE]))
 
 
 def _examine(sha256: str, content: bytes) -> GraderReport:
     try:
-        return examine_script(content.decode()).model_copy(update={"sha256": sha256})
+        return analyse_script(content.decode()).model_copy(update={"sha256": sha256})
     except UnicodeDecodeError:
         return GraderReport(sha256=sha256, problem="The script is not UTF-8 text.")
 
@@ -73,6 +73,6 @@ def _store(report: GraderReport) -> None:
 def _send(scripts: list[str]) -> None:
     try:
         with app.connection_for_write(connect_timeout=2) as broker:
-            app.send_task(EXAMINE, args=[scripts], connection=broker, retry=False, ignore_result=True)
+            app.send_task(ANALYSE_SCRIPTS, args=[scripts], connection=broker, retry=False, ignore_result=True)
     except Exception:  # the sweep finds them
         logger.warning("The queue cannot be reached; %d grader scripts wait.", len(scripts), exc_info=True)

@@ -16,7 +16,7 @@ ENOUGH = 4
 LINE = re.compile(r"\bin line (\d+)\b")
 
 
-def examine_script(source: str) -> GraderReport:
+def analyse_script(source: str) -> GraderReport:
     """What running the script shows. Raises SandboxUnavailableError, and nothing else."""
     sha256 = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
     try:

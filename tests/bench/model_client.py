@@ -1,13 +1,13 @@
-"""What the door to models costs over a bare loop, in one run: CPU of a call, calls a second, many at once.
+"""The overhead of the model client over a bare loop: CPU per call, calls a second, many at once.
 
-    .venv/bin/python -m tests.bench.llm_door [--calls 600] [--threads 64] [--latency-ms 200]
+    .venv/bin/python -m tests.bench.model_client [--calls 600] [--threads 64] [--latency-ms 200]
 
-The scripted model runs in a process of its own and is not counted. Each way sends the same conversation:
+The scripted model runs in a process of its own and is not counted. Each variant sends the same conversation:
 
     floor     http.client, the body made and read with json
-    client    the openai client, messages given as its types want them
+    openai    the openai client, messages given as its types want them
     extra     the openai client, messages in extra_body
-    door      evaluation.llm with a recorder that keeps nothing
+    studio    evaluation.llm with a recorder that stores nothing
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 
 import openai
 
-from evaluation.llm import Call, Endpoint, Limits, ModelClient
+from evaluation.llm import Call, Endpoint, EndpointLimits, ModelClient
 
 MODEL = "scripted-passive"
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +54,7 @@ def conversation() -> list[dict[str, Any]]:
     return messages
 
 
-class Forgetful:
+class NullRecorder:
     def lookup(self, request_hash: str) -> None:
         return None
 
@@ -62,11 +62,11 @@ class Forgetful:
         pass
 
 
-def ways(url: str, messages: list[dict[str, Any]], threads: int) -> dict[str, Send]:
+def variants(url: str, messages: list[dict[str, Any]], threads: int) -> dict[str, Send]:
     local = threading.local()
-    client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
-    endpoint = Endpoint("bench", url, MODEL, limits=Limits(60, max_concurrency=threads))
-    door = ModelClient(endpoint, recorder=Forgetful())
+    openai_client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
+    endpoint = Endpoint("bench", url, MODEL, limits=EndpointLimits(60, max_concurrency=threads))
+    studio_client = ModelClient(endpoint, recorder=NullRecorder())
 
     def floor() -> object:
         if not hasattr(local, "connection"):
@@ -76,12 +76,12 @@ def ways(url: str, messages: list[dict[str, Any]], threads: int) -> dict[str, Se
         return json.loads(local.connection.getresponse().read())["choices"][0]["message"]["content"]
 
     def plain() -> object:
-        return client.chat.completions.create(model=MODEL, messages=messages)  # type: ignore[arg-type]
+        return openai_client.chat.completions.create(model=MODEL, messages=messages)  # type: ignore[arg-type]
 
     def extra() -> object:
-        return client.chat.completions.create(model=MODEL, messages=[], extra_body={"messages": messages})
+        return openai_client.chat.completions.create(model=MODEL, messages=[], extra_body={"messages": messages})
 
-    return {"floor": floor, "client": plain, "extra": extra, "door": lambda: door.complete(messages)}
+    return {"floor": floor, "openai": plain, "extra": extra, "studio": lambda: studio_client.complete(messages)}
 
 
 @contextmanager
@@ -106,9 +106,9 @@ def measure(send: Send, calls: int, threads: int) -> tuple[float, float]:
 
 
 def table(title: str, latency_ms: float, calls: int, threads: int, rounds: int = 3) -> None:
-    """Ways take turns, so that other work on the machine hits all alike; medians are shown."""
+    """Variants take turns, so that other work on the machine hits all alike; medians are shown."""
     with served(latency_ms) as url:
-        sends = ways(url, conversation(), threads)
+        sends = variants(url, conversation(), threads)
         rows: dict[str, list[tuple[float, float]]] = {name: [] for name in sends}
         for _ in range(rounds):
             for name, send in sends.items():
@@ -117,7 +117,7 @@ def table(title: str, latency_ms: float, calls: int, threads: int, rounds: int =
         name: tuple(statistics.median(column) for column in zip(*found, strict=True)) for name, found in rows.items()
     }
     floor = medians["floor"][0]
-    print(f"\n{title}\n{'way':8} {'CPU ms/call':>12} {'of floor':>9} {'calls/s':>9}")
+    print(f"\n{title}\n{'variant':8} {'CPU ms/call':>12} {'of floor':>9} {'calls/s':>9}")
     for name, (cpu, rate) in medians.items():
         print(f"{name:8} {cpu:12.2f} {cpu / floor:9.1f} {rate:9.0f}")
 

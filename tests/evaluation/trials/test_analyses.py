@@ -6,8 +6,8 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.sandbox import SandboxUnavailableError, why_unavailable
-from evaluation.trials import script_examination
-from evaluation.trials.examinations import examine_forgotten, examine_scripts
+from evaluation.trials import script_analysis
+from evaluation.trials.analyses import analyse_missing, analyse_scripts
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Finding, GraderScript, Persona, ScriptReport
@@ -42,39 +42,39 @@ def rules() -> set[str]:
     return {rule for rule in Finding.objects.values_list("rule", flat=True) if rule.startswith("grader")}
 
 
-def test_a_report_brings_its_findings_and_the_keys(persona: Persona) -> None:
+def test_report_updates_findings_and_keys(persona: Persona) -> None:
     assert rules() == set()
 
-    examine_scripts(GraderScript.objects.values_list("blob", flat=True))
+    analyse_scripts(GraderScript.objects.values_list("blob", flat=True))
 
     assert rules() == {"grader-key-always"}
     assert GraderScript.objects.get().keys == ["free"]
 
 
-def test_the_same_text_is_run_once(persona: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
-    examine_forgotten()
-    monkeypatch.setattr(script_examination, "run_grader", None)
+def test_same_script_text_runs_once(persona: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    analyse_missing()
+    monkeypatch.setattr(script_analysis, "run_grader", None)
 
-    examine_scripts(GraderScript.objects.values_list("blob", flat=True))
-    examine_forgotten()
+    analyse_scripts(GraderScript.objects.values_list("blob", flat=True))
+    analyse_missing()
 
     assert ScriptReport.objects.count() == 1
 
 
-def test_a_broken_script_blocks_with_what_happened() -> None:
+def test_broken_script_is_a_blocking_finding() -> None:
     persona_with(b"def score(h):\n    return h[0]\n")
 
-    examine_forgotten()
+    analyse_missing()
 
     finding = Finding.objects.get(rule="grader-no-keys")
     assert finding.severity == "error"
     assert "IndexError in line 2" in finding.message
 
 
-def test_what_is_not_text_is_reported_and_not_run_again() -> None:
+def test_binary_script_is_reported_and_not_run_again() -> None:
     persona_with(b"\xff\xfe")
 
-    examine_forgotten()
+    analyse_missing()
 
     assert GraderScript.objects.get().problem == "The script is not UTF-8 text."
     assert ScriptReport.objects.count() == 1
@@ -84,15 +84,15 @@ def test_without_a_sandbox_there_is_no_report_and_no_finding(persona: Persona, m
     def refuse(source: str) -> None:
         raise SandboxUnavailableError("No namespaces here.")
 
-    monkeypatch.setattr("evaluation.trials.examinations.examine_script", refuse)
+    monkeypatch.setattr("evaluation.trials.analyses.analyse_script", refuse)
 
-    examine_forgotten()
+    analyse_missing()
 
     assert ScriptReport.objects.count() == 0
     assert rules() == set()
 
 
-def test_the_command_runs_what_was_not_run_yet(persona: Persona, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_runs_scripts_without_report(persona: Persona, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         call_command("check_tasks", benchmark=persona.benchmark.slug)
 

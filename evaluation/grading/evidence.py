@@ -1,0 +1,89 @@
+"""What graders need for a session: the task's grader script, and the evidence of each turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evaluation.grading.script import GraderScriptError, grader_keys
+from evaluation.models import Session, ToolCall, Turn
+from evaluation.protocol.history import calls_shown
+from evaluation.protocol.participants import InfrastructureError, ToolRecord
+from evaluation.protocol.scoring import ScoringMode
+from evaluation.sandbox import SandboxUnavailableError
+from evaluation.workspaces.snapshots import Manifest, manifest_reader
+from studio.domain.persona import PersonaSpec
+from studio.domain.task import TaskSpec
+from studio.models import Blob
+
+
+@dataclass(frozen=True)
+class TaskScript:
+    """A task's grader script: its source and keys, or why there are none."""
+
+    source: str = ""
+    keys: tuple[str, ...] | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class TurnEvidence:
+    """What graders see of one turn, in one scoring mode."""
+
+    number: int
+    messages: tuple[str, ...]
+    """The user's, up to this turn."""
+    reply: str
+    calls: tuple[ToolRecord, ...]
+    read: Callable[[str], bytes | None]
+    """Reads a workspace file; None if it does not exist."""
+
+
+def load_script(task: TaskSpec, persona: PersonaSpec) -> TaskScript:
+    """Raises InfrastructureError without a sandbox."""
+    if not task.grader_script:
+        return TaskScript()
+    reference = persona.script(task.grader_script)
+    content = Blob.objects.read([reference.sha256]).get(reference.sha256) if reference else None
+    if content is None:
+        return TaskScript(problem=f"The grader script {task.grader_script} does not exist.")
+    source = content.decode("utf-8", "replace")
+    try:
+        return TaskScript(source, grader_keys(source))
+    except GraderScriptError as problem:
+        return TaskScript(problem=str(problem))
+    except SandboxUnavailableError as problem:
+        raise InfrastructureError(f"The grader script cannot run here: {problem}") from problem
+
+
+def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
+    """One for each turn, in order."""
+    turns = list(session.turns.select_related("snapshot").prefetch_related("tool_calls").order_by("number"))
+    calls = [[record_of(call) for call in turn.tool_calls.all()] for turn in turns]
+    final_files: Manifest | None = final_manifest(session) if mode == ScoringMode.COMPAT else None
+    messages = tuple(turn.user_message for turn in turns)
+    return [
+        TurnEvidence(
+            turn.number,
+            messages[: position + 1],
+            turn.reply,
+            calls_shown(calls[: position + 1], mode),
+            manifest_reader(turn.snapshot.manifest if final_files is None else final_files),
+        )
+        for position, turn in enumerate(turns)
+    ]
+
+
+def final_manifest(session: Session) -> Manifest:
+    """The workspace after the last turn of the session's run."""
+    last = (
+        Turn.objects.filter(session__run=session.run_id)
+        .select_related("snapshot")
+        .order_by("-session__position", "-number")
+        .first()
+    )
+    return last.snapshot.manifest if last else {}
+
+
+def record_of(call: ToolCall) -> ToolRecord:
+    return ToolRecord(call.name, call.arguments, call.result, call.ok)

@@ -1,0 +1,29 @@
+"""Messages to the workers. They carry only ids; the rows say what to do."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from studio.celery import app
+
+logger = logging.getLogger(__name__)
+
+
+def enqueue(task: str, ids: Iterable[int]) -> None:
+    """Send one message for each id. An unreachable broker is no failure: the next sweep sends them again."""
+    ids = list(ids)
+    try:
+        with app.connection_for_write(connect_timeout=2) as broker:
+            for pk in ids:
+                app.send_task(task, args=[pk], connection=broker, retry=False, ignore_result=True)
+    except Exception:
+        logger.warning("The queue cannot be reached; %d rows wait for %s.", len(ids), task, exc_info=True)
+
+
+def workers_answer(timeout: float = 1.0) -> bool:
+    """Whether at least one worker listens to the queue."""
+    try:
+        return bool(app.control.ping(timeout=timeout))
+    except Exception:
+        return False

@@ -1,0 +1,186 @@
+"""The checkpoint of a session: everything a turn leaves, stored in one transaction, and read back to resume."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import cast
+
+from django.db import transaction
+
+from evaluation.grading.judges import ModelIntentJudge
+from evaluation.leases.sessions import leased_row, lock_leased_row
+from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
+from evaluation.protocol.participants import Agent, AgentReply, ToolRecord
+from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
+from evaluation.workspaces.snapshots import Manifest, staged, take_snapshot
+from studio.domain.opening_message import opening_message
+from studio.domain.persona import PersonaSpec
+from studio.domain.storable import storable
+from studio.domain.task import TaskSpec
+
+
+def stored_progress(session: Session, task: TaskSpec) -> Progress:
+    """The session after its last stored turn."""
+    contents = [intent.content for intent in task.intents]
+    provided = [intent.initial_status == "provided" for intent in task.intents]
+    last = session.turns.order_by("-number").first()
+    if last is None:
+        return initial_progress(opening_message(task), contents, provided)
+    resolved = {row.index: row for row in session.intents.all()}
+    intents = tuple(
+        IntentState(index, content, cast(Status, resolved[index].status), resolved[index].turn or None)
+        if index in resolved
+        else IntentState(index, content)
+        for index, content in enumerate(contents, start=1)
+    )
+    if last.next_message:
+        return Progress(intents, last.number, last.next_message)
+    is_open = any(item.status == "open" for item in intents)
+    return Progress(intents, last.number, ending="turn_limit" if is_open else "resolved")
+
+
+def stored_workspace(session: Session, task: TaskSpec, persona: PersonaSpec) -> Manifest:
+    """The files to resume from: those after the session's last turn; before its first, the run's with this task's
+    staged over them."""
+    last = (
+        Turn.objects.filter(session__run=session.run_id, session__position__lte=session.position)
+        .select_related("snapshot", "session")
+        .order_by("-session__position", "-number")
+        .first()
+    )
+    if last is not None and last.session_id == session.pk:
+        stored: Manifest = last.snapshot.manifest
+        return stored
+    manifest: Manifest = last.snapshot.manifest if last else {}
+    without_turns = Session.objects.filter(
+        run=session.run_id,
+        position__gt=last.session.position if last else 0,
+        position__lt=session.position,
+    ).select_related("revision")
+    for earlier in without_turns.order_by(
+        "position"
+    ):  # failed in their first turn; their files were staged all the same
+        manifest = staged(manifest, persona, TaskSpec.model_validate(earlier.revision.spec))
+    return staged(manifest, persona, task)
+
+
+class SnapshottingAgent:
+    """Wraps an agent: takes a snapshot after each reply, and makes the reply's text storable."""
+
+    inner: Agent
+    """Set after construction: building it needs ``number`` of this wrapper."""
+
+    def __init__(self, session: Session, folder: Path, manifest: Manifest, number: int) -> None:
+        self.session = session
+        self.folder = folder
+        self.manifest = manifest
+        self.number = number
+        """Of the current turn, or the last."""
+        self.snapshot: Snapshot | None = None
+        self.seconds = 0.0
+
+    def reply(self, message: str) -> AgentReply:
+        started = time.monotonic()
+        self.number += 1
+        reply = self.inner.reply(message)
+        self.seconds = time.monotonic() - started
+        self.snapshot = take_snapshot(self.session.run, self.folder, self.manifest)
+        self.manifest = self.snapshot.manifest
+        return AgentReply(
+            storable(reply.text),
+            tuple(
+                ToolRecord(
+                    storable(call.name)[:200],
+                    storable(dict(call.arguments)),
+                    storable(call.result),
+                    call.ok,
+                    call.seconds,
+                )
+                for call in reply.tool_calls
+            ),
+            reply.tokens,
+            storable(dict(reply.state)),
+            storable(reply.note),
+        )
+
+
+def store_provided_intents(session: Session, task: TaskSpec) -> None:
+    """Intents provided from the start have their terminal status before the first turn."""
+    rows = [
+        SessionIntent(session=session, index=index, uid=intent.uid, status="provided", turn=0)
+        for index, intent in enumerate(task.intents, start=1)
+        if intent.initial_status == "provided"
+    ]
+    if rows:
+        with transaction.atomic():
+            lock_leased_row(session)
+            SessionIntent.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def store_turn(
+    agent: SnapshottingAgent, judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken, after: Progress
+) -> None:
+    """Raises LeaseLostError, with nothing stored."""
+    session = agent.session
+    assert agent.snapshot is not None
+    with transaction.atomic():
+        lock_leased_row(session)
+        turn = Turn.objects.create(
+            session=session,
+            number=taken.number,
+            user_message=taken.message,
+            reply=taken.reply.text,
+            note=taken.reply.note,
+            agent_state=taken.reply.state,
+            next_message=after.message,
+            snapshot=agent.snapshot,
+            agent_tokens=taken.reply.tokens.total,
+            milliseconds=int(agent.seconds * 1000),
+        )
+        ToolCall.objects.bulk_create(
+            ToolCall(
+                turn=turn,
+                position=position,
+                name=call.name,
+                arguments=call.arguments,
+                result=call.result,
+                ok=call.ok,
+                milliseconds=int(call.seconds * 1000),
+            )
+            for position, call in enumerate(taken.reply.tool_calls, start=1)
+        )
+        Verdict.objects.bulk_create(_intent_verdicts(session, judge, task, taken))
+        SessionIntent.objects.bulk_create(
+            SessionIntent(
+                session=session, index=index, uid=task.intents[index - 1].uid, status=status, turn=taken.number
+            )
+            for index, status in taken.resolved.items()
+        )
+        leased_row(session).update(
+            turn_count=taken.number, attempts=1, covered=sum(item.status in COVERED for item in after.intents)
+        )
+    session.turn_count = taken.number
+
+
+def _intent_verdicts(session: Session, judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken) -> list[Verdict]:
+    stages = ((Verdict.Kind.SATISFACTION, taken.satisfied), (Verdict.Kind.FOLLOW_UP, taken.asked_for))
+    return [
+        Verdict(
+            session=session,
+            kind=kind,
+            turn=taken.number,
+            index=index,
+            uid=task.intents[index - 1].uid,
+            label=task.intents[index - 1].content,
+            grader="judge",
+            met=decision.yes,
+            quote=decision.quote,
+            reason=decision.reason,
+            supported=decision.supported,
+            style=decision.style or "",
+            model_call_id=judge.calls.get(kind),
+        )
+        for kind, decisions in stages
+        for index, decision in decisions.items()
+    ]

@@ -1,0 +1,169 @@
+"""Starting a pilot: which tasks run, at which revisions, with which limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from evaluation.models import ModelEndpoint, Pilot, Run, Session
+from evaluation.pilots.queue import enqueue_due
+from evaluation.protocol.prompts import PROMPTS_VERSION
+from evaluation.protocol.session import MAX_TURNS
+from studio.domain.task import TaskSpec
+from studio.models import Benchmark, Event, Persona, Revision, Task, TaskState, User
+
+APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
+MAX_RUNS = 20
+LIMITS: dict[str, float] = {"turns": MAX_TURNS, "turn_seconds": 2400, "tool_calls": 200, "tokens": 2_000_000, "cost": 0}
+"""Per session; 0 means no limit. ``tool_calls`` is per turn, ``cost`` is in US dollars."""
+
+
+class PilotError(Exception):
+    """The pilot cannot start. ``field`` names the invalid choice."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+
+
+@transaction.atomic
+def start_pilot(
+    benchmark: Benchmark,
+    *,
+    by: User | None,
+    agent: ModelEndpoint,
+    user_model: ModelEndpoint,
+    judge: ModelEndpoint,
+    persona: str = "",
+    tasks: Sequence[str] = (),
+    runs: int = 1,
+    limits: Mapping[str, float] | None = None,
+) -> Pilot:
+    """Create a pilot over the newest revisions and enqueue its first sessions.
+
+    Dependencies of the chosen tasks run too, earlier and in the same workspace. Raises PilotError.
+    """
+    if not 1 <= runs <= MAX_RUNS:
+        raise PilotError("runs", f"Choose between 1 and {MAX_RUNS} runs.")
+    checked_limits = _validated_limits(limits or {})
+    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    selection = _select_tasks(benchmark, persona, tasks)
+    endpoints = {"agent": agent, "user_model": user_model, "judge": judge}
+    number = (benchmark.pilots.aggregate(last=Max("number"))["last"] or 0) + 1
+    pilot = Pilot.objects.create(
+        benchmark=benchmark,
+        number=number,
+        **endpoints,
+        runs_wanted=runs,
+        limits=checked_limits,
+        config={"prompts": PROMPTS_VERSION} | {role: _frozen(endpoint) for role, endpoint in endpoints.items()},
+        scripted=any(endpoint.scripted for endpoint in endpoints.values()),
+        drafts=any(task.state not in APPROVED for _, rows in selection for task, _ in rows),
+        created_by=by,
+    )
+    created_runs = [
+        Run(pilot=pilot, persona_revision=row.revisions.get(number=row.version), number=k)
+        for row, _ in selection
+        for k in range(1, runs + 1)
+    ]
+    Run.objects.bulk_create(created_runs)
+    revisions = {row.pk: [revision for _, revision in rows] for row, rows in selection}
+    Session.objects.bulk_create(
+        Session(
+            run=run,
+            revision=revision,
+            position=position,
+            intent_count=len(revision.spec.get("intents", ())),
+        )
+        for run in created_runs
+        for position, revision in enumerate(revisions[run.persona_revision.persona_id], start=1)
+    )
+    Event.objects.create(
+        benchmark=benchmark,
+        actor=by,
+        verb="piloted",
+        summary=f"Started pilot {number} with {agent.name}.",
+        data={"pilot": pilot.pk},
+    )
+    enqueue_due(created_runs)
+    return pilot
+
+
+def newest_revisions(tasks: Sequence[Task]) -> dict[int, Revision]:
+    """The newest revision of each task, by task key, in one query. Raises PilotError for a task without one."""
+    rows = Revision.objects.filter(task__in=tasks).order_by("task_id", "-number").distinct("task_id")
+    newest = {row.task_id: row for row in rows}
+    for task in tasks:
+        if task.pk not in newest:
+            raise PilotError("tasks", f"“{task.task_id}” has never been saved.")
+    return newest
+
+
+def with_dependencies(names: Iterable[str], specs: Mapping[str, TaskSpec]) -> set[str]:
+    """``names`` and their transitive dependencies, as far as ``specs`` has them."""
+    needed: set[str] = set()
+    remaining = list(names)
+    while remaining:
+        name = remaining.pop()
+        if name in specs and name not in needed:
+            needed.add(name)
+            remaining += [dependency.task_id for dependency in specs[name].depends_on]
+    return needed
+
+
+def _select_tasks(
+    benchmark: Benchmark, persona: str, names: Sequence[str]
+) -> list[tuple[Persona, list[tuple[Task, Revision]]]]:
+    """Each persona with its tasks to run, in episode order. No ``names``: every task that is not retired."""
+    personas = list(benchmark.personas.all())
+    if persona:
+        personas = [row for row in personas if row.user_id == persona]
+        if not personas:
+            raise PilotError("persona", f"There is no persona “{persona}” in this benchmark.")
+    requested = list(dict.fromkeys(names))
+    known: set[str] = set()
+    selection: list[tuple[Persona, list[tuple[Task, Revision]]]] = []
+    for row in personas:
+        placed = list(Task.objects.filter(episode__persona=row, position__isnull=False).order_by("position"))
+        frozen = newest_revisions(placed)
+        specs = {task.task_id: TaskSpec.model_validate(frozen[task.pk].spec) for task in placed}
+        own = [name for name in requested if name in specs]
+        known.update(own)
+        chosen = own if requested else [task.task_id for task in placed if task.state != TaskState.RETIRED]
+        needed = with_dependencies(chosen, specs)
+        if rows := [(task, frozen[task.pk]) for task in placed if task.task_id in needed]:
+            selection.append((row, rows))
+    if missing := [name for name in requested if name not in known]:
+        raise PilotError("tasks", f"No episode here has the task “{missing[0]}”.")
+    if not selection:
+        raise PilotError("tasks", "There are no tasks to run. The episode is empty.")
+    return selection
+
+
+def _validated_limits(given: Mapping[str, float]) -> dict[str, float]:
+    for name, value in given.items():
+        if name not in LIMITS:
+            raise PilotError("limits", f"There is no limit “{name}”; there are {', '.join(LIMITS)}.")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+            raise PilotError("limits", f"The limit “{name}” is not a number from 0 up.")
+    limits = LIMITS | dict(given)
+    if not 1 <= limits["turns"] <= MAX_TURNS:
+        raise PilotError("limits", f"A session can have between 1 and {MAX_TURNS} turns.")
+    return limits
+
+
+def _frozen(endpoint: ModelEndpoint) -> dict[str, Any]:
+    """The endpoint as stored with the pilot: neither its key nor the name of the key's variable."""
+    return {
+        "name": endpoint.name,
+        "base_url": endpoint.base_url,
+        "model": endpoint.model,
+        "params": endpoint.params,
+        "input_price": str(endpoint.input_price),
+        "output_price": str(endpoint.output_price),
+        "scripted": endpoint.scripted,
+    }
