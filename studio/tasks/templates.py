@@ -12,7 +12,7 @@ from studio.domain.task import Recovery, TaskSpec
 from studio.drafts.load import load_episode
 from studio.drafts.validate import UNSTORABLE
 from studio.models import Benchmark, Event, Task, TaskTemplate, TemplateFile, User
-from studio.tasks.editor import spec_at
+from studio.tasks.versions import spec_at
 
 MOST = 200
 """Templates of one benchmark."""

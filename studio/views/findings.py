@@ -12,7 +12,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.findings import waivers
 from studio.findings.waivers import WaiverError
-from studio.tasks import editor
+from studio.tasks.checks import check_unsaved, episode_with
 from studio.views.tasks import autosave
 
 SAID = {
@@ -36,8 +36,8 @@ def judge(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
     problem, found = "", None
     if live:
         sheet, spec, typed = autosave.as_typed(request, task)
-        episode = editor.episode_with(task, spec)
-        found = editor.check_unsaved(task, spec, texts=typed, episode=episode)
+        episode = episode_with(task, spec)
+        found = check_unsaved(task, spec, texts=typed, episode=episode)
     try:
         if do == "set_aside":
             waivers.set_aside(task.pk, fingerprint, by=user, reason=reason)

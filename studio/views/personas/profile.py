@@ -17,23 +17,21 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.activity.feed import recent_events
 from studio.domain.diff import compare, compare_orders
-from studio.domain.persistent_intents import persistent_intents, referenced_tools
+from studio.domain.persistent_intents import persistent_intents, tools_named
 from studio.domain.persona import PersonaSpec, Skill
-from studio.domain.skills import one_line_description
-from studio.domain.statistics import bare_tool_name
-from studio.domain.tool_catalog import tool_summaries
-from studio.drafts.autosave import Desk
+from studio.domain.skills import about
+from studio.domain.statistics import plain_tool
+from studio.domain.tool_catalog import functions_of
+from studio.drafts.editor import Outcome
 from studio.drafts.load import load_episode
-from studio.drafts.rebase import OnTop
 from studio.drafts.validate import DraftError
 from studio.forms import personas as sheets
 from studio.forms.post_data import Posted, operate
 from studio.models import Blob, Persona
 from studio.personas import tools_and_skills
 from studio.personas.create import create_persona
-from studio.personas.save import save_persona
-from studio.personas.versions import PersonaVersions
-from studio.views.autosave import PersonaPage, Read, answer, submitted
+from studio.personas.editors import ProfileEditor
+from studio.views.editing import PersonaPage, ReadForm, autosave_response, save_response
 
 
 @login_required
@@ -49,18 +47,18 @@ def create(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, f"{persona} was added. Complete the profile, or write the first task.")
             return redirect("studio:profile", slug, persona.user_id)
-    return render(request, "studio/personas/new.html", {"benchmark": benchmark, "form": form})
+    return render(request, "studio/persona_new.html", {"benchmark": benchmark, "form": form})
 
 
 class ProfilePage(PersonaPage[PersonaSpec]):
     def __init__(self, request: SignedInRequest, persona: Persona) -> None:
-        super().__init__(request, Desk(persona=persona, name="profile"), PersonaVersions(persona))
+        super().__init__(request, ProfileEditor(persona, request.user))
         self.address = reverse("studio:profile", args=[persona.benchmark.slug, persona.user_id])
 
-    def read(self, data: QueryDict, base: PersonaSpec, *, store: bool = False) -> Read[PersonaSpec]:
+    def read(self, data: QueryDict, base: PersonaSpec, *, store: bool = False) -> ReadForm[PersonaSpec]:
         sheet = sheets.sheet_from(Posted(data))
         spec, sheet.errors = sheets.read_sheet(sheet, base)
-        return Read(spec, sheet, sheet.errors)
+        return ReadForm(spec, sheet, sheet.errors)
 
     def context(self, sheet: sheets.PersonaSheet | None, spec: PersonaSpec) -> dict[str, Any]:
         sheet = sheet or sheets.sheet_of(spec)
@@ -70,14 +68,12 @@ class ProfilePage(PersonaPage[PersonaSpec]):
     def persona_tools(self) -> list[str]:
         return list(self.persona.tool_bindings.values_list("name", flat=True))
 
-    def html(self, context: dict[str, Any], theirs: PersonaSpec, spec: PersonaSpec, sent: Read[PersonaSpec]) -> str:
-        sheet = replace(sent.sheet, errors=dict(sent.errors)) if sent.errors else None
+    def html(self, context: dict[str, Any], theirs: PersonaSpec, spec: PersonaSpec, sent: ReadForm[PersonaSpec]) -> str:
+        sheet = replace(sent.values, errors=dict(sent.errors)) if sent.errors else None
         return render_to_string("studio/personas/profile.html", self.context(sheet, spec) | context, self.request)
 
-    def save(self, both: OnTop[PersonaSpec], note: str) -> int:
-        save_persona(self.persona.pk, both.spec, by=self.user, note=note)
+    def announce(self, outcome: Outcome[PersonaSpec]) -> None:
         messages.success(self.request, "Saved.")
-        return self.renewed()
 
 
 @login_required
@@ -90,15 +86,15 @@ def profile(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     access.require(request.user, persona.benchmark, "edit")
     changed = operate(request.POST)
     if changed is None:
-        return submitted(page)
-    page.keep_words(changed)
-    read = page.read(changed, page.versions.at(persona.version))
-    return render(request, "studio/personas/profile.html", page.shown() | page.context(read.sheet, read.spec))
+        return save_response(page)
+    page.autosave(changed)
+    form = page.read(changed, page.editor.versions.at(persona.version))
+    return render(request, "studio/personas/profile.html", page.shown() | page.context(form.values, form.spec))
 
 
 @login_required
 def keep(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    return answer(ProfilePage(request, access.find_persona(request.user, slug, user_id)))
+    return autosave_response(ProfilePage(request, access.find_persona(request.user, slug, user_id)))
 
 
 @login_required
@@ -107,7 +103,7 @@ def history(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     events = recent_events(access.benchmarks_for(request.user)).filter(persona=persona)
     page = Paginator(events, 50).get_page(request.GET.get("page"))
     context = {"benchmark": persona.benchmark, "persona": persona, "page": page}
-    return render(request, "studio/activity/history.html", context)
+    return render(request, "studio/history.html", context)
 
 
 @login_required
@@ -130,7 +126,7 @@ def version(request: SignedInRequest, slug: str, user_id: str, number: int) -> H
         "after_number": number + 1,
         "changes": compare(before, spec) + compare_orders(*orders),
     }
-    return render(request, "studio/personas/version.html", context)
+    return render(request, "studio/persona_version.html", context)
 
 
 def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, Any]:
@@ -138,8 +134,8 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
     base = episode.persona
     contents = Blob.objects.read([file.sha256 for skill in base.skills for file in skill.files])
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
-    named = [(number, referenced_tools(task)) for number, task in enumerate(episode.tasks, 1)]
-    does = tool_summaries(list(base.tools))
+    named = [(number, tools_named(task)) for number, task in enumerate(episode.tasks, 1)]
+    does = functions_of(list(base.tools))
     keys = dict(persona.episode.tasks.values_list("task_id", "pk"))
     return {
         "persona": persona,
@@ -151,8 +147,7 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
             for skill in base.skills
         ],
         "tools": [
-            (tool, does[tool], [number for number, names in named if bare_tool_name(tool) in names])
-            for tool in base.tools
+            (tool, does[tool], [number for number, names in named if plain_tool(tool) in names]) for tool in base.tools
         ],
         "environments": sorted({task.environment_id.strip() for task in episode.tasks} - {""}),
         "learning": [(row, keys.get(row.task_id)) for row in persistent_intents(episode)],
@@ -167,4 +162,4 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
 
 def _function(skill: Skill, texts: dict[str, str]) -> str:
     head = next((file for file in skill.files if file.path.lower() == "skill.md"), None)
-    return one_line_description(texts[head.sha256]) if head else ""
+    return about(texts[head.sha256]) if head else ""

@@ -26,7 +26,7 @@ from studio.review import comments as remarks
 from studio.review import suggestions
 from studio.review.threads import threads_of
 from studio.tasks.transitions import WorkflowError
-from studio.views.tasks.autosave import UnresolvedError, settle
+from studio.views.tasks.autosave import UnresolvedError, save_autosaved
 from studio.views.tasks.editor_context import FIELDS
 
 
@@ -52,7 +52,7 @@ def remark(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
         except remarks.CommentTargetError:
             if not access.may(request.user, task.episode.persona.benchmark, "edit"):
                 raise
-            settle(request, task)
+            save_autosaved(request, task)
             remarks.remark(task.pk, **values)
 
     return _answered(request, task, act)

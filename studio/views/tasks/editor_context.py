@@ -27,8 +27,8 @@ from studio.review import assignments
 from studio.review.checklist import POINTS
 from studio.review.threads import threads_of
 from studio.review.workflow import approvals_of
-from studio.tasks import editor
 from studio.tasks import guidelines as guidance
+from studio.tasks.checks import evidence_map
 from studio.views.personas.script_editor import script_keys
 
 FIELDS = [
@@ -103,7 +103,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: Sheet) -
         "sheet": sheet,
         "can": can,
         "on_version": row.version,
-        "map": editor.map_evidence(row, spec),
+        "map": evidence_map(row, spec),
         "brief": len(sheet.intents) * len(sheet.checklist) > MANY and "whole" not in request.GET,
         "opened": frozenset(),
         "guide": guidance.guidelines(),
