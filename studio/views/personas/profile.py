@@ -47,7 +47,7 @@ def create(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, f"{persona} was added. Complete the profile, or write the first task.")
             return redirect("studio:profile", slug, persona.user_id)
-    return render(request, "studio/persona_new.html", {"benchmark": benchmark, "form": form})
+    return render(request, "studio/personas/new.html", {"benchmark": benchmark, "form": form})
 
 
 class ProfilePage(PersonaPage[PersonaSpec]):
@@ -103,7 +103,7 @@ def history(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     events = recent_events(access.benchmarks_for(request.user)).filter(persona=persona)
     page = Paginator(events, 50).get_page(request.GET.get("page"))
     context = {"benchmark": persona.benchmark, "persona": persona, "page": page}
-    return render(request, "studio/history.html", context)
+    return render(request, "studio/activity/history.html", context)
 
 
 @login_required
@@ -126,7 +126,7 @@ def version(request: SignedInRequest, slug: str, user_id: str, number: int) -> H
         "after_number": number + 1,
         "changes": compare(before, spec) + compare_orders(*orders),
     }
-    return render(request, "studio/persona_version.html", context)
+    return render(request, "studio/personas/version.html", context)
 
 
 def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, Any]:

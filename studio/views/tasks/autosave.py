@@ -77,9 +77,9 @@ def judged(
     told = tell(left, sheet, episode)
     pane = parts | {"findings": told, "can": access.actions_in(request.user, benchmark), "waived": allowed}
     return {
-        "findings": render_to_string("studio/components/task_findings.html", pane, request),
+        "findings": render_to_string("studio/findings/parts/task.html", pane, request),
         "evidence": render_to_string(
-            "studio/components/task_evidence.html",
+            "studio/tasks/parts/evidence_map.html",
             parts
             | {
                 "sheet": sheet,
@@ -175,7 +175,7 @@ def signal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     }
     if to and not problem:
         shown = {"sheet": sheet, "examples": editor_context.examples(spec.trigger.kind)}
-        said["signal"] = render_to_string("studio/components/signal.html", shown, request)
+        said["signal"] = render_to_string("studio/tasks/rows/signal.html", shown, request)
     elif data.get("kind"):
         said["examples"] = editor_context.examples(spec.trigger.kind)
     return JsonResponse(said)
