@@ -11,7 +11,7 @@ from studio.domain.base import JsonDict
 from studio.domain.changes import changed_fields, save_summary
 from studio.domain.episode import EpisodeSpec
 from studio.drafts.sync import BATCH
-from studio.drafts.validate import refuse_unstorable
+from studio.drafts.validate import validate_storable
 from studio.drafts.write_groups import write_carryovers
 from studio.drafts.write_personas import PERSONA_FIELDS, set_persona_fields, write_persona_rows
 from studio.models import Episode, Event, Persona, PersonaRevision, Task, User
@@ -29,7 +29,7 @@ def save_personas(
     results: list[tuple[str, ...]] = []
     changed = []
     for row, old, new in triples:
-        refuse_unstorable(new.persona)
+        validate_storable(new.persona)
         fields = changed_fields(old.persona, new.persona)
         if json.dumps(_header(old)) != json.dumps(_header(new)):
             fields.append("episode")

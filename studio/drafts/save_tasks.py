@@ -13,7 +13,7 @@ from studio.domain.task import TaskSpec
 from studio.domain.uids import uid_of
 from studio.drafts.load import load_tasks
 from studio.drafts.sync import BATCH
-from studio.drafts.validate import refuse_unstorable
+from studio.drafts.validate import validate_storable
 from studio.drafts.write_groups import delete_empty_groups, write_groups
 from studio.drafts.write_tasks import TASK_FIELDS, set_task_fields, write_task_rows
 from studio.models import Episode, Event, Revision, Task, TaskState, User
@@ -46,7 +46,7 @@ def save_tasks(
     something they refer to has changed, and the field that refers to it."""
     touched = touched or {}
     for _, spec in pairs:
-        refuse_unstorable(spec)
+        validate_storable(spec)
     stored = load_tasks([row for row, _ in pairs if row.pk])
     changed: list[tuple[Task, TaskSpec]] = []
     changes: dict[int, tuple[str, ...]] = {}

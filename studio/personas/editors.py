@@ -13,7 +13,7 @@ from studio.personas.save import save_persona
 from studio.personas.scripts import save_script
 from studio.personas.skills import save_skill
 from studio.personas.versions import (
-    PersonaParts,
+    PersonaPartVersions,
     PersonaVersions,
     ScriptText,
     ScriptVersions,
@@ -25,7 +25,7 @@ S = TypeVar("S", bound=Spec)
 
 
 class PersonaPartEditor(DraftEditor[S], Generic[S]):
-    def __init__(self, versions: PersonaParts[S], page: str, user: User) -> None:
+    def __init__(self, versions: PersonaPartVersions[S], page: str, user: User) -> None:
         self.persona, self.versions, self.user = versions.persona, versions, user
         self.key = EditorKey(persona=self.persona, name=page)
 

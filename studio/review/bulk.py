@@ -16,7 +16,7 @@ from studio.reports.counts import tasks_with_counts
 from studio.review import assignments, bulk_preview
 from studio.review.bulk_preview import FEWEST, PARTS, BulkChangeError, Line, categories_of, line_of, names_to_choose
 from studio.tasks.save import save_locked
-from studio.tasks.transitions import WorkflowError, take
+from studio.tasks.transitions import WorkflowError, apply_transition
 
 __all__ = [
     "FEWEST",
@@ -106,7 +106,7 @@ def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], does: str, val
             people = {line.task.pk: set(line.people) for line in lines if line.changes}
             assignments.name_people(todo, PARTS[does], people, by=by)
         else:
-            take(does, todo, by=by)
+            apply_transition(does, todo, by=by)
     except (DraftError, WorkflowError, ArrangementError) as refusal:
         raise BulkChangeError(f"Nothing was changed. {refusal}") from None
     return len(todo)

@@ -11,7 +11,7 @@ from studio.domain.findings import Finding
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode
 from studio.drafts.save_tasks import canonical
-from studio.findings.refresh import load_reports, load_texts, tools_told
+from studio.findings.refresh import load_reports, load_texts, tool_descriptions
 from studio.models import Persona, Task
 from studio.tasks.versions import cached_tasks
 
@@ -28,7 +28,7 @@ def check_unsaved(
         texts={**load_texts([episode]), **(texts or {})},
         plan=task.episode.persona.benchmark.plan,
         reports=load_reports([episode]),
-        tools=tools_told([episode]),
+        tools=tool_descriptions([episode]),
     )
 
 

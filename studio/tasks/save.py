@@ -16,7 +16,7 @@ from studio.drafts.editor import Draft, DraftEditor
 from studio.drafts.load import load_episodes, load_tasks
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import SavedTask, canonical, save_tasks
-from studio.drafts.validate import StaleDraftError, refuse_taken_id
+from studio.drafts.validate import StaleDraftError, validate_unused_id
 from studio.findings.refresh import refresh_findings
 from studio.models import Revision, Task, User
 from studio.tasks.versions import TaskVersions
@@ -91,7 +91,7 @@ def save_locked(
 def _rename(row: Task, spec: TaskSpec, *, by: User | None, note: str, verb: str) -> SavedTask:
     """Save under a new id; tasks that depend on it and the episode's order name it, so they get a new version too."""
     persona = row.episode.persona
-    refuse_taken_id(spec.task_id, row.episode.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
+    validate_unused_id(spec.task_id, row.episode.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
     old = load_episodes([persona])[persona.pk]
     [saved] = save_tasks([(row, spec)], by=by, note=note, verb=verb)
     dependents = list(Task.objects.filter(dependencies__requires=row).select_related("group"))

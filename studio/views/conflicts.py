@@ -27,7 +27,7 @@ SHOWN = 20_000
 """Characters of a file that both changed, of which one is chosen."""
 
 
-def choices(undecided: Iterable[Place], theirs: Spec, mine: Spec) -> list[dict[str, Any]]:
+def conflict_choices(undecided: Iterable[Place], theirs: Spec, mine: Spec) -> list[dict[str, Any]]:
     """What both changed, as the page shows it."""
     return [_choice(place, theirs, mine) for place in undecided]
 
@@ -50,7 +50,7 @@ def _choice(place: Place, theirs: Spec, mine: Spec) -> dict[str, Any]:
     }
 
 
-def places(texts: Sequence[str], spec: Spec) -> list[Place]:
+def conflict_paths(texts: Sequence[str], spec: Spec) -> list[Place]:
     """Places of conflicts as a page sent them; those that are none are left out."""
     return [place for text in dict.fromkeys(texts) if (place := _place(text)) and place[0] in type(spec).model_fields]
 

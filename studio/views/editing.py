@@ -22,7 +22,7 @@ from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
 from studio.models import Benchmark
 from studio.personas.editors import PersonaPartEditor
-from studio.views.conflicts import choices, places
+from studio.views.conflicts import conflict_choices, conflict_paths
 
 S = TypeVar("S", bound=Spec)
 PERSON = "X-Studio-Person"
@@ -80,7 +80,7 @@ class EditorPage(ABC, Generic[S]):
         return Draft(
             form.spec,
             self.base_version(data),
-            unresolved=tuple(places(data.getlist("undecided"), form.spec)),
+            unresolved=tuple(conflict_paths(data.getlist("undecided"), form.spec)),
             errors=form.errors,
             text=text_of(data),
         )
@@ -155,7 +155,7 @@ def draft_response(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> H
     """As ``save_response``, for a form that has been read."""
     data = page.request.POST
     if "take" in data or "mine" in data:
-        theirs, mine = (places(data.getlist(name), draft.spec) for name in ("take", "mine"))
+        theirs, mine = (conflict_paths(data.getlist(name), draft.spec) for name in ("take", "mine"))
         outcome = page.editor.resolve(draft, theirs=theirs, mine=mine)
     else:
         outcome = page.editor.save(draft, note=note_of(data))
@@ -221,7 +221,7 @@ def context_of(rebased: Rebased[Any]) -> dict[str, Any]:
     return {
         "on_version": rebased.number,
         "dirty": True,
-        "choices": choices(rebased.unresolved, rebased.theirs, rebased.spec),
+        "choices": conflict_choices(rebased.unresolved, rebased.theirs, rebased.spec),
     }
 
 

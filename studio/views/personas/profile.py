@@ -26,7 +26,7 @@ from studio.drafts.editor import Outcome
 from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError
 from studio.forms import personas as sheets
-from studio.forms.post_data import Posted, operate
+from studio.forms.post_data import Posted, apply_row_operation
 from studio.models import Blob, Persona
 from studio.personas import tools_and_skills
 from studio.personas.create import create_persona
@@ -56,12 +56,12 @@ class ProfilePage(PersonaPage[PersonaSpec]):
         self.address = reverse("studio:profile", args=[persona.benchmark.slug, persona.user_id])
 
     def read(self, data: QueryDict, base: PersonaSpec, *, store: bool = False) -> ReadForm[PersonaSpec]:
-        sheet = sheets.sheet_from(Posted(data))
-        spec, sheet.errors = sheets.read_sheet(sheet, base)
+        sheet = sheets.posted_persona_form(Posted(data))
+        spec, sheet.errors = sheets.read_persona_form(sheet, base)
         return ReadForm(spec, sheet, sheet.errors)
 
-    def context(self, sheet: sheets.PersonaSheet | None, spec: PersonaSpec) -> dict[str, Any]:
-        sheet = sheet or sheets.sheet_of(spec)
+    def context(self, sheet: sheets.PersonaForm | None, spec: PersonaSpec) -> dict[str, Any]:
+        sheet = sheet or sheets.persona_form(spec)
         tools = tools_and_skills.tools_to_pick(self.persona, self.user, [*self.persona_tools(), *sheet.tools])
         return _profile_context(self.request, self.persona) | {"sheet": sheet, "tool_cards": tools}
 
@@ -84,7 +84,7 @@ def profile(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     if request.method != "POST":
         return render(request, "studio/personas/profile.html", page.shown())
     access.require(request.user, persona.benchmark, "edit")
-    changed = operate(request.POST)
+    changed = apply_row_operation(request.POST)
     if changed is None:
         return save_response(page)
     page.autosave(changed)

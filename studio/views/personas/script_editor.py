@@ -51,7 +51,7 @@ class ScriptPage(PersonaPage[ScriptText]):
 
 
 @dataclass(frozen=True)
-class KeyPlace:
+class KeyUse:
     """A key, and which item of each task it is."""
 
     key: str
@@ -71,7 +71,7 @@ def page_context(
     stored = scripts.text_of(found.blob)
     row = ScriptReport.objects.filter(sha256=found.blob_id, analysis=ANALYSIS).first()
     report = GraderReport.model_validate(row.report) if row else None
-    using = scripts.tasks_using(persona, found.path)
+    using = scripts.tasks_graded_by(persona, found.path)
     reading = read_script(stored) if stored is not None else None
     return {
         "persona": persona,
@@ -94,14 +94,14 @@ def page_context(
     }
 
 
-def keys_of(report: GraderReport | None, using: list[Task]) -> list[KeyPlace]:
+def keys_of(report: GraderReport | None, using: list[Task]) -> list[KeyUse]:
     """The keys as the items they are in each task: after those of its checklist, in the script's order."""
     if report is None or report.keys is None:
         return []
     scored = {task.pk: task.checklist.exclude(criterion="").count() for task in using}
     marks = dict.fromkeys(report.never, "never") | dict.fromkeys(report.always, "always")
     return [
-        KeyPlace(key, marks.get(key, ""), tuple((task, scored[task.pk] + place) for task in using))
+        KeyUse(key, marks.get(key, ""), tuple((task, scored[task.pk] + place) for task in using))
         for place, key in enumerate(report.keys, 1)
     ]
 

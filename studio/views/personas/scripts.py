@@ -115,7 +115,7 @@ def remove(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     access.require(request.user, persona.benchmark, "edit")
     found = find_script(persona, pk)
     try:
-        scripts.remove_script(found.pk, by=request.user)
+        scripts.delete_script(found.pk, by=request.user)
     except DraftError as refusal:
         messages.error(request, f"Not removed. {refusal}")
         return redirect("studio:script", slug, user_id, pk)

@@ -23,7 +23,7 @@ from studio.files.previews import markup
 from studio.forms.post_data import Posted
 from studio.models import Blob, Persona
 from studio.personas.editors import SkillEditor
-from studio.personas.skills import delete_skill, tasks_naming
+from studio.personas.skills import delete_skill, tasks_with_skill
 from studio.personas.versions import SkillText
 from studio.views.editing import PersonaPage, ReadForm, autosave_response, save_response
 
@@ -60,7 +60,7 @@ class SkillPage(PersonaPage[SkillText]):
             "values": sheet or {"name": spec.name, "text": spec.text if found else blank("")},
             "on_version": self.persona.version,
             "others": [file for file in found.files if file.path != MAIN] if found else [],
-            "named_by": tasks_naming(episode, self.name) if found else [],
+            "named_by": tasks_with_skill(episode, self.name) if found else [],
             "can": access.actions_in(self.user, self.benchmark),
         }
 

@@ -28,10 +28,17 @@ from studio.files.previews import decode
 from studio.files.tokens import unseal
 from studio.findings import waivers
 from studio.forms import signals
-from studio.forms.files import content_of, texts_of
+from studio.forms.files import content_of, edited_contents
 from studio.forms.fixes import changes_of
 from studio.forms.post_data import Posted, number_of
-from studio.forms.tasks import Sheet, call_rows, read_sheet, rows_of, sheet_from, sheet_of
+from studio.forms.tasks import (
+    TaskForm,
+    posted_task_form,
+    read_task_form,
+    task_form,
+    with_row_keys_of,
+    without_empty_rows,
+)
 from studio.models import Blob, Task
 from studio.tasks import checks
 from studio.tasks.save import TaskEditor
@@ -52,29 +59,29 @@ def check(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
     """What the checks say of the page as it stands: the side pane's two lists, and the words to mark."""
     row = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, row.episode.persona.benchmark, "edit")
-    sheet, spec, typed = as_typed(request, row)
+    sheet, spec, typed = read_editor(request, row)
     episode = checks.episode_with(row, spec)
     found = checks.check_unsaved(row, spec, texts=typed, episode=episode)
-    return JsonResponse(judged(request, row, sheet, spec, found, episode))
+    return JsonResponse(findings_response(request, row, sheet, spec, found, episode))
 
 
-def as_typed(request: SignedInRequest, row: Task) -> tuple[Sheet, TaskSpec, Mapping[str, str]]:
+def read_editor(request: SignedInRequest, row: Task) -> tuple[TaskForm, TaskSpec, Mapping[str, str]]:
     """The page as it was sent, the task it says, row by row, and the texts of its files by hash."""
     base = cached_spec_at(row, number_of(request.POST.get("base_version")))
-    sheet = sheet_from(Posted(request.POST), base)
-    spec, _ = read_sheet(sheet, base)
+    sheet = posted_task_form(Posted(request.POST), base)
+    spec, _ = read_task_form(sheet, base)
     typed = {known[0]: one["text"] for one in sheet.files if one["text"] is not None and (known := content_of(one))}
-    return rows_of(sheet, spec), spec, typed
+    return without_empty_rows(sheet, spec), spec, typed
 
 
-def judged(
-    request: SignedInRequest, row: Task, sheet: Sheet, spec: TaskSpec, found: list[Finding], episode: EpisodeSpec
+def findings_response(
+    request: SignedInRequest, row: Task, sheet: TaskForm, spec: TaskSpec, found: list[Finding], episode: EpisodeSpec
 ) -> dict[str, Any]:
     """These findings of a task in its episode as the page takes them in."""
     benchmark = row.episode.persona.benchmark
-    left, allowed = waivers.sort_out(row, found)
+    left, allowed = waivers.split_waived(row, found)
     parts = {"task": row, "persona": row.episode.persona, "benchmark": benchmark, "typing": True}
-    told = tell(left, sheet, episode)
+    told = shown_findings(left, sheet, episode)
     pane = parts | {"findings": told, "can": access.actions_in(request.user, benchmark), "waived": allowed}
     return {
         "findings": render_to_string("studio/findings/parts/task.html", pane, request),
@@ -108,14 +115,14 @@ class TaskPage(EditorPage[TaskSpec]):
         self.address = row.get_absolute_url()
 
     def read(self, data: QueryDict, base: TaskSpec, *, store: bool = False) -> ReadForm[TaskSpec]:
-        sheet = sheet_from(Posted(data), base)
+        sheet = posted_task_form(Posted(data), base)
         if store:
-            Blob.objects.keep(texts_of(sheet.files))
-        spec, errors = read_sheet(sheet, base)
+            Blob.objects.keep(edited_contents(sheet.files))
+        spec, errors = read_task_form(sheet, base)
         return ReadForm(spec, sheet, errors)
 
     def html(self, context: dict[str, Any], theirs: TaskSpec, spec: TaskSpec, sent: ReadForm[TaskSpec]) -> str:
-        sheet = sent.values if sent.errors else sheet_after(spec, sent.values)
+        sheet = sent.values if sent.errors else form_after(spec, sent.values)
         page = editor_context.context(self.request, self.editor.task, theirs, sheet)
         page["opened"] = {one["key"] for one in sent.values.checklist if not one["brief"]}
         return render_to_string("studio/tasks/editor.html", page | context, self.request)
@@ -139,7 +146,7 @@ class TaskPage(EditorPage[TaskSpec]):
         return {"state": self.editor.task.state}
 
 
-def _input_of(error: DraftError, sheet: Sheet) -> str:
+def _input_of(error: DraftError, sheet: TaskForm) -> str:
     """The input beside which a refusal is shown, or its field."""
     rows = getattr(sheet, error.field, None)
     if isinstance(rows, list) and error.item and error.item <= len(rows):
@@ -148,7 +155,7 @@ def _input_of(error: DraftError, sheet: Sheet) -> str:
 
 
 @login_required
-def keep(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def autosave_task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     return autosave_response(TaskPage(request, access.find_task(request.user, slug, user_id, pk)))
 
 
@@ -164,11 +171,11 @@ def signal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     problem: dict[str, str] = {}
     if to := data.get("to", ""):
         try:
-            data = signals.turned(data, base.trigger.payload, to)
+            data = signals.switch_format(data, base.trigger.payload, to)
         except signals.SignalFormatError as refusal:
             problem = {refusal.place: str(refusal)}
-    sheet = sheet_from(Posted(data), base)
-    spec, errors = read_sheet(sheet, base)
+    sheet = posted_task_form(Posted(data), base)
+    spec, errors = read_task_form(sheet, base)
     said: dict[str, Any] = {
         "opening": opening_message(spec),
         "errors": {name: text for name, text in errors.items() if name.startswith("payload")} | problem,
@@ -211,10 +218,10 @@ def discard(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpR
     return redirect(row)
 
 
-def sheet_after(spec: TaskSpec, sent: Sheet) -> Sheet:
+def form_after(spec: TaskSpec, sent: TaskForm) -> TaskForm:
     """The sheet of what a page that was ``sent`` says now: its rows are called as that page calls them, what it has
     open stays open."""
-    sheet = call_rows(sheet_of(spec), sent)
+    sheet = with_row_keys_of(task_form(spec), sent)
     if sent.values[signals.SWITCH] == "raw":
         sheet.values |= {signals.SWITCH: "raw", "payload_raw": signals.raw_of(spec.trigger.payload)}
     open_texts(sheet.files, [one["key"] for one in sent.files if one["text"] is not None])
@@ -230,7 +237,7 @@ def open_texts(rows: Iterable[dict[str, Any]], edited: Collection[str]) -> None:
             one |= {"text": read.text, "form": read.form}
 
 
-def tell(found: Iterable[Any], sheet: Sheet, episode: EpisodeSpec) -> list[dict[str, Any]]:
+def shown_findings(found: Iterable[Any], sheet: TaskForm, episode: EpisodeSpec) -> list[dict[str, Any]]:
     """Findings with the input that each is about and what one click would do, for a page whose rows have moved since
     it was drawn."""
     told = []

@@ -12,10 +12,10 @@ from django.shortcuts import render
 from studio import access
 from studio.access import SignedInRequest
 from studio.forms import signals
-from studio.forms.files import texts_of
-from studio.forms.post_data import Posted, operate
-from studio.forms.tasks import read_sheet, sheet_from, sheet_of
-from studio.forms.uploads import take_all
+from studio.forms.files import edited_contents
+from studio.forms.post_data import Posted, apply_row_operation
+from studio.forms.tasks import posted_task_form, read_task_form, task_form
+from studio.forms.uploads import store_uploads
 from studio.models import Blob, Task
 from studio.tasks.versions import cached_spec_at
 from studio.views.editing import ReadForm, draft_response
@@ -38,7 +38,7 @@ def shown(request: SignedInRequest, row: Task) -> dict[str, Any]:
     page = TaskPage(request, row)
     base, more = cached_spec_at(row, row.version), page.restored()
     spec = more.pop("spec", base)
-    sheet = more.pop("values", None) or sheet_of(spec)
+    sheet = more.pop("values", None) or task_form(spec)
     return context(request, row, base, sheet) | more
 
 
@@ -47,11 +47,11 @@ def _posted(request: SignedInRequest, row: Task) -> HttpResponse:
     base_version = page.base_version(request.POST)
     base = page.editor.versions.at(base_version)
     changed, problems = _rows_changed(request, base.trigger.payload)
-    sheet = sheet_from(Posted(changed or request.POST), base)
-    Blob.objects.keep(texts_of(sheet.files))
-    refused = take_all(request.FILES, sheet)
+    sheet = posted_task_form(Posted(changed or request.POST), base)
+    Blob.objects.keep(edited_contents(sheet.files))
+    refused = store_uploads(request.FILES, sheet)
     if changed is None:
-        spec, errors = read_sheet(sheet, base)
+        spec, errors = read_task_form(sheet, base)
         form = ReadForm(spec, sheet, refused or errors)
         return draft_response(page, form, page.draft(request.POST, form))
     autosave_posted(request, row)
@@ -62,9 +62,9 @@ def _posted(request: SignedInRequest, row: Task) -> HttpResponse:
 
 def _rows_changed(request: SignedInRequest, payload: dict[str, Any]) -> tuple[Any, dict[str, str]]:
     """The form after what a button without a script asks of its rows, None if it asks nothing; and errors by input."""
-    if to := signals.wanted(request.POST):
+    if to := signals.requested_format(request.POST):
         try:
-            return signals.turned(request.POST, payload, to), {}
+            return signals.switch_format(request.POST, payload, to), {}
         except signals.SignalFormatError as error:
             return request.POST, {error.place: str(error)}
-    return operate(request.POST), {}
+    return apply_row_operation(request.POST), {}

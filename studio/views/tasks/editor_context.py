@@ -10,17 +10,17 @@ from django.conf import settings
 from studio import access
 from studio.access import SignedInRequest
 from studio.activity.timeline import activity_of
-from studio.domain.anchors import ROW_TEXTS, TEXT_FIELDS, FieldKey
-from studio.domain.descriptions import RULE_LABELS, SOURCE_LABELS
+from studio.domain.anchors import LONG, ROWS, Where
+from studio.domain.descriptions import RECOVERIES, RULES
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import script_path
-from studio.domain.signals import SIGNAL_EXAMPLES
+from studio.domain.signals import EXAMPLES
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import authors_of
 from studio.findings import waivers
 from studio.findings.queries import findings_of_task
 from studio.forms.file_mentions import mentions_in
-from studio.forms.tasks import Sheet, read_sheet
+from studio.forms.tasks import TaskForm, read_task_form
 from studio.models import Category, GraderScript, Persona, Task
 from studio.personas import tools_and_skills
 from studio.review import assignments
@@ -74,14 +74,14 @@ MANY = 400
 is put in by a script then, and so are the buttons that move it. ``?whole`` in the address brings everything."""
 
 
-def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: Sheet) -> dict[str, Any]:
+def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: TaskForm) -> dict[str, Any]:
     persona = row.episode.persona
     benchmark = persona.benchmark
     can = access.actions_in(request.user, benchmark)
-    spec, _ = read_sheet(sheet, base)
+    spec, _ = read_task_form(sheet, base)
     newest = row.revisions.select_related("created_by").filter(number=row.version).first()
     authors = authors_of(newest) if newest else set()
-    findings, allowed = waivers.sort_out(row, findings_of_task(row))
+    findings, allowed = waivers.split_waived(row, findings_of_task(row))
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
     siblings = list(row.episode.tasks.order_by("position", "task_id").values("pk", "task_id", "title", "position"))
     here = next((place for place, other in enumerate(siblings) if other["pk"] == row.pk), 0)
@@ -94,8 +94,8 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: Sheet) -
         "task_name": str(row),
         "outline": _outline(sheet, base, marked_sections(findings)),
         "triggers": Task._meta.get_field("trigger_kind").choices,
-        "recovery_kinds": SOURCE_LABELS.items(),
-        "rule_kinds": RULE_LABELS.items(),
+        "recovery_kinds": RECOVERIES.items(),
+        "rule_kinds": RULES.items(),
         "scored": _scored(sheet),
         "persona": persona,
         "benchmark": benchmark,
@@ -149,16 +149,16 @@ def session_names(siblings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def texts_shown(sheet: Sheet) -> dict[FieldKey, str]:
+def texts_shown(sheet: TaskForm) -> dict[Where, str]:
     """The texts of the page in which words can be chosen."""
-    texts: dict[FieldKey, str] = {(name, ""): sheet.values[name] for name in (*TEXT_FIELDS, "files_read")}
+    texts: dict[Where, str] = {(name, ""): sheet.values[name] for name in (*LONG, "files_read")}
     texts["expected_artifacts", ""] = "\n".join(row["path"] for row in sheet.expected_artifacts)
-    return texts | {(name, row["key"]): row[text] for name, text in ROW_TEXTS.items() for row in getattr(sheet, name)}
+    return texts | {(name, row["key"]): row[text] for name, text in ROWS.items() for row in getattr(sheet, name)}
 
 
 def examples(kind: str) -> list[str]:
     """Names of the signals of this kind that one can begin from."""
-    return [name for name, _ in SIGNAL_EXAMPLES.get(kind, [])]  # type: ignore[call-overload]
+    return [name for name, _ in EXAMPLES.get(kind, [])]  # type: ignore[call-overload]
 
 
 def marked_sections(findings: Iterable[Any]) -> dict[str, dict[str, Any]]:
@@ -172,7 +172,7 @@ def marked_sections(findings: Iterable[Any]) -> dict[str, dict[str, Any]]:
 
 
 def _outline(
-    sheet: Sheet, base: TaskSpec, marks: Mapping[str, dict[str, Any]]
+    sheet: TaskForm, base: TaskSpec, marks: Mapping[str, dict[str, Any]]
 ) -> list[tuple[str, str, Any, dict[str, Any] | None]]:
     """The parts of the page, with how much each holds and what the checks find there."""
     parts = [
@@ -191,7 +191,7 @@ def _outline(
     return [(anchor, name, count, marks.get(anchor)) for anchor, name, count in parts]
 
 
-def _reference(sheet: Sheet) -> str:
+def _reference(sheet: TaskForm) -> str:
     """Whether there is a workflow, and how many files the session is to leave."""
     workflow = "✓" if sheet.values["reference_workflow"].strip() else ""
     return " ".join(filter(None, [workflow, str(len(sheet.expected_artifacts) or "")])) or "–"
@@ -205,7 +205,7 @@ def _grader_choices(persona: Persona, scripts: Iterable[GraderScript], named: st
     return [(value, name.removeprefix("scripts/")) for value, name in (*missing, *found)]
 
 
-def _scored(sheet: Sheet) -> dict[str, str]:
+def _scored(sheet: TaskForm) -> dict[str, str]:
     """The numbers of the items that follow from each intent."""
     items: dict[str, list[str]] = {}
     for number, row in enumerate(sheet.checklist, 1):

@@ -85,7 +85,7 @@ def imported_again(desk: Desk) -> Said:
 def test_what_was_waived_is_told_as_such_everywhere(client: Any) -> None:
     desk = flawed()
     warning = Finding.objects.filter(task=desk.task, severity="warning").earliest("pk")
-    waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason="So be it.")
+    waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.author, reason="So be it.")
     client.force_login(desk.author)
 
     answer = client.get(f"/api/benchmarks/{desk.benchmark.slug}/findings/").json()["results"]
