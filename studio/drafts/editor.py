@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from django.db import transaction
 
 from studio.domain.base import Spec
-from studio.domain.merge import Place, take
+from studio.domain.merge import FieldPath, take_value
 from studio.drafts.autosave import EditorKey, Text, autosave, discard_autosave
 from studio.drafts.rebase import ConflictError, Rebased, Versions, rebase
 from studio.drafts.validate import DraftError
@@ -27,7 +27,7 @@ class Draft(Generic[S]):
     spec: S
     """As far as it can be read."""
     base_version: int
-    unresolved: tuple[Place, ...] = ()
+    unresolved: tuple[FieldPath, ...] = ()
     """Conflicts that the page showed and nobody resolved."""
     errors: Mapping[str, str] = field(default_factory=dict)
     """What cannot be read, by input."""
@@ -138,14 +138,14 @@ class DraftEditor(ABC, Generic[S]):
         discard_autosave(self.key, self.user, saved=draft.text)
         return outcome
 
-    def resolve(self, draft: Draft[S], *, theirs: Sequence[Place], mine: Sequence[Place]) -> Outcome[S]:
+    def resolve(self, draft: Draft[S], *, theirs: Sequence[FieldPath], mine: Sequence[FieldPath]) -> Outcome[S]:
         """Resolve conflicts of the draft: the newest version's values where ``theirs``, the draft's where ``mine``."""
         rebased = self.rebase(draft)
         if draft.errors:
             return self._refuse(draft, Invalid(rebased, draft.errors))
         spec = rebased.spec
         for path in theirs:
-            spec = take(spec, rebased.theirs, path)
+            spec = take_value(spec, rebased.theirs, path)
         left = tuple(path for path in rebased.unresolved if path not in (*theirs, *mine))
         return self._refuse(draft, Autosaved(replace(rebased, spec=spec, unresolved=left)))
 

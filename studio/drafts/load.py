@@ -9,7 +9,7 @@ from typing import Any
 from studio.domain import persona as persona_spec
 from studio.domain import task as task_spec
 from studio.domain.base import Content, FileRef
-from studio.domain.episode import EpisodeSpec, Group
+from studio.domain.episode import EpisodeSpec, GroupSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import (
@@ -52,7 +52,7 @@ def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> di
     by_episode = _group((row.episode_id, row) for row in rows)
     episodes = {row.persona_id: row for row in Episode.objects.filter(persona__in=personas)}
     carryovers = _group(
-        (row[0], Group(name=row[1], carries_over=row[2]))
+        (row[0], GroupSpec(name=row[1], carries_over=row[2]))
         for row in DependencyGroup.objects.filter(episode__persona__in=personas)
         .exclude(carries_over="")
         .order_by("position")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from studio.domain.base import Spec
-from studio.domain.merge import Place, merge, take, value_at
+from studio.domain.merge import FieldPath, merge, take_value, value_at
 from studio.drafts.validate import StaleDraftError
 from studio.models import User
 
@@ -41,7 +41,7 @@ class Rebased(Generic[S]):
     """What that version says."""
     spec: S
     """The merged edit; the user's own value wherever there is a conflict."""
-    unresolved: tuple[Place, ...]
+    unresolved: tuple[FieldPath, ...]
     """Field paths of the conflicts that are left."""
 
 
@@ -54,7 +54,7 @@ class ConflictError(StaleDraftError):
 
 
 def rebase(
-    versions: Versions[S], mine: S, *, base_version: int, by: User, unresolved: Sequence[Place] = ()
+    versions: Versions[S], mine: S, *, base_version: int, by: User, unresolved: Sequence[FieldPath] = ()
 ) -> Rebased[S]:
     """Rebase ``mine``, which was based on ``base_version``, on the newest version. ``unresolved`` are conflicts that
     the page showed and nobody resolved."""
@@ -67,14 +67,14 @@ def rebase(
         spec = merged.spec
         for conflict in merged.conflicts:
             if _last_author(versions, base_version, base, conflict.place) == by.pk:
-                spec = take(spec, mine, conflict.place)
+                spec = take_value(spec, mine, conflict.place)
             elif conflict.place not in conflicts:
                 conflicts.append(conflict.place)
     left = [path for path in conflicts if value_at(theirs, path) != value_at(spec, path)]
     return Rebased(number, theirs, spec, tuple(left))
 
 
-def _last_author(versions: Versions[S], number: int, base: S, path: Place) -> int | None:
+def _last_author(versions: Versions[S], number: int, base: S, path: FieldPath) -> int | None:
     """The id of whoever last changed the value at ``path`` after version ``number``."""
     author, before = None, base
     for who, spec in versions.since(number):

@@ -31,7 +31,7 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
     personas = list(personas)
     episodes = load_episodes(personas)
     of = episodes.values()
-    texts, reports, tools = load_texts(of), load_reports(of), tool_descriptions(of)
+    texts, reports, tools = load_texts(of), load_reports(of), episode_tool_descriptions(of)
     return [
         finding
         for persona in personas
@@ -41,8 +41,8 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
     ]
 
 
-def tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
-    """What agents are told of the tools of these episodes' personas, by the tools' names."""
+def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
+    """Descriptions that agents get of the tools of these episodes' personas, by name."""
     return tool_descriptions({tool for episode in episodes for tool in episode.persona.tools})
 
 

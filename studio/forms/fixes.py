@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from studio.domain.fixes import Add, Edit, Mend, Put, Remove
+from studio.domain.fixes import AppendRow, Edit, Fix, RemoveRow, SetValue
 from studio.domain.task import Dependency, Recovery
 from studio.forms.tasks import LINES, TaskForm
 
 Change = dict[str, Any]
 
 
-def changes_of(mend: Mend, sheet: TaskForm) -> list[Change]:
+def changes_of(mend: Fix, sheet: TaskForm) -> list[Change]:
     """``{put: input, value}``, ``{remove: list, row: key}`` or ``{add: list, values}``; nothing where the sheet has no
     such row, as while somebody else removes it."""
     try:
@@ -21,14 +21,14 @@ def changes_of(mend: Mend, sheet: TaskForm) -> list[Change]:
 
 
 def _changes(edit: Edit, sheet: TaskForm) -> list[Change]:
-    if isinstance(edit, Remove):
+    if isinstance(edit, RemoveRow):
         return [{"remove": edit.field, "row": _key(sheet, edit.field, edit.item)}]
-    if isinstance(edit, Add):
+    if isinstance(edit, AppendRow):
         return [_added(edit, sheet)]
     return _put(edit, sheet)
 
 
-def _added(edit: Add, sheet: TaskForm) -> Change:
+def _added(edit: AppendRow, sheet: TaskForm) -> Change:
     if isinstance(edit.value, Recovery):
         key = _key(sheet, "intents", edit.item or 0)
         return {"add": f"intents.{key}.from", "values": edit.value.model_dump()}
@@ -38,7 +38,7 @@ def _added(edit: Add, sheet: TaskForm) -> Change:
     return {"put": edit.field, "value": f"{text}\n{edit.value}".lstrip("\n")}
 
 
-def _put(edit: Put, sheet: TaskForm) -> list[Change]:
+def _put(edit: SetValue, sheet: TaskForm) -> list[Change]:
     if edit.field in LINES and edit.item:
         lines = [line for line in sheet.values[edit.field].split("\n") if line.strip()]
         lines[edit.item - 1] = edit.value

@@ -7,7 +7,16 @@ import uuid
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, Recovery, Rule, TaskSpec, ToolEvidence, Trigger
+from studio.domain.task import (
+    ChecklistItem,
+    Dependency,
+    ExactCheck,
+    HiddenIntent,
+    Recovery,
+    TaskSpec,
+    ToolEvidence,
+    Trigger,
+)
 from studio.forms.expected_artifacts import artifact_rows, posted_artifacts, read_artifacts
 from studio.forms.files import file_rows, keyed, posted_files, read_files
 from studio.forms.post_data import MAPPING, NEW, Posted, mapping_rows, preserve, read_lines, read_mapping, read_picks
@@ -230,7 +239,7 @@ class _Reading:
             return 1.0
         return weight
 
-    def _rule(self, row: dict[str, Any], old: Rule | None) -> Rule | None:
+    def _rule(self, row: dict[str, Any], old: ExactCheck | None) -> ExactCheck | None:
         if row["grader"] != "rule" or (old and not row["rule_kind"]):  # a long list brings a rule's fields when asked
             return old
         place = f"checklist.{row['key']}.rule_arguments"
@@ -245,7 +254,7 @@ class _Reading:
             row["rule_kind"],
             ("file_contains", "file_exists", "file_lacks", "reply_contains", "reply_lacks", "tool_called"),
         )
-        return Rule(
+        return ExactCheck(
             kind=kind,  # type: ignore[arg-type]
             path=row["rule_path"],
             text=preserve(old.text if old else "", row["rule_text"]),
@@ -291,7 +300,7 @@ class _Reading:
 
 
 def _item_row(item: ChecklistItem) -> dict[str, Any]:
-    rule = item.rule or Rule(kind="file_contains")
+    rule = item.rule or ExactCheck(kind="file_contains")
     return {
         "key": item.uid,
         "criterion": item.criterion,

@@ -8,20 +8,20 @@ from typing import Any
 
 from studio.access import Somebody, benchmarks_for
 from studio.domain import skills, tool_catalog
-from studio.domain.statistics import domain_of, in_words
-from studio.domain.tool_catalog import Parameter
+from studio.domain.statistics import tool_domain, tool_label
+from studio.domain.tool_catalog import ToolParameter
 from studio.models import Persona, SkillFile, ToolBinding
 
 
 @dataclass(frozen=True)
-class ToolCard:
+class PickerCard:
     """A tool or skill to pick."""
 
     name: str
     description: str
     bound: bool
     """Whether the persona has it; a task may name one that it had once."""
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[ToolParameter, ...] = ()
     domain: str = ""
     """The application a tool belongs to."""
 
@@ -29,11 +29,11 @@ class ToolCard:
 def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str]) -> dict[str, Any]:
     """The cards for a task that picked these, in a number of queries that does not grow with them."""
     bound = list(persona.tool_bindings.values_list("name", flat=True))
-    always, known = tool_catalog.cards(_with(bound, tools))
+    always, known = tool_catalog.tool_cards(_with(bound, tools))
     had = list(persona.skills.values_list("name", flat=True))
-    mains = SkillFile.objects.filter(skill__persona=persona, path=skills.MAIN)
+    mains = SkillFile.objects.filter(skill__persona=persona, path=skills.SKILL_FILE)
     abouts = {
-        name: skills.about(bytes(content).decode("utf-8", "replace"))
+        name: skills.one_line_description(bytes(content).decode("utf-8", "replace"))
         for name, content in mains.values_list("skill__name", "blob__content")
     }
     return {
@@ -41,24 +41,24 @@ def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str
         "always": always,
         "tool_cards": _by_domain(
             [
-                ToolCard(one.name, one.description, one.name in bound, one.parameters, domain_of(one.name))
+                PickerCard(one.name, one.description, one.name in bound, one.parameters, tool_domain(one.name))
                 for one in known
             ]
         ),
-        "skill_cards": [ToolCard(name, abouts.get(name, ""), name in had) for name in _with(had, picked_skills)],
+        "skill_cards": [PickerCard(name, abouts.get(name, ""), name in had) for name in _with(had, picked_skills)],
     }
 
 
-def tools_to_pick(persona: Persona, user: Somebody, picked: Sequence[str]) -> list[ToolCard]:
+def tools_to_pick(persona: Persona, user: Somebody, picked: Sequence[str]) -> list[PickerCard]:
     """Tools a persona can be given: its own, what every assistant has, and those of the other personas this person
     sees. One query."""
     elsewhere = ToolBinding.objects.filter(persona__benchmark__in=benchmarks_for(user)).order_by("name")
-    always, _ = tool_catalog.cards([])
+    always, _ = tool_catalog.tool_cards([])
     names = _with(list(dict.fromkeys(picked)), [card.name for card in always])
-    _, known = tool_catalog.cards(_with(names, list(elsewhere.values_list("name", flat=True).distinct())))
+    _, known = tool_catalog.tool_cards(_with(names, list(elsewhere.values_list("name", flat=True).distinct())))
     return _by_domain(
         [
-            ToolCard(one.name, one.description or in_words(one.name), True, one.parameters, domain_of(one.name))
+            PickerCard(one.name, one.description or tool_label(one.name), True, one.parameters, tool_domain(one.name))
             for one in known
         ]
     )
@@ -68,7 +68,7 @@ def _with(names: list[str], more: Collection[str]) -> list[str]:
     return names + [name for name in more if name not in names]
 
 
-def _by_domain(cards: list[ToolCard]) -> list[ToolCard]:
+def _by_domain(cards: list[PickerCard]) -> list[PickerCard]:
     """Each application's tools together, in the order in which the persona binds them."""
     first: dict[str, int] = {}
     for place, card in enumerate(cards):

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from studio.domain.checks import find_problems
 from studio.domain.episode import EpisodeSpec
-from studio.domain.evidence_map import EvidenceMap, evidence_of
+from studio.domain.evidence_map import EvidenceMap, build_evidence_map
 from studio.domain.findings import Finding
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episode
 from studio.drafts.save_tasks import canonical
-from studio.findings.refresh import load_reports, load_texts, tool_descriptions
+from studio.findings.refresh import episode_tool_descriptions, load_reports, load_texts
 from studio.models import Persona, Task
 from studio.tasks.versions import cached_tasks
 
@@ -28,7 +28,7 @@ def check_unsaved(
         texts={**load_texts([episode]), **(texts or {})},
         plan=task.episode.persona.benchmark.plan,
         reports=load_reports([episode]),
-        tools=tool_descriptions([episode]),
+        tools=episode_tool_descriptions([episode]),
     )
 
 
@@ -48,7 +48,7 @@ def evidence_map(task: Task, spec: TaskSpec) -> EvidenceMap:
     """The evidence map of ``spec`` against the task's earlier tasks, files and tools."""
     earlier = task.episode.tasks.filter(position__lt=task.position) if task.position else Task.objects.none()
     tools = task.episode.persona.tool_bindings.values_list("name", flat=True)
-    return evidence_of(spec, earlier=set(earlier.values_list("task_id", flat=True)), tools=set(tools))
+    return build_evidence_map(spec, earlier=set(earlier.values_list("task_id", flat=True)), tools=set(tools))
 
 
 def _cached_episode(persona: Persona) -> EpisodeSpec:

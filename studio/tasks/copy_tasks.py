@@ -17,7 +17,7 @@ from studio.models import Event, Persona, Task, TaskState, User
 from studio.tasks.copy_plan import CopyError, CopyPlan, TaskCopy, free_path, plan_copy
 from studio.tasks.transitions import apply_transition
 
-__all__ = ["CopyError", "copy_tasks", "free_path", "plan_copy", "where_from"]
+__all__ = ["CopyError", "copy_event", "copy_tasks", "free_path", "plan_copy"]
 
 
 @transaction.atomic

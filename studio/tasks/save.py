@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from studio.domain.merge import Place
+from studio.domain.merge import FieldPath
 from studio.domain.task import TaskSpec
 from studio.drafts.autosave import EditorKey
 from studio.drafts.editor import Draft, DraftEditor
@@ -43,7 +43,7 @@ class TaskEditor(DraftEditor[TaskSpec]):
 
 
 def save_rebased(
-    task_id: int, spec: TaskSpec, *, by: User, base_version: int, note: str = "", unresolved: Sequence[Place] = ()
+    task_id: int, spec: TaskSpec, *, by: User, base_version: int, note: str = "", unresolved: Sequence[FieldPath] = ()
 ) -> Revision:
     """Save an edit of ``base_version`` together with what others saved since. Raises ConflictError, DraftError."""
     task = Task.objects.get(pk=task_id)

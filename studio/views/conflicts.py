@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from studio.domain.base import Spec
-from studio.domain.changes import WORDS
+from studio.domain.changes import FIELD_LABELS
 from studio.domain.diff import Piece, line_pieces
-from studio.domain.merge import Place, value_at
+from studio.domain.merge import FieldPath, value_at
 from studio.files.previews import decode
 from studio.models import Blob
 
@@ -27,12 +27,12 @@ SHOWN = 20_000
 """Characters of a file that both changed, of which one is chosen."""
 
 
-def conflict_choices(undecided: Iterable[Place], theirs: Spec, mine: Spec) -> list[dict[str, Any]]:
+def conflict_choices(undecided: Iterable[FieldPath], theirs: Spec, mine: Spec) -> list[dict[str, Any]]:
     """What both changed, as the page shows it."""
     return [_choice(place, theirs, mine) for place in undecided]
 
 
-def _choice(place: Place, theirs: Spec, mine: Spec) -> dict[str, Any]:
+def _choice(place: FieldPath, theirs: Spec, mine: Spec) -> dict[str, Any]:
     field, row = place[0], place[1] if len(place) > 1 else ""
     rows = [one.uid for one in getattr(mine, field)] if field in INPUTS else []
     words = _words(value_at(theirs, place)), _words(value_at(mine, place))
@@ -50,12 +50,12 @@ def _choice(place: Place, theirs: Spec, mine: Spec) -> dict[str, Any]:
     }
 
 
-def conflict_paths(texts: Sequence[str], spec: Spec) -> list[Place]:
+def conflict_paths(texts: Sequence[str], spec: Spec) -> list[FieldPath]:
     """Places of conflicts as a page sent them; those that are none are left out."""
     return [place for text in dict.fromkeys(texts) if (place := _place(text)) and place[0] in type(spec).model_fields]
 
 
-def _place(text: str) -> Place:
+def _place(text: str) -> FieldPath:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -64,11 +64,11 @@ def _place(text: str) -> Place:
     return tuple(value) if fits else ()
 
 
-def _label(place: Place, rows: list[str]) -> str:
+def _label(place: FieldPath, rows: list[str]) -> str:
     if place[0] in INPUTS and len(place) > 1:
         kind = "Intent" if place[0] == "intents" else "Item"
         return f"{kind} {rows.index(place[1]) + 1}" if place[1] in rows else f"{kind} that one of you removed"
-    name = NAMES.get(place[0]) or WORDS.get(place[0], place[0].replace("_", " ")).removeprefix("the ")
+    name = NAMES.get(place[0]) or FIELD_LABELS.get(place[0], place[0].replace("_", " ")).removeprefix("the ")
     return name[:1].upper() + name[1:] + (f": {place[1] or '(no name)'}" if len(place) > 1 else "")
 
 

@@ -17,11 +17,11 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.activity.feed import recent_events
 from studio.domain.diff import compare, compare_orders
-from studio.domain.persistent_intents import persistent_intents, tools_named
+from studio.domain.persistent_intents import persistent_intents, referenced_tools
 from studio.domain.persona import PersonaSpec, Skill
-from studio.domain.skills import about
-from studio.domain.statistics import plain_tool
-from studio.domain.tool_catalog import functions_of
+from studio.domain.skills import one_line_description
+from studio.domain.statistics import bare_tool_name
+from studio.domain.tool_catalog import tool_summaries
 from studio.drafts.editor import Outcome
 from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError
@@ -134,8 +134,8 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
     base = episode.persona
     contents = Blob.objects.read([file.sha256 for skill in base.skills for file in skill.files])
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
-    named = [(number, tools_named(task)) for number, task in enumerate(episode.tasks, 1)]
-    does = functions_of(list(base.tools))
+    named = [(number, referenced_tools(task)) for number, task in enumerate(episode.tasks, 1)]
+    does = tool_summaries(list(base.tools))
     keys = dict(persona.episode.tasks.values_list("task_id", "pk"))
     return {
         "persona": persona,
@@ -147,7 +147,8 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
             for skill in base.skills
         ],
         "tools": [
-            (tool, does[tool], [number for number, names in named if plain_tool(tool) in names]) for tool in base.tools
+            (tool, does[tool], [number for number, names in named if bare_tool_name(tool) in names])
+            for tool in base.tools
         ],
         "environments": sorted({task.environment_id.strip() for task in episode.tasks} - {""}),
         "learning": [(row, keys.get(row.task_id)) for row in persistent_intents(episode)],
@@ -162,4 +163,4 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
 
 def _function(skill: Skill, texts: dict[str, str]) -> str:
     head = next((file for file in skill.files if file.path.lower() == "skill.md"), None)
-    return about(texts[head.sha256]) if head else ""
+    return one_line_description(texts[head.sha256]) if head else ""

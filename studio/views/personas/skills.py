@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.persona import Skill
-from studio.domain.skills import MAIN, blank, body, description
+from studio.domain.skills import SKILL_FILE, description, new_skill_text, text_below_head
 from studio.drafts.editor import Outcome
 from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError
@@ -43,7 +43,7 @@ class SkillPage(PersonaPage[SkillText]):
     def read(self, data: QueryDict, base: SkillText, *, store: bool = False) -> ReadForm[SkillText]:
         typed = Posted(data)
         spec = SkillText(name=typed.text("name").strip(), text=typed.text("text"))
-        if not self.name and spec == SkillText(text=blank("")):
+        if not self.name and spec == SkillText(text=new_skill_text("")):
             spec = base  # nothing is written yet
         return ReadForm(spec, {"name": typed.text("name"), "text": typed.text("text")})
 
@@ -55,11 +55,11 @@ class SkillPage(PersonaPage[SkillText]):
             "persona": self.persona,
             "benchmark": self.benchmark,
             "skill": found,
-            "html": markup.markdown(body(text)[: markup.LONGEST]),
+            "html": markup.markdown(text_below_head(text)[: markup.LONGEST]),
             "about": description(text),
-            "values": sheet or {"name": spec.name, "text": spec.text if found else blank("")},
+            "values": sheet or {"name": spec.name, "text": spec.text if found else new_skill_text("")},
             "on_version": self.persona.version,
-            "others": [file for file in found.files if file.path != MAIN] if found else [],
+            "others": [file for file in found.files if file.path != SKILL_FILE] if found else [],
             "named_by": tasks_with_skill(episode, self.name) if found else [],
             "can": access.actions_in(self.user, self.benchmark),
         }
@@ -117,5 +117,5 @@ def delete(request: SignedInRequest, slug: str, user_id: str, name: str) -> Http
 
 
 def _text(skill: Skill) -> str:
-    main = next((file for file in skill.files if file.path == MAIN), None)
+    main = next((file for file in skill.files if file.path == SKILL_FILE), None)
     return Blob.objects.read([main.sha256])[main.sha256].decode("utf-8", "replace") if main else ""

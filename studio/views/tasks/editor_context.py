@@ -10,11 +10,11 @@ from django.conf import settings
 from studio import access
 from studio.access import SignedInRequest
 from studio.activity.timeline import activity_of
-from studio.domain.anchors import LONG, ROWS, Where
-from studio.domain.descriptions import RECOVERIES, RULES
+from studio.domain.anchors import ROW_TEXTS, TEXT_FIELDS, FieldKey
+from studio.domain.descriptions import RULE_LABELS, SOURCE_LABELS
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import script_path
-from studio.domain.signals import EXAMPLES
+from studio.domain.signals import SIGNAL_EXAMPLES
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import authors_of
 from studio.findings import waivers
@@ -94,8 +94,8 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: TaskForm
         "task_name": str(row),
         "outline": _outline(sheet, base, marked_sections(findings)),
         "triggers": Task._meta.get_field("trigger_kind").choices,
-        "recovery_kinds": RECOVERIES.items(),
-        "rule_kinds": RULES.items(),
+        "recovery_kinds": SOURCE_LABELS.items(),
+        "rule_kinds": RULE_LABELS.items(),
         "scored": _scored(sheet),
         "persona": persona,
         "benchmark": benchmark,
@@ -149,16 +149,16 @@ def session_names(siblings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def texts_shown(sheet: TaskForm) -> dict[Where, str]:
+def texts_shown(sheet: TaskForm) -> dict[FieldKey, str]:
     """The texts of the page in which words can be chosen."""
-    texts: dict[Where, str] = {(name, ""): sheet.values[name] for name in (*LONG, "files_read")}
+    texts: dict[FieldKey, str] = {(name, ""): sheet.values[name] for name in (*TEXT_FIELDS, "files_read")}
     texts["expected_artifacts", ""] = "\n".join(row["path"] for row in sheet.expected_artifacts)
-    return texts | {(name, row["key"]): row[text] for name, text in ROWS.items() for row in getattr(sheet, name)}
+    return texts | {(name, row["key"]): row[text] for name, text in ROW_TEXTS.items() for row in getattr(sheet, name)}
 
 
 def examples(kind: str) -> list[str]:
     """Names of the signals of this kind that one can begin from."""
-    return [name for name, _ in EXAMPLES.get(kind, [])]  # type: ignore[call-overload]
+    return [name for name, _ in SIGNAL_EXAMPLES.get(kind, [])]  # type: ignore[call-overload]
 
 
 def marked_sections(findings: Iterable[Any]) -> dict[str, dict[str, Any]]:

@@ -9,8 +9,8 @@ from django.http import QueryDict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio.domain.opening_message import opening
-from studio.domain.signals import EXAMPLES
+from studio.domain.opening_message import render_opening
+from studio.domain.signals import SIGNAL_EXAMPLES
 from studio.domain.task import Trigger
 from studio.forms.post_data import MAPPING, Posted
 from studio.forms.signals import SignalFormatError, read_payload, switch_format
@@ -73,10 +73,10 @@ def test_a_name_that_fields_would_change_stays_json():
 
 @pytest.mark.parametrize("kind", ["webhook", "heartbeat", "feed", "file_drop"])
 def test_every_kind_has_examples_that_can_be_written_both_ways(kind):
-    for number, (_, payload) in enumerate(EXAMPLES[kind]):
+    for number, (_, payload) in enumerate(SIGNAL_EXAMPLES[kind]):
         put = switch_format(raw("", trigger=kind), {}, f"example:{number}")
         assert said(switch_format(put, {}, "rows")) == payload
-        assert opening(Trigger(kind=kind, payload=payload), "").startswith(f"[Environment signal: {kind}]")
+        assert render_opening(Trigger(kind=kind, payload=payload), "").startswith(f"[Environment signal: {kind}]")
 
 
 def test_an_example_that_is_not_there_changes_nothing():
