@@ -17,7 +17,7 @@ def create_persona(benchmark: Benchmark, spec: PersonaSpec, *, by: User | None, 
     validate_storable(spec)
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     if (other := benchmark.personas.filter(user_id__iexact=spec.user_id).first()) is not None:
-        raise DraftError("user_id", f"There is a persona “{other.user_id}” already: choose another id.")
+        raise DraftError("user_id", f"A persona “{other.user_id}” already exists. Choose another id.")
     last = benchmark.personas.order_by("-position").values_list("position", flat=True).first()
     row = Persona.objects.create(benchmark=benchmark, user_id=spec.user_id, position=(last or 0) + 1)
     Episode.objects.create(persona=row, episode_id=f"ep_{spec.user_id}"[:200])

@@ -358,7 +358,7 @@ def test_guide_and_evidence_stand_beside_the_task(desk):
 
     assert "Sounds like the person" in page
     assert "no source" in page
-    assert re.search(r"Follow from no intent[^<]*<a[^>]*>item 1</a>", page)
+    assert re.search(r"Test no intent[^<]*<a[^>]*>item\s+1</a>", page)
 
 
 def test_keeping_words_reads_the_task_once(desk):

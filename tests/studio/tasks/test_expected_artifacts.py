@@ -148,7 +148,7 @@ def test_a_doubled_path_is_said_beside_its_row(desk):
     refused = desk.with_row("plan.md", "again")
 
     assert refused.status_code == 422
-    assert "“plan.md” is here already" in refused.content.decode()
+    assert "“plan.md” is already listed" in refused.content.decode()
 
 
 def test_workspace_files_and_references_share_their_limits(desk, settings):
