@@ -9,7 +9,7 @@ from evaluation.assistance.proposals import Chosen, Proposal, new_uid, number_of
 from studio.domain.findings import Finding
 from studio.domain.task import TaskSpec
 from studio.models import Task
-from studio.tasks.editor import check_unsaved
+from studio.tasks.checks import check_unsaved
 
 LEAKS = {"intent-in-request"}
 """Checks that stand beside an intent and are about the request."""

@@ -18,7 +18,7 @@ from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError
 from studio.models import Revision, Task, User
 from studio.review import comments
-from studio.tasks import editor
+from studio.tasks.save import save_rebased
 
 State = Suggestion.State
 DECIDED = "This was already decided, perhaps in another window. Nothing was changed."
@@ -66,7 +66,7 @@ def take(
         _require_unchanged(chosen, TaskSpec.model_validate(suggestion.revision.spec), current, over_changes)
     spec = put_in(current, chosen)
     try:
-        revision = editor.save_on_top(
+        revision = save_rebased(
             task.pk, spec, by=by, base_version=task.version, note=_note(suggestion, chosen, current)
         )
     except DraftError as refusal:

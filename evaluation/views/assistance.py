@@ -26,7 +26,7 @@ from studio.domain.task import TaskSpec
 from studio.forms.tasks import uid_of_row
 from studio.models import Task, TaskState
 from studio.tasks.transitions import WorkflowError
-from studio.views.tasks.autosave import UnresolvedError, keep_posted, settle
+from studio.views.tasks.autosave import UnresolvedError, autosave_posted, save_autosaved
 
 AFTERWARDS, NEWER = "HX-Trigger-After-Settle", "studio:newer"
 """Tells the page that the studio has a newer version than the one it is on top of; also a page that has drawn its
@@ -44,8 +44,8 @@ def ask(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRespo
     access.require(request.user, task.episode.persona.benchmark, "edit")
     before = _standing(task)
     try:
-        keep_posted(request, task)
-        settle(request, task, note="Saved before requesting AI help")
+        autosave_posted(request, task)
+        save_autosaved(request, task, note="Saved before requesting AI help")
         task.refresh_from_db(fields=["version", "state"])
         assignment, fresh = _again(request, task) or (_assignment(request, task), False)
         row = requests.ask(task, by=request.user, assignment=assignment, fresh=fresh)
@@ -71,7 +71,7 @@ def suggestion(request: SignedInRequest, pk: int) -> HttpResponse:
         if not request.htmx:
             return redirect(f"{row.task.get_absolute_url()}#suggestion-{pk}")
         return _panel(request, view_of(row))
-    keep_posted(request, row.task)
+    autosave_posted(request, row.task)
     action, rows = _decision(request)
     typed, before = _typed(request, pk), _standing(row.task)
     done, refused = False, {}

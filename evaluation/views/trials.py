@@ -28,13 +28,15 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "rehearse")
     found = find_script(persona, pk)
-    using = scripts.tasks_using(persona, found.path)
-    source = scripts.plain(request.POST.get("source", scripts.text_of(found.blob) or ""))[: scripts.LONGEST]
+    using = scripts.tasks_graded_by(persona, found.path)
+    source = scripts.normalize_newlines(request.POST.get("source", scripts.text_of(found.blob) or ""))[
+        : scripts.LONGEST
+    ]
     typed, chosen = request.POST.get("example"), request.POST.get("history", "example")
     can_keep = access.may(request.user, persona.benchmark, "edit")
     context: dict[str, Any] = {}
     if request.method == "POST":
-        example = scripts.plain(typed or "")
+        example = scripts.normalize_newlines(typed or "")
         if typed is not None and can_keep:
             examples.save_example(found, example, by=request.user)
         try:

@@ -1,4 +1,4 @@
-"""Who wrote a revision."""
+"""Authors of revisions."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from studio.models import Revision, Task
 
 @transaction.atomic
 def authors_of(revision: Revision) -> set[int]:
-    """Who wrote what this revision says: everyone who saved, or whose suggestion was applied, since the one that was
-    approved before it. The database asks the same function before it takes an approval."""
+    """Ids of everyone who saved, or whose suggestion was applied, since the last approved revision before this one.
+    The database uses the same function to reject approvals."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT authors_of_revision(%s)", [revision.pk])
         return {key for (key,) in cursor.fetchall()}
 
 
 def authors_of_newest(tasks: Iterable[Task]) -> dict[int, set[int]]:
-    """Who wrote the newest version of each, as ``authors_of`` says it, by the task's key. One query."""
+    """``authors_of`` the newest version of each task, by the task's pk. One query."""
     authors: dict[int, set[int]] = {task.pk: set() for task in tasks}
     with connection.cursor() as cursor:
         cursor.execute(

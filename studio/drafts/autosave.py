@@ -1,4 +1,4 @@
-"""Words that are in no version yet, kept as they are typed; and who is at the page where they are written."""
+"""Draft text that is in no version yet, and who has its page open."""
 
 from __future__ import annotations
 
@@ -16,66 +16,66 @@ from studio.drafts.validate import DraftError
 from studio.models import Persona, Task, User, WorkingCopy
 
 PRESENT_SECONDS = 30
-"""How long somebody counts as here after their page last spoke; it speaks every ten seconds."""
+"""How long a user counts as present after the page's last request; it sends one every ten seconds."""
+Text = Mapping[str, Sequence[str]]
+"""A page's form fields as sent."""
 
 
 @dataclass(frozen=True)
-class Desk:
-    """A page on which somebody writes: a task's, or one of a persona's, by its name (``profile``, ``script:7``)."""
+class EditorKey:
+    """A page with an editor: a task's, or one of a persona's by its name (``profile``, ``script:7``)."""
 
     task: Task | None = None
     persona: Persona | None = None
     name: str = ""
 
-    def copies(self) -> QuerySet[WorkingCopy]:
-        return WorkingCopy.objects.filter(**self.row)
+    def rows(self) -> QuerySet[WorkingCopy]:
+        return WorkingCopy.objects.filter(**self.columns)
 
     @property
-    def row(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Any]:
         return {"task": self.task, "persona": self.persona, "page": self.name}
 
 
-def keep_copy(desk: Desk, user: User, sheet: Mapping[str, Sequence[str]], *, base_version: int) -> WorkingCopy:
-    """Keep what a page holds in place of what was kept of it. Raises DraftError for what cannot be stored."""
-    if any("\0" in value for values in sheet.values() for value in values):
+def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> None:
+    """Store the text of a page in place of what was stored before. Raises DraftError for what cannot be stored."""
+    if any("\0" in value for values in text.values() for value in values):
         raise DraftError("", "This contains the character U+0000. Remove it.")
     now = timezone.now()
-    words = {name: list(values) for name, values in sheet.items()}
-    kept, _ = WorkingCopy.objects.update_or_create(
-        **desk.row,
+    sheet = {name: list(values) for name, values in text.items()}
+    WorkingCopy.objects.update_or_create(
+        **key.columns,
         user=user,
-        defaults={"seen_at": now, "kept_at": now, "base_version": base_version, "sheet": words},
+        defaults={"seen_at": now, "kept_at": now, "base_version": base_version, "sheet": sheet},
     )
-    return kept
 
 
-def drop_copy(desk: Desk, user: User, *, settled: Mapping[str, Sequence[str]] | None = None) -> None:
-    """What was typed is in a version now, or not wanted. ``settled`` are the words of which a version was made."""
-    more = {"settled": fingerprint(settled)} if settled is not None else {}
-    desk.copies().filter(user=user).update(sheet=None, kept_at=None, **more)
+def discard_autosave(key: EditorKey, user: User, *, saved: Text | None = None) -> None:
+    """Forget the stored text; ``saved`` is the text that became a version."""
+    more = {"settled": fingerprint(saved)} if saved is not None else {}
+    key.rows().filter(user=user).update(sheet=None, kept_at=None, **more)
 
 
-def copy_of(desk: Desk, user: User) -> WorkingCopy | None:
-    """What this person typed here and made no version of."""
-    return desk.copies().filter(user=user, sheet__isnull=False).first()
+def autosaved_text(key: EditorKey, user: User) -> WorkingCopy | None:
+    return key.rows().filter(user=user, sheet__isnull=False).first()
 
 
-def is_settled(desk: Desk, user: User, words: Mapping[str, Sequence[str]]) -> bool:
-    """Whether the version this person made last here was made of just these words."""
-    return desk.copies().filter(user=user, settled=fingerprint(words)).exists()
+def is_saved(key: EditorKey, user: User, text: Text) -> bool:
+    """Whether the user's last version of this page was made of exactly this text."""
+    return key.rows().filter(user=user, settled=fingerprint(text)).exists()
 
 
-def fingerprint(words: Mapping[str, Sequence[str]]) -> str:
-    named = sorted((name, list(values)) for name, values in words.items())
-    return hashlib.sha256(json.dumps(named).encode()).hexdigest()
+def fingerprint(text: Text) -> str:
+    fields = sorted((name, list(values)) for name, values in text.items())
+    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
-def be_here(desk: Desk, user: User) -> None:
-    WorkingCopy.objects.update_or_create(**desk.row, user=user, defaults={"seen_at": timezone.now()})
+def mark_present(key: EditorKey, user: User) -> None:
+    WorkingCopy.objects.update_or_create(**key.columns, user=user, defaults={"seen_at": timezone.now()})
 
 
-def others_here(desk: Desk, user: User) -> list[User]:
-    """Who else has the page open, the first to come first."""
+def others_present(key: EditorKey, user: User) -> list[User]:
+    """Other users who have the page open, in the order they came."""
     since = timezone.now() - dt.timedelta(seconds=PRESENT_SECONDS)
-    rows = desk.copies().filter(seen_at__gte=since).exclude(user=user)
+    rows = key.rows().filter(seen_at__gte=since).exclude(user=user)
     return [row.user for row in rows.select_related("user").order_by("pk")]

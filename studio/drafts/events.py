@@ -1,4 +1,4 @@
-"""Recording what happened to a task."""
+"""Events in a task's history."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from studio.models import Event, Task, User
 
 
 def record(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, Any] | None = None) -> None:
-    """A line of the task's history."""
     event(task, verb, by=by, summary=summary, data=data).save()
 
 
 def event(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, Any] | None = None) -> Event:
-    """The line of history, not stored yet."""
+    """The event, not stored yet."""
     persona = task.episode.persona
     return Event(
         benchmark_id=persona.benchmark_id,

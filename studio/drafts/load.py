@@ -33,17 +33,17 @@ _Grouped = dict[Any, list[Any]]
 
 
 def load_episode(persona: Persona, *, with_tasks: bool = True) -> EpisodeSpec:
-    """The persona with all its tasks, as they stand now; without them for who has them already."""
+    """The persona with all its tasks, as they are now."""
     return load_episodes([persona], with_tasks=with_tasks)[persona.pk]
 
 
 def load_task(task: Task) -> TaskSpec:
-    """One task as it stands now."""
+    """The task as it is now."""
     return load_tasks(Task.objects.filter(pk=task.pk).select_related("group"))[task.pk]
 
 
 def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> dict[int, EpisodeSpec]:
-    """Whole episodes by their persona's pk."""
+    """Episodes by their persona's pk."""
     personas = list(personas)
     specs = _load_personas(personas)
     tasks_of = Task.objects.filter(episode__persona__in=personas) if with_tasks else Task.objects.none()
@@ -51,7 +51,7 @@ def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> di
     tasks = load_tasks(rows) if rows else {}
     by_episode = _group((row.episode_id, row) for row in rows)
     episodes = {row.persona_id: row for row in Episode.objects.filter(persona__in=personas)}
-    words = _group(
+    carryovers = _group(
         (row[0], GroupSpec(name=row[1], carries_over=row[2]))
         for row in DependencyGroup.objects.filter(episode__persona__in=personas)
         .exclude(carries_over="")
@@ -67,7 +67,7 @@ def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> di
             docker_image_id=episode.docker_image_id if episode else "",
             source=episode.source if episode else {},
             persona=specs[persona.pk],
-            groups=tuple(words[episode.pk]) if episode else (),
+            groups=tuple(carryovers[episode.pk]) if episode else (),
             tasks=tuple(tasks[row.pk] for row in own if row.position is not None),
             unplaced=tuple(tasks[row.pk] for row in sorted(own, key=lambda row: row.task_id) if row.position is None),
         )
@@ -226,7 +226,7 @@ def _load_personas(personas: list[Persona]) -> dict[int, PersonaSpec]:
 
 
 def _by_path(files: list[FileRef]) -> tuple[FileRef, ...]:
-    """In the order of code points, whatever the database's collation."""
+    """In code point order, whatever the database's collation."""
     return tuple(sorted(files, key=lambda file: file.path))
 
 

@@ -1,5 +1,7 @@
-"""What somebody wrote, put on top of what others saved since: silently where it fits, else with both versions to choose
-from. Nobody is asked to choose between words that are all their own: then those on their page are the later ones."""
+"""An edit rebased on what others saved since: merged where it fits, with both versions where it conflicts.
+
+Users are never asked to choose between two edits of their own: the later one wins.
+"""
 
 from __future__ import annotations
 
@@ -17,67 +19,66 @@ S_co = TypeVar("S_co", bound=Spec, covariant=True)
 
 
 class Versions(Protocol[S_co]):
-    """The versions of something that is written on a page."""
+    """The versions of what a page edits."""
 
     @property
     def newest(self) -> int: ...
 
     def at(self, number: int) -> S_co:
-        """What a version says; the newest, where there is none of that number."""
+        """The content of a version; of the newest if there is none of that number."""
         ...
 
     def since(self, number: int) -> Iterable[tuple[int | None, S_co]]:
-        """The versions after this one, the oldest first, each with who made it."""
+        """Later versions, oldest first, each with its author's id."""
         ...
 
 
 @dataclass(frozen=True)
-class OnTop(Generic[S]):
-    """Somebody's words on top of the newest version."""
-
+class Rebased(Generic[S]):
     number: int
+    """The version it is based on now."""
     theirs: S
-    """The newest version."""
+    """What that version says."""
     spec: S
-    """Both together; where somebody has to choose, their own."""
-    undecided: tuple[FieldPath, ...]
-    """Where they have to."""
+    """The merged edit; the user's own value wherever there is a conflict."""
+    unresolved: tuple[FieldPath, ...]
+    """Field paths of the conflicts that are left."""
 
 
 class ConflictError(StaleDraftError):
-    """Two people changed the same place, and the second has to choose."""
+    """Two people changed the same field, and the second has to choose."""
 
-    def __init__(self, both: OnTop[Any]) -> None:
-        super().__init__(both.number)
-        self.both = both
+    def __init__(self, rebased: Rebased[Any]) -> None:
+        super().__init__(rebased.number)
+        self.rebased = rebased
 
 
-def put_on_top(
-    versions: Versions[S], mine: S, *, base_version: int, by: User, undecided: Sequence[FieldPath] = ()
-) -> OnTop[S]:
-    """``mine``, written on top of ``base_version``, on top of the newest one. ``undecided`` are places of which the
-    page showed both versions and nothing was chosen."""
+def rebase(
+    versions: Versions[S], mine: S, *, base_version: int, by: User, unresolved: Sequence[FieldPath] = ()
+) -> Rebased[S]:
+    """Rebase ``mine``, which was based on ``base_version``, on the newest version. ``unresolved`` are conflicts that
+    the page showed and nobody resolved."""
     number, theirs = versions.newest, versions.at(versions.newest)
-    asked = list(undecided)
+    conflicts = list(unresolved)
     spec = mine
     if base_version != number:
         base = versions.at(base_version)
         merged = merge(base, theirs, mine)
         spec = merged.spec
         for conflict in merged.conflicts:
-            if _changed_last_by(versions, base_version, base, conflict.place) == by.pk:
+            if _last_author(versions, base_version, base, conflict.place) == by.pk:
                 spec = take_value(spec, mine, conflict.place)
-            elif conflict.place not in asked:
-                asked.append(conflict.place)
-    left = [place for place in asked if value_at(theirs, place) != value_at(spec, place)]
-    return OnTop(number, theirs, spec, tuple(left))
+            elif conflict.place not in conflicts:
+                conflicts.append(conflict.place)
+    left = [path for path in conflicts if value_at(theirs, path) != value_at(spec, path)]
+    return Rebased(number, theirs, spec, tuple(left))
 
 
-def _changed_last_by(versions: Versions[S], number: int, before: S, place: FieldPath) -> int | None:
-    """Who made the last version that says something else at this place than the one before it."""
-    last = None
+def _last_author(versions: Versions[S], number: int, base: S, path: FieldPath) -> int | None:
+    """The id of whoever last changed the value at ``path`` after version ``number``."""
+    author, before = None, base
     for who, spec in versions.since(number):
-        if value_at(spec, place) != value_at(before, place):
-            last = who
+        if value_at(spec, path) != value_at(before, path):
+            author = who
         before = spec
-    return last
+    return author

@@ -1,4 +1,4 @@
-"""Saving many personas and the order of their episodes. The caller holds the rows and refreshes findings."""
+"""Saving many personas and their episodes' order at once. Callers hold the locks and refresh findings."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from studio.domain.base import JsonDict
 from studio.domain.changes import changed_fields, save_summary
 from studio.domain.episode import EpisodeSpec
 from studio.drafts.sync import BATCH
-from studio.drafts.validate import refuse_unstorable
-from studio.drafts.write import PERSONA_FIELDS, set_persona_fields, write_group_words, write_persona_parts
+from studio.drafts.validate import validate_storable
+from studio.drafts.write_groups import write_carryovers
+from studio.drafts.write_personas import PERSONA_FIELDS, set_persona_fields, write_persona_rows
 from studio.models import Episode, Event, Persona, PersonaRevision, Task, User
 
 
@@ -23,15 +24,12 @@ def save_personas(
     note: str = "",
     verb: str,
 ) -> list[tuple[str, ...]]:
-    """Persona, episode header and order of each: row, what it was, what it shall be. The tasks' own content is
-    ``save_tasks``' business, and every task named must have a row. Returns the fields that changed.
-
-    To be called inside a transaction that holds the rows.
-    """
+    """Save each persona, episode header and order, given as (row, old, new), inside a transaction that has locked the
+    rows. Tasks are saved by ``save_tasks``; every task named must have a row. Returns the fields that changed."""
     results: list[tuple[str, ...]] = []
     changed = []
     for row, old, new in triples:
-        refuse_unstorable(new.persona)
+        validate_storable(new.persona)
         fields = changed_fields(old.persona, new.persona)
         if json.dumps(_header(old)) != json.dumps(_header(new)):
             fields.append("episode")
@@ -46,9 +44,9 @@ def save_personas(
         row.version += 1
         row.updated_at = timezone.now()
     Persona.objects.bulk_update([row for row, _, _ in changed], PERSONA_FIELDS, batch_size=BATCH)
-    write_persona_parts([(row, new.persona) for row, new, _ in changed])
+    write_persona_rows([(row, new.persona) for row, new, _ in changed])
     _write_episodes([(row, new) for row, new, _ in changed])
-    write_group_words([(row, new) for row, new, _ in changed])
+    write_carryovers([(row, new) for row, new, _ in changed])
     PersonaRevision.objects.bulk_create(
         PersonaRevision(
             persona=row,
@@ -86,16 +84,16 @@ def _write_episodes(pairs: Iterable[tuple[Persona, EpisodeSpec]]) -> None:
         )
         episode.source = spec.source
     Episode.objects.bulk_update(episodes, ["episode_id", "docker_image_id", "source"], batch_size=BATCH)
-    places = {
-        (episode.pk, task.task_id): place
+    positions = {
+        (episode.pk, task.task_id): position
         for episode in episodes
-        for place, task in enumerate(specs[episode.persona_id].tasks, 1)
+        for position, task in enumerate(specs[episode.persona_id].tasks, 1)
     }
     moved = []
     for task in Task.objects.filter(episode__in=episodes).only("pk", "task_id", "episode_id", "position"):
-        place = places.get((task.episode_id, task.task_id))
-        if place != task.position:
-            task.position = place
+        position = positions.get((task.episode_id, task.task_id))
+        if position != task.position:
+            task.position = position
             moved.append(task)
     Task.objects.bulk_update(moved, ["position"], batch_size=BATCH * 5)
 
@@ -111,7 +109,7 @@ def _header(episode: EpisodeSpec) -> JsonDict:
 
 
 def _renamed(row: Persona, new: EpisodeSpec) -> EpisodeSpec:
-    """A new id goes into the imported profile too: the writer keeps what stands there."""
+    """A new id goes into the imported profile too, which the writer preserves."""
     persona = new.persona
     source = persona.profile_source
     if row.user_id == persona.user_id or row.profile_source != source or "user_id" not in source:

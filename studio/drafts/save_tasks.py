@@ -1,4 +1,4 @@
-"""Saving many tasks or personas: rows, next revisions, events. Callers hold the rows and refresh findings."""
+"""Saving many tasks at once: rows, next revisions, events. Callers hold the locks and refresh findings."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from studio.domain.task import TaskSpec
 from studio.domain.uids import uid_of
 from studio.drafts.load import load_tasks
 from studio.drafts.sync import BATCH
-from studio.drafts.validate import refuse_unstorable
-from studio.drafts.write import TASK_FIELDS, drop_empty_groups, set_task_fields, write_groups, write_parts
+from studio.drafts.validate import validate_storable
+from studio.drafts.write_groups import delete_empty_groups, write_groups
+from studio.drafts.write_tasks import TASK_FIELDS, set_task_fields, write_task_rows
 from studio.models import Episode, Event, Revision, Task, TaskState, User
 from studio.notifications.notify import notify_of_edits
 
 ENDED_BY_EDITS = {TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW}
-"""States that speak of one revision, and so end when the task is edited."""
+"""States that concern one revision, so an edit ends them."""
 
 
 @dataclass(frozen=True)
 class SavedTask:
-    """What a save did to one task."""
-
     row: Task
     revision: Revision | None
-    """The new one; None: nothing differed."""
+    """None if nothing differed."""
     created: bool
     fields: tuple[str, ...]
-    """What changed, by field of the TaskSpec."""
+    """Fields of the TaskSpec that changed."""
 
 
 def save_tasks(
@@ -42,39 +41,36 @@ def save_tasks(
     verb: str = "edited",
     touched: Mapping[int, str] | None = None,
 ) -> list[SavedTask]:
-    """Save many drafts in a number of queries that does not grow with them; the caller refreshes findings.
-
-    Rows that are not stored yet become stored, at the place they name. ``touched`` are tasks that count as changed
-    though their own rows are not, with the field by which what they name has changed. To be called inside a
-    transaction that holds the rows.
-    """
+    """Save many drafts, in a number of queries that does not grow with them, inside a transaction that has locked
+    their rows. New rows are created at their ``position``. ``touched`` names, by pk, tasks that count as changed since
+    something they refer to has changed, and the field that refers to it."""
     touched = touched or {}
     for _, spec in pairs:
-        refuse_unstorable(spec)
+        validate_storable(spec)
     stored = load_tasks([row for row, _ in pairs if row.pk])
     changed: list[tuple[Task, TaskSpec]] = []
     changes: dict[int, tuple[str, ...]] = {}
-    """Fields by place in ``pairs``."""
-    for place, (row, given) in enumerate(pairs):
+    """Fields by index in ``pairs``."""
+    for index, (row, given) in enumerate(pairs):
         spec = canonical(given)
         before = stored.get(row.pk) or TaskSpec(task_id=spec.task_id)
         fields = changed_fields(before, spec) or ([touched[row.pk]] if row.pk in touched else [])
         if fields or row.version == 0:
-            changes[place] = tuple(fields)
+            changes[index] = tuple(fields)
             changed.append((row, _renamed(before, spec)))
-    settled = {row.pk: row.version for row, _ in changed if row.state in ENDED_BY_EDITS}
+    ended = {row.pk: row.version for row, _ in changed if row.state in ENDED_BY_EDITS}
     _write(changed)
-    notify_of_edits(settled, by=by)
-    revisions = _freeze(changed, by=by, note=note)
-    _tell(changed, list(changes.values()), by=by, verb=verb, note=note)
+    notify_of_edits(ended, by=by)
+    revisions = _create_revisions(changed, by=by, note=note)
+    _record_events(changed, list(changes.values()), by=by, verb=verb, note=note)
     return [
         SavedTask(
             row=row,
-            revision=revisions.get(row.pk) if place in changes else None,
-            created=place in changes and row.version == 1,
-            fields=changes.get(place, ()),
+            revision=revisions.get(row.pk) if index in changes else None,
+            created=index in changes and row.version == 1,
+            fields=changes.get(index, ()),
         )
-        for place, (row, _) in enumerate(pairs)
+        for index, (row, _) in enumerate(pairs)
     ]
 
 
@@ -93,13 +89,13 @@ def _write(changed: Sequence[tuple[Task, TaskSpec]]) -> None:
             new.append(row)
     Task.objects.bulk_update([row for row, _ in changed if row.pk], TASK_FIELDS, batch_size=BATCH)
     Task.objects.bulk_create(new, batch_size=BATCH)
-    write_parts(changed)
-    drop_empty_groups({row.episode_id for row, _ in changed})
+    write_task_rows(changed)
+    delete_empty_groups({row.episode_id for row, _ in changed})
 
 
 def canonical(spec: TaskSpec) -> TaskSpec:
-    """The same task as rows give it back: files by path, links to intents in the intents' order."""
-    places = {uid_of(intent.uid): place for place, intent in enumerate(spec.intents)}
+    """The task as it is read back from rows: files by path, links to intents in the order of the intents."""
+    order = {uid_of(intent.uid): index for index, intent in enumerate(spec.intents)}
     return spec.model_copy(
         update={
             "intents": tuple(intent.model_copy(update={"uid": uid_of(intent.uid)}) for intent in spec.intents),
@@ -109,8 +105,8 @@ def canonical(spec: TaskSpec) -> TaskSpec:
                         "uid": uid_of(item.uid),
                         "follows_from": tuple(
                             sorted(
-                                {uid_of(uid) for uid in item.follows_from} & places.keys(),
-                                key=places.__getitem__,
+                                {uid_of(uid) for uid in item.follows_from} & order.keys(),
+                                key=order.__getitem__,
                             )
                         ),
                     }
@@ -123,13 +119,13 @@ def canonical(spec: TaskSpec) -> TaskSpec:
 
 
 def _renamed(old: TaskSpec, new: TaskSpec) -> TaskSpec:
-    """A new id goes into the imported document too: the writer keeps what stands there."""
+    """A new id goes into the imported document too, which the writer preserves."""
     if old.task_id in ("", new.task_id) or new.source != old.source or "task_id" not in new.source:
         return new
     return new.model_copy(update={"source": {**new.source, "task_id": new.task_id}})
 
 
-def _freeze(pairs: Iterable[tuple[Task, TaskSpec]], *, by: User | None, note: str) -> dict[int, Revision]:
+def _create_revisions(pairs: Iterable[tuple[Task, TaskSpec]], *, by: User | None, note: str) -> dict[int, Revision]:
     rows = [
         Revision(
             task=row,
@@ -144,7 +140,7 @@ def _freeze(pairs: Iterable[tuple[Task, TaskSpec]], *, by: User | None, note: st
     return {row.task_id: row for row in Revision.objects.bulk_create(rows, batch_size=BATCH * 2)}
 
 
-def _tell(
+def _record_events(
     pairs: Sequence[tuple[Task, TaskSpec]],
     changes: Sequence[tuple[str, ...]],
     *,

@@ -1,4 +1,4 @@
-"""Child rows brought in line with what a spec says: as few writes as the difference needs."""
+"""Child rows brought in line with a spec, with as few writes as the difference needs."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ def sync(
 ) -> dict[Any, M]:
     """Create, change and delete rows of one model until they are ``wanted``; return the stored rows by ``key``.
 
-    A row whose key stays keeps its primary key. ``fields`` are the attributes a wanted row sets.
+    A row keeps its primary key as long as its ``key`` stays. ``fields`` are the attributes that are compared and set.
     """
     rows = {key(row): row for row in existing}
-    kept: dict[Any, M] = {}
+    stored: dict[Any, M] = {}
     new, changed = [], []
     for row in wanted:
         old = rows.pop(key(row), None)
         if old is None:
             new.append(row)
             continue
-        kept[key(row)] = old
+        stored[key(row)] = old
         if any(_text(getattr(old, name)) != _text(getattr(row, name)) for name in fields):
             for name in fields:
                 setattr(old, name, getattr(row, name))
             changed.append(old)
     if not (rows or new or changed):
-        return kept
+        return stored
     manager = type(next(iter([*rows.values(), *new, *changed])))._default_manager
     if rows:
         manager.filter(pk__in=[row.pk for row in rows.values()]).delete()
     if changed:
         manager.bulk_update(changed, fields, batch_size=BATCH)
     for row in manager.bulk_create(new, batch_size=BATCH * 5):
-        kept[key(row)] = row
-    return kept
+        stored[key(row)] = row
+    return stored
 
 
 def _text(value: Any) -> str:
-    """To compare with: the order of keys and the kind of numbers count, as they do in what is stored."""
+    """For comparison: unlike ``==``, the order of keys and the type of numbers count, as they do in storage."""
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -34,7 +34,7 @@ class DraftError(ValueError):
         self.item = item
 
 
-def refuse_unstorable(spec: TaskSpec | PersonaSpec) -> None:
+def validate_storable(spec: TaskSpec | PersonaSpec) -> None:
     """Raise DraftError for text that PostgreSQL cannot hold and for values out of their range."""
     _refuse_characters(spec.model_dump())
     if isinstance(spec, TaskSpec):
@@ -65,7 +65,7 @@ def _refuse_characters(values: dict[str, Any]) -> None:
                 raise DraftError(name, f"This contains the character U+{ord(found[0]):04X}: remove it.")
 
 
-def refuse_taken_id(task_id: str, others: Iterable[str]) -> None:
+def validate_unused_id(task_id: str, others: Iterable[str]) -> None:
     """Raise DraftError if another task's folder would be this one's on systems that take a and A for the same."""
     for other in others:
         if other.casefold() == task_id.casefold():

@@ -53,7 +53,7 @@ def register_examiners(*, now: Examiner, later: Examiner) -> None:
     _examine_now, _examine_later = now, later
 
 
-def examine(scripts: Iterable[str], *, wait: bool = False) -> None:
+def request_reports(scripts: Iterable[str], *, wait: bool = False) -> None:
     """See to it that these scripts, named by sha256, have a report. Without a sandbox they keep none."""
     chosen = _examine_now if wait else _examine_later
     if chosen is not None and (wanted := list(scripts)):

@@ -21,7 +21,7 @@ def open_findings() -> QuerySet[Finding]:
     )
 
 
-def judged_findings() -> QuerySet[Finding]:
+def findings_with_waivers() -> QuerySet[Finding]:
     """All findings, each with the reason for which it was ``waived`` or set aside; null where it stands open."""
     same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
     return Finding.objects.annotate(
@@ -52,7 +52,9 @@ def findings_of(benchmark: Benchmark, *, severity: str = "", everything: bool = 
 
     ``everything``: those that may stay as well, and ``waived`` of each says why.
     """
-    rows = (judged_findings() if everything else open_findings()).filter(task__episode__persona__benchmark=benchmark)
+    rows = (findings_with_waivers() if everything else open_findings()).filter(
+        task__episode__persona__benchmark=benchmark
+    )
     if severity:
         rows = rows.filter(severity=severity)
     return rows.select_related("task__episode__persona__benchmark").order_by(

@@ -13,7 +13,7 @@ from studio.domain.graders import ANALYSIS, GraderReport
 from studio.domain.tool_catalog import tool_descriptions
 from studio.drafts.load import load_episodes
 from studio.drafts.sync import sync
-from studio.findings.grader_keys import examine
+from studio.findings.grader_keys import request_reports
 from studio.models import Blob, Finding, GraderScript, Persona, ScriptReport, Task
 
 LONGEST_TEXT = 60_000
@@ -31,7 +31,7 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
     personas = list(personas)
     episodes = load_episodes(personas)
     of = episodes.values()
-    texts, reports, tools = load_texts(of), load_reports(of), tools_told(of)
+    texts, reports, tools = load_texts(of), load_reports(of), episode_tool_descriptions(of)
     return [
         finding
         for persona in personas
@@ -41,8 +41,8 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
     ]
 
 
-def tools_told(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
-    """What agents are told of the tools of these episodes' personas, by the tools' names."""
+def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
+    """Descriptions that agents get of the tools of these episodes' personas, by name."""
     return tool_descriptions({tool for episode in episodes for tool in episode.persona.tools})
 
 
@@ -80,7 +80,7 @@ def run_graders(personas: Iterable[Persona], *, wait: bool = False) -> None:
     """Have the graders of these personas run that were not run yet: by a worker, or now if we ``wait``."""
     scripts = GraderScript.objects.filter(persona__in=[persona.pk for persona in personas])
     done = ScriptReport.objects.filter(analysis=ANALYSIS).values("sha256")
-    examine(dict.fromkeys(scripts.exclude(blob__in=done).values_list("blob", flat=True)), wait=wait)
+    request_reports(dict.fromkeys(scripts.exclude(blob__in=done).values_list("blob", flat=True)), wait=wait)
 
 
 def _graders(episodes: Iterable[EpisodeSpec]) -> Iterator[FileRef]:

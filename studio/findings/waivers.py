@@ -25,7 +25,7 @@ class WaiverError(ValueError):
 
 
 @dataclass(frozen=True)
-class Allowed:
+class WaivedFinding:
     """A finding that may stay, with who said so."""
 
     finding: findings.Finding | Finding
@@ -34,7 +34,7 @@ class Allowed:
 
 
 @transaction.atomic
-def waive(
+def add_waiver(
     task_id: int, fingerprint: str, *, by: User, reason: str, found: Iterable[findings.Finding] | None = None
 ) -> None:
     """Live with a warning, and say why. Errors cannot be waived.
@@ -55,7 +55,7 @@ def waive(
 
 
 @transaction.atomic
-def unwaive(task_id: int, fingerprint: str, *, by: User) -> None:
+def remove_waiver(task_id: int, fingerprint: str, *, by: User) -> None:
     """Let a waived warning, or an error that was set aside, stand again. Nothing happens the second time."""
     task = lock(task_id)
     gone, _ = Waiver.objects.filter(task=task, fingerprint=fingerprint).delete()
@@ -67,7 +67,7 @@ def unwaive(task_id: int, fingerprint: str, *, by: User) -> None:
 
 
 @transaction.atomic
-def set_aside(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
+def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
     """Hold an error to be wrong, and say why: it does not block approval and release, and is told at both.
 
     Only an owner who wrote nothing of this version may, and only of rules that judge language: what is missing or
@@ -94,9 +94,9 @@ def set_aside(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
     record(task, "set_aside", by=by, summary=f"{finding.message} {reason}")
 
 
-def sort_out(
+def split_waived(
     task: Task, found: Iterable[findings.Finding | Finding]
-) -> tuple[list[findings.Finding | Finding], list[Allowed]]:
+) -> tuple[list[findings.Finding | Finding], list[WaivedFinding]]:
     """What stands open of these findings, and what may stay. Waivers of what is not found any more are left out."""
     waived: dict[str, Waiver | SetAside] = {one.fingerprint: one for one in task.waivers.select_related("by")}
     aside: dict[str, Waiver | SetAside] = {one.fingerprint: one for one in task.set_aside.select_related("by")}
@@ -106,11 +106,11 @@ def sort_out(
         if word is None:
             left.append(finding)
         else:
-            allowed.append(Allowed(finding, word.reason, word.by))
+            allowed.append(WaivedFinding(finding, word.reason, word.by))
     return left, allowed
 
 
-def reasons(tasks: Iterable[Task]) -> dict[tuple[str, str, str, bool], str]:
+def waiver_reasons(tasks: Iterable[Task]) -> dict[tuple[str, str, str, bool], str]:
     """Why findings of these tasks may stay, by persona, task, fingerprint and whether it is an error."""
     found = {}
     for model, is_error in ((Waiver, False), (SetAside, True)):

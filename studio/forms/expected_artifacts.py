@@ -10,8 +10,8 @@ from studio.domain.base import Content
 from studio.domain.task import ExpectedArtifact
 from studio.files.tokens import seal
 from studio.files.uploads import why_not
-from studio.forms.files import Complain, content_of, keyed, posted_size
-from studio.forms.post_data import Posted, keep
+from studio.forms.files import AddError, content_of, keyed, posted_size
+from studio.forms.post_data import Posted, preserve
 
 LIST = "expected_artifacts"
 ARTIFACT = ("path", "note", "stored", "form")
@@ -48,8 +48,8 @@ def posted_artifacts(posted: Posted, base: Sequence[ExpectedArtifact]) -> list[d
     return rows
 
 
-def artifacts_of(
-    rows: Sequence[dict[str, Any]], base: Sequence[ExpectedArtifact], complain: Complain
+def read_artifacts(
+    rows: Sequence[dict[str, Any]], base: Sequence[ExpectedArtifact], complain: AddError
 ) -> tuple[ExpectedArtifact, ...]:
     """The artifacts these rows say. ``complain(place, sentence)`` hears of what cannot be kept."""
     stored = keyed("o", base, lambda one: one.path)
@@ -57,9 +57,9 @@ def artifacts_of(
     for row in rows:
         old = stored.get(row["key"])
         place = f"{LIST}.{row['key']}.path"
-        path = keep(old.path if old else "", row["path"], one_line=True)
+        path = preserve(old.path if old else "", row["path"], one_line=True)
         path = path if old and path == old.path else path.strip()
-        note = keep(old.note if old else "", row["note"], one_line=True)
+        note = preserve(old.note if old else "", row["note"], one_line=True)
         has_reference = bool(row["stored"]) or row["text"] is not None
         if not path and not note.strip() and not has_reference:
             continue

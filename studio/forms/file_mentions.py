@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from studio.forms.tasks import Sheet
+from studio.forms.tasks import TaskForm
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Mention:
     input: str
 
 
-def mentions_in(sheet: Sheet) -> dict[str, list[Mention]]:
+def mentions_in(sheet: TaskForm) -> dict[str, list[Mention]]:
     """The places by the path of the file they name."""
     found: dict[str, list[Mention]] = {}
     paths = {row["path"] for row in sheet.assets}
@@ -27,7 +27,7 @@ def mentions_in(sheet: Sheet) -> dict[str, list[Mention]]:
     return found
 
 
-def _places(sheet: Sheet, paths: set[str]) -> Iterator[tuple[str, Mention]]:
+def _places(sheet: TaskForm, paths: set[str]) -> Iterator[tuple[str, Mention]]:
     for path in paths:
         name = path.rpartition("/")[2]
         if name and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", sheet.values["initial_request"]):

@@ -10,11 +10,11 @@ from studio.domain.base import FileRef
 from studio.files.previews.texts import encode
 from studio.files.tokens import seal, unseal
 from studio.files.uploads import why_not
-from studio.forms.post_data import Posted, keep
+from studio.forms.post_data import Posted, preserve
 
 FILE = ("path", "description", "stored", "form")
 Thing = TypeVar("Thing")
-Complain = Callable[[str, str], None]
+AddError = Callable[[str, str], None]
 
 
 def file_rows(files: Sequence[FileRef]) -> list[dict[str, Any]]:
@@ -55,15 +55,15 @@ def posted_size(row: dict[str, Any]) -> int:
     return (unseal(row["stored"]) or ("", 0))[1]
 
 
-def files_of(
-    rows: Sequence[dict[str, Any]], base: Sequence[FileRef], complain: Complain, name: str
+def read_files(
+    rows: Sequence[dict[str, Any]], base: Sequence[FileRef], complain: AddError, name: str
 ) -> tuple[FileRef, ...]:
     """The files these rows say. ``complain(place, sentence)`` hears of names that no file can have."""
     stored = keyed("a", base, lambda file: file.path)
     found: list[FileRef] = []
     for row in rows:
         old = stored.get(row["key"])
-        path = keep(old.path if old else "", row["path"].strip(), one_line=True)
+        path = preserve(old.path if old else "", row["path"].strip(), one_line=True)
         place = f"{name}.{row['key']}.path"
         known = content_of(row)
         if known is None:
@@ -73,7 +73,7 @@ def files_of(
             path=path,
             sha256=known[0],
             size=known[1],
-            description=keep(old.description if old else "", row["description"], one_line=True),
+            description=preserve(old.description if old else "", row["description"], one_line=True),
         )
         if not (old and old.path == path) and (why := why_not(path, (one.path for one in found))):
             complain(place, why)
@@ -89,12 +89,12 @@ def content_of(row: dict[str, Any]) -> tuple[str, int] | None:
     return hashlib.sha256(content).hexdigest(), len(content)
 
 
-def texts_of(rows: Iterable[dict[str, Any]]) -> list[bytes]:
+def edited_contents(rows: Iterable[dict[str, Any]]) -> list[bytes]:
     """Contents that stand only on the page: to be stored before anything names them."""
     return [encode(row["text"], row["form"]) for row in rows if row["text"] is not None]
 
 
-def put_in(rows: list[dict[str, Any]], files: Iterable[FileRef]) -> list[dict[str, Any]]:
+def with_files(rows: list[dict[str, Any]], files: Iterable[FileRef]) -> list[dict[str, Any]]:
     """The rows with these files among them, in place of those of the same name."""
     rows = list(rows)
     for file in files:

@@ -6,12 +6,12 @@ from typing import Any
 
 from studio.domain.fixes import AppendRow, Edit, Fix, RemoveRow, SetValue
 from studio.domain.task import Dependency, Recovery
-from studio.forms.tasks import LINES, Sheet
+from studio.forms.tasks import LINES, TaskForm
 
 Change = dict[str, Any]
 
 
-def changes_of(mend: Fix, sheet: Sheet) -> list[Change]:
+def changes_of(mend: Fix, sheet: TaskForm) -> list[Change]:
     """``{put: input, value}``, ``{remove: list, row: key}`` or ``{add: list, values}``; nothing where the sheet has no
     such row, as while somebody else removes it."""
     try:
@@ -20,7 +20,7 @@ def changes_of(mend: Fix, sheet: Sheet) -> list[Change]:
         return []
 
 
-def _changes(edit: Edit, sheet: Sheet) -> list[Change]:
+def _changes(edit: Edit, sheet: TaskForm) -> list[Change]:
     if isinstance(edit, RemoveRow):
         return [{"remove": edit.field, "row": _key(sheet, edit.field, edit.item)}]
     if isinstance(edit, AppendRow):
@@ -28,7 +28,7 @@ def _changes(edit: Edit, sheet: Sheet) -> list[Change]:
     return _put(edit, sheet)
 
 
-def _added(edit: AppendRow, sheet: Sheet) -> Change:
+def _added(edit: AppendRow, sheet: TaskForm) -> Change:
     if isinstance(edit.value, Recovery):
         key = _key(sheet, "intents", edit.item or 0)
         return {"add": f"intents.{key}.from", "values": edit.value.model_dump()}
@@ -38,7 +38,7 @@ def _added(edit: AppendRow, sheet: Sheet) -> Change:
     return {"put": edit.field, "value": f"{text}\n{edit.value}".lstrip("\n")}
 
 
-def _put(edit: SetValue, sheet: Sheet) -> list[Change]:
+def _put(edit: SetValue, sheet: TaskForm) -> list[Change]:
     if edit.field in LINES and edit.item:
         lines = [line for line in sheet.values[edit.field].split("\n") if line.strip()]
         lines[edit.item - 1] = edit.value
@@ -53,7 +53,7 @@ def _put(edit: SetValue, sheet: Sheet) -> list[Change]:
     return [{"put": f"{row}.{edit.part}", "value": value}]
 
 
-def _key(sheet: Sheet, field: str, item: int) -> str:
+def _key(sheet: TaskForm, field: str, item: int) -> str:
     rows = getattr(sheet, field)
     if field == "depends_on":
         rows = [row for row in rows if row["task_id"]]

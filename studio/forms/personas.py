@@ -10,14 +10,14 @@ from django import forms
 from django.utils.text import slugify
 
 from studio.domain.persona import PersonaSpec
-from studio.forms.post_data import MAPPING, Posted, keep, mapping_of, mapping_rows, picked
+from studio.forms.post_data import MAPPING, Posted, mapping_rows, preserve, read_mapping, read_picks
 
 ONE_LINE = ("name", "occupation")
 AREAS = ("role_text", "routines", "working_style")
 
 
 @dataclass
-class PersonaSheet:
+class PersonaForm:
     values: dict[str, str]
     preferences: list[dict[str, Any]]
     attributes: list[dict[str, Any]]
@@ -26,16 +26,16 @@ class PersonaSheet:
     errors: dict[str, str] = field(default_factory=dict)
 
 
-def sheet_of(spec: PersonaSpec) -> PersonaSheet:
+def persona_form(spec: PersonaSpec) -> PersonaForm:
     values = {name: getattr(spec, name) for name in (*ONE_LINE, *AREAS)}
     values["long_term_goals"] = _goals(spec)
     values["tools_more"] = ""
-    return PersonaSheet(values, mapping_rows(spec.preferences), mapping_rows(spec.attributes, "a"), list(spec.tools))
+    return PersonaForm(values, mapping_rows(spec.preferences), mapping_rows(spec.attributes, "a"), list(spec.tools))
 
 
-def sheet_from(posted: Posted) -> PersonaSheet:
+def posted_persona_form(posted: Posted) -> PersonaForm:
     names = (*ONE_LINE, *AREAS, "long_term_goals", "tools_more")
-    return PersonaSheet(
+    return PersonaForm(
         {name: posted.text(name) for name in names},
         posted.rows("preferences", MAPPING),
         posted.rows("attributes", MAPPING),
@@ -43,23 +43,23 @@ def sheet_from(posted: Posted) -> PersonaSheet:
     )
 
 
-def read_sheet(sheet: PersonaSheet, base: PersonaSpec) -> tuple[PersonaSpec, dict[str, str]]:
+def read_persona_form(sheet: PersonaForm, base: PersonaSpec) -> tuple[PersonaSpec, dict[str, str]]:
     """The persona the sheet says, as far as it can be read, and what cannot; files, skills and the id stay."""
     errors: dict[str, str] = {}
     complain: Callable[[str, str], None] = errors.setdefault  # type: ignore[assignment]
     values = sheet.values
     fields: dict[str, Any] = {
-        name: keep(getattr(base, name), values[name], one_line=name == "name") for name in ONE_LINE
+        name: preserve(getattr(base, name), values[name], one_line=name == "name") for name in ONE_LINE
     }
-    fields |= {name: keep(getattr(base, name), values[name]) for name in AREAS}
+    fields |= {name: preserve(getattr(base, name), values[name]) for name in AREAS}
     goals = values["long_term_goals"]
     fields["long_term_goals"] = (
         base.long_term_goals if goals == _goals(base) else tuple(line for line in goals.split("\n") if line.strip())
     )
     typed = [name.strip() for name in values["tools_more"].split("\n") if name.strip()]
-    fields["tools"] = tuple(dict.fromkeys(picked(base.tools, [*sheet.tools, *typed])))
-    fields["preferences"] = mapping_of(sheet.preferences, base.preferences, complain, "preferences")
-    fields["attributes"] = mapping_of(sheet.attributes, base.attributes, complain, "attributes", keys="a")
+    fields["tools"] = tuple(dict.fromkeys(read_picks(base.tools, [*sheet.tools, *typed])))
+    fields["preferences"] = read_mapping(sheet.preferences, base.preferences, complain, "preferences")
+    fields["attributes"] = read_mapping(sheet.attributes, base.attributes, complain, "attributes", keys="a")
     return base.model_copy(update=fields), errors
 
 

@@ -49,7 +49,7 @@ class Posted:
         ]
 
 
-def operate(data: QueryDict) -> QueryDict | None:
+def apply_row_operation(data: QueryDict) -> QueryDict | None:
     """The data after the row operation its ``do`` button asks for; None if it asks for none."""
     name, _, rest = data.get("do", "").partition(":")
     action, _, key = rest.partition(":")
@@ -73,7 +73,7 @@ def operate(data: QueryDict) -> QueryDict | None:
     return changed
 
 
-def keep(stored: str, typed: str, *, one_line: bool = False) -> str:
+def preserve(stored: str, typed: str, *, one_line: bool = False) -> str:
     """What was typed; what is stored if a browser could not have shown it any other way."""
     shown = stored.replace("\r\n", "\n").replace("\r", "\n")
     if one_line:
@@ -81,12 +81,12 @@ def keep(stored: str, typed: str, *, one_line: bool = False) -> str:
     return stored if shown == typed else typed
 
 
-def lines(stored: tuple[str, ...], typed: str) -> tuple[str, ...]:
+def read_lines(stored: tuple[str, ...], typed: str) -> tuple[str, ...]:
     """One value a line, empty lines left out."""
     return stored if "\n".join(stored) == typed else tuple(line for line in typed.split("\n") if line.strip())
 
 
-def picked(stored: tuple[str, ...], picks: Sequence[str]) -> tuple[str, ...]:
+def read_picks(stored: tuple[str, ...], picks: Sequence[str]) -> tuple[str, ...]:
     """The picked names, those stored in their order."""
     return (*(name for name in stored if name in picks), *(name for name in picks if name not in stored))
 
@@ -121,7 +121,7 @@ def _is_line(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip()) and "\n" not in value and "\r" not in value
 
 
-def mapping_of(
+def read_mapping(
     rows: Iterable[Mapping[str, str]],
     stored: JsonDict,
     complain: Callable[[str, str], None],
@@ -136,7 +136,7 @@ def mapping_of(
     for row in rows:
         name, text, kind = row["name"].strip(), row["value"], row["kind"]
         was_name, was = known.get(row["key"], ("", None))
-        stays = was is not None and keep(was_name, row["name"], one_line=True) == was_name
+        stays = was is not None and preserve(was_name, row["name"], one_line=True) == was_name
         if stays:
             name = was_name
         if not name and not text.strip() and not stays:
@@ -146,7 +146,7 @@ def mapping_of(
             complain(f"{place}.name", "Enter a name.")
         elif name in result:
             complain(f"{place}.name", f"“{name}” already exists: choose another name.")
-        if was is not None and was["kind"] == kind and keep(was["value"], text) == was["value"]:
+        if was is not None and was["kind"] == kind and preserve(was["value"], text) == was["value"]:
             result[name] = stored[was_name]
         elif kind == "list":
             result[name] = [line for line in text.split("\n") if line.strip()]

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from studio.domain.base import JsonDict
 from studio.domain.signals import SIGNAL_EXAMPLES
 from studio.files.previews.syntax import json_flaw
-from studio.forms.post_data import MAPPING, Posted, mapping_of, mapping_rows, number_of, read_json
+from studio.forms.post_data import MAPPING, Posted, mapping_rows, number_of, read_json, read_mapping
 
 SWITCH = "payload_as"
 WAYS = ("rows", "raw")
@@ -25,12 +25,12 @@ class SignalFormatError(ValueError):
         self.place = place
 
 
-def payload_of(
+def read_payload(
     way: str, raw: str, rows: list[dict[str, Any]], stored: JsonDict, complain: Callable[[str, str], None]
 ) -> JsonDict:
     """The payload as it is written; the stored one where JSON cannot be read."""
     if way != "raw":
-        return mapping_of(rows, stored, complain, "payload")
+        return read_mapping(rows, stored, complain, "payload")
     if not raw.strip():
         return {}
     if flaw := json_flaw(raw):
@@ -51,14 +51,14 @@ def raw_of(payload: JsonDict) -> str:
     return json.dumps(payload, ensure_ascii=False, indent=2) if payload else ""
 
 
-def turned(data: QueryDict, stored: JsonDict, to: str) -> QueryDict:
+def switch_format(data: QueryDict, stored: JsonDict, to: str) -> QueryDict:
     """The page's fields with the payload written the other way (``rows``, ``raw``), or with an example in its place
     (``example:0``). Raises SignalFormatError, and then everything stays as it is."""
     posted = Posted(data)
     way = posted.text(SWITCH)
     wrong: dict[str, str] = {}
     rows = posted.rows("payload", MAPPING)
-    payload = payload_of(way, posted.text("payload_raw"), rows, stored, lambda place, why: wrong.update({place: why}))
+    payload = read_payload(way, posted.text("payload_raw"), rows, stored, lambda place, why: wrong.update({place: why}))
     name, _, number = to.partition(":")
     if name == "example":
         payload = _example(posted.text("trigger"), number)
@@ -86,7 +86,7 @@ def turned(data: QueryDict, stored: JsonDict, to: str) -> QueryDict:
     return changed
 
 
-def wanted(data: QueryDict) -> str:
+def requested_format(data: QueryDict) -> str:
     """What a page without scripts asks to turn the signal into; empty if it asks for nothing."""
     list_name, _, to = data.get("do", "").partition(":")
     if list_name != SWITCH:

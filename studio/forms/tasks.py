@@ -17,10 +17,10 @@ from studio.domain.task import (
     ToolEvidence,
     Trigger,
 )
-from studio.forms.expected_artifacts import artifact_rows, artifacts_of, posted_artifacts
-from studio.forms.files import file_rows, files_of, keyed, posted_files
-from studio.forms.post_data import MAPPING, NEW, Posted, keep, lines, mapping_of, mapping_rows, picked
-from studio.forms.signals import SWITCH, payload_of
+from studio.forms.expected_artifacts import artifact_rows, posted_artifacts, read_artifacts
+from studio.forms.files import file_rows, keyed, posted_files, read_files
+from studio.forms.post_data import MAPPING, NEW, Posted, mapping_rows, preserve, read_lines, read_mapping, read_picks
+from studio.forms.signals import SWITCH, read_payload
 
 ONE_LINE = ("task_id", "user_id", "environment_id", "task_type", "category", "grader_script", "group")
 AREAS = ("title", "description", "initial_request", "reference_workflow")
@@ -50,7 +50,7 @@ class TaskFormError(Exception):
 
 
 @dataclass
-class Sheet:
+class TaskForm:
     """Everything the editor shows, as strings."""
 
     values: dict[str, Any]
@@ -75,9 +75,9 @@ class Sheet:
         return [*self.assets, *self.expected_artifacts]
 
 
-def sheet_of(spec: TaskSpec) -> Sheet:
+def task_form(spec: TaskSpec) -> TaskForm:
     """The sheet of a stored task."""
-    return Sheet(
+    return TaskForm(
         values={name: getattr(spec, name) for name in (*ONE_LINE, *AREAS)}
         | {name: "\n".join(getattr(spec, name)) for name in LINES}
         | {name: list(getattr(spec, name)) for name in PICKS}
@@ -111,7 +111,7 @@ def sheet_of(spec: TaskSpec) -> Sheet:
     )
 
 
-def sheet_from(posted: Posted, base: TaskSpec) -> Sheet:
+def posted_task_form(posted: Posted, base: TaskSpec) -> TaskForm:
     """The sheet as someone left it."""
     intents = posted.rows("intents", INTENT)
     for row in intents:
@@ -119,7 +119,7 @@ def sheet_from(posted: Posted, base: TaskSpec) -> Sheet:
     checklist = posted.rows("checklist", ITEM)
     for row in checklist:
         row |= _followed(posted, f"checklist.{row['key']}")
-    return Sheet(
+    return TaskForm(
         values={name: posted.text(name) for name in (*ONE_LINE, *AREAS, *LINES)}
         | {name: posted.values(name) for name in PICKS}
         | {"trigger": posted.text("trigger", "user_message")}
@@ -145,37 +145,37 @@ def _followed(posted: Posted, item: str) -> dict[str, Any]:
     return {"follows_from": keys.split(), "evidence": evidence, "brief": True}
 
 
-def spec_of(sheet: Sheet, base: TaskSpec) -> TaskSpec:
+def spec_of(sheet: TaskForm, base: TaskSpec) -> TaskSpec:
     """The task the sheet says, on top of what is stored: what the page does not show stays. Raises TaskFormError."""
-    spec, errors = read_sheet(sheet, base)
+    spec, errors = read_task_form(sheet, base)
     if errors:
         raise TaskFormError(errors)
     return spec
 
 
-def read_sheet(sheet: Sheet, base: TaskSpec) -> tuple[TaskSpec, dict[str, str]]:
+def read_task_form(sheet: TaskForm, base: TaskSpec) -> tuple[TaskSpec, dict[str, str]]:
     """The task as far as the sheet can be read, and what cannot, for those who check while somebody is typing."""
     reading = _Reading(sheet, base)
     values = sheet.values
-    fields: dict[str, Any] = {name: keep(getattr(base, name), values[name], one_line=True) for name in ONE_LINE}
-    fields |= {name: keep(getattr(base, name), values[name]) for name in AREAS}
-    fields |= {name: lines(getattr(base, name), values[name]) for name in LINES}
-    fields |= {name: picked(getattr(base, name), values[name]) for name in PICKS}
+    fields: dict[str, Any] = {name: preserve(getattr(base, name), values[name], one_line=True) for name in ONE_LINE}
+    fields |= {name: preserve(getattr(base, name), values[name]) for name in AREAS}
+    fields |= {name: read_lines(getattr(base, name), values[name]) for name in LINES}
+    fields |= {name: read_picks(getattr(base, name), values[name]) for name in PICKS}
     fields["intents"] = reading.intents()
     fields["checklist"] = reading.checklist()
     fields["depends_on"] = reading.depends_on()
     fields["tool_evidence"] = reading.tool_evidence()
     fields["trigger"] = reading.trigger()
-    fields["metadata"] = mapping_of(sheet.metadata, base.metadata, reading.complain, "metadata")
-    fields["assets"] = files_of(sheet.assets, base.assets, reading.complain, "assets")
-    fields["expected_artifacts"] = artifacts_of(sheet.expected_artifacts, base.expected_artifacts, reading.complain)
+    fields["metadata"] = read_mapping(sheet.metadata, base.metadata, reading.complain, "metadata")
+    fields["assets"] = read_files(sheet.assets, base.assets, reading.complain, "assets")
+    fields["expected_artifacts"] = read_artifacts(sheet.expected_artifacts, base.expected_artifacts, reading.complain)
     if not fields["task_id"].strip():
         reading.complain("task_id", "Enter an id for the task; it is used as its folder name.")
     return base.model_copy(update=fields), reading.errors
 
 
 class _Reading:
-    def __init__(self, sheet: Sheet, base: TaskSpec) -> None:
+    def __init__(self, sheet: TaskForm, base: TaskSpec) -> None:
         self.sheet = sheet
         self.base = base
         self.errors: dict[str, str] = {}
@@ -192,7 +192,7 @@ class _Reading:
             if old is None and not row["content"].strip() and not row["from"]:
                 continue
             values = {
-                "content": keep(old.content if old else "", row["content"]),
+                "content": preserve(old.content if old else "", row["content"]),
                 "scope": _one_of(row["scope"], ("session_local", "persistent")),
                 "initial_status": _one_of(row["initial_status"], ("not_provided", "provided")),
                 "recoverable_from": tuple(
@@ -216,11 +216,11 @@ class _Reading:
             shown = _item_row(old) if old else None
             rule = self._rule(row, old.rule if old else None)
             values = {
-                "criterion": keep(old.criterion if old else "", row["criterion"]),
+                "criterion": preserve(old.criterion if old else "", row["criterion"]),
                 "weight": old.weight if old and shown and shown["weight"] == row["weight"] else self._weight(row),
                 "grader": "rule" if row["grader"] == "rule" else "rubric",
                 "rule": rule,
-                "evidence": lines(old.evidence if old else (), row["evidence"]),
+                "evidence": read_lines(old.evidence if old else (), row["evidence"]),
                 "follows_from": tuple(self.uids[key] for key in row["follows_from"] if key in self.uids),
             }
             result.append(
@@ -257,7 +257,7 @@ class _Reading:
         return ExactCheck(
             kind=kind,  # type: ignore[arg-type]
             path=row["rule_path"],
-            text=keep(old.text if old else "", row["rule_text"]),
+            text=preserve(old.text if old else "", row["rule_text"]),
             tool=row["rule_tool"],
             arguments=arguments,
         )
@@ -268,7 +268,7 @@ class _Reading:
         for row in self.sheet.depends_on:
             old = stored.get(row["key"])
             if row["task_id"]:
-                carries = keep(old.carries_over if old else "", row["carries_over"])
+                carries = preserve(old.carries_over if old else "", row["carries_over"])
                 result.append(Dependency(task_id=row["task_id"], carries_over=carries))
         return tuple(result)
 
@@ -280,9 +280,9 @@ class _Reading:
             if not row["tool"].strip() and not row["call"].strip() and not row["result"].strip():
                 continue
             values = {
-                "tool": keep(old.tool, row["tool"], one_line=True),
-                "call": lines(old.call, row["call"]),
-                "result": lines(old.result, row["result"]),
+                "tool": preserve(old.tool, row["tool"], one_line=True),
+                "call": read_lines(old.call, row["call"]),
+                "result": read_lines(old.result, row["result"]),
             }
             if not row["tool"].strip():
                 self.complain(f"tool_evidence.{row['key']}.tool", "Enter the tool whose fields are shown.")
@@ -294,7 +294,7 @@ class _Reading:
     def trigger(self) -> Trigger:
         values = self.sheet.values
         stored = self.base.trigger.payload
-        payload = payload_of(values[SWITCH], values["payload_raw"], self.sheet.payload, stored, self.complain)
+        payload = read_payload(values[SWITCH], values["payload_raw"], self.sheet.payload, stored, self.complain)
         kind = _one_of(values["trigger"], ("user_message", "webhook", "heartbeat", "feed", "file_drop"))
         return Trigger(kind=kind, payload=payload)  # type: ignore[arg-type]
 
@@ -325,7 +325,7 @@ def uid_of_row(key: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_OID, key)) if key.startswith(NEW) else key
 
 
-def call_rows(sheet: Sheet, sent: Sheet) -> Sheet:
+def with_row_keys_of(sheet: TaskForm, sent: TaskForm) -> TaskForm:
     """The sheet with its new rows called as the page that ``sent`` the other one calls them."""
     names = {uid_of_row(row["key"]): row["key"] for row in (*sent.intents, *sent.checklist)}
     for row in (*sheet.intents, *sheet.checklist):
@@ -338,7 +338,7 @@ def call_rows(sheet: Sheet, sent: Sheet) -> Sheet:
     return sheet
 
 
-def rows_of(sheet: Sheet, spec: TaskSpec) -> Sheet:
+def without_empty_rows(sheet: TaskForm, spec: TaskSpec) -> TaskForm:
     """The sheet without rows that say nothing yet: its rows are the spec's, place by place."""
     intents, items = {one.uid for one in spec.intents}, {one.uid for one in spec.checklist}
     return replace(

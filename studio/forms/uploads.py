@@ -9,21 +9,21 @@ from django.utils.datastructures import MultiValueDict
 from studio.domain.base import Content, FileRef
 from studio.files.uploads import Upload, UploadError, refuse_too_much
 from studio.forms.expected_artifacts import artifact_row
-from studio.forms.files import put_in
-from studio.forms.tasks import Sheet
+from studio.forms.files import with_files
+from studio.forms.tasks import TaskForm
 from studio.models import Blob
 
 
-def take_all(files: MultiValueDict[str, Any], sheet: Sheet) -> dict[str, str]:
+def store_uploads(files: MultiValueDict[str, Any], sheet: TaskForm) -> dict[str, str]:
     """Store what a page without scripts sent along: files for the workspace, and references for rows. They are put
     into the sheet; what cannot be taken is answered, by the input it stands beside."""
     refused = {}
     sent: list[Upload] = files.getlist("uploads")
     try:
-        refuse_too_much(files_in(sheet), [(file.name or "", file.size or 0) for file in sent])
+        refuse_too_much(file_sizes(sheet), [(file.name or "", file.size or 0) for file in sent])
         contents = [file.read() for file in sent]
         hashes = Blob.objects.keep(contents)
-        sheet.assets = put_in(
+        sheet.assets = with_files(
             sheet.assets,
             [
                 FileRef(path=(file.name or "").strip(), sha256=sha256, size=len(content))
@@ -37,7 +37,7 @@ def take_all(files: MultiValueDict[str, Any], sheet: Sheet) -> dict[str, str]:
             continue
         row["path"] = row["path"].strip() or (file.name or "").strip()
         try:
-            others = [one for one in files_in(sheet) if one["path"] != f"/{row['path']}"]
+            others = [one for one in file_sizes(sheet) if one["path"] != f"/{row['path']}"]
             refuse_too_much(others, [(row["path"], file.size or 0)])
         except UploadError as refusal:
             refused[f"expected_artifacts.{row['key']}.path"] = str(refusal)
@@ -48,7 +48,7 @@ def take_all(files: MultiValueDict[str, Any], sheet: Sheet) -> dict[str, str]:
     return refused
 
 
-def files_in(sheet: Sheet) -> list[dict[str, Any]]:
+def file_sizes(sheet: TaskForm) -> list[dict[str, Any]]:
     """Path and size of all that counts as a file of the task; references by a path that no workspace file has."""
     references = ({"path": f"/{row['path'].strip()}", "size": row["size"]} for row in sheet.references)
     return [*({"path": row["path"], "size": row["size"]} for row in sheet.assets), *references]

@@ -7,17 +7,17 @@ from django.db import transaction
 from studio.domain.persona import PersonaSpec
 from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
-from studio.drafts.validate import DraftError, refuse_unstorable
+from studio.drafts.validate import DraftError, validate_storable
 from studio.models import Benchmark, Episode, Persona, User
 
 
 @transaction.atomic
 def create_persona(benchmark: Benchmark, spec: PersonaSpec, *, by: User | None, note: str = "") -> Persona:
     """A persona with an empty episode. Raises DraftError if the benchmark has one of this id."""
-    refuse_unstorable(spec)
+    validate_storable(spec)
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     if (other := benchmark.personas.filter(user_id__iexact=spec.user_id).first()) is not None:
-        raise DraftError("user_id", f"There is a persona “{other.user_id}” already: choose another id.")
+        raise DraftError("user_id", f"A persona “{other.user_id}” already exists. Choose another id.")
     last = benchmark.personas.order_by("-position").values_list("position", flat=True).first()
     row = Persona.objects.create(benchmark=benchmark, user_id=spec.user_id, position=(last or 0) + 1)
     Episode.objects.create(persona=row, episode_id=f"ep_{spec.user_id}"[:200])

@@ -66,9 +66,9 @@ def save_script(script_id: int, source: str, *, by: User, note: str = "", verb: 
         row = Persona.objects.select_for_update().get(pk=persona)
         script = GraderScript.objects.select_related("blob").get(pk=script_id)
         file, now = _stored(script.path, source), text_of(script.blob)
-        if now is not None and plain(now) == plain(source):
+        if now is not None and normalize_newlines(now) == normalize_newlines(source):
             return script
-        using = tasks_using(row, script.path)
+        using = tasks_graded_by(row, script.path)
         _write(
             row,
             lambda spec: [file if one.path == script.path else one for one in spec.scripts],
@@ -81,12 +81,12 @@ def save_script(script_id: int, source: str, *, by: User, note: str = "", verb: 
         return row.grader_scripts.select_related("blob").get(path=script.path)
 
 
-def remove_script(script_id: int, *, by: User) -> None:
+def delete_script(script_id: int, *, by: User) -> None:
     """Take a script that no task names away from the persona; its versions stay. Raises DraftError."""
     with transaction.atomic():
         script = GraderScript.objects.get(pk=script_id)
         row = Persona.objects.select_for_update().get(pk=script.persona_id)
-        if using := tasks_using(row, script.path):
+        if using := tasks_graded_by(row, script.path):
             names = ", ".join(f"“{task}”" for task in using[:3])
             raise DraftError("script", f"{names} {'is' if len(using) == 1 else 'are'} graded by it. Change that first.")
         name = script.path.removeprefix(FOLDER)
@@ -97,7 +97,7 @@ def remove_script(script_id: int, *, by: User) -> None:
         refresh_findings([row])
 
 
-def tasks_using(persona: Persona, path: str) -> list[Task]:
+def tasks_graded_by(persona: Persona, path: str) -> list[Task]:
     """The persona's tasks that name the script at ``path``, in the episode's order."""
     rows = Task.objects.filter(episode__persona=persona).exclude(grader_path="").select_related("group", "episode")
     return [row for row in rows if script_path(persona.user_id, row.grader_path) == path]
@@ -116,7 +116,7 @@ def script_versions(script: GraderScript) -> list[ScriptVersion]:
     return found[::-1]
 
 
-def plain(text: str) -> str:
+def normalize_newlines(text: str) -> str:
     """With the line ends of a form, which a browser always sends as CR LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -130,7 +130,7 @@ def text_of(blob: Blob) -> str | None:
 
 
 def _stored(path: str, source: str) -> FileRef:
-    source = plain(source)
+    source = normalize_newlines(source)
     if len(source) > LONGEST:
         raise DraftError("source", f"The script has {len(source):,} characters; at most {LONGEST:,} are kept.")
     if "\0" in source:

@@ -50,7 +50,7 @@ def delete_skill(persona_id: int, name: str, *, by: User) -> PersonaRevision:
     return _save(row, episode, skills, by=by, note=f"Deleted the skill “{name}”.")
 
 
-def tasks_naming(episode: EpisodeSpec, name: str) -> list[str]:
+def tasks_with_skill(episode: EpisodeSpec, name: str) -> list[str]:
     """The tasks that picked this skill, by title."""
     return [task.title.strip() or task.task_id for task in (*episode.tasks, *episode.unplaced) if name in task.skills]
 
@@ -61,7 +61,7 @@ def _locked(persona_id: int) -> tuple[Persona, EpisodeSpec]:
 
 
 def _refuse_named(episode: EpisodeSpec, name: str, done: str) -> None:
-    if tasks := tasks_naming(episode, name):
+    if tasks := tasks_with_skill(episode, name):
         named = ", ".join(f"“{task}”" for task in tasks[:8]) + (f" and {len(tasks) - 8} more" if len(tasks) > 8 else "")
         raise DraftError("name", f"“{name}” cannot be {done} while {named} use it. Remove it from them first.")
 

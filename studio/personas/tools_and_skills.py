@@ -14,7 +14,7 @@ from studio.models import Persona, SkillFile, ToolBinding
 
 
 @dataclass(frozen=True)
-class Card:
+class PickerCard:
     """A tool or skill to pick."""
 
     name: str
@@ -40,13 +40,16 @@ def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str
         "tools": _with(bound, tools),
         "always": always,
         "tool_cards": _by_domain(
-            [Card(one.name, one.description, one.name in bound, one.parameters, tool_domain(one.name)) for one in known]
+            [
+                PickerCard(one.name, one.description, one.name in bound, one.parameters, tool_domain(one.name))
+                for one in known
+            ]
         ),
-        "skill_cards": [Card(name, abouts.get(name, ""), name in had) for name in _with(had, picked_skills)],
+        "skill_cards": [PickerCard(name, abouts.get(name, ""), name in had) for name in _with(had, picked_skills)],
     }
 
 
-def tools_to_pick(persona: Persona, user: Somebody, picked: Sequence[str]) -> list[Card]:
+def tools_to_pick(persona: Persona, user: Somebody, picked: Sequence[str]) -> list[PickerCard]:
     """Tools a persona can be given: its own, what every assistant has, and those of the other personas this person
     sees. One query."""
     elsewhere = ToolBinding.objects.filter(persona__benchmark__in=benchmarks_for(user)).order_by("name")
@@ -55,7 +58,7 @@ def tools_to_pick(persona: Persona, user: Somebody, picked: Sequence[str]) -> li
     _, known = tool_catalog.tool_cards(_with(names, list(elsewhere.values_list("name", flat=True).distinct())))
     return _by_domain(
         [
-            Card(one.name, one.description or tool_label(one.name), True, one.parameters, tool_domain(one.name))
+            PickerCard(one.name, one.description or tool_label(one.name), True, one.parameters, tool_domain(one.name))
             for one in known
         ]
     )
@@ -65,7 +68,7 @@ def _with(names: list[str], more: Collection[str]) -> list[str]:
     return names + [name for name in more if name not in names]
 
 
-def _by_domain(cards: list[Card]) -> list[Card]:
+def _by_domain(cards: list[PickerCard]) -> list[PickerCard]:
     """Each application's tools together, in the order in which the persona binds them."""
     first: dict[str, int] = {}
     for place, card in enumerate(cards):

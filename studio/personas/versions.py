@@ -30,7 +30,7 @@ class SkillText(Spec):
 
 
 @dataclass
-class PersonaParts(ABC, Generic[S]):
+class PersonaPartVersions(ABC, Generic[S]):
     """Of a persona's versions what one of its pages shows."""
 
     persona: Persona
@@ -53,13 +53,13 @@ class PersonaParts(ABC, Generic[S]):
             yield row.created_by_id, self.of(PersonaSpec.model_validate(row.spec))
 
 
-class PersonaVersions(PersonaParts[PersonaSpec]):
+class PersonaVersions(PersonaPartVersions[PersonaSpec]):
     def of(self, spec: PersonaSpec) -> PersonaSpec:
         return spec
 
 
 @dataclass
-class ScriptVersions(PersonaParts[ScriptText]):
+class ScriptVersions(PersonaPartVersions[ScriptText]):
     path: str
 
     def of(self, spec: PersonaSpec) -> ScriptText:
@@ -68,7 +68,7 @@ class ScriptVersions(PersonaParts[ScriptText]):
 
 
 @dataclass
-class SkillVersions(PersonaParts[SkillText]):
+class SkillVersions(PersonaPartVersions[SkillText]):
     name: str
     """Empty: a skill that is to be."""
 

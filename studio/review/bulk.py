@@ -9,15 +9,14 @@ from django.db import transaction
 
 from studio.domain.arrangement import ArrangementError
 from studio.drafts.load import load_tasks
-from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftError
 from studio.episodes import moves
-from studio.findings.refresh import refresh_findings
 from studio.models import Benchmark, Persona, Task, User
 from studio.reports.counts import tasks_with_counts
 from studio.review import assignments, bulk_preview
 from studio.review.bulk_preview import FEWEST, PARTS, BulkChangeError, Line, categories_of, line_of, names_to_choose
-from studio.tasks.transitions import WorkflowError, take
+from studio.tasks.save import save_locked
+from studio.tasks.transitions import WorkflowError, apply_transition
 
 __all__ = [
     "FEWEST",
@@ -107,7 +106,7 @@ def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], does: str, val
             people = {line.task.pk: set(line.people) for line in lines if line.changes}
             assignments.name_people(todo, PARTS[does], people, by=by)
         else:
-            take(does, todo, by=by)
+            apply_transition(does, todo, by=by)
     except (DraftError, WorkflowError, ArrangementError) as refusal:
         raise BulkChangeError(f"Nothing was changed. {refusal}") from None
     return len(todo)
@@ -118,8 +117,7 @@ def _rewrite(todo: list[Task], does: str, value: str, *, by: User) -> None:
         specs = load_tasks(todo)
         wanted = value if does == "category" else tuple(filter(None, value.split("\n")))
         pairs = [(task, specs[task.pk].model_copy(update={does: wanted})) for task in todo]
-        save_tasks(pairs, by=by, note="Changed in bulk.")
-        refresh_findings({task.episode.persona_id: task.episode.persona for task in todo}.values())
+        save_locked(pairs, by=by, note="Changed in bulk.")
 
 
 def _group(todo: list[Task], name: str, *, by: User) -> None:

@@ -19,7 +19,7 @@ from studio.models import (
     WorkingCopy,
 )
 from studio.review import assignments
-from studio.tasks.transitions import OPEN, STEPS
+from studio.tasks.transitions import OPEN, TRANSITIONS
 
 PARTS = {"writer": Assignment.Part.WRITER, "reviewer": Assignment.Part.REVIEWER}
 FEWEST = "~fewest"
@@ -62,7 +62,7 @@ def line_of(row: Task, before: str, after: str, refusal: str = "") -> Line:
 
 
 def step_lines(rows: list[Task], does: str, by: User | None) -> list[Line]:
-    after = str(STEPS[does].to.label)
+    after = str(TRANSITIONS[does].to.label)
     typed = WorkingCopy.objects.filter(user=by, task__in=rows, sheet__isnull=False)
     unsaved = set(typed.values_list("task_id", flat=True)) if by and does == "submit" else set()
     lines = []

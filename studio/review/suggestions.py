@@ -16,8 +16,9 @@ from studio.models import Comment, Revision, Task, User
 from studio.notifications import notify
 from studio.review.comments import normalize_text
 from studio.review.threads import anchor_of, original_texts
-from studio.tasks.editor import save_on_top, spec_at
+from studio.tasks.save import save_rebased
 from studio.tasks.transitions import WorkflowError
+from studio.tasks.versions import spec_at
 
 
 class SuggestionOutdatedError(ValueError):
@@ -115,7 +116,7 @@ def _save(task: Task, spec: TaskSpec, applied: Sequence[Comment], by: User, vers
     names = ", ".join(dict.fromkeys(str(row.author) for row in applied))
     what = "a suggestion" if len(applied) == 1 else f"{len(applied)} suggestions"
     note = f"Applied {what} by {names}."[:300]
-    saved = save_on_top(task.pk, spec, by=by, base_version=version or task.version, note=note)
+    saved = save_rebased(task.pk, spec, by=by, base_version=version or task.version, note=note)
     now, changed = timezone.now(), saved.number != task.version
     for row in applied:
         row.applied_in, row.applied_by = (saved, by) if changed else (None, None)

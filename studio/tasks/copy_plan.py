@@ -22,7 +22,7 @@ class CopyError(ValueError):
 
 
 @dataclass
-class Line:
+class TaskCopy:
     """What becomes of one task."""
 
     task: Task
@@ -34,20 +34,20 @@ class Line:
 
 
 @dataclass
-class Plan:
+class CopyPlan:
     target: Persona
-    lines: list[Line]
+    lines: list[TaskCopy]
     scripts: dict[str, FileRef] = field(default_factory=dict)
     """Grader scripts that come along, by their path there."""
     asks: list[str] = field(default_factory=list)
     """Scripts of which the target has another of that name."""
 
     @property
-    def refused(self) -> list[Line]:
+    def refused(self) -> list[TaskCopy]:
         return [line for line in self.lines if line.refusal]
 
 
-def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, theirs: bool = False) -> Plan:
+def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, theirs: bool = False) -> CopyPlan:
     """What a copy would do to each task, in the order they run. ``theirs``: a grader script of the same name that the
     target has already grades the copies; otherwise ours comes along under another name. Raises CopyError."""
     if not tasks:
@@ -60,12 +60,12 @@ def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, t
     episodes = load_episodes({*sources, target})
     there = episodes[target.pk]
     ids = _new_ids(tasks, there)
-    plan = Plan(target, [])
+    plan = CopyPlan(target, [])
     taxonomy = target.benchmark.taxonomy
     codes = {"", *(taxonomy.categories.values_list("code", flat=True) if taxonomy else ())}
     for task in tasks:
         persona = task.episode.persona
-        line = Line(task, specs[task.pk].model_copy(update={"task_id": ids[task.pk], "user_id": target.user_id}))
+        line = TaskCopy(task, specs[task.pk].model_copy(update={"task_id": ids[task.pk], "user_id": target.user_id}))
         if moving:
             line.refusal = _why_not_moved(task, target, tasks, episodes[persona.pk])
         if persona.pk != target.pk:
@@ -105,7 +105,9 @@ def _why_not_moved(task: Task, target: Persona, tasks: Sequence[Task], here: Epi
     return ""
 
 
-def _leave_behind(line: Line, task: Task, tasks: Sequence[Task], ids: Mapping[int, str], there: EpisodeSpec) -> None:
+def _leave_behind(
+    line: TaskCopy, task: Task, tasks: Sequence[Task], ids: Mapping[int, str], there: EpisodeSpec
+) -> None:
     """Dependencies on tasks that come along, or are there by the same id, stay; the others are dropped."""
     along = {other.task_id: ids[other.pk] for other in tasks if other.episode_id == task.episode_id}
     known = {other.task_id for other in there.tasks}
@@ -134,7 +136,7 @@ def _leave_behind(line: Line, task: Task, tasks: Sequence[Task], ids: Mapping[in
     line.spec = line.spec.model_copy(update={"depends_on": tuple(kept), "intents": intents})
 
 
-def _bring_script(plan: Plan, line: Line, here: EpisodeSpec, there: EpisodeSpec, *, theirs: bool) -> None:
+def _bring_script(plan: CopyPlan, line: TaskCopy, here: EpisodeSpec, there: EpisodeSpec, *, theirs: bool) -> None:
     if not line.spec.grader_script:
         return
     script = here.persona.script(line.spec.grader_script)
@@ -165,7 +167,7 @@ def free_path(path: str, script: FileRef, taken: Mapping[str, str]) -> str:
     return f"{stem}_{number}.py"
 
 
-def _name_unknown(line: Line, target: Persona, there: EpisodeSpec, codes: Collection[str]) -> None:
+def _name_unknown(line: TaskCopy, target: Persona, there: EpisodeSpec, codes: Collection[str]) -> None:
     skills = {skill.name for skill in there.persona.skills}
     for what, names, known in (
         ("tool", line.spec.tools, set(there.persona.tools)),

@@ -14,10 +14,10 @@ from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftError
 from studio.findings.refresh import refresh_findings
 from studio.models import Event, Persona, Task, TaskState, User
-from studio.tasks.copy_plan import CopyError, Line, Plan, free_path, plan_copy
-from studio.tasks.transitions import take
+from studio.tasks.copy_plan import CopyError, CopyPlan, TaskCopy, free_path, plan_copy
+from studio.tasks.transitions import apply_transition
 
-__all__ = ["CopyError", "copy_tasks", "free_path", "plan_copy", "where_from"]
+__all__ = ["CopyError", "copy_event", "copy_tasks", "free_path", "plan_copy"]
 
 
 @transaction.atomic
@@ -48,7 +48,7 @@ def copy_tasks(
     try:
         save_tasks([(row, line.spec) for row, line in zip(rows, plan.lines, strict=True)], by=by, verb="created")
         Event.objects.bulk_create(
-            where_from(line.task, row, target, by=by, moving=moving) for row, line in zip(rows, plan.lines, strict=True)
+            copy_event(line.task, row, target, by=by, moving=moving) for row, line in zip(rows, plan.lines, strict=True)
         )
         new = load_episodes([target])[target.pk]
         new = _with_company(new, old, plan)
@@ -62,7 +62,7 @@ def copy_tasks(
     return rows
 
 
-def where_from(task: Task, row: Task, target: Persona, *, by: User, moving: bool = False) -> Event:
+def copy_event(task: Task, row: Task, target: Persona, *, by: User, moving: bool = False) -> Event:
     """The line of history of ``row``, made from ``task``; not stored yet."""
     persona = task.episode.persona
     verb = "moved" if moving else "copied"
@@ -81,7 +81,7 @@ def _short(text: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-def _with_company(new: EpisodeSpec, old: EpisodeSpec, plan: Plan) -> EpisodeSpec:
+def _with_company(new: EpisodeSpec, old: EpisodeSpec, plan: CopyPlan) -> EpisodeSpec:
     """The episode with the scripts and what the groups carry over; copies in their own episode after the originals."""
     scripts = {file.path: file for file in (*new.persona.scripts, *plan.scripts.values())}
     persona = new.persona.model_copy(update={"scripts": tuple(scripts[path] for path in sorted(scripts))})
@@ -101,8 +101,8 @@ def _with_company(new: EpisodeSpec, old: EpisodeSpec, plan: Plan) -> EpisodeSpec
     return new.model_copy(update={"persona": persona, "groups": groups, "tasks": tasks})
 
 
-def _retire(plan: Plan, *, by: User) -> None:
-    moved: dict[int, list[Line]] = {}
+def _retire(plan: CopyPlan, *, by: User) -> None:
+    moved: dict[int, list[TaskCopy]] = {}
     for line in plan.lines:
         moved.setdefault(line.task.episode.persona_id, []).append(line)
     for persona in Persona.objects.filter(pk__in=moved):
@@ -122,4 +122,4 @@ def _retire(plan: Plan, *, by: User) -> None:
             verb="reordered",
         )
     left = [line.task.pk for lines in moved.values() for line in lines if line.task.state != TaskState.RETIRED]
-    take("retire", lock_all(left), by=by)
+    apply_transition("retire", lock_all(left), by=by)

@@ -13,7 +13,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
-from studio.drafts.validate import DraftError, refuse_taken_id, refuse_unstorable
+from studio.drafts.validate import DraftError, validate_storable, validate_unused_id
 from studio.findings.refresh import refresh_findings
 from studio.models import Persona, Task, User
 
@@ -30,10 +30,10 @@ def create_task(
 ) -> Task:
     """A task at the end of the persona's episode, or in front of the task ``before``, with grader ``scripts`` that the
     persona gets by it. Raises DraftError if the episode has a task of this id."""
-    refuse_unstorable(spec)
+    validate_storable(spec)
     persona = Persona.objects.select_for_update().get(pk=persona.pk)
     old = load_episodes([persona])[persona.pk]
-    refuse_taken_id(spec.task_id, [task.task_id for task in (*old.tasks, *old.unplaced)])
+    validate_unused_id(spec.task_id, [task.task_id for task in (*old.tasks, *old.unplaced)])
     row = Task(episode=persona.episode, task_id=spec.task_id, position=len(old.tasks) + 1)
     save_tasks([(row, spec)], by=by, note=note, verb="created")
     new = load_episodes([persona])[persona.pk]

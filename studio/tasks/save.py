@@ -1,16 +1,54 @@
-"""Every save of a draft: rows, the next revision, a line of history, findings; an approval is taken back."""
+"""Every save of a task, by its page, autosave, the API, a bulk change or an accepted suggestion.
+
+A save writes the rows, the next revision, an event and the findings, and withdraws an approval.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db import transaction
 
+from studio.domain.merge import FieldPath
 from studio.domain.task import TaskSpec
+from studio.drafts.autosave import EditorKey
+from studio.drafts.editor import Draft, DraftEditor
 from studio.drafts.load import load_episodes, load_tasks
 from studio.drafts.save_personas import save_personas
-from studio.drafts.save_tasks import SavedTask, save_tasks
-from studio.drafts.validate import StaleDraftError, refuse_taken_id
+from studio.drafts.save_tasks import SavedTask, canonical, save_tasks
+from studio.drafts.validate import StaleDraftError, validate_unused_id
 from studio.findings.refresh import refresh_findings
 from studio.models import Revision, Task, User
+from studio.tasks.versions import TaskVersions
+
+
+class TaskEditor(DraftEditor[TaskSpec]):
+    saves_when_idle = True
+
+    def __init__(self, task: Task, user: User) -> None:
+        self.task, self.user = task, user
+        self.key = EditorKey(task=task)
+        self.versions: TaskVersions = TaskVersions(task)
+
+    def lock(self) -> None:
+        self.versions.lock()
+
+    def canonical(self, spec: TaskSpec) -> TaskSpec:
+        return canonical(spec)
+
+    def store(self, spec: TaskSpec, *, note: str) -> int:
+        revision = save_task(self.task.pk, spec, by=self.user, note=note, base_version=self.task.version)
+        self.task.refresh_from_db(fields=["version", "state"])
+        return revision.number
+
+
+def save_rebased(
+    task_id: int, spec: TaskSpec, *, by: User, base_version: int, note: str = "", unresolved: Sequence[FieldPath] = ()
+) -> Revision:
+    """Save an edit of ``base_version`` together with what others saved since. Raises ConflictError, DraftError."""
+    task = Task.objects.get(pk=task_id)
+    outcome = TaskEditor(task, by).commit(Draft(spec, base_version, tuple(unresolved)), note=note)
+    return task.revisions.get(number=outcome.version)
 
 
 @transaction.atomic
@@ -25,27 +63,35 @@ def save_task(
 ) -> Revision:
     """Make ``spec`` the task's draft and return its newest revision: the old one if nothing differs.
 
-    ``base_version`` is the ``Task.version`` the edit started from. Raises StaleDraftError if that is not the newest
-    any more, DraftError (with field and item) for what cannot be stored.
+    Raises StaleDraftError if ``base_version`` is given and no longer the newest, DraftError (with field and item) for
+    what cannot be stored.
     """
     row = Task.objects.select_for_update(of=("self",)).select_related("group", "episode__persona").get(pk=task_id)
     if base_version is not None and base_version != row.version:
         raise StaleDraftError(row.version)
-    if spec.task_id != row.task_id:
-        saved = _rename(row, spec, by=by, note=note, verb=verb)
-    else:
-        saved = save_tasks([(row, spec)], by=by, note=note, verb=verb)[0]
-    if saved.revision is None:
-        return row.revisions.get(number=row.version)
-    refresh_findings([row.episode.persona])
-    return saved.revision
+    [saved] = save_locked([(row, spec)], by=by, note=note, verb=verb)
+    return saved.revision or row.revisions.get(number=row.version)
+
+
+def save_locked(
+    pairs: Sequence[tuple[Task, TaskSpec]], *, by: User | None, note: str = "", verb: str = "edited"
+) -> list[SavedTask]:
+    """Save tasks whose rows the caller has locked, with their ``group`` and ``episode__persona``, and refresh the
+    findings of their personas. Raises DraftError."""
+    renamed = [(row, spec) for row, spec in pairs if spec.task_id != row.task_id]
+    same_id = [(row, spec) for row, spec in pairs if spec.task_id == row.task_id]
+    saved = save_tasks(same_id, by=by, note=note, verb=verb) if same_id else []
+    saved += [_rename(row, spec, by=by, note=note, verb=verb) for row, spec in renamed]
+    personas = {one.row.episode.persona_id: one.row.episode.persona for one in saved if one.revision}
+    if personas:
+        refresh_findings(personas.values())
+    return saved
 
 
 def _rename(row: Task, spec: TaskSpec, *, by: User | None, note: str, verb: str) -> SavedTask:
-    """Save under a new id. The tasks that depend on it and the episode's order name it too, so they get a new
-    version each."""
+    """Save under a new id; tasks that depend on it and the episode's order name it, so they get a new version too."""
     persona = row.episode.persona
-    refuse_taken_id(spec.task_id, row.episode.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
+    validate_unused_id(spec.task_id, row.episode.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
     old = load_episodes([persona])[persona.pk]
     [saved] = save_tasks([(row, spec)], by=by, note=note, verb=verb)
     dependents = list(Task.objects.filter(dependencies__requires=row).select_related("group"))

@@ -15,20 +15,20 @@ from studio.tasks import copy_tasks
 from studio.tasks.create import create_task
 from studio.tasks.starting_points import StartingPoint
 
-Start = StartingPoint | TaskTemplate | Task
+Template = StartingPoint | TaskTemplate | Task
 
 
 @dataclass(frozen=True)
-class Begun:
+class NewTask:
     task: Task
     words: tuple[str, ...] = ()
     """What was left behind, or met, on the way."""
 
 
 @transaction.atomic
-def begin(
-    persona: Persona, start: Start, *, task_id: str, title: str = "", request: str = "", by: User, before: str = ""
-) -> Begun:
+def start_task(
+    persona: Persona, start: Template, *, task_id: str, title: str = "", request: str = "", by: User, before: str = ""
+) -> NewTask:
     """A task of the persona's with everything that ``start`` has; ``title`` and ``request`` take the place of its own
     where they are given. Raises DraftError, CopyError."""
     Persona.objects.select_for_update().get(pk=persona.pk)
@@ -40,10 +40,10 @@ def begin(
         raise DraftError("title", "Enter a title; the template has none.")
     row = create_task(persona, spec.model_copy(update=given), by=by, before=before, scripts=scripts)
     _tell(persona, start, row, by=by)
-    return Begun(row, words)
+    return NewTask(row, words)
 
 
-def _brought(persona: Persona, start: Start) -> tuple[TaskSpec, list[FileRef], tuple[str, ...]]:
+def _brought(persona: Persona, start: Template) -> tuple[TaskSpec, list[FileRef], tuple[str, ...]]:
     """The task as it will be here, grader scripts that come along, and what a person should know of it."""
     if isinstance(start, Task):
         plan = copy_tasks.plan_copy([start], persona)
@@ -65,9 +65,9 @@ def _brought(persona: Persona, start: Start) -> tuple[TaskSpec, list[FileRef], t
     return spec.model_copy(update={"grader_script": f"data/{persona.user_id}/{path}"}), scripts, tuple(words)
 
 
-def _tell(persona: Persona, start: Start, row: Task, *, by: User) -> None:
+def _tell(persona: Persona, start: Template, row: Task, *, by: User) -> None:
     if isinstance(start, Task):
-        copy_tasks.where_from(start, row, persona, by=by).save()
+        copy_tasks.copy_event(start, row, persona, by=by).save()
         return
     kept = isinstance(start, TaskTemplate)
     Event.objects.create(

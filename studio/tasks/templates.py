@@ -12,7 +12,7 @@ from studio.domain.task import Recovery, TaskSpec
 from studio.drafts.load import load_episode
 from studio.drafts.validate import UNSTORABLE
 from studio.models import Benchmark, Event, Task, TaskTemplate, TemplateFile, User
-from studio.tasks.editor import spec_at
+from studio.tasks.versions import spec_at
 
 MOST = 200
 """Templates of one benchmark."""
@@ -50,7 +50,7 @@ def save_template(task: Task, *, name: str, when: str, version: int, by: User) -
         raise TaskTemplateError("name", f"There are already {MOST} templates here. Delete one first.")
     spec = spec_at(task, version)
     script = load_episode(persona).persona.script(spec.grader_script) if spec.grader_script else None
-    kept = without_place(spec, persona.user_id)
+    kept = without_ids(spec, persona.user_id)
     template = TaskTemplate.objects.create(
         benchmark=benchmark,
         name=name,
@@ -106,7 +106,7 @@ def delete_template(template: TaskTemplate, *, by: User) -> None:
     Event.objects.create(benchmark_id=template.benchmark_id, actor=by, verb="template_deleted", summary=summary)
 
 
-def without_place(spec: TaskSpec, folder: str) -> TaskSpec:
+def without_ids(spec: TaskSpec, folder: str) -> TaskSpec:
     """The task without its ids, what it builds on, its group, and what only the imported file says; its grader script
     by its path below the persona's ``folder``."""
     intents = tuple(

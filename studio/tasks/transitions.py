@@ -23,7 +23,7 @@ class WorkflowError(ValueError):
 
 
 @dataclass(frozen=True)
-class Step:
+class Transition:
     """A step that a task's people take by themselves: one task or many of a benchmark, at the same cost."""
 
     to: TaskState
@@ -32,18 +32,18 @@ class Step:
     """Why it cannot be taken with this task now; empty if it can."""
 
 
-STEPS = {
-    "submit": Step(
+TRANSITIONS = {
+    "submit": Transition(
         TaskState.IN_REVIEW,
         "submitted",
         lambda task: "" if task.state in OPEN else f"{_is(task)}: only a draft can be submitted for review.",
     ),
-    "withdraw": Step(
+    "withdraw": Transition(
         TaskState.DRAFT,
         "withdrawn",
         lambda task: "" if task.state == TaskState.IN_REVIEW else f"{_is(task)}: there is no review to withdraw from.",
     ),
-    "retire": Step(
+    "retire": Transition(
         TaskState.RETIRED,
         "retired",
         lambda task: (
@@ -54,7 +54,7 @@ STEPS = {
             else ""
         ),
     ),
-    "reopen": Step(
+    "reopen": Transition(
         TaskState.DRAFT,
         "reopened",
         lambda task: "" if task.state == TaskState.RETIRED else f"{_is(task)}, not retired.",
@@ -63,10 +63,10 @@ STEPS = {
 
 
 @transaction.atomic
-def take(name: str, tasks: Sequence[Task], *, by: User, text: str = "") -> None:
+def apply_transition(name: str, tasks: Sequence[Task], *, by: User, text: str = "") -> None:
     """Take one of the ``STEPS`` with each of these tasks, which come locked and with their benchmark. All or none:
     raises WorkflowError. ``text`` is told in place of the version."""
-    step = STEPS[name]
+    step = TRANSITIONS[name]
     for task in tasks:
         if refusal := step.refuses(task):
             raise WorkflowError(refusal)
@@ -103,7 +103,7 @@ def reopen(task_id: int, *, by: User) -> Task:
 @transaction.atomic
 def _take(name: str, task_id: int, *, by: User, text: str = "") -> Task:
     task = lock(task_id)
-    take(name, [task], by=by, text=text)
+    apply_transition(name, [task], by=by, text=text)
     return task
 
 

@@ -6,12 +6,10 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from django.http import QueryDict
-
 from studio.domain.base import Spec
 from studio.domain.changes import FIELD_LABELS
 from studio.domain.diff import Piece, line_pieces
-from studio.domain.merge import FieldPath, take_value, value_at
+from studio.domain.merge import FieldPath, value_at
 from studio.files.previews import decode
 from studio.models import Blob
 
@@ -29,7 +27,7 @@ SHOWN = 20_000
 """Characters of a file that both changed, of which one is chosen."""
 
 
-def choices(undecided: Iterable[FieldPath], theirs: Spec, mine: Spec) -> list[dict[str, Any]]:
+def conflict_choices(undecided: Iterable[FieldPath], theirs: Spec, mine: Spec) -> list[dict[str, Any]]:
     """What both changed, as the page shows it."""
     return [_choice(place, theirs, mine) for place in undecided]
 
@@ -52,18 +50,7 @@ def _choice(place: FieldPath, theirs: Spec, mine: Spec) -> dict[str, Any]:
     }
 
 
-def decide(data: QueryDict, theirs: S, spec: S) -> tuple[S, list[FieldPath]]:
-    """The spec after one choice, and what is left to choose."""
-    undecided = places(data.getlist("undecided"), spec)
-    for name in ("take", "mine"):
-        for place in places(data.getlist(name), spec):
-            undecided = [one for one in undecided if one != place]
-            if name == "take":
-                spec = take_value(spec, theirs, place)
-    return spec, undecided
-
-
-def places(texts: Sequence[str], spec: Spec) -> list[FieldPath]:
+def conflict_paths(texts: Sequence[str], spec: Spec) -> list[FieldPath]:
     """Places of conflicts as a page sent them; those that are none are left out."""
     return [place for text in dict.fromkeys(texts) if (place := _place(text)) and place[0] in type(spec).model_fields]
 

@@ -40,7 +40,7 @@ def asset(request: SignedInRequest, slug: str, user_id: str, pk: int, path: str)
 
 
 @login_required
-def look(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def preview_file(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """Likewise for a file that a page names by its token and that may be in no version yet. ``?part=seen`` and
     ``?part=edit`` give what the editor shows below its row."""
     task = access.find_task(request.user, slug, user_id, pk)

@@ -12,7 +12,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.findings import waivers
 from studio.findings.waivers import WaiverError
-from studio.tasks import editor
+from studio.tasks.checks import check_unsaved, episode_with
 from studio.views.tasks import autosave
 
 SAID = {
@@ -24,7 +24,7 @@ SAID = {
 
 @login_required
 @require_POST
-def judge(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def waive(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     """``verdict`` says which. A page that is being written sends its words along: then those are judged, nothing on the
     page is lost, and its findings come back as from a check."""
     task = access.find_task(request.user, slug, user_id, pk)
@@ -35,20 +35,20 @@ def judge(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
     live = "base_version" in request.POST
     problem, found = "", None
     if live:
-        sheet, spec, typed = autosave.as_typed(request, task)
-        episode = editor.episode_with(task, spec)
-        found = editor.check_unsaved(task, spec, texts=typed, episode=episode)
+        sheet, spec, typed = autosave.read_editor(request, task)
+        episode = episode_with(task, spec)
+        found = check_unsaved(task, spec, texts=typed, episode=episode)
     try:
         if do == "set_aside":
-            waivers.set_aside(task.pk, fingerprint, by=user, reason=reason)
+            waivers.waive_error(task.pk, fingerprint, by=user, reason=reason)
         elif do == "unwaive":
-            waivers.unwaive(task.pk, fingerprint, by=user)
+            waivers.remove_waiver(task.pk, fingerprint, by=user)
         else:
-            waivers.waive(task.pk, fingerprint, by=user, reason=reason, found=found)
+            waivers.add_waiver(task.pk, fingerprint, by=user, reason=reason, found=found)
     except WaiverError as refusal:
         problem = str(refusal)
     if live:
-        said = autosave.judged(request, task, sheet, spec, found or [], episode)
+        said = autosave.findings_response(request, task, sheet, spec, found or [], episode)
         return JsonResponse(said | {"problem": problem})
     if problem:
         messages.error(request, problem)

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from studio.findings.refresh import check_personas, run_graders
-from studio.findings.waivers import reasons
+from studio.findings.waivers import waiver_reasons
 from studio.management.base import FOUND_PROBLEMS, ReportCommand
 from studio.models import Task
 
@@ -43,7 +43,7 @@ class Command(ReportCommand):
                 )
         run_graders(personas, wait=True)
         findings = check_personas(personas)
-        said = reasons(Task.objects.filter(episode__persona__in=personas))
+        said = waiver_reasons(Task.objects.filter(episode__persona__in=personas))
         waived = [said.get((each.persona, each.task, each.fingerprint, each.severity == "error")) for each in findings]
         left = [finding for finding, why in zip(findings, waived, strict=True) if why is None]
         if as_json:

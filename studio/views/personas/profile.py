@@ -22,18 +22,16 @@ from studio.domain.persona import PersonaSpec, Skill
 from studio.domain.skills import one_line_description
 from studio.domain.statistics import bare_tool_name
 from studio.domain.tool_catalog import tool_summaries
-from studio.drafts.autosave import Desk
+from studio.drafts.editor import Outcome
 from studio.drafts.load import load_episode
-from studio.drafts.rebase import OnTop
 from studio.drafts.validate import DraftError
 from studio.forms import personas as sheets
-from studio.forms.post_data import Posted, operate
+from studio.forms.post_data import Posted, apply_row_operation
 from studio.models import Blob, Persona
 from studio.personas import tools_and_skills
 from studio.personas.create import create_persona
-from studio.personas.save import save_persona
-from studio.personas.versions import PersonaVersions
-from studio.views.autosave import PersonaPage, Read, answer, submitted
+from studio.personas.editors import ProfileEditor
+from studio.views.editing import PersonaPage, ReadForm, autosave_response, save_response
 
 
 @login_required
@@ -54,30 +52,28 @@ def create(request: SignedInRequest, slug: str) -> HttpResponse:
 
 class ProfilePage(PersonaPage[PersonaSpec]):
     def __init__(self, request: SignedInRequest, persona: Persona) -> None:
-        super().__init__(request, Desk(persona=persona, name="profile"), PersonaVersions(persona))
+        super().__init__(request, ProfileEditor(persona, request.user))
         self.address = reverse("studio:profile", args=[persona.benchmark.slug, persona.user_id])
 
-    def read(self, data: QueryDict, base: PersonaSpec, *, store: bool = False) -> Read[PersonaSpec]:
-        sheet = sheets.sheet_from(Posted(data))
-        spec, sheet.errors = sheets.read_sheet(sheet, base)
-        return Read(spec, sheet, sheet.errors)
+    def read(self, data: QueryDict, base: PersonaSpec, *, store: bool = False) -> ReadForm[PersonaSpec]:
+        sheet = sheets.posted_persona_form(Posted(data))
+        spec, sheet.errors = sheets.read_persona_form(sheet, base)
+        return ReadForm(spec, sheet, sheet.errors)
 
-    def context(self, sheet: sheets.PersonaSheet | None, spec: PersonaSpec) -> dict[str, Any]:
-        sheet = sheet or sheets.sheet_of(spec)
+    def context(self, sheet: sheets.PersonaForm | None, spec: PersonaSpec) -> dict[str, Any]:
+        sheet = sheet or sheets.persona_form(spec)
         tools = tools_and_skills.tools_to_pick(self.persona, self.user, [*self.persona_tools(), *sheet.tools])
         return _profile_context(self.request, self.persona) | {"sheet": sheet, "tool_cards": tools}
 
     def persona_tools(self) -> list[str]:
         return list(self.persona.tool_bindings.values_list("name", flat=True))
 
-    def html(self, context: dict[str, Any], theirs: PersonaSpec, spec: PersonaSpec, sent: Read[PersonaSpec]) -> str:
-        sheet = replace(sent.sheet, errors=dict(sent.errors)) if sent.errors else None
+    def html(self, context: dict[str, Any], theirs: PersonaSpec, spec: PersonaSpec, sent: ReadForm[PersonaSpec]) -> str:
+        sheet = replace(sent.values, errors=dict(sent.errors)) if sent.errors else None
         return render_to_string("studio/personas/profile.html", self.context(sheet, spec) | context, self.request)
 
-    def save(self, both: OnTop[PersonaSpec], note: str) -> int:
-        save_persona(self.persona.pk, both.spec, by=self.user, note=note)
+    def announce(self, outcome: Outcome[PersonaSpec]) -> None:
         messages.success(self.request, "Saved.")
-        return self.renewed()
 
 
 @login_required
@@ -88,17 +84,17 @@ def profile(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     if request.method != "POST":
         return render(request, "studio/personas/profile.html", page.shown())
     access.require(request.user, persona.benchmark, "edit")
-    changed = operate(request.POST)
+    changed = apply_row_operation(request.POST)
     if changed is None:
-        return submitted(page)
-    page.keep_words(changed)
-    read = page.read(changed, page.versions.at(persona.version))
-    return render(request, "studio/personas/profile.html", page.shown() | page.context(read.sheet, read.spec))
+        return save_response(page)
+    page.autosave(changed)
+    form = page.read(changed, page.editor.versions.at(persona.version))
+    return render(request, "studio/personas/profile.html", page.shown() | page.context(form.values, form.spec))
 
 
 @login_required
 def keep(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    return answer(ProfilePage(request, access.find_persona(request.user, slug, user_id)))
+    return autosave_response(ProfilePage(request, access.find_persona(request.user, slug, user_id)))
 
 
 @login_required

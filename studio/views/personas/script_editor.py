@@ -16,44 +16,42 @@ from studio.access import SignedInRequest
 from studio.domain.checks.rules.grader_keys import mentioned_keys
 from studio.domain.graders import ANALYSIS, GraderReport, read_script
 from studio.domain.task import TaskSpec
-from studio.drafts.autosave import Desk
-from studio.drafts.rebase import OnTop
+from studio.drafts.editor import Outcome, Saved
 from studio.forms.post_data import Posted
 from studio.models import Finding, GraderScript, Persona, ScriptReport, Task
 from studio.personas import scripts
-from studio.personas.versions import ScriptText, ScriptVersions
-from studio.views.autosave import PersonaPage, Read
+from studio.personas.editors import ScriptEditor
+from studio.personas.versions import ScriptText
+from studio.views.editing import PersonaPage, ReadForm
 
 
 class ScriptPage(PersonaPage[ScriptText]):
     def __init__(self, request: SignedInRequest, persona: Persona, found: GraderScript) -> None:
-        super().__init__(request, Desk(persona=persona, name=f"script:{found.pk}"), ScriptVersions(persona, found.path))
+        super().__init__(request, ScriptEditor(persona, found, request.user))
         self.found = found
         self.address = reverse("studio:script", args=[persona.benchmark.slug, persona.user_id, found.pk])
 
-    def read(self, data: QueryDict, base: ScriptText, *, store: bool = False) -> Read[ScriptText]:
+    def read(self, data: QueryDict, base: ScriptText, *, store: bool = False) -> ReadForm[ScriptText]:
         typed = Posted(data).text("source")
-        return Read(ScriptText(source=typed.rstrip("\n")), {"source": typed, "note": data.get("note", "")})
+        return ReadForm(ScriptText(source=typed.rstrip("\n")), {"source": typed, "note": data.get("note", "")})
 
     def context(self, sheet: dict[str, str] | None, spec: ScriptText) -> dict[str, Any]:
         typed = sheet or {"source": spec.source + "\n"}
         return page_context(self.request, self.persona, self.found, **typed)
 
     def html(
-        self, context: dict[str, Any], theirs: ScriptText, spec: ScriptText, sent: Read[ScriptText]
+        self, context: dict[str, Any], theirs: ScriptText, spec: ScriptText, sent: ReadForm[ScriptText]
     ) -> str:  # fmt: skip
-        sheet = sent.sheet if sent.errors else sent.sheet | {"source": spec.source + "\n"}
+        sheet = sent.values if sent.errors else sent.values | {"source": spec.source + "\n"}
         page = self.context(sheet, spec) | {"errors": sent.errors} | context
         return render_to_string("studio/personas/script.html", page, self.request)
 
-    def save(self, both: OnTop[ScriptText], note: str) -> int:
-        saved = scripts.save_script(self.found.pk, both.spec.source, by=self.user, note=note)
-        messages.success(self.request, "Saved." if saved.blob_id != self.found.blob_id else "Nothing has changed.")
-        return self.renewed()
+    def announce(self, outcome: Outcome[ScriptText]) -> None:
+        messages.success(self.request, "Saved." if isinstance(outcome, Saved) else "Nothing has changed.")
 
 
 @dataclass(frozen=True)
-class KeyPlace:
+class KeyUse:
     """A key, and which item of each task it is."""
 
     key: str
@@ -73,7 +71,7 @@ def page_context(
     stored = scripts.text_of(found.blob)
     row = ScriptReport.objects.filter(sha256=found.blob_id, analysis=ANALYSIS).first()
     report = GraderReport.model_validate(row.report) if row else None
-    using = scripts.tasks_using(persona, found.path)
+    using = scripts.tasks_graded_by(persona, found.path)
     reading = read_script(stored) if stored is not None else None
     return {
         "persona": persona,
@@ -96,14 +94,14 @@ def page_context(
     }
 
 
-def keys_of(report: GraderReport | None, using: list[Task]) -> list[KeyPlace]:
+def keys_of(report: GraderReport | None, using: list[Task]) -> list[KeyUse]:
     """The keys as the items they are in each task: after those of its checklist, in the script's order."""
     if report is None or report.keys is None:
         return []
     scored = {task.pk: task.checklist.exclude(criterion="").count() for task in using}
     marks = dict.fromkeys(report.never, "never") | dict.fromkeys(report.always, "always")
     return [
-        KeyPlace(key, marks.get(key, ""), tuple((task, scored[task.pk] + place) for task in using))
+        KeyUse(key, marks.get(key, ""), tuple((task, scored[task.pk] + place) for task in using))
         for place, key in enumerate(report.keys, 1)
     ]
 

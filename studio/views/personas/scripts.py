@@ -17,7 +17,7 @@ from studio.forms.post_data import number_of
 from studio.models import Blob
 from studio.personas import scripts
 from studio.personas.starter_script import STARTER
-from studio.views.autosave import answer, submitted
+from studio.views.editing import autosave_response, save_response
 from studio.views.personas.script_editor import ScriptPage, find_script
 
 
@@ -33,13 +33,13 @@ def script(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     if request.method == "GET":
         return render(request, "studio/personas/script.html", page.shown())
     access.require(request.user, persona.benchmark, "edit")
-    return submitted(page)
+    return save_response(page)
 
 
 @login_required
 def keep(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
-    return answer(ScriptPage(request, persona, find_script(persona, pk)))
+    return autosave_response(ScriptPage(request, persona, find_script(persona, pk)))
 
 
 @login_required
@@ -115,7 +115,7 @@ def remove(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     access.require(request.user, persona.benchmark, "edit")
     found = find_script(persona, pk)
     try:
-        scripts.remove_script(found.pk, by=request.user)
+        scripts.delete_script(found.pk, by=request.user)
     except DraftError as refusal:
         messages.error(request, f"Not removed. {refusal}")
         return redirect("studio:script", slug, user_id, pk)

@@ -16,23 +16,23 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.domain.persona import Skill
 from studio.domain.skills import SKILL_FILE, description, new_skill_text, text_below_head
-from studio.drafts.autosave import Desk
+from studio.drafts.editor import Outcome
 from studio.drafts.load import load_episode
-from studio.drafts.rebase import OnTop
 from studio.drafts.validate import DraftError
 from studio.files.previews import markup
 from studio.forms.post_data import Posted
 from studio.models import Blob, Persona
-from studio.personas.skills import delete_skill, save_skill, tasks_naming
-from studio.personas.versions import SkillText, SkillVersions
-from studio.views.autosave import PersonaPage, Read, answer, submitted
+from studio.personas.editors import SkillEditor
+from studio.personas.skills import delete_skill, tasks_with_skill
+from studio.personas.versions import SkillText
+from studio.views.editing import PersonaPage, ReadForm, autosave_response, save_response
 
 
 class SkillPage(PersonaPage[SkillText]):
     """Of a skill; of one that is to be, without a name."""
 
     def __init__(self, request: SignedInRequest, persona: Persona, name: str) -> None:
-        super().__init__(request, Desk(persona=persona, name=f"skill:{name}"), SkillVersions(persona, name))
+        super().__init__(request, SkillEditor(persona, name, request.user))
         self.name = name
         self.address = self._address(name)
 
@@ -40,12 +40,12 @@ class SkillPage(PersonaPage[SkillText]):
         args = [self.persona.benchmark.slug, self.persona.user_id]
         return reverse("studio:skill", args=[*args, name]) if name else reverse("studio:skill_new", args=args)
 
-    def read(self, data: QueryDict, base: SkillText, *, store: bool = False) -> Read[SkillText]:
+    def read(self, data: QueryDict, base: SkillText, *, store: bool = False) -> ReadForm[SkillText]:
         typed = Posted(data)
         spec = SkillText(name=typed.text("name").strip(), text=typed.text("text"))
         if not self.name and spec == SkillText(text=new_skill_text("")):
             spec = base  # nothing is written yet
-        return Read(spec, {"name": typed.text("name"), "text": typed.text("text")})
+        return ReadForm(spec, {"name": typed.text("name"), "text": typed.text("text")})
 
     def context(self, sheet: dict[str, str] | None, spec: SkillText) -> dict[str, Any]:
         episode = load_episode(self.persona)
@@ -60,22 +60,21 @@ class SkillPage(PersonaPage[SkillText]):
             "values": sheet or {"name": spec.name, "text": spec.text if found else new_skill_text("")},
             "on_version": self.persona.version,
             "others": [file for file in found.files if file.path != SKILL_FILE] if found else [],
-            "named_by": tasks_naming(episode, self.name) if found else [],
+            "named_by": tasks_with_skill(episode, self.name) if found else [],
             "can": access.actions_in(self.user, self.benchmark),
         }
 
-    def html(self, context: dict[str, Any], theirs: SkillText, spec: SkillText, sent: Read[SkillText]) -> str:
-        sheet = sent.sheet if sent.errors else {"name": spec.name, "text": spec.text}
+    def html(self, context: dict[str, Any], theirs: SkillText, spec: SkillText, sent: ReadForm[SkillText]) -> str:
+        sheet = sent.values if sent.errors else {"name": spec.name, "text": spec.text}
         errors = {"name" if place in ("skills", "name") else "text": said for place, said in sent.errors.items()}
         return render_to_string(
             "studio/personas/skill.html", self.context(sheet, spec) | {"errors": errors} | context, self.request
         )
 
-    def save(self, both: OnTop[SkillText], note: str) -> int:
-        save_skill(self.persona.pk, both.spec.name, both.spec.text, was=self.name, by=self.user)
-        messages.success(self.request, f"The skill “{both.spec.name}” is saved.")
-        self.address = self._address(both.spec.name)
-        return self.renewed()
+    def announce(self, outcome: Outcome[SkillText]) -> None:
+        name = outcome.rebased.spec.name
+        messages.success(self.request, f"The skill “{name}” is saved.")
+        self.address = self._address(name)
 
 
 @login_required
@@ -85,10 +84,10 @@ def skill(request: SignedInRequest, slug: str, user_id: str, name: str = "") -> 
     if not name or request.method == "POST":
         access.require(request.user, persona.benchmark, "edit")
     page = SkillPage(request, persona, name)
-    if name and not page.versions.at(persona.version).name:
+    if name and not page.editor.versions.at(persona.version).name:
         raise Http404
     if request.method == "POST":
-        return submitted(page)
+        return save_response(page)
     context = page.shown()
     if request.GET.get("part") == "text":
         return render(request, "studio/personas/parts/skill_text.html", context)
@@ -100,7 +99,7 @@ def keep(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     """``skill`` names the one that is written; empty: a new one. Its name may hold anything, so it is no part of the
     address."""
     persona = access.find_persona(request.user, slug, user_id)
-    return answer(SkillPage(request, persona, request.GET.get("skill", "").replace("\0", "")[:200]))
+    return autosave_response(SkillPage(request, persona, request.GET.get("skill", "").replace("\0", "")[:200]))
 
 
 @login_required

@@ -25,7 +25,7 @@ from studio.models import Task
 from studio.review import comments, suggestions
 from studio.review.threads import threads_of
 from studio.tasks.transitions import WorkflowError
-from studio.views.tasks.autosave import UnresolvedError, settle
+from studio.views.tasks.autosave import UnresolvedError, save_autosaved
 from studio.views.tasks.editor_context import FIELDS
 
 
@@ -51,7 +51,7 @@ def add_comment(request: SignedInRequest, slug: str, user_id: str, pk: int) -> H
         except comments.CommentTargetError:
             if not access.may(request.user, task.episode.persona.benchmark, "edit"):
                 raise
-            settle(request, task)
+            save_autosaved(request, task)
             comments.add_comment(task.pk, **values)
 
     return _perform(request, task, act)

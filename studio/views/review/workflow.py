@@ -16,7 +16,7 @@ from studio.models import Task, User
 from studio.review import assignments, workflow
 from studio.review.checklist import QUESTIONS, ReviewAnswer
 from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
-from studio.views.tasks.autosave import UnresolvedError, settle
+from studio.views.tasks.autosave import UnresolvedError, save_autosaved
 from studio.views.tasks.editor import shown
 
 DONE_MESSAGES = {
@@ -41,7 +41,7 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
     access.require(request.user, task.episode.persona.benchmark, "review" if action in REVIEWING else "edit")
     try:
         if action == "submit":
-            settle(request, task)
+            save_autosaved(request, task)
         moved = _perform(action, task, request)
     except (WorkflowError, UnresolvedError) as refusal:
         messages.error(request, str(refusal))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
@@ -19,27 +21,36 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.opening_message import opening_message
 from studio.domain.task import TaskSpec
-from studio.drafts import autosave
-from studio.drafts.autosave import Desk
-from studio.drafts.rebase import ConflictError, OnTop
-from studio.drafts.save_tasks import canonical
+from studio.drafts.autosave import EditorKey, discard_autosave
+from studio.drafts.editor import Conflict, Invalid, Outcome, Saved, Unchanged
 from studio.drafts.validate import DraftError
 from studio.files.previews import decode
 from studio.files.tokens import unseal
 from studio.findings import waivers
 from studio.forms import signals
-from studio.forms.files import content_of, texts_of
+from studio.forms.files import content_of, edited_contents
 from studio.forms.fixes import changes_of
 from studio.forms.post_data import Posted, number_of
-from studio.forms.tasks import Sheet, call_rows, read_sheet, rows_of, sheet_from, sheet_of
+from studio.forms.tasks import (
+    TaskForm,
+    posted_task_form,
+    read_task_form,
+    task_form,
+    with_row_keys_of,
+    without_empty_rows,
+)
 from studio.models import Blob, Task
-from studio.tasks import editor
-from studio.views.autosave import KeptPage, Read, answer, posted
-from studio.views.conflicts import INPUTS, places
+from studio.tasks import checks
+from studio.tasks.save import TaskEditor
+from studio.tasks.versions import cached_spec_at, spec_at
+from studio.views.conflicts import INPUTS
+from studio.views.editing import EditorPage, ReadForm, autosave_response
 from studio.views.tasks import editor_context
 
 ROWS = INPUTS | {"assets": "path", "expected_artifacts": "path"}
-"""The input that stands for a row, by the rows' name."""
+"""The input that stands for a row in a finding, by the rows' name."""
+ROW_INPUTS = ROWS | {"checklist": "weight", "depends_on": "task_id"}
+"""The input beside which a row's error is shown."""
 
 
 @login_required
@@ -48,29 +59,29 @@ def check(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
     """What the checks say of the page as it stands: the side pane's two lists, and the words to mark."""
     row = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, row.episode.persona.benchmark, "edit")
-    sheet, spec, typed = as_typed(request, row)
-    episode = editor.episode_with(row, spec)
-    found = editor.check_unsaved(row, spec, texts=typed, episode=episode)
-    return JsonResponse(judged(request, row, sheet, spec, found, episode))
+    sheet, spec, typed = read_editor(request, row)
+    episode = checks.episode_with(row, spec)
+    found = checks.check_unsaved(row, spec, texts=typed, episode=episode)
+    return JsonResponse(findings_response(request, row, sheet, spec, found, episode))
 
 
-def as_typed(request: SignedInRequest, row: Task) -> tuple[Sheet, TaskSpec, Mapping[str, str]]:
+def read_editor(request: SignedInRequest, row: Task) -> tuple[TaskForm, TaskSpec, Mapping[str, str]]:
     """The page as it was sent, the task it says, row by row, and the texts of its files by hash."""
-    base = editor.spec_shown(row, number_of(request.POST.get("base_version")))
-    sheet = sheet_from(Posted(request.POST), base)
-    spec, _ = read_sheet(sheet, base)
+    base = cached_spec_at(row, number_of(request.POST.get("base_version")))
+    sheet = posted_task_form(Posted(request.POST), base)
+    spec, _ = read_task_form(sheet, base)
     typed = {known[0]: one["text"] for one in sheet.files if one["text"] is not None and (known := content_of(one))}
-    return rows_of(sheet, spec), spec, typed
+    return without_empty_rows(sheet, spec), spec, typed
 
 
-def judged(
-    request: SignedInRequest, row: Task, sheet: Sheet, spec: TaskSpec, found: list[Finding], episode: EpisodeSpec
+def findings_response(
+    request: SignedInRequest, row: Task, sheet: TaskForm, spec: TaskSpec, found: list[Finding], episode: EpisodeSpec
 ) -> dict[str, Any]:
     """These findings of a task in its episode as the page takes them in."""
     benchmark = row.episode.persona.benchmark
-    left, allowed = waivers.sort_out(row, found)
+    left, allowed = waivers.split_waived(row, found)
     parts = {"task": row, "persona": row.episode.persona, "benchmark": benchmark, "typing": True}
-    told = tell(left, sheet, episode)
+    told = shown_findings(left, sheet, episode)
     pane = parts | {"findings": told, "can": access.actions_in(request.user, benchmark), "waived": allowed}
     return {
         "findings": render_to_string("studio/findings/parts/task.html", pane, request),
@@ -79,7 +90,7 @@ def judged(
             parts
             | {
                 "sheet": sheet,
-                "map": editor.map_evidence(row, spec),
+                "map": checks.evidence_map(row, spec),
                 "session_names": editor_context.session_names(row.episode.tasks.values("task_id", "title", "position")),
             },
             request,
@@ -95,47 +106,57 @@ def judged(
     }
 
 
-class TaskPage(KeptPage[TaskSpec]):
-    """The editor's page, of which a version is made after a rest as well."""
-
-    versions: editor.TaskVersions
-    by_itself = True
+class TaskPage(EditorPage[TaskSpec]):
+    editor: TaskEditor
 
     def __init__(self, request: SignedInRequest, row: Task) -> None:
         super().__init__(request, row.episode.persona.benchmark)
-        self.desk = Desk(task=row)
-        self.versions = editor.TaskVersions(row)
+        self.editor = TaskEditor(row, self.user)
+        self.address = row.get_absolute_url()
 
-    def read(self, data: QueryDict, base: TaskSpec, *, store: bool = False) -> Read[TaskSpec]:
-        sheet = sheet_from(Posted(data), base)
-        spec, errors = read_sheet(sheet, base)
+    def read(self, data: QueryDict, base: TaskSpec, *, store: bool = False) -> ReadForm[TaskSpec]:
+        sheet = posted_task_form(Posted(data), base)
         if store:
-            Blob.objects.keep(texts_of(sheet.files))
-        return Read(spec if errors else canonical(spec), sheet, errors)
+            Blob.objects.keep(edited_contents(sheet.files))
+        spec, errors = read_task_form(sheet, base)
+        return ReadForm(spec, sheet, errors)
 
-    def html(self, context: dict[str, Any], theirs: TaskSpec, spec: TaskSpec, sent: Read[TaskSpec]) -> str:
-        sheet = sent.sheet if sent.errors else sheet_after(spec, sent.sheet)
-        page = editor_context.context(self.request, self.versions.task, theirs, sheet)
-        page["opened"] = {one["key"] for one in sent.sheet.checklist if not one["brief"]}
+    def html(self, context: dict[str, Any], theirs: TaskSpec, spec: TaskSpec, sent: ReadForm[TaskSpec]) -> str:
+        sheet = sent.values if sent.errors else form_after(spec, sent.values)
+        page = editor_context.context(self.request, self.editor.task, theirs, sheet)
+        page["opened"] = {one["key"] for one in sent.values.checklist if not one["brief"]}
         return render_to_string("studio/tasks/editor.html", page | context, self.request)
 
-    def lock(self) -> None:
-        rows = Task.objects.select_related("group", "episode__persona__benchmark")
-        self.versions.task.refresh_from_db(from_queryset=rows.select_for_update(of=("self",)))
+    def announce(self, outcome: Outcome[TaskSpec]) -> None:
+        if isinstance(outcome, Unchanged):
+            messages.info(self.request, f"Already saved as version {outcome.version}.")
+        elif isinstance(outcome, Saved) and outcome.merged:
+            text = f"Saved as version {outcome.version}, merged with changes saved since."
+            messages.success(self.request, text)
+        else:
+            messages.success(self.request, f"Saved as version {outcome.version}.")
 
-    def says(self) -> dict[str, Any]:
-        return {"state": self.versions.task.state}
+    def with_errors(self, form: ReadForm[TaskSpec], invalid: Invalid[TaskSpec]) -> ReadForm[TaskSpec]:
+        errors = invalid.errors
+        if invalid.refusal:
+            errors = {_input_of(invalid.refusal, form.values): str(invalid.refusal)}
+        return replace(form, values=replace(form.values, errors=dict(errors)), errors=errors)
 
-    def save(self, both: OnTop[TaskSpec], note: str) -> int:
-        row = self.versions.task
-        revision = editor.save_on_top(row.pk, both.spec, by=self.user, base_version=both.number, note=note)
-        row.refresh_from_db(fields=["version", "state"])
-        return revision.number
+    def state(self) -> dict[str, Any]:
+        return {"state": self.editor.task.state}
+
+
+def _input_of(error: DraftError, sheet: TaskForm) -> str:
+    """The input beside which a refusal is shown, or its field."""
+    rows = getattr(sheet, error.field, None)
+    if isinstance(rows, list) and error.item and error.item <= len(rows):
+        return f"{error.field}.{rows[error.item - 1]['key']}.{ROW_INPUTS.get(error.field, '')}"
+    return error.field
 
 
 @login_required
-def keep(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    return answer(TaskPage(request, access.find_task(request.user, slug, user_id, pk)))
+def autosave_task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    return autosave_response(TaskPage(request, access.find_task(request.user, slug, user_id, pk)))
 
 
 @login_required
@@ -145,16 +166,16 @@ def signal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     ``to``: also the signal written that other way."""
     row = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, row.episode.persona.benchmark, "edit")
-    base = editor.spec_at(row, number_of(request.POST.get("base_version")))
+    base = spec_at(row, number_of(request.POST.get("base_version")))
     data: QueryDict = request.POST
     problem: dict[str, str] = {}
     if to := data.get("to", ""):
         try:
-            data = signals.turned(data, base.trigger.payload, to)
+            data = signals.switch_format(data, base.trigger.payload, to)
         except signals.SignalFormatError as refusal:
             problem = {refusal.place: str(refusal)}
-    sheet = sheet_from(Posted(data), base)
-    spec, errors = read_sheet(sheet, base)
+    sheet = posted_task_form(Posted(data), base)
+    spec, errors = read_task_form(sheet, base)
     said: dict[str, Any] = {
         "opening": opening_message(spec),
         "errors": {name: text for name, text in errors.items() if name.startswith("payload")} | problem,
@@ -167,52 +188,40 @@ def signal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     return JsonResponse(said)
 
 
-def keep_posted(request: SignedInRequest, row: Task) -> None:
-    """Keep the page's words where a button of the page sent them along with something else it asks for."""
+def autosave_posted(request: SignedInRequest, row: Task) -> None:
+    """Autosave the page's text if a button of the page sent it along with something else."""
     if "base_version" in request.POST:
-        TaskPage(request, row).keep_words(request.POST)
+        TaskPage(request, row).autosave(request.POST)
 
 
 class UnresolvedError(ValueError):
-    """Kept words of which no version can be made; the text says what to do."""
+    """Autosaved text that cannot be saved as a version; the message says what to do."""
 
 
-def settle(request: SignedInRequest, row: Task, *, note: str = "") -> None:
-    """Make a version of what this person typed at the task and left, before a step that speaks of a version."""
-    page = TaskPage(request, row)
-    copy = autosave.copy_of(page.desk, page.user)
-    if copy is None:
-        return
-    data = posted(copy.sheet or {})
-    read = page.read(data, page.versions.at(copy.base_version), store=True)
-    if read.errors:
-        raise UnresolvedError("Your last changes cannot be saved yet. See the fields marked below.")
-    undecided = places(data.getlist("undecided"), read.spec)
-    try:
-        editor.save_on_top(
-            row.pk, read.spec, by=page.user, base_version=copy.base_version, note=note, undecided=undecided
-        )
-    except ConflictError as refusal:
-        raise UnresolvedError("You both edited this field. Draft kept; resolve the conflict.") from refusal
-    except DraftError as refusal:
-        raise UnresolvedError(str(refusal)) from refusal
-    autosave.drop_copy(page.desk, page.user, settled=copy.sheet or {})
+def save_autosaved(request: SignedInRequest, row: Task, *, note: str = "") -> None:
+    """Make a version of the user's autosaved text before a step that concerns a version. Raises UnresolvedError."""
+    outcome = TaskPage(request, row).save_autosaved(note=note)
+    if isinstance(outcome, Conflict):
+        raise UnresolvedError("You both edited this field. Draft kept; resolve the conflict.")
+    if isinstance(outcome, Invalid):
+        unreadable = "Your last changes cannot be saved yet. See the fields marked below."
+        raise UnresolvedError(str(outcome.refusal or unreadable))
 
 
 @login_required
 @require_POST
 def discard(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """Go back to the newest version: what was typed since is not wanted."""
+    """Discard the autosaved text."""
     row = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, row.episode.persona.benchmark, "edit")
-    autosave.drop_copy(Desk(task=row), request.user)
+    discard_autosave(EditorKey(task=row), request.user)
     return redirect(row)
 
 
-def sheet_after(spec: TaskSpec, sent: Sheet) -> Sheet:
+def form_after(spec: TaskSpec, sent: TaskForm) -> TaskForm:
     """The sheet of what a page that was ``sent`` says now: its rows are called as that page calls them, what it has
     open stays open."""
-    sheet = call_rows(sheet_of(spec), sent)
+    sheet = with_row_keys_of(task_form(spec), sent)
     if sent.values[signals.SWITCH] == "raw":
         sheet.values |= {signals.SWITCH: "raw", "payload_raw": signals.raw_of(spec.trigger.payload)}
     open_texts(sheet.files, [one["key"] for one in sent.files if one["text"] is not None])
@@ -228,7 +237,7 @@ def open_texts(rows: Iterable[dict[str, Any]], edited: Collection[str]) -> None:
             one |= {"text": read.text, "form": read.form}
 
 
-def tell(found: Iterable[Any], sheet: Sheet, episode: EpisodeSpec) -> list[dict[str, Any]]:
+def shown_findings(found: Iterable[Any], sheet: TaskForm, episode: EpisodeSpec) -> list[dict[str, Any]]:
     """Findings with the input that each is about and what one click would do, for a page whose rows have moved since
     it was drawn."""
     told = []

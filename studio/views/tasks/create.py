@@ -21,14 +21,14 @@ from studio.search import task_filters
 from studio.tasks import templates
 from studio.tasks.copy_tasks import CopyError
 from studio.tasks.create import create_task
-from studio.tasks.start import Start, begin
+from studio.tasks.start import Template, start_task
 from studio.tasks.starting_points import StartingPoint, starting_points
 
 MOST_FOUND = 12
 
 
 @dataclass(frozen=True)
-class Card:
+class TemplateCard:
     """Something a task can begin with, as it is offered."""
 
     value: str
@@ -78,13 +78,15 @@ def new_task(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     return render(request, "studio/tasks/new.html", context, status=404 if gone else 422 if refused else 200)
 
 
-def _begin(request: SignedInRequest, persona: Persona, start: Start | None, given: dict[str, Any], before: str) -> Task:
+def _begin(
+    request: SignedInRequest, persona: Persona, start: Template | None, given: dict[str, Any], before: str
+) -> Task:
     if start is None:
         if not given["title"].strip():
             raise DraftError("title", "Enter a title that says what the task is about.")
         spec = TaskSpec(user_id=persona.user_id, **given)
         return create_task(persona, spec, by=request.user, before=before)
-    begun = begin(
+    begun = start_task(
         persona,
         start,
         task_id=given["task_id"],
@@ -98,7 +100,7 @@ def _begin(request: SignedInRequest, persona: Persona, start: Start | None, give
     return begun.task
 
 
-def _start(persona: Persona, chosen: str) -> Start | None:
+def _start(persona: Persona, chosen: str) -> Template | None:
     """What ``kind:key`` names, of this benchmark; None where there is no such thing."""
     kind, _, key = chosen.partition(":")
     if kind == "point":
@@ -111,7 +113,7 @@ def _start(persona: Persona, chosen: str) -> Start | None:
     return None
 
 
-def _found(persona: Persona, q: str, start: Start | None) -> list[Card]:
+def _found(persona: Persona, q: str, start: Template | None) -> list[TemplateCard]:
     """Tasks to begin with: the one that is chosen, then those that say ``q``, or the persona's own."""
     narrow = {"q": q} if q.strip() else {"persona": persona.user_id}
     rows = task_filters.tasks_of(persona.benchmark, narrow).tasks
@@ -122,17 +124,19 @@ def _found(persona: Persona, q: str, start: Start | None) -> list[Card]:
     return [_of_task(row) for row in (*chosen, *others[:MOST_FOUND])]
 
 
-def _of_point(point: StartingPoint) -> Card:
+def _of_point(point: StartingPoint) -> TemplateCard:
     spec = point.spec
     trigger = str(task_filters.TRIGGERS[spec.trigger.kind])
-    return Card(f"point:{point.key}", point.name, point.when, trigger, len(spec.intents), len(spec.scored_items))
+    return TemplateCard(
+        f"point:{point.key}", point.name, point.when, trigger, len(spec.intents), len(spec.scored_items)
+    )
 
 
-def _of_template(row: TaskTemplate) -> Card:
+def _of_template(row: TaskTemplate) -> TemplateCard:
     trigger = str(task_filters.TRIGGERS.get(row.trigger_kind, row.trigger_kind))
-    return Card(f"template:{row.pk}", row.name, row.when, trigger, row.n_intents, row.n_items, row.n_files)
+    return TemplateCard(f"template:{row.pk}", row.name, row.when, trigger, row.n_intents, row.n_items, row.n_files)
 
 
-def _of_task(row: Any) -> Card:
+def _of_task(row: Any) -> TemplateCard:
     where = f"{row.episode.persona}" + (f", {row.position:02d}" if row.position else "")
-    return Card(f"task:{row.pk}", str(row), where, row.get_trigger_kind_display(), row.n_intents, row.n_items)
+    return TemplateCard(f"task:{row.pk}", str(row), where, row.get_trigger_kind_display(), row.n_intents, row.n_items)

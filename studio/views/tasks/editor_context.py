@@ -20,15 +20,15 @@ from studio.drafts.authors import authors_of
 from studio.findings import waivers
 from studio.findings.queries import findings_of_task
 from studio.forms.file_mentions import mentions_in
-from studio.forms.tasks import Sheet, read_sheet
+from studio.forms.tasks import TaskForm, read_task_form
 from studio.models import Category, GraderScript, Persona, Task
 from studio.personas import tools_and_skills
 from studio.review import assignments
 from studio.review.checklist import QUESTIONS
 from studio.review.threads import threads_of
 from studio.review.workflow import approvals_of
-from studio.tasks import editor
 from studio.tasks import guidelines as guidance
+from studio.tasks.checks import evidence_map
 from studio.views.personas.script_editor import script_keys
 
 FIELDS = [
@@ -74,14 +74,14 @@ MANY = 400
 is put in by a script then, and so are the buttons that move it. ``?whole`` in the address brings everything."""
 
 
-def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: Sheet) -> dict[str, Any]:
+def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: TaskForm) -> dict[str, Any]:
     persona = row.episode.persona
     benchmark = persona.benchmark
     can = access.actions_in(request.user, benchmark)
-    spec, _ = read_sheet(sheet, base)
+    spec, _ = read_task_form(sheet, base)
     newest = row.revisions.select_related("created_by").filter(number=row.version).first()
     authors = authors_of(newest) if newest else set()
-    findings, allowed = waivers.sort_out(row, findings_of_task(row))
+    findings, allowed = waivers.split_waived(row, findings_of_task(row))
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
     siblings = list(row.episode.tasks.order_by("position", "task_id").values("pk", "task_id", "title", "position"))
     here = next((place for place, other in enumerate(siblings) if other["pk"] == row.pk), 0)
@@ -103,7 +103,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: Sheet) -
         "sheet": sheet,
         "can": can,
         "on_version": row.version,
-        "map": editor.map_evidence(row, spec),
+        "map": evidence_map(row, spec),
         "brief": len(sheet.intents) * len(sheet.checklist) > MANY and "whole" not in request.GET,
         "opened": frozenset(),
         "guide": guidance.guidelines(),
@@ -149,7 +149,7 @@ def session_names(siblings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def texts_shown(sheet: Sheet) -> dict[FieldKey, str]:
+def texts_shown(sheet: TaskForm) -> dict[FieldKey, str]:
     """The texts of the page in which words can be chosen."""
     texts: dict[FieldKey, str] = {(name, ""): sheet.values[name] for name in (*TEXT_FIELDS, "files_read")}
     texts["expected_artifacts", ""] = "\n".join(row["path"] for row in sheet.expected_artifacts)
@@ -172,7 +172,7 @@ def marked_sections(findings: Iterable[Any]) -> dict[str, dict[str, Any]]:
 
 
 def _outline(
-    sheet: Sheet, base: TaskSpec, marks: Mapping[str, dict[str, Any]]
+    sheet: TaskForm, base: TaskSpec, marks: Mapping[str, dict[str, Any]]
 ) -> list[tuple[str, str, Any, dict[str, Any] | None]]:
     """The parts of the page, with how much each holds and what the checks find there."""
     parts = [
@@ -191,7 +191,7 @@ def _outline(
     return [(anchor, name, count, marks.get(anchor)) for anchor, name, count in parts]
 
 
-def _reference(sheet: Sheet) -> str:
+def _reference(sheet: TaskForm) -> str:
     """Whether there is a workflow, and how many files the session is to leave."""
     workflow = "✓" if sheet.values["reference_workflow"].strip() else ""
     return " ".join(filter(None, [workflow, str(len(sheet.expected_artifacts) or "")])) or "–"
@@ -205,7 +205,7 @@ def _grader_choices(persona: Persona, scripts: Iterable[GraderScript], named: st
     return [(value, name.removeprefix("scripts/")) for value, name in (*missing, *found)]
 
 
-def _scored(sheet: Sheet) -> dict[str, str]:
+def _scored(sheet: TaskForm) -> dict[str, str]:
     """The numbers of the items that follow from each intent."""
     items: dict[str, list[str]] = {}
     for number, row in enumerate(sheet.checklist, 1):

@@ -12,8 +12,7 @@ from evaluation.assistance.provenance import origins, scripted_words
 from evaluation.models import SuggestionDecision
 from evaluation.releases.readiness import release_blockers
 from studio.models import Comment, TaskState
-from studio.tasks.editor import save_on_top
-from studio.tasks.save import save_task
+from studio.tasks.save import save_rebased, save_task
 from tests.evaluation.assistance.builders import BUNDLE, I1, U1, split_into
 from tests.evaluation.factories import person
 
@@ -113,7 +112,7 @@ def test_words_changed_since_are_shown_with_the_suggestion_and_a_person_chooses(
     row = desk.ask()
     spec = desk.spec
     mine = tuple(item.model_copy(update={"criterion": "Mine."}) if item.uid == I1 else item for item in spec.checklist)
-    save_on_top(desk.task.pk, spec.model_copy(update={"checklist": mine}), by=desk.author, base_version=1)
+    save_rebased(desk.task.pk, spec.model_copy(update={"checklist": mine}), by=desk.author, base_version=1)
 
     with pytest.raises(ProposalOutdatedError) as moved:
         take(row.pk, by=desk.author)

@@ -17,7 +17,7 @@ from studio.findings import waivers
 from studio.imports.export import episode_files
 from studio.imports.importer import import_archive
 from studio.models import Finding, Role, Task
-from studio.tasks import editor
+from studio.tasks.checks import check_unsaved
 from tests.factories import BenchmarkFactory, member
 from tests.studio.imports.test_importer import zipped
 from tests.studio.page_forms import form_of
@@ -50,7 +50,7 @@ def test_editor_import_api_command_and_release_say_the_same_of_a_task(client: An
 
     stored = of(Finding.objects.filter(task=desk.task))
     assert {severity for _, severity, *_ in stored} >= {"error", "warning"}
-    typed = of(editor.check_unsaved(desk.task, load_task(desk.task)))
+    typed = of(check_unsaved(desk.task, load_task(desk.task)))
     page = form_of(client.get(desk.task.get_absolute_url()).content.decode(), "task").data()
     live = client.post(reverse("studio:check", args=[benchmark.slug, persona.user_id, desk.task.pk]), page).json()
     answer = client.get(f"/api/benchmarks/{benchmark.slug}/findings/").json()
@@ -85,7 +85,7 @@ def imported_again(desk: Desk) -> Said:
 def test_what_was_waived_is_told_as_such_everywhere(client: Any) -> None:
     desk = flawed()
     warning = Finding.objects.filter(task=desk.task, severity="warning").earliest("pk")
-    waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason="So be it.")
+    waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.author, reason="So be it.")
     client.force_login(desk.author)
 
     answer = client.get(f"/api/benchmarks/{desk.benchmark.slug}/findings/").json()["results"]

@@ -40,11 +40,11 @@ def test_a_warning_is_waived_with_a_reason_and_an_error_never():
     warning = a_warning(desk)
 
     with pytest.raises(WaiverError, match="Say why"):
-        waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason=" ")
+        waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.author, reason=" ")
     with pytest.raises(WaiverError, match="must be fixed"):
-        waivers.waive(desk.task.pk, error.fingerprint, by=desk.author, reason="I like it")
-    waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason="It has none on purpose.")
-    waivers.waive(desk.task.pk, warning.fingerprint, by=desk.reviewer, reason="On purpose.")
+        waivers.add_waiver(desk.task.pk, error.fingerprint, by=desk.author, reason="I like it")
+    waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.author, reason="It has none on purpose.")
+    waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.reviewer, reason="On purpose.")
 
     assert [(one.reason, one.by) for one in Waiver.objects.all()] == [("On purpose.", desk.reviewer)]
 
@@ -52,10 +52,10 @@ def test_a_warning_is_waived_with_a_reason_and_an_error_never():
 def test_a_waived_warning_stands_again_when_asked():
     desk = Desk()
     warning = a_warning(desk)
-    waivers.waive(desk.task.pk, warning.fingerprint, by=desk.author, reason="So be it.")
+    waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.author, reason="So be it.")
 
-    waivers.unwaive(desk.task.pk, warning.fingerprint, by=desk.author)
-    waivers.unwaive(desk.task.pk, warning.fingerprint, by=desk.author)
+    waivers.remove_waiver(desk.task.pk, warning.fingerprint, by=desk.author)
+    waivers.remove_waiver(desk.task.pk, warning.fingerprint, by=desk.author)
 
     assert not Waiver.objects.exists()
     assert Event.objects.filter(verb="unwaived").count() == 1
@@ -66,8 +66,8 @@ def test_a_waiver_ends_when_the_words_it_was_about_change():
     task = load_task(desk.task)
     desk.edit(by=desk.author, intents=(task.intents[0].model_copy(update={"initial_status": "provided"}),))
     finding = Finding.objects.get(task=desk.task, rule="initial-status-provided")
-    waivers.waive(desk.task.pk, finding.fingerprint, by=desk.author, reason="It is said at once.")
-    open_now = lambda: waivers.sort_out(desk.task, Finding.objects.filter(task=desk.task, rule=finding.rule))  # noqa: E731
+    waivers.add_waiver(desk.task.pk, finding.fingerprint, by=desk.author, reason="It is said at once.")
+    open_now = lambda: waivers.split_waived(desk.task, Finding.objects.filter(task=desk.task, rule=finding.rule))  # noqa: E731
     assert (len(open_now()[0]), len(open_now()[1])) == (0, 1)
 
     task = load_task(desk.task)
@@ -82,7 +82,7 @@ def test_an_owner_who_did_not_write_it_sets_an_error_aside_and_then_it_is_approv
     with pytest.raises(WorkflowError, match="The checks find an error"):
         workflow.approve(desk.task.pk, by=desk.reviewer)
 
-    waivers.set_aside(desk.task.pk, error.fingerprint, by=desk.owner, reason="The name is only an example.")
+    waivers.waive_error(desk.task.pk, error.fingerprint, by=desk.owner, reason="The name is only an example.")
     workflow.approve(desk.task.pk, by=desk.reviewer)
 
     assert desk.state == TaskState.APPROVED
@@ -94,7 +94,7 @@ def test_nobody_else_sets_an_error_aside(who: str, why: str):
     desk, error = leaking()
 
     with pytest.raises(WaiverError, match=why):
-        waivers.set_aside(desk.task.pk, error.fingerprint, by=getattr(desk, who), reason="Mine.")
+        waivers.waive_error(desk.task.pk, error.fingerprint, by=getattr(desk, who), reason="Mine.")
 
 
 def test_an_owner_who_wrote_it_does_not_set_its_error_aside():
@@ -102,7 +102,7 @@ def test_an_owner_who_wrote_it_does_not_set_its_error_aside():
     desk.edit(by=desk.owner, description="A word more.")
 
     with pytest.raises(WaiverError, match="You wrote part of this version"):
-        waivers.set_aside(desk.task.pk, error.fingerprint, by=desk.owner, reason="Mine.")
+        waivers.waive_error(desk.task.pk, error.fingerprint, by=desk.owner, reason="Mine.")
 
 
 def test_what_is_missing_is_no_matter_of_judgement():
@@ -111,9 +111,9 @@ def test_what_is_missing_is_no_matter_of_judgement():
     error = Finding.objects.get(task=desk.task, rule="no-intents")
 
     with pytest.raises(WaiverError, match="not a matter of judgement"):
-        waivers.set_aside(desk.task.pk, error.fingerprint, by=desk.owner, reason="Mine.")
+        waivers.waive_error(desk.task.pk, error.fingerprint, by=desk.owner, reason="Mine.")
     with pytest.raises(WaiverError, match="no longer report this"):
-        waivers.set_aside(desk.task.pk, "gone", by=desk.owner, reason="Mine.")
+        waivers.waive_error(desk.task.pk, "gone", by=desk.owner, reason="Mine.")
 
 
 def test_the_database_keeps_no_error_set_aside_without_a_reason_or_twice():
@@ -153,7 +153,9 @@ def test_a_finding_of_unsaved_words_is_waived_and_stays_waived_when_they_are_sav
     assert "It needs none." in said["findings"]
     assert desk.task.version == 1
     desk.edit(by=desk.author, title="")
-    assert not [one for one in waivers.sort_out(desk.task, desk.task.findings.all())[0] if one.rule == "empty-title"]
+    assert not [
+        one for one in waivers.split_waived(desk.task, desk.task.findings.all())[0] if one.rule == "empty-title"
+    ]
 
 
 def set_of(desk: Desk) -> set[str]:

@@ -13,7 +13,7 @@ from studio.domain.opening_message import render_opening
 from studio.domain.signals import SIGNAL_EXAMPLES
 from studio.domain.task import Trigger
 from studio.forms.post_data import MAPPING, Posted
-from studio.forms.signals import SignalFormatError, payload_of, turned
+from studio.forms.signals import SignalFormatError, read_payload, switch_format
 
 WORDS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), max_size=12)
 NAMES = WORDS.map(lambda text: " ".join(text.split())).filter(bool)
@@ -34,7 +34,7 @@ def said(data: QueryDict) -> dict[str, object]:
     """The payload of a page's fields."""
     posted, wrong = Posted(data), {}
     rows = posted.rows("payload", MAPPING)
-    payload = payload_of(
+    payload = read_payload(
         posted.text("payload_as"), posted.text("payload_raw"), rows, {}, lambda place, why: wrong.update({place: why})
     )
     assert wrong == {}
@@ -44,8 +44,8 @@ def said(data: QueryDict) -> dict[str, object]:
 @settings(max_examples=25, deadline=None)
 @given(st.dictionaries(NAMES, VALUES, max_size=4))
 def test_from_json_to_fields_and_back_nothing_is_lost(payload):
-    fields = turned(raw(json.dumps(payload)), {}, "rows")
-    back = turned(fields, {}, "raw")
+    fields = switch_format(raw(json.dumps(payload)), {}, "rows")
+    back = switch_format(fields, {}, "raw")
 
     assert json.dumps(said(fields)) == json.dumps(payload)
     assert json.dumps(said(back)) == json.dumps(payload)
@@ -62,23 +62,23 @@ def test_from_json_to_fields_and_back_nothing_is_lost(payload):
 )
 def test_what_is_no_signal_is_told_with_its_place_and_not_turned(text, words):
     with pytest.raises(SignalFormatError, match=words) as refusal:
-        turned(raw(text), {}, "rows")
+        switch_format(raw(text), {}, "rows")
     assert refusal.value.place == "payload_raw"
 
 
 def test_a_name_that_fields_would_change_stays_json():
     with pytest.raises(SignalFormatError):
-        turned(raw('{" a ": 1}'), {}, "rows")
+        switch_format(raw('{" a ": 1}'), {}, "rows")
 
 
 @pytest.mark.parametrize("kind", ["webhook", "heartbeat", "feed", "file_drop"])
 def test_every_kind_has_examples_that_can_be_written_both_ways(kind):
     for number, (_, payload) in enumerate(SIGNAL_EXAMPLES[kind]):
-        put = turned(raw("", trigger=kind), {}, f"example:{number}")
-        assert said(turned(put, {}, "rows")) == payload
+        put = switch_format(raw("", trigger=kind), {}, f"example:{number}")
+        assert said(switch_format(put, {}, "rows")) == payload
         assert render_opening(Trigger(kind=kind, payload=payload), "").startswith(f"[Environment signal: {kind}]")
 
 
 def test_an_example_that_is_not_there_changes_nothing():
     with pytest.raises(SignalFormatError):
-        turned(raw("{}", trigger="user_message"), {}, "example:0")
+        switch_format(raw("{}", trigger="user_message"), {}, "example:0")

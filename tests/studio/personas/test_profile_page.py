@@ -106,7 +106,7 @@ def test_a_persistent_intent_that_cannot_be_learned_is_a_gap(place):
     html = client.get(url).content.decode()
     assert "<b>task 1</b>" in html
     save_order(persona.pk, ["two", "one"], by=None)
-    assert "which does not come before session 1" in client.get(url).content.decode()
+    assert "which does not come before task 1" in client.get(url).content.decode()
 
 
 def test_an_empty_persona_has_a_page_and_a_preview_that_teach(place):

@@ -10,7 +10,7 @@ from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError
 from studio.models import GraderScript, Persona, Task, TaskState, User
 from studio.personas.create import create_persona
-from studio.personas.scripts import LONGEST, create_script, remove_script, save_script, script_versions, tasks_using
+from studio.personas.scripts import LONGEST, create_script, delete_script, save_script, script_versions, tasks_graded_by
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory
@@ -50,7 +50,7 @@ def versions() -> dict[str, int]:
 def test_a_new_script_grades_the_task_it_was_made_for(persona: Persona, script: GraderScript) -> None:
     assert script.path == "scripts/shared.py"
     assert Task.objects.get(task_id="one").grader_path == "data/Nurse/scripts/shared.py"
-    assert [task.task_id for task in tasks_using(persona, script.path)] == ["one", "two"]
+    assert [task.task_id for task in tasks_graded_by(persona, script.path)] == ["one", "two"]
 
 
 @pytest.mark.parametrize("state", [TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW])
@@ -103,9 +103,9 @@ def test_names_that_are_no_file_of_ours_are_refused(
 
 def test_a_script_that_grades_is_not_removed(script: GraderScript, author: User) -> None:
     with pytest.raises(DraftError, match="one"):
-        remove_script(script.pk, by=author)
+        delete_script(script.pk, by=author)
 
     Task.objects.update(grader_path="")
-    remove_script(script.pk, by=author)
+    delete_script(script.pk, by=author)
 
     assert not GraderScript.objects.exists()

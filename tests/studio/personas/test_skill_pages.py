@@ -62,7 +62,7 @@ def test_a_skill_is_written_changed_and_renamed_and_each_is_a_version(desk):
         ("RYE", TEXT, "A skill “RYE” already"),
         ("../x", TEXT, "not a valid folder name"),
         ("a/b", TEXT, "not a valid folder name"),
-        ("x" * 201, TEXT, "at most 200"),
+        ("x" * 201, TEXT, "the limit is 200"),
         ("wheat", "  \n", "Write what the assistant should do"),
         ("wheat", "a\0b", "U+0000"),
     ],

@@ -9,8 +9,7 @@ from django.urls import reverse
 
 from studio.domain.anchors import Quote, quotable_texts, quote_at
 from studio.drafts.authors import authors_of
-from studio.drafts.autosave import Desk as Page
-from studio.drafts.autosave import keep_copy
+from studio.drafts.autosave import EditorKey, autosave
 from studio.drafts.load import load_task
 from studio.models import Comment, Event, Role, Task
 from studio.notifications import inbox
@@ -288,7 +287,7 @@ def test_words_typed_and_not_saved_survive_an_applied_suggestion(desk):
     suggested = desk.comment("plan.md", suggestion="baking.md")
     client = Client()
     client.force_login(desk.author)
-    keep_copy(Page(desk.task), desk.author, {"title": ["Typed and not saved"]}, base_version=1)
+    autosave(EditorKey(desk.task), desk.author, {"title": ["Typed and not saved"]}, base_version=1)
 
     client.post(desk.url("suggestions_apply"), {"comment": [suggested.pk]})
 
@@ -347,7 +346,7 @@ def test_remarks_of_another_benchmark_and_people_without_the_right_are_kept_out(
 
 
 def test_words_that_are_typed_and_not_in_a_version_yet_get_one_first(desk):
-    keep_copy(Page(desk.task), desk.author, sheet(desk, "A title nobody saved"), base_version=1)
+    autosave(EditorKey(desk.task), desk.author, sheet(desk, "A title nobody saved"), base_version=1)
 
     answer = desk.post(
         "comment_add", by=desk.author, about="title", text="Short enough?", words="nobody saved", start="8"

@@ -224,7 +224,7 @@ def test_a_second_saver_loses_nothing_and_sees_both(desk):
 
     html = answer.content.decode()
     assert answer.status_code == 409
-    assert "someone else saved version 2" in html
+    assert "Someone else saved version 2" in html
     assert "<mark>Theirs</mark>" in html and "<mark>Mine</mark>" in html
     assert desk.spec.title == "Theirs"
     again = form_of(html, "task").data()
@@ -396,7 +396,7 @@ def test_personas_and_tasks_are_written_from_nothing(desk):
 
     miller = desk.benchmark.personas.get(user_id="miller")
     assert [task.title for task in load_episode(miller).tasks] == ["Flour"]
-    assert "choose another id" in again.content.decode()
+    assert "Choose another id" in again.content.decode()
 
 
 def test_a_viewer_reads_and_cannot_save(desk):

@@ -23,7 +23,7 @@ from studio.models import Blob, ExpectedArtifact, Role, Task, User
 from studio.tasks.copy_tasks import copy_tasks
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
-from studio.tasks.start import begin
+from studio.tasks.start import start_task
 from studio.tasks.templates import save_template
 from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
 from tests.studio.page_forms import form_of
@@ -148,7 +148,7 @@ def test_a_doubled_path_is_said_beside_its_row(desk):
     refused = desk.with_row("plan.md", "again")
 
     assert refused.status_code == 422
-    assert "“plan.md” is here already" in refused.content.decode()
+    assert "“plan.md” is already listed" in refused.content.decode()
 
 
 def test_workspace_files_and_references_share_their_limits(desk, settings):
@@ -222,7 +222,7 @@ def test_copies_templates_and_an_export_carry_them(desk):
 
     [copy] = copy_tasks([task], a_persona(desk.benchmark, "miller", by=desk.author), by=desk.author)
     template = save_template(task, name="Plan", when="", version=task.version, by=desk.author)
-    begun = begin(desk.persona, template, task_id="rolls", by=desk.author).task
+    begun = start_task(desk.persona, template, task_id="rolls", by=desk.author).task
     files = benchmark_files(desk.benchmark)
 
     assert {file.kind for file in template.files.all()} == {"reference"}

@@ -14,7 +14,7 @@ from studio.models import Finding, Membership, Role, Task, TaskTemplate
 from studio.review import workflow
 from studio.tasks import templates as keeping
 from studio.tasks.save import save_task
-from studio.tasks.start import begin
+from studio.tasks.start import start_task
 from studio.tasks.starting_points import starting_points
 from studio.tasks.templates import TaskTemplateError, save_template
 from studio.tasks.transitions import WorkflowError, submit
@@ -67,7 +67,7 @@ def test_every_starting_point_becomes_a_draft_that_cannot_be_approved_before_it_
     a_task(persona, by=owner)
     point = starting_points()[key]
 
-    row = begin(persona, point, task_id="new", title="Rolls for the fair", by=owner).task
+    row = start_task(persona, point, task_id="new", title="Rolls for the fair", by=owner).task
 
     spec = load_task(row)
     assert (spec.title, len(spec.intents)) == ("Rolls for the fair", len(point.spec.intents))
@@ -88,7 +88,7 @@ def test_a_template_keeps_a_version_with_its_files_and_leaves_out_its_place(plac
     save_task(row.pk, load_task(row).model_copy(update={"title": "Another"}), by=owner)
     there = a_persona(persona.benchmark, "miller", by=owner)
 
-    begun = begin(there, template, task_id="m1", by=owner)
+    begun = start_task(there, template, task_id="m1", by=owner)
 
     spec = load_task(begun.task)
     assert (spec.task_id, spec.user_id, spec.title) == ("m1", "miller", "Bread for Saturday")
@@ -106,7 +106,7 @@ def test_a_template_s_script_comes_under_another_name_where_its_own_is_taken(pla
     template = keep(row, owner)
     there = a_persona(persona.benchmark, "miller", by=owner, scripts=(stored("scripts/x.py", b"other"),))
 
-    begun = begin(there, template, task_id="m1", by=owner)
+    begun = start_task(there, template, task_id="m1", by=owner)
 
     assert load_task(begun.task).grader_script == "data/miller/scripts/x_2.py"
     assert begun.words == ("Its grader script is copied as “scripts/x_2.py”, because the name is taken.",)
@@ -116,7 +116,7 @@ def test_a_task_begun_with_another_keeps_what_it_may_and_says_the_rest(place):
     _, owner, persona, row = place
     there = a_persona(persona.benchmark, "miller", by=owner)
 
-    begun = begin(there, row, task_id="m1", title="Flour", request="Flour, please.", by=owner)
+    begun = start_task(there, row, task_id="m1", title="Flour", request="Flour, please.", by=owner)
 
     spec = load_task(begun.task)
     assert (spec.task_id, spec.title, spec.initial_request) == ("m1", "Flour", "Flour, please.")
@@ -128,9 +128,9 @@ def test_a_task_begun_with_another_keeps_what_it_may_and_says_the_rest(place):
 def test_a_task_does_not_go_before_what_it_builds_on(place):
     _, owner, persona, row = place
     with pytest.raises(DraftError, match="builds on"):
-        begin(persona, row, task_id="new", by=owner, before="setup")
+        start_task(persona, row, task_id="new", by=owner, before="setup")
     assert [task.task_id for task in load_episode(persona).tasks] == ["setup", "bread"]
-    begin(persona, row, task_id="new", by=owner, before="bread")
+    start_task(persona, row, task_id="new", by=owner, before="bread")
     assert [task.task_id for task in load_episode(persona).tasks] == ["setup", "new", "bread"]
 
 

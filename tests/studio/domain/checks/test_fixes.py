@@ -12,7 +12,7 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
 from studio.forms.fixes import changes_of
-from studio.forms.tasks import sheet_of
+from studio.forms.tasks import task_form
 from tests.studio.domain.checks.cases import WRITTEN, build
 from tests.studio.domain.checks.test_rules import after, intent, item, scored, task
 
@@ -65,7 +65,7 @@ def test_a_mend_takes_its_finding_away(name: str, episode: EpisodeSpec, texts: d
     assert finding.fingerprint not in {each.fingerprint for each in left}
     changed = {edit.field for edit in mend.edits}
     assert {each for each in TaskSpec.model_fields if getattr(mended, each) != getattr(own, each)} == changed
-    assert changes_of(mend, sheet_of(own))
+    assert changes_of(mend, task_form(own))
 
 
 def test_every_mend_is_of_a_rule_and_is_tried() -> None:
@@ -110,7 +110,7 @@ def test_a_mend_of_a_row_that_is_gone_changes_nothing() -> None:
     mend = fix_for(finding, episode)
     assert mend is not None
 
-    assert changes_of(mend, sheet_of(full.model_copy(update={"intents": full.intents[:1]}))) == []
+    assert changes_of(mend, task_form(full.model_copy(update={"intents": full.intents[:1]}))) == []
 
 
 def test_an_exact_check_is_put_into_the_inputs_of_its_item() -> None:
@@ -120,7 +120,7 @@ def test_an_exact_check_is_put_into_the_inputs_of_its_item() -> None:
     mend = fix_for(finding, episode)
     assert mend is not None
 
-    changes = {one["put"]: one["value"] for one in changes_of(mend, sheet_of(episode.tasks[0]))}
+    changes = {one["put"]: one["value"] for one in changes_of(mend, task_form(episode.tasks[0]))}
 
     assert changes["checklist.c.grader"] == "rule"
     assert (changes["checklist.c.rule_kind"], changes["checklist.c.rule_path"]) == ("file_exists", "plan.md")

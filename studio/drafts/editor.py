@@ -1,0 +1,190 @@
+"""Saving what a user edits on a page: rebase, validate, store, drop the autosaved text, report."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+from django.db import transaction
+
+from studio.domain.base import Spec
+from studio.domain.merge import FieldPath, take_value
+from studio.drafts.autosave import EditorKey, Text, autosave, discard_autosave
+from studio.drafts.rebase import ConflictError, Rebased, Versions, rebase
+from studio.drafts.validate import DraftError
+from studio.models import User
+
+S = TypeVar("S", bound=Spec)
+
+
+@dataclass(frozen=True)
+class Draft(Generic[S]):
+    """An edit of version ``base_version``."""
+
+    spec: S
+    """As far as it can be read."""
+    base_version: int
+    unresolved: tuple[FieldPath, ...] = ()
+    """Conflicts that the page showed and nobody resolved."""
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """What cannot be read, by input."""
+    text: Text = field(default_factory=dict)
+    """The page's form fields as sent."""
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[S]):
+    """What became of a draft: ``Saved``, ``Unchanged``, ``Conflict``, ``Invalid`` or ``Autosaved``."""
+
+    rebased: Rebased[S]
+    """What the page shows from now on."""
+
+    @property
+    def version(self) -> int:
+        """The version the page is based on from now on."""
+        return self.rebased.number
+
+
+@dataclass(frozen=True)
+class Saved(Outcome[S]):
+    saved_as: int
+    merged: bool
+    """Whether it has changes that others saved since."""
+
+    @property
+    def version(self) -> int:
+        return self.saved_as
+
+
+class Unchanged(Outcome[S]):
+    """It says what the newest version says."""
+
+
+class Autosaved(Outcome[S]):
+    """Its text is stored; no version was made."""
+
+
+class Conflict(Outcome[S]):
+    """Somebody else changed the same fields, and the user has to choose first."""
+
+
+@dataclass(frozen=True)
+class Invalid(Outcome[S]):
+    errors: Mapping[str, str]
+    """By input if the form could not be read, else by field."""
+    refusal: DraftError | None = None
+    """Why a draft that could be read cannot be stored."""
+
+
+class DraftEditor(ABC, Generic[S]):
+    """One user's edits of one page: its versions, its autosaved text, and how a version of it is made."""
+
+    key: EditorKey
+    user: User
+    versions: Versions[S]
+    saves_when_idle = False
+    """Whether a pause in typing makes a version, or only the Save button."""
+
+    @abstractmethod
+    def lock(self) -> None:
+        """Reload what is edited; nobody else makes a version of it until the transaction ends."""
+
+    @abstractmethod
+    def store(self, spec: S, *, note: str) -> int:
+        """Make a version of the locked row, unless nothing differs; return the newest number. Raises DraftError."""
+
+    def canonical(self, spec: S) -> S:
+        """``spec`` as it is read back once it is stored."""
+        return spec
+
+    def rebase(self, draft: Draft[S]) -> Rebased[S]:
+        """The draft on the newest version. What cannot be read yet stays on the version it was based on."""
+        if draft.errors:
+            return self._as_sent(draft)
+        return rebase(
+            self.versions,
+            self.canonical(draft.spec),
+            base_version=draft.base_version,
+            by=self.user,
+            unresolved=draft.unresolved,
+        )
+
+    @transaction.atomic
+    def commit(self, draft: Draft[S], *, note: str = "") -> Outcome[S]:
+        """Make a version of the draft and of what others saved since. The user's autosaved text stays.
+
+        Raises ConflictError, DraftError.
+        """
+        self.lock()
+        rebased = self.rebase(draft)
+        if rebased.unresolved:
+            raise ConflictError(rebased)
+        return self._store(rebased, draft, note)
+
+    @transaction.atomic
+    def save(self, draft: Draft[S], *, note: str = "") -> Outcome[S]:
+        """Make a version and discard the autosaved text. A draft that cannot be saved is autosaved."""
+        if draft.errors:
+            return self._refuse(draft, Invalid(self._as_sent(draft), draft.errors))
+        try:
+            outcome = self.commit(draft, note=note)
+        except ConflictError as error:
+            return self._refuse(draft, Conflict(error.rebased))
+        except DraftError as error:
+            return self._refuse(draft, Invalid(self._as_sent(draft), {error.field: str(error)}, error))
+        discard_autosave(self.key, self.user, saved=draft.text)
+        return outcome
+
+    def resolve(self, draft: Draft[S], *, theirs: Sequence[FieldPath], mine: Sequence[FieldPath]) -> Outcome[S]:
+        """Resolve conflicts of the draft: the newest version's values where ``theirs``, the draft's where ``mine``."""
+        rebased = self.rebase(draft)
+        if draft.errors:
+            return self._refuse(draft, Invalid(rebased, draft.errors))
+        spec = rebased.spec
+        for path in theirs:
+            spec = take_value(spec, rebased.theirs, path)
+        left = tuple(path for path in rebased.unresolved if path not in (*theirs, *mine))
+        return self._refuse(draft, Autosaved(replace(rebased, spec=spec, unresolved=left)))
+
+    @transaction.atomic
+    def autosave(self, draft: Draft[S], *, save: bool = False, note: str = "") -> Outcome[S]:
+        """Store the draft's text. With ``save``, make a version of it where pauses do.
+
+        Raises DraftError for text that cannot be stored.
+        """
+        if save:  # what others save meanwhile must be in the outcome, not only in the version
+            self.lock()
+        rebased = self.rebase(draft)
+        autosave(self.key, self.user, draft.text, base_version=draft.base_version)
+        if draft.errors:
+            return Invalid(rebased, draft.errors)
+        if rebased.unresolved:
+            return Conflict(rebased)
+        outcome: Outcome[S] = Unchanged(rebased)
+        if rebased.spec != rebased.theirs:
+            if not (save and self.saves_when_idle):
+                return Autosaved(rebased)
+            try:
+                with transaction.atomic():
+                    outcome = self._store(rebased, draft, note)
+            except DraftError as error:
+                return Invalid(rebased, {error.field: str(error)}, error)
+        discard_autosave(self.key, self.user, saved=draft.text)
+        return outcome
+
+    def _store(self, rebased: Rebased[S], draft: Draft[S], note: str) -> Outcome[S]:
+        number = self.store(rebased.spec, note=note)
+        if number == rebased.number:
+            return Unchanged(rebased)
+        return Saved(rebased, number, merged=rebased.number != draft.base_version)
+
+    def _as_sent(self, draft: Draft[S]) -> Rebased[S]:
+        return Rebased(draft.base_version, self.versions.at(draft.base_version), draft.spec, draft.unresolved)
+
+    def _refuse(self, draft: Draft[S], outcome: Outcome[S]) -> Outcome[S]:
+        with suppress(DraftError):  # what cannot be stored stays on the page alone
+            autosave(self.key, self.user, draft.text, base_version=draft.base_version)
+        return outcome

@@ -1,0 +1,228 @@
+"""Task specs written into rows, many tasks at once."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from studio.domain.task import TaskSpec
+from studio.drafts.sync import sync
+from studio.drafts.validate import DraftError
+from studio.models import (
+    Asset,
+    ChecklistItem,
+    Dependency,
+    ExpectedArtifact,
+    HiddenIntent,
+    Task,
+)
+
+TASK_FIELDS = [
+    "task_id",
+    "user_id",
+    "environment_id",
+    "title",
+    "description",
+    "task_type",
+    "category",
+    "trigger_kind",
+    "trigger_payload",
+    "initial_request",
+    "files_read",
+    "tool_evidence",
+    "grader_path",
+    "group",
+    "tools",
+    "skills",
+    "reference_workflow",
+    "metadata",
+    "source",
+    "state",
+    "version",
+    "updated_at",
+]
+INTENT_FIELDS = [
+    "position",
+    "content",
+    "scope",
+    "initial_status",
+    "recoverable_from",
+    "source",
+]
+ITEM_FIELDS = [
+    "position",
+    "criterion",
+    "weight",
+    "grader",
+    "rule",
+    "evidence",
+    "source",
+]
+
+Pairs = Sequence[tuple[Task, TaskSpec]]
+
+
+def set_task_fields(row: Task, spec: TaskSpec) -> None:
+    """The columns of the task's own row; ``write_groups`` and ``write_task_rows`` write the rest."""
+    row.task_id = spec.task_id
+    row.user_id = spec.user_id
+    row.environment_id = spec.environment_id
+    row.title = spec.title
+    row.description = spec.description
+    row.task_type = spec.task_type
+    row.category = spec.category
+    row.trigger_kind = spec.trigger.kind
+    row.trigger_payload = spec.trigger.payload
+    row.initial_request = spec.initial_request
+    row.files_read = list(spec.files_read)
+    row.tool_evidence = [evidence.to_json() for evidence in spec.tool_evidence]
+    row.grader_path = spec.grader_script
+    row.tools = list(spec.tools)
+    row.skills = list(spec.skills)
+    row.reference_workflow = spec.reference_workflow
+    row.metadata = spec.metadata
+    row.source = spec.source
+
+
+def write_task_rows(pairs: Pairs) -> None:
+    """Bring the child rows of these tasks in line with their specs."""
+    keys = [row.pk for row, _ in pairs]
+    intents = sync(
+        HiddenIntent.objects.filter(task__in=keys),
+        [
+            HiddenIntent(
+                task=row,
+                uid=uuid.UUID(intent.uid),
+                position=position,
+                content=intent.content,
+                scope=intent.scope,
+                initial_status=intent.initial_status,
+                recoverable_from=[source.to_json() for source in intent.recoverable_from],
+                source=intent.source,
+            )
+            for row, spec in pairs
+            for position, intent in enumerate(spec.intents, 1)
+        ],
+        key=lambda intent: (intent.task_id, str(intent.uid)),
+        fields=INTENT_FIELDS,
+    )
+    items = sync(
+        ChecklistItem.objects.filter(task__in=keys),
+        [
+            ChecklistItem(
+                task=row,
+                uid=uuid.UUID(item.uid),
+                position=position,
+                criterion=item.criterion,
+                weight=item.weight,
+                grader=item.grader,
+                rule=item.rule.to_json() if item.rule else None,
+                evidence=list(item.evidence),
+                source=item.source,
+            )
+            for row, spec in pairs
+            for position, item in enumerate(spec.checklist, 1)
+        ],
+        key=lambda item: (item.task_id, str(item.uid)),
+        fields=ITEM_FIELDS,
+    )
+    _write_follows(pairs, intents, items)
+    _write_dependencies(pairs)
+    sync(
+        Asset.objects.filter(task__in=keys),
+        [
+            Asset(
+                task=row,
+                path=file.path,
+                blob_id=file.sha256,
+                description=file.description,
+            )
+            for row, spec in pairs
+            for file in spec.assets
+        ],
+        key=lambda asset: (asset.task_id, asset.path),
+        fields=["blob_id", "description"],
+    )
+    sync(
+        ExpectedArtifact.objects.filter(task__in=keys),
+        [
+            ExpectedArtifact(
+                task=row,
+                position=position,
+                path=artifact.path,
+                note=artifact.note,
+                blob_id=artifact.reference.sha256 if artifact.reference else None,
+            )
+            for row, spec in pairs
+            for position, artifact in enumerate(spec.expected_artifacts, 1)
+        ],
+        key=lambda artifact: (artifact.task_id, artifact.path),
+        fields=["position", "note", "blob_id"],
+    )
+
+
+def _write_follows(
+    pairs: Pairs,
+    intents: dict[tuple[int, str], HiddenIntent],
+    items: dict[tuple[int, str], ChecklistItem],
+) -> None:
+    through = ChecklistItem.follows_from.through
+    wanted = {
+        (items[(row.pk, item.uid)].pk, intents[(row.pk, uid)].pk)
+        for row, spec in pairs
+        for item in spec.checklist
+        for uid in item.follows_from
+        if (row.pk, uid) in intents
+    }
+    keys = [item.pk for item in items.values()]
+    stored = {
+        (link.checklistitem_id, link.hiddenintent_id): link.pk
+        for link in through.objects.filter(checklistitem__in=keys)
+    }
+    if gone := [pk for pair, pk in stored.items() if pair not in wanted]:
+        through.objects.filter(pk__in=gone).delete()
+    through.objects.bulk_create(
+        [through(checklistitem_id=item, hiddenintent_id=intent) for item, intent in sorted(wanted - stored.keys())]
+    )
+
+
+def _write_dependencies(pairs: Pairs) -> None:
+    episodes = {row.episode_id for row, _ in pairs}
+    positions = {
+        (episode, task_id): (pk, position)
+        for pk, episode, task_id, position in Task.objects.filter(episode__in=episodes).values_list(
+            "pk", "episode_id", "task_id", "position"
+        )
+    }
+    wanted = []
+    for row, spec in pairs:
+        own = positions[(row.episode_id, row.task_id)][1]
+        for position, dependency in enumerate(spec.depends_on, 1):
+            pk, required = positions.get((row.episode_id, dependency.task_id), (None, None))
+            if pk is None:
+                raise DraftError(
+                    "depends_on",
+                    f"The episode has no task “{dependency.task_id}”. Choose an earlier one.",
+                    position,
+                )
+            if own is None or required is None or required >= own:
+                raise DraftError(
+                    "depends_on",
+                    f"“{dependency.task_id}” does not come before “{spec.task_id}” in the episode: "
+                    "choose an earlier task, or move one of the two.",
+                    position,
+                )
+            wanted.append(
+                Dependency(
+                    task=row,
+                    requires_id=pk,
+                    position=position,
+                    carries_over=dependency.carries_over,
+                )
+            )
+    sync(
+        Dependency.objects.filter(task__in=[row.pk for row, _ in pairs]),
+        wanted,
+        key=lambda dependency: (dependency.task_id, dependency.requires_id),
+        fields=["position", "carries_over"],
+    )

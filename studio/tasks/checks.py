@@ -1,0 +1,65 @@
+"""What the checks and the evidence map say of a task before it is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from studio.domain.checks import find_problems
+from studio.domain.episode import EpisodeSpec
+from studio.domain.evidence_map import EvidenceMap, build_evidence_map
+from studio.domain.findings import Finding
+from studio.domain.task import TaskSpec
+from studio.drafts.load import load_episode
+from studio.drafts.save_tasks import canonical
+from studio.findings.refresh import episode_tool_descriptions, load_reports, load_texts
+from studio.models import Persona, Task
+from studio.tasks.versions import cached_tasks
+
+
+def check_unsaved(
+    task: Task, spec: TaskSpec, *, texts: Mapping[str, str] | None = None, episode: EpisodeSpec | None = None
+) -> list[Finding]:
+    """The findings of the task if it were saved as ``spec``. ``texts`` are file contents, by hash, that are not stored
+    yet; ``episode`` is ``episode_with(task, spec)`` where it is at hand."""
+    episode = episode or episode_with(task, spec)
+    return find_problems(
+        episode,
+        spec.task_id,
+        texts={**load_texts([episode]), **(texts or {})},
+        plan=task.episode.persona.benchmark.plan,
+        reports=load_reports([episode]),
+        tools=episode_tool_descriptions([episode]),
+    )
+
+
+def episode_with(task: Task, spec: TaskSpec) -> EpisodeSpec:
+    """The task's episode if the task were saved as ``spec``."""
+    episode = _cached_episode(task.episode.persona)
+    spec = canonical(spec)
+    return episode.model_copy(
+        update={
+            name: tuple(spec if other.task_id == task.task_id else other for other in getattr(episode, name))
+            for name in ("tasks", "unplaced")
+        }
+    )
+
+
+def evidence_map(task: Task, spec: TaskSpec) -> EvidenceMap:
+    """The evidence map of ``spec`` against the task's earlier tasks, files and tools."""
+    earlier = task.episode.tasks.filter(position__lt=task.position) if task.position else Task.objects.none()
+    tools = task.episode.persona.tool_bindings.values_list("name", flat=True)
+    return build_evidence_map(spec, earlier=set(earlier.values_list("task_id", flat=True)), tools=set(tools))
+
+
+def _cached_episode(persona: Persona) -> EpisodeSpec:
+    """The persona's episode, whose tasks are read again only when one of them has changed."""
+    rows = Task.objects.filter(episode__persona=persona).order_by("episode", "position", "task_id")
+    key = tuple(rows.values_list("pk", "version", "updated_at", "task_id", "position", "group__name"))
+    tasks = cached_tasks(key)
+    bare = load_episode(persona, with_tasks=False)
+    return bare.model_copy(
+        update={
+            "tasks": tuple(tasks[row[0]] for row in key if row[4] is not None),
+            "unplaced": tuple(tasks[row[0]] for row in sorted(key, key=lambda row: row[3]) if row[4] is None),
+        }
+    )

@@ -1,0 +1,62 @@
+"""The versions of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from studio.domain.task import TaskSpec
+from studio.drafts.load import load_task, load_tasks
+from studio.models import Revision, Task
+
+
+@dataclass
+class TaskVersions:
+    task: Task
+    _read: dict[int, TaskSpec] = field(default_factory=dict)
+    """By number: a page is read against its base version and rebased on the newest, often the same."""
+
+    @property
+    def newest(self) -> int:
+        return self.task.version
+
+    def lock(self) -> None:
+        rows = Task.objects.select_related("group", "episode__persona__benchmark")
+        self.task.refresh_from_db(from_queryset=rows.select_for_update(of=("self",)))
+        self._read.clear()
+
+    def at(self, number: int) -> TaskSpec:
+        if number not in self._read:
+            self._read[number] = self._at(number)
+        return self._read[number]
+
+    def _at(self, number: int) -> TaskSpec:
+        if number == self.task.version:
+            return load_task(self.task)
+        revision = Revision.objects.filter(task=self.task, number=number).first()
+        return TaskSpec.model_validate(revision.spec) if revision else load_task(self.task)
+
+    def since(self, number: int) -> Iterator[tuple[int | None, TaskSpec]]:
+        for row in self.task.revisions.filter(number__gt=number).order_by("number").iterator():
+            yield row.created_by_id, TaskSpec.model_validate(row.spec)
+
+
+def spec_at(task: Task, version: int) -> TaskSpec:
+    """The task as it was at a version; as it is now if there is none of that number."""
+    return TaskVersions(task).at(version)
+
+
+def cached_spec_at(task: Task, version: int) -> TaskSpec:
+    """Like ``spec_at``; the newest version is read again only when it has changed."""
+    if version != task.version:
+        return spec_at(task, version)
+    group = task.group.name if task.group else None
+    return cached_tasks(((task.pk, task.version, task.updated_at, task.task_id, task.position, group),))[task.pk]
+
+
+@lru_cache(maxsize=32)
+def cached_tasks(key: tuple[tuple[Any, ...], ...]) -> dict[int, TaskSpec]:
+    """Tasks by pk. The key lists each one's pk, version, ``updated_at``, id, position and group: all that changes."""
+    return load_tasks(Task.objects.filter(pk__in=[row[0] for row in key]).select_related("group"))
