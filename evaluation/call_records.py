@@ -12,11 +12,11 @@ from evaluation.models import (
     ModelCall,
     ModelEndpoint,
     Pilot,
+    Proposal,
+    ProposalCall,
     Rehearsal,
     RehearsalCall,
     Session,
-    Suggestion,
-    SuggestionCall,
 )
 from evaluation.models.calls import RecordedCall
 from evaluation.scripted.answers import FINGERPRINT
@@ -107,16 +107,16 @@ def rehearsal_record(rehearsal: Rehearsal) -> CallRecord:
     return CallRecord(RehearsalCall, "rehearsal", rehearsal, lambda: _mark_scripted(rehearsal))
 
 
-def suggestion_record(suggestion: Suggestion) -> CallRecord:
-    """For one who holds the suggestion's claim."""
+def proposal_record(proposal: Proposal) -> CallRecord:
+    """For one who holds the proposal's lease."""
 
     def scripted() -> None:
-        _mark_scripted(suggestion, claimed_by=suggestion.claimed_by, state=Suggestion.State.ASKED)
+        _mark_scripted(proposal, claimed_by=proposal.claimed_by, state=Proposal.State.REQUESTED)
 
-    return CallRecord(SuggestionCall, "suggestion", suggestion, scripted)
+    return CallRecord(ProposalCall, "proposal", proposal, scripted)
 
 
-def _mark_scripted(row: Pilot | Rehearsal | Suggestion, **held: Any) -> None:
+def _mark_scripted(row: Pilot | Rehearsal | Proposal, **held: Any) -> None:
     """``held`` is what the stored row must still be for the change to be ours."""
     if not row.scripted:
         type(row)._default_manager.filter(pk=row.pk, **held).update(scripted=True)

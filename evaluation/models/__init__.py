@@ -1,6 +1,6 @@
-"""All rows of pilots, rehearsals and releases, and of the help that models give to authors."""
+"""Rows of pilots, rehearsals, releases and assistance."""
 
-from evaluation.models.assistance import Helper, Suggestion, SuggestionCall, SuggestionDecision
+from evaluation.models.assistance import AssistantModel, Proposal, ProposalCall, ProposalDecision
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.pilots import Pilot, Run

@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from evaluation.forms import RehearsalForm
+from evaluation.forms.rehearsals import RehearsalForm
 from evaluation.models import Rehearsal
 from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.extract import ExtractError, Kind, keep_words
@@ -40,7 +40,7 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
     problem = ""
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect(lifecycle.start_rehearsal(task, by=request.user, **form.chosen))
+            return redirect(lifecycle.start_rehearsal(task, by=request.user, **form.arguments))
         except RehearsalError as refusal:
             if refusal.field:
                 form.add_error(refusal.field, str(refusal))

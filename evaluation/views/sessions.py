@@ -49,7 +49,7 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
         "previous": before,
         "next": after,
     }
-    template = "evaluation/pilots/session_work/session.html"
+    template = "evaluation/sessions/session.html"
     if request.htmx and request.htmx.target == "workspace":
         template += "#workspace"
     return render(request, template, context)
@@ -77,7 +77,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
         lines = compare(shown_before, shown_after)
     return render(
         request,
-        "evaluation/pilots/session_work/file.html",
+        "evaluation/sessions/file.html",
         {
             "session": row,
             "pilot": row.run.pilot,
