@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from evaluation.models import Rehearsal, ToolCall
 from evaluation.protocol.session import COVERED, IntentState
 from evaluation.rehearsals.turns import IntentDecision, decisions_from_json, progress_of
-from evaluation.transcripts.passages import markdown
+from evaluation.transcripts.passages import highlight_markdown
 from evaluation.transcripts.session import CallView, call_view
 from evaluation.workspaces.files import FileRow, changes, rows, sizes_of
 from studio.domain.task import HiddenIntent, TaskSpec
@@ -144,7 +144,7 @@ def _turn(document: Mapping[str, Any], task: TaskSpec, before: Mapping[str, str]
         if 1 <= index <= len(task.intents)
     }
     quotes = {f"{number}-{index}": decision.quote for index, decision in decided.items() if decision.quote}
-    html, located = markdown(reply["text"], quotes)
+    html, located = highlight_markdown(reply["text"], quotes)
     return RehearsalTurn(
         number=number,
         message=document["message"],

@@ -48,7 +48,7 @@ def test_accepted_split_is_a_new_version_with_its_origin(authoring):
     assert done.result.note == "A split of item 1, proposed by clever, edited before accepting"
     known = origins(authoring.task)
     new = authoring.spec.checklist[1].uid
-    assert [(known["checklist", uid].changed, known["checklist", uid].by) for uid in (I1, new)] == [
+    assert [(known["checklist", uid].edited, known["checklist", uid].by) for uid in (I1, new)] == [
         (False, str(authoring.author)),
         (True, str(authoring.author)),
     ]
