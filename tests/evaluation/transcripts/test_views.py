@@ -98,7 +98,7 @@ def test_evidence_is_highlighted_in_tool_calls_and_files(client: Client):
 
     call = page[page.index("<b>send_email</b>") :]
     assert f'id="e{in_call.pk}"' in call[: call.index("</details>")]
-    file_view = page[page.index("as the judges saw it") :]
+    file_view = page[page.index("saw it after this turn") :]
     assert f'id="e{in_file.pk}"' in file_view[: file_view.index("</details>")]
     assert client.get(f"/sessions/{session.pk}/turns/1/file/?path=note.md").content.count(b'class="evidence"') == 1
 
