@@ -6,7 +6,7 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
-        from evaluation.assistance.assistant import help_in_sample
+        from evaluation.assistance.assistant import enable_in_sample
         from evaluation.search import register_sources
         from evaluation.tools.catalog import tool_cards
         from evaluation.trials.analyses import analyse_later, analyse_scripts
@@ -19,4 +19,4 @@ class EvaluationConfig(AppConfig):
         register_key_reader(count_keys)
         register_examiners(now=analyse_scripts, later=analyse_later)
         register_sources()
-        register_furnisher(help_in_sample)
+        register_furnisher(enable_in_sample)

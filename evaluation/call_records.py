@@ -12,11 +12,11 @@ from evaluation.models import (
     ModelCall,
     ModelEndpoint,
     Pilot,
+    Proposal,
+    ProposalCall,
     Rehearsal,
     RehearsalCall,
     Session,
-    Suggestion,
-    SuggestionCall,
 )
 from evaluation.models.calls import RecordedCall
 from studio.domain.storable import storable
@@ -121,16 +121,16 @@ def rehearsal_record(rehearsal: Rehearsal) -> CallRecord:
     return CallRecord(RehearsalCall, "rehearsal", rehearsal, lambda: _mark_scripted(rehearsal))
 
 
-def suggestion_record(suggestion: Suggestion) -> CallRecord:
-    """For the holder of the suggestion's lease."""
+def proposal_record(proposal: Proposal) -> CallRecord:
+    """For the holder of the proposal's lease."""
 
     def on_scripted_answer() -> None:
-        _mark_scripted(suggestion, claimed_by=suggestion.claimed_by, state=Suggestion.State.ASKED)
+        _mark_scripted(proposal, claimed_by=proposal.claimed_by, state=Proposal.State.REQUESTED)
 
-    return CallRecord(SuggestionCall, "suggestion", suggestion, on_scripted_answer)
+    return CallRecord(ProposalCall, "proposal", proposal, on_scripted_answer)
 
 
-def _mark_scripted(row: Pilot | Rehearsal | Suggestion, **conditions: Any) -> None:
+def _mark_scripted(row: Pilot | Rehearsal | Proposal, **conditions: Any) -> None:
     """Does nothing to a stored row that no longer meets ``conditions``."""
     if not row.scripted:
         type(row)._default_manager.filter(pk=row.pk, **conditions).update(scripted=True)

@@ -1,8 +1,7 @@
-"""What workers do. A task passes an id; the rules are in ``sessions``, ``pilots`` and ``assisting``.
+"""Celery tasks, and the sweep in each worker.
 
-Nothing but workers has to run: each of them also looks now and then for sessions that a dead worker
-held, whose pause after an outage is over, or whose message the broker lost. That several do so does
-no harm, because a session is claimed once.
+Every worker periodically requeues sessions whose worker died, whose pause after an outage is over, or whose message the
+broker lost. Concurrent sweeps are harmless, because a session is claimed once.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 
 from evaluation.assistance import worker
-from evaluation.assistance.requests import RUN_SUGGESTION, send_forgotten
+from evaluation.assistance.requests import RUN_PROPOSAL, resend_unclaimed
 from evaluation.pilots.lifecycle import sweep
 from evaluation.pilots.session_work import work_on
 from evaluation.trials.analyses import analyse_missing, analyse_scripts
@@ -40,9 +39,9 @@ def run_script_analysis(scripts: list[str]) -> None:
     analyse_scripts(scripts)
 
 
-@shared_task(name=RUN_SUGGESTION)
-def run_suggestion(suggestion_id: int) -> None:
-    worker.work_on(suggestion_id)
+@shared_task(name=RUN_PROPOSAL)
+def run_proposal(proposal_id: int) -> None:
+    worker.work_on(proposal_id)
 
 
 def start_sweeping(**_: Any) -> None:
@@ -65,7 +64,7 @@ def _sweep_on() -> None:
             close_old_connections()
             if sent := sweep(include_recent=started):
                 logger.info("Requeued %d unclaimed sessions.", sent)
-            send_forgotten()
+            resend_unclaimed()
             started = False
             analyse_missing()
         except Exception:  # the database may be back next time

@@ -1,4 +1,4 @@
-"""Addresses of pilots, sessions, releases and models, and of the API on them."""
+"""URLs of the evaluation pages and API."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ urlpatterns = [
     path("b/<slug:slug>/p/<str:user_id>/scripts/<int:pk>/try/", trials.script_try, name="script_try"),
     path("rehearsals/<int:pk>/", rehearsals.rehearsal, name="rehearsal"),
     path("rehearsals/<int:pk>/<str:action>/", rehearsals.act, name="rehearsal_act"),
-    path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/suggest/", assistance.ask, name="assist_ask"),
-    path("suggestions/<int:pk>/", assistance.suggestion, name="suggestion"),
-    path("benchmarks/<slug:slug>/help/", assistance.helper, name="helper"),
+    path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/suggest/", assistance.request_proposal, name="request_proposal"),
+    path("suggestions/<int:pk>/", assistance.proposal, name="proposal"),
+    path("benchmarks/<slug:slug>/help/", assistance.assistance_settings, name="assistance_settings"),
     path("settings/models/", endpoints.endpoints, name="endpoints"),
     path("settings/models/new/", endpoints.endpoint_new, name="endpoint_new"),
     path("settings/models/<int:pk>/", endpoints.endpoint, name="endpoint"),

@@ -1,5 +1,7 @@
-"""The API of help from a model: asking for it, reading what it proposes, taking it or not. What a program takes is kept
-with its origin as what a person takes on the page."""
+"""API of assistance: request proposals, read them, accept or dismiss them.
+
+Paths and fields still say "suggestion", "helper", "taken" and "mend"; they are part of the published API.
+"""
 
 from __future__ import annotations
 
@@ -16,30 +18,30 @@ from rest_framework.response import Response
 from evaluation.assistance import decisions, requests
 from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.kinds import LANGUAGES
-from evaluation.assistance.presentation import RowView, suggestions, view_of
-from evaluation.assistance.task_material import assign
-from evaluation.models import Suggestion, SuggestionDecision
+from evaluation.assistance.presentation import RowView, proposals, view_of
+from evaluation.assistance.task_material import build_request
+from evaluation.models import Proposal, ProposalDecision
 from evaluation.protocol.assistance import KINDS
 from studio.access import ApiRequest
 from studio.api.base import TASK, ConflictAPIError, OfTask
 from studio.domain.task import TaskSpec
 from studio.models import Task
 
-STATE = OpenApiParameter("state", str, enum=Suggestion.State.values, description="Limits to these.")
-SUGGESTION = f"{TASK}suggestions/<int:suggestion>/"
+STATE = OpenApiParameter("state", str, enum=Proposal.State.values, description="Limits to these.")
+PROPOSAL = f"{TASK}suggestions/<int:suggestion>/"
 
 
-class DecisionSerializer(serializers.ModelSerializer[SuggestionDecision]):
+class DecisionSerializer(serializers.ModelSerializer[ProposalDecision]):
     by = serializers.CharField(source="by.username")
     version = serializers.IntegerField(source="revision.number", allow_null=True, default=None)
 
     class Meta:
-        model = SuggestionDecision
+        model = ProposalDecision
         fields = ["taken", "changed", "text", "by", "at", "version"]
 
 
-class FoundSerializer(serializers.Serializer[Any]):
-    """What a check says of it, if it were taken."""
+class ProposalFindingSerializer(serializers.Serializer[Any]):
+    """A finding of the task if the row were accepted."""
 
     rule = serializers.CharField()
     severity = serializers.CharField()
@@ -48,39 +50,39 @@ class FoundSerializer(serializers.Serializer[Any]):
     words = serializers.CharField()
 
 
-class ProposedSerializer(serializers.Serializer[Any]):
+class ProposedRowSerializer(serializers.Serializer[Any]):
     row = serializers.IntegerField(help_text="0-based index in the proposal; used to accept or dismiss it.")
-    field = serializers.CharField(source="proposal.field")
-    uid = serializers.CharField(source="proposal.uid", help_text="The row it changes; empty for a new row.")
+    field = serializers.CharField(source="change.field")
+    uid = serializers.CharField(source="change.uid", help_text="The row it changes; empty for a new row.")
     before = serializers.CharField(help_text="The text when the proposal was requested.")
-    text = serializers.CharField(source="proposal.text")
-    why = serializers.CharField(source="proposal.why")
-    quote = serializers.CharField(source="proposal.quote")
+    text = serializers.CharField(source="change.text")
+    why = serializers.CharField(source="change.why")
+    quote = serializers.CharField(source="change.quote")
     supported = serializers.BooleanField(
-        source="proposal.supported", help_text=("Whether the quote occurs where it claims.")
+        source="change.supported", help_text=("Whether the quote occurs where it claims.")
     )
-    scope = serializers.CharField(source="proposal.scope")
+    scope = serializers.CharField(source="change.scope")
     recovery = serializers.SerializerMethodField()
-    follows_from = serializers.ListField(source="proposal.follows_from", child=serializers.CharField())
-    evidence = serializers.ListField(source="proposal.evidence", child=serializers.CharField())
+    follows_from = serializers.ListField(source="change.follows_from", child=serializers.CharField())
+    evidence = serializers.ListField(source="change.evidence", child=serializers.CharField())
     rule = serializers.SerializerMethodField()
-    degree = serializers.CharField(source="proposal.degree")
-    remarks = serializers.ListField(source="proposal.remarks", child=serializers.CharField())
-    findings = FoundSerializer(many=True)
+    degree = serializers.CharField(source="change.degree")
+    remarks = serializers.ListField(source="change.remarks", child=serializers.CharField())
+    findings = ProposalFindingSerializer(many=True)
     decision = DecisionSerializer(allow_null=True)
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_recovery(self, view: RowView) -> Any:
-        """Where an intent can be found out; null: it does not say."""
-        return view.proposal.recovery.to_json() if view.proposal.recovery else None
+        """Where the intent can be found out; null if the proposal does not say."""
+        return view.change.recovery.to_json() if view.change.recovery else None
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def get_rule(self, view: RowView) -> Any:
-        """The exact check; null: it proposes none."""
-        return view.proposal.rule.to_json() if view.proposal.rule else None
+        """The exact rule; null if none is proposed."""
+        return view.change.rule.to_json() if view.change.rule else None
 
 
-class SuggestionSerializer(serializers.ModelSerializer[Suggestion]):
+class ProposalSerializer(serializers.ModelSerializer[Proposal]):
     version = serializers.IntegerField(source="revision.number", help_text="Version of the task the request was about.")
     language = serializers.CharField(source="options.language", default="")
     reference = serializers.CharField(source="options.reference", default="")
@@ -93,7 +95,7 @@ class SuggestionSerializer(serializers.ModelSerializer[Suggestion]):
     rows = serializers.SerializerMethodField()
 
     class Meta:
-        model = Suggestion
+        model = Proposal
         fields = [
             "id",
             "title",
@@ -118,24 +120,24 @@ class SuggestionSerializer(serializers.ModelSerializer[Suggestion]):
             "result",
         ]
 
-    def to_representation(self, row: Suggestion) -> Any:
+    def to_representation(self, row: Proposal) -> Any:
         self.view = view_of(row)
         return super().to_representation(row)
 
-    def get_title(self, row: Suggestion) -> str:
+    def get_title(self, row: Proposal) -> str:
         return self.view.title
 
-    @extend_schema_field(FoundSerializer(many=True))
-    def get_findings(self, row: Suggestion) -> Any:
-        """What the checks say of all rows together."""
-        return FoundSerializer(self.view.findings, many=True).data
+    @extend_schema_field(ProposalFindingSerializer(many=True))
+    def get_findings(self, row: Proposal) -> Any:
+        """Findings about all rows together."""
+        return ProposalFindingSerializer(self.view.findings, many=True).data
 
-    @extend_schema_field(ProposedSerializer(many=True))
-    def get_rows(self, row: Suggestion) -> Any:
-        return ProposedSerializer(list(self.view.rows), many=True).data
+    @extend_schema_field(ProposedRowSerializer(many=True))
+    def get_rows(self, row: Proposal) -> Any:
+        return ProposedRowSerializer(list(self.view.rows), many=True).data
 
 
-class AskSerializer(serializers.Serializer[Any]):
+class NewProposalSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(KINDS)
     field = serializers.CharField(max_length=60, help_text="Field of the task, or “task” for all its text.")
     item = serializers.UUIDField(
@@ -165,7 +167,7 @@ class RowsSerializer(serializers.Serializer[Any]):
     )
 
 
-class TakeSerializer(RowsSerializer):
+class AcceptSerializer(RowsSerializer):
     texts = serializers.DictField(
         child=serializers.CharField(allow_blank=True, trim_whitespace=False),
         required=False,
@@ -182,8 +184,8 @@ class TakeSerializer(RowsSerializer):
         return {int(row): text for row, text in texts.items()}
 
 
-class OfSuggestions(OfTask):
-    """Only for who may write the task, as on its page."""
+class ProposalAPIView(OfTask):
+    """Only for users who may edit the task."""
 
     def handle_exception(self, exc: Exception) -> Response:
         return super().handle_exception(ConflictAPIError(str(exc)) if isinstance(exc, AssistanceError) else exc)
@@ -191,84 +193,84 @@ class OfSuggestions(OfTask):
     def editable(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Task:
         return self.task(request, slug, user_id, pk, "edit")
 
-    def one(self, request: ApiRequest, slug: str, user_id: str, pk: int, suggestion: int) -> Suggestion:
+    def proposal(self, request: ApiRequest, slug: str, user_id: str, pk: int, suggestion: int) -> Proposal:
         task = self.editable(request, slug, user_id, pk)
-        row: Suggestion = get_object_or_404(suggestions(), task=task, pk=suggestion)
+        row: Proposal = get_object_or_404(proposals(), task=task, pk=suggestion)
         return row
 
 
-class Suggestions(OfSuggestions, generics.GenericAPIView[Suggestion]):
-    serializer_class = SuggestionSerializer
-    queryset = Suggestion.objects.none()
+class ProposalList(ProposalAPIView, generics.GenericAPIView[Proposal]):
+    serializer_class = ProposalSerializer
+    queryset = Proposal.objects.none()
 
-    @extend_schema(responses=SuggestionSerializer(many=True), parameters=[STATE])
+    @extend_schema(responses=ProposalSerializer(many=True), parameters=[STATE])
     def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        """What was asked of the model about this task, the newest first."""
-        rows = suggestions().filter(task=self.editable(request, slug, user_id, pk)).order_by("-pk")
+        """Proposals for the task, newest first."""
+        rows = proposals().filter(task=self.editable(request, slug, user_id, pk)).order_by("-pk")
         if state := request.query_params.get("state"):
             rows = rows.filter(state=state)
-        return self.get_paginated_response(SuggestionSerializer(self.paginate_queryset(rows) or [], many=True).data)
+        return self.get_paginated_response(ProposalSerializer(self.paginate_queryset(rows) or [], many=True).data)
 
-    @extend_schema(request=AskSerializer, responses={201: SuggestionSerializer, 409: OpenApiTypes.OBJECT})
+    @extend_schema(request=NewProposalSerializer, responses={201: ProposalSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
-        """Ask about the newest version. The answer comes later: look again until the state is not “asked”."""
+        """Request a proposal for the newest version. Poll until the state is no longer “asked”."""
         task = self.editable(request, slug, user_id, pk)
-        wanted = AskSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = wanted.validated_data
-        assignment = assign(
+        data = NewProposalSerializer(data=request.data)
+        data.is_valid(raise_exception=True)
+        values = data.validated_data
+        wanted = build_request(
             TaskSpec.model_validate(task.revisions.get(number=task.version).spec),
-            given["kind"],
-            given["field"],
-            uid=str(given["item"] or ""),
-            language=given["language"],
-            reference=given["reference"],
-            pasted=given["pasted"],
+            values["kind"],
+            values["field"],
+            uid=str(values["item"] or ""),
+            language=values["language"],
+            reference=values["reference"],
+            pasted=values["pasted"],
         )
         user: Any = request.user
-        row = requests.ask(task, by=user, assignment=assignment, fresh=given["fresh"])
-        return Response(SuggestionSerializer(suggestions().get(pk=row.pk)).data, status=status.HTTP_201_CREATED)
+        row = requests.request_proposal(task, by=user, request=wanted, fresh=values["fresh"])
+        return Response(ProposalSerializer(proposals().get(pk=row.pk)).data, status=status.HTTP_201_CREATED)
 
 
-class OneSuggestion(OfSuggestions):
-    @extend_schema(responses=SuggestionSerializer)
+class ProposalDetail(ProposalAPIView):
+    @extend_schema(responses=ProposalSerializer)
     def get(self, request: ApiRequest, slug: str, user_id: str, pk: int, suggestion: int) -> Response:
-        """How far it is, and what it proposes."""
-        return Response(SuggestionSerializer(self.one(request, slug, user_id, pk, suggestion)).data)
+        """Its state and rows."""
+        return Response(ProposalSerializer(self.proposal(request, slug, user_id, pk, suggestion)).data)
 
 
-class Take(OfSuggestions):
-    @extend_schema(request=TakeSerializer, responses={200: SuggestionSerializer, 409: OpenApiTypes.OBJECT})
+class AcceptProposal(ProposalAPIView):
+    @extend_schema(request=AcceptSerializer, responses={200: ProposalSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int, suggestion: int) -> Response:
-        """Put rows of it into the task, as a new version. 409 with ``current`` and ``proposed`` where somebody changed
-        the words since."""
-        row = self.one(request, slug, user_id, pk, suggestion)
-        wanted = TakeSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        """Accept rows and save them as a new version. 409 with ``current`` and ``proposed`` if the text has changed
+        since the request."""
+        row = self.proposal(request, slug, user_id, pk, suggestion)
+        data = AcceptSerializer(data=request.data)
+        data.is_valid(raise_exception=True)
         user: Any = request.user
         try:
-            decisions.take(row.pk, by=user, **wanted.validated_data)
-        except decisions.ProposalOutdatedError as moved:
-            said = {"detail": str(moved), "row": moved.row, "current": moved.current, "proposed": moved.proposed}
-            return Response(said, status=status.HTTP_409_CONFLICT)
-        return Response(SuggestionSerializer(suggestions().get(pk=row.pk)).data)
+            decisions.accept(row.pk, by=user, **data.validated_data)
+        except decisions.ProposalOutdatedError as error:
+            body = {"detail": str(error), "row": error.row, "current": error.current, "proposed": error.proposed}
+            return Response(body, status=status.HTTP_409_CONFLICT)
+        return Response(ProposalSerializer(proposals().get(pk=row.pk)).data)
 
 
-class Dismiss(OfSuggestions):
-    @extend_schema(request=RowsSerializer, responses={200: SuggestionSerializer, 409: OpenApiTypes.OBJECT})
+class DismissProposal(ProposalAPIView):
+    @extend_schema(request=RowsSerializer, responses={200: ProposalSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int, suggestion: int) -> Response:
-        """Not wanted: rows of it, or all. Nothing of the task changes."""
-        row = self.one(request, slug, user_id, pk, suggestion)
-        wanted = RowsSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        """Dismiss rows, or all of them. The task does not change."""
+        row = self.proposal(request, slug, user_id, pk, suggestion)
+        data = RowsSerializer(data=request.data)
+        data.is_valid(raise_exception=True)
         user: Any = request.user
-        decisions.dismiss(row.pk, by=user, rows=wanted.validated_data["rows"])
-        return Response(SuggestionSerializer(suggestions().get(pk=row.pk)).data)
+        decisions.dismiss(row.pk, by=user, rows=data.validated_data["rows"])
+        return Response(ProposalSerializer(proposals().get(pk=row.pk)).data)
 
 
 urlpatterns = [
-    path(f"{TASK}suggestions/", Suggestions.as_view(), name="api_suggestions"),
-    path(SUGGESTION, OneSuggestion.as_view(), name="api_suggestion"),
-    path(f"{SUGGESTION}take/", Take.as_view(), name="api_suggestion_take"),
-    path(f"{SUGGESTION}dismiss/", Dismiss.as_view(), name="api_suggestion_dismiss"),
+    path(f"{TASK}suggestions/", ProposalList.as_view(), name="api_proposals"),
+    path(PROPOSAL, ProposalDetail.as_view(), name="api_proposal"),
+    path(f"{PROPOSAL}take/", AcceptProposal.as_view(), name="api_proposal_accept"),
+    path(f"{PROPOSAL}dismiss/", DismissProposal.as_view(), name="api_proposal_dismiss"),
 ]

@@ -1,4 +1,4 @@
-"""Which model helps the authors of a benchmark, and how much of its budget is left."""
+"""The assistant model of a benchmark and its budget."""
 
 from __future__ import annotations
 
@@ -9,57 +9,59 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from evaluation.llm import Budget
-from evaluation.models import Helper, ModelEndpoint, SuggestionCall
+from evaluation.models import AssistantModel, ModelEndpoint, ProposalCall
 from evaluation.protocol.participants import Tokens
 from studio.models import Benchmark
 
 
 class AssistanceError(Exception):
-    """It cannot be done like this; the text says why and what to do."""
+    """The message says what is wrong and what to do."""
 
 
 @dataclass(frozen=True)
-class Spent:
+class Usage:
     tokens: int
     cost: Decimal
 
 
-def helper_of(benchmark: Benchmark) -> Helper | None:
-    """Who helps; None where nobody does."""
-    return Helper.objects.select_related("endpoint").filter(benchmark=benchmark, endpoint__isnull=False).first()
+def assistant_model_of(benchmark: Benchmark) -> AssistantModel | None:
+    """None if AI help is off."""
+    return AssistantModel.objects.select_related("endpoint").filter(benchmark=benchmark, endpoint__isnull=False).first()
 
 
-def help_in_sample(benchmark: Benchmark) -> None:
-    """The scripted helper, so that the help can be tried at once and for nothing."""
+def enable_in_sample(benchmark: Benchmark) -> None:
+    """Use the scripted model, so that AI help can be tried free of charge."""
     endpoint = ModelEndpoint.objects.filter(name="scripted-helper").first()
     if endpoint is not None:
-        Helper.objects.get_or_create(benchmark=benchmark, defaults={"endpoint": endpoint})
+        AssistantModel.objects.get_or_create(benchmark=benchmark, defaults={"endpoint": endpoint})
 
 
-def spent(helper: Helper) -> Spent:
-    """What counts against the budget: every call of this month, or of all time, whatever came of it."""
-    calls = SuggestionCall.objects.filter(suggestion__task__episode__persona__benchmark=helper.benchmark_id)
-    if helper.period == Helper.Period.MONTH:
+def usage_of(assistant: AssistantModel) -> Usage:
+    """Usage in the budget period, including failed calls."""
+    calls = ProposalCall.objects.filter(proposal__task__episode__persona__benchmark=assistant.benchmark_id)
+    if assistant.period == AssistantModel.Period.MONTH:
         now = timezone.now()
         calls = calls.filter(created_at__gte=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
     used = calls.aggregate(prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost"))
-    return Spent((used["prompt"] or 0) + (used["completion"] or 0), used["cost"] or Decimal(0))
+    return Usage((used["prompt"] or 0) + (used["completion"] or 0), used["cost"] or Decimal(0))
 
 
-def budget_of(helper: Helper) -> Budget:
-    """The limits of a benchmark's help with what was used of them."""
-    used = spent(helper)
+def budget_of(assistant: AssistantModel) -> Budget:
+    used = usage_of(assistant)
     return Budget(
-        max_tokens=helper.most_tokens, max_cost=helper.most_cost, tokens=Tokens(prompt=used.tokens), cost=used.cost
+        max_tokens=assistant.most_tokens,
+        max_cost=assistant.most_cost,
+        tokens=Tokens(prompt=used.tokens),
+        cost=used.cost,
     )
 
 
-def why_over_budget(helper: Helper) -> str:
-    """A sentence where nothing more may be used; empty while something is left."""
-    used = spent(helper)
-    when = "this month's" if helper.period == Helper.Period.MONTH else "the whole"
-    if helper.most_tokens and used.tokens >= helper.most_tokens:
-        return f"AI help has used {when} budget of {helper.most_tokens:,} tokens. An owner can raise it."
-    if helper.most_cost and used.cost >= helper.most_cost:
-        return f"AI help has used {when} budget of ${helper.most_cost:.2f}. An owner can raise it."
+def why_over_budget(assistant: AssistantModel) -> str:
+    """Empty while budget is left."""
+    used = usage_of(assistant)
+    period = "this month's" if assistant.period == AssistantModel.Period.MONTH else "the whole"
+    if assistant.most_tokens and used.tokens >= assistant.most_tokens:
+        return f"AI help has used {period} budget of {assistant.most_tokens:,} tokens. An owner can raise it."
+    if assistant.most_cost and used.cost >= assistant.most_cost:
+        return f"AI help has used {period} budget of ${assistant.most_cost:.2f}. An owner can raise it."
     return ""

@@ -1,69 +1,81 @@
-"""What the checks say of a suggestion before anybody takes it: the same rules, on the task as it would be then."""
+"""Findings of a proposal: the checks of a task, run as if the proposal had been accepted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.assistance.proposals import Chosen, Proposal, new_uid, number_of, put_in
+from evaluation.assistance.proposals import AcceptedChange, ProposedChange, apply_changes, row_number, uid_of_new_row
 from studio.domain.findings import Finding
 from studio.domain.task import TaskSpec
 from studio.models import Task
 from studio.tasks.checks import check_unsaved
 
-LEAKS = {"intent-in-request"}
-"""Checks that stand beside an intent and are about the request."""
-LATER = {"intent-unscored"}
-"""What is always said of a new row, until others are written for it."""
+LEAK_RULES = {"intent-in-request"}
+"""Their findings are attached to an intent but are about the request."""
+NEW_ROW_RULES = {"intent-unscored"}
+"""They always fire for a new row until other rows refer to it."""
 SEVERITIES = ("error", "warning", "hint")
-TOLD = ("rule", "severity", "message", "mend", "words")
+FINDING_FIELDS = ("rule", "severity", "message", "mend", "words")
 
 
 def check_rows(
-    task: Task, spec: TaskSpec, proposals: Sequence[Proposal], *, kind: str = ""
+    task: Task, spec: TaskSpec, changes: Sequence[ProposedChange], *, kind: str = ""
 ) -> dict[str, list[dict[str, Any]]]:
-    """Findings by the place of the row they are about, if all of them were taken; under ``""`` what is about all of
-    them. What a request gives away stands as it is in whatever language: of a translation it is said once."""
-    if not proposals or any(one.degree for one in proposals):  # what is given away proposes no words of its own
+    """Findings by 0-based row as a string, if all rows were accepted; those about all rows under ``""``.
+
+    A request that leaks does so in any language, so a translation reports leaks once, under ``""``.
+    """
+    if not changes or any(change.degree for change in changes):  # leaks propose no text
         return {}
-    chosen = as_chosen(0, proposals)
-    after = put_in(spec, chosen)
-    found = check_unsaved(task, after, texts={})
-    told = {}
+    accepted = accept_all(0, changes)
+    after = apply_changes(spec, accepted)
+    findings = check_unsaved(task, after, texts={})
+    by_row = {}
     if kind == "translate":
-        leaks = [each for each in found if each.rule in LEAKS and any(_is_about(each, one, after) for one in chosen)]
-        found = [each for each in found if each not in leaks]
-        told[""] = _in_one(leaks)
-    told |= {str(one.row): [_told(each) for each in found if _is_about(each, one, after)] for one in chosen}
-    return {row: findings for row, findings in told.items() if findings}
+        leaks = [
+            finding
+            for finding in findings
+            if finding.rule in LEAK_RULES and any(_is_about(finding, each, after) for each in accepted)
+        ]
+        findings = [finding for finding in findings if finding not in leaks]
+        by_row[""] = _merged(leaks)
+    by_row |= {
+        str(each.row): [_to_json(finding) for finding in findings if _is_about(finding, each, after)]
+        for each in accepted
+    }
+    return {row: found for row, found in by_row.items() if found}
 
 
-def _in_one(leaks: Sequence[Finding]) -> list[dict[str, Any]]:
-    """Several findings of one rule about different intents, as one."""
+def accept_all(proposal: int, changes: Sequence[ProposedChange]) -> list[AcceptedChange]:
+    return [
+        AcceptedChange(row, change, change.text, uid_of_new_row(proposal, row)) for row, change in enumerate(changes)
+    ]
+
+
+def _merged(leaks: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Several leaks of different intents as one finding."""
     if len(leaks) < 2:
-        return [_told(each) for each in leaks]
-    numbers = [str(each.item) for each in leaks]
-    worst = min(leaks, key=lambda each: SEVERITIES.index(each.severity))
+        return [_to_json(finding) for finding in leaks]
+    numbers = [str(finding.item) for finding in leaks]
+    worst = min(leaks, key=lambda finding: SEVERITIES.index(finding.severity))
     message = f"The request gives something away about intents {', '.join(numbers[:-1])} and {numbers[-1]}."
-    return [_told(worst) | {"message": message, "mend": "Take it out of the request, in both languages.", "words": ""}]
+    return [
+        _to_json(worst) | {"message": message, "mend": "Take it out of the request, in both languages.", "words": ""}
+    ]
 
 
-def as_chosen(suggestion: int, proposals: Sequence[Proposal]) -> list[Chosen]:
-    """All of them as they were proposed."""
-    return [Chosen(row, one, one.text, new_uid(suggestion, row)) for row, one in enumerate(proposals)]
-
-
-def _is_about(finding: Finding, one: Chosen, after: TaskSpec) -> bool:
-    field = one.proposal.field
-    if field == "initial_request" and finding.rule in LEAKS:
+def _is_about(finding: Finding, accepted: AcceptedChange, after: TaskSpec) -> bool:
+    field, uid = accepted.change.field, accepted.change.uid
+    if field == "initial_request" and finding.rule in LEAK_RULES:
         return True
-    if finding.field != field or (finding.rule in LATER and not one.proposal.uid):
+    if finding.field != field or (finding.rule in NEW_ROW_RULES and not uid):
         return False
-    return finding.item == (number_of(after, field, one.new_uid) or number_of(after, field, one.proposal.uid))
+    return finding.item == (row_number(after, field, accepted.new_uid) or row_number(after, field, uid))
 
 
-def _told(finding: Finding) -> dict[str, Any]:
-    told = {name: getattr(finding, name) for name in TOLD}
-    if finding.rule in LEAKS and finding.item:
-        told["message"] = f"Intent {finding.item}: {finding.message}"
-    return told
+def _to_json(finding: Finding) -> dict[str, Any]:
+    document = {name: getattr(finding, name) for name in FINDING_FIELDS}
+    if finding.rule in LEAK_RULES and finding.item:
+        document["message"] = f"Intent {finding.item}: {finding.message}"
+    return document

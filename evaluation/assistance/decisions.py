@@ -1,4 +1,4 @@
-"""Taking a suggestion or dismissing it. What is taken goes through the editor's own save, and is remembered."""
+"""Accepting and dismissing proposals. Accepted rows are saved through the editor, with a record of their origin."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from collections.abc import Collection, Mapping
 from django.db import transaction
 from django.utils import timezone
 
-from evaluation.assistance.answers import longest, plain
+from evaluation.assistance.answers.base import max_length, plain
 from evaluation.assistance.assistant import AssistanceError
-from evaluation.assistance.kinds import AT_ONCE, REPLACING, ROW_FIELDS
-from evaluation.assistance.proposals import Chosen, Proposal, new_uid, number_of, put_in, text_at
-from evaluation.models import Suggestion, SuggestionDecision
+from evaluation.assistance.kinds import DECIDED_AS_ONE, REPLACING, ROW_FIELDS
+from evaluation.assistance.proposals import (
+    AcceptedChange,
+    ProposedChange,
+    apply_changes,
+    row_number,
+    text_of,
+    uid_of_new_row,
+)
+from evaluation.models import Proposal, ProposalDecision
 from evaluation.protocol.assistance import NAMES
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
@@ -20,12 +27,12 @@ from studio.models import Revision, Task, User
 from studio.review import comments
 from studio.tasks.save import save_rebased
 
-State = Suggestion.State
-DECIDED = "This was already decided, perhaps in another window. Nothing was changed."
+State = Proposal.State
+ALREADY_DECIDED = "This was already decided, perhaps in another window. Nothing was changed."
 
 
 class ProposalOutdatedError(AssistanceError):
-    """Somebody changed the words since: both are shown, and a person chooses."""
+    """The text has changed since the request; the author must choose between ``current`` and ``proposed``."""
 
     def __init__(self, row: int, current: str, proposed: str) -> None:
         super().__init__("This text has changed since the proposal was requested. Choose which version to keep.")
@@ -35,165 +42,177 @@ class ProposalOutdatedError(AssistanceError):
 
 
 @transaction.atomic
-def take(
+def accept(
     pk: int,
     *,
     by: User,
     rows: Collection[int] | None = None,
     texts: Mapping[int, str] | None = None,
     over_changes: bool = False,
-) -> Suggestion:
-    """Put rows of a suggestion into the task, all that are open if ``rows`` is None, with ``texts`` in place of what
-    was proposed. Raises AssistanceError, and ProposalOutdatedError unless ``over_changes``."""
-    suggestion = _locked(pk)
-    proposals = [Proposal.model_validate(one) for one in suggestion.rows or ()]
-    wanted = _wanted(suggestion, proposals, rows)
-    written = {row: plain(text) for row, text in (texts or {}).items()}
-    chosen = [
-        Chosen(row, proposals[row], written.get(row, proposals[row].text), new_uid(suggestion.pk, row))
-        for row in wanted
+) -> Proposal:
+    """Save rows as a new version of the task: all undecided rows if ``rows`` is None, with ``texts`` replacing the
+    proposed text by row. Raises AssistanceError, and ProposalOutdatedError unless ``over_changes``."""
+    proposal = _locked(pk)
+    changes = _changes_of(proposal)
+    edited = {row: plain(text) for row, text in (texts or {}).items()}
+    accepted = [
+        AcceptedChange(row, changes[row], edited.get(row, changes[row].text), uid_of_new_row(proposal.pk, row))
+        for row in _undecided(proposal, changes, rows)
     ]
-    if suggestion.kind == "leaks":
-        _remark(suggestion, chosen, by)
-        _remember(suggestion, chosen, (), by, None)
-        return _settled(suggestion, proposals, by, None)
-    dropped = [one for one in chosen if not one.text] if suggestion.kind == "split" else []
-    chosen = [one for one in chosen if one not in dropped]
-    task = Task.objects.select_for_update(of=("self",)).get(pk=suggestion.task_id)
+    if proposal.kind == "leaks":
+        _add_comments(proposal, accepted, by)
+        _record_decisions(proposal, accepted, (), by, None)
+        return _close_if_decided(proposal, changes, by, None)
+    dropped = [each for each in accepted if not each.text] if proposal.kind == "split" else []
+    accepted = [each for each in accepted if each not in dropped]
+    task = Task.objects.select_for_update(of=("self",)).get(pk=proposal.task_id)
     current = load_task(task)
-    _require_words(chosen, current)
-    if suggestion.kind in REPLACING:
-        _require_unchanged(chosen, TaskSpec.model_validate(suggestion.revision.spec), current, over_changes)
-    spec = put_in(current, chosen)
+    _validate_text(accepted, current)
+    if proposal.kind in REPLACING:
+        _validate_unchanged(accepted, TaskSpec.model_validate(proposal.revision.spec), current, over_changes)
+    spec = apply_changes(current, accepted)
     try:
         revision = save_rebased(
-            task.pk, spec, by=by, base_version=task.version, note=_note(suggestion, chosen, current)
+            task.pk, spec, by=by, base_version=task.version, note=_version_note(proposal, accepted, current)
         )
-    except DraftError as refusal:
-        raise AssistanceError(f"This cannot be saved: {refusal}") from None
-    _remember(suggestion, chosen, dropped, by, revision)
-    return _settled(suggestion, proposals, by, revision)
+    except DraftError as error:
+        raise AssistanceError(f"This cannot be saved: {error}") from None
+    _record_decisions(proposal, accepted, dropped, by, revision)
+    return _close_if_decided(proposal, changes, by, revision)
 
 
 @transaction.atomic
-def dismiss(pk: int, *, by: User, rows: Collection[int] | None = None) -> Suggestion:
-    """Not wanted: rows of it, or all that are open. One that is still asked for, or has failed, is put away."""
-    suggestion = _locked(pk, State.READY, State.ASKED, State.FAILED)
-    proposals = [Proposal.model_validate(one) for one in suggestion.rows or ()]
-    if suggestion.state != State.READY or not proposals:
-        return _end(suggestion, by, State.DISMISSED)
-    dropped = [Chosen(row, proposals[row], "", "") for row in _wanted(suggestion, proposals, rows)]
-    _remember(suggestion, (), dropped, by, None)
-    return _settled(suggestion, proposals, by, None)
+def dismiss(pk: int, *, by: User, rows: Collection[int] | None = None) -> Proposal:
+    """Dismiss rows, or all undecided ones; also cancels a pending request and clears a failed one."""
+    proposal = _locked(pk, State.READY, State.REQUESTED, State.FAILED)
+    changes = _changes_of(proposal)
+    if proposal.state != State.READY or not changes:
+        return _close(proposal, by, State.DISMISSED)
+    dropped = [AcceptedChange(row, changes[row], "", "") for row in _undecided(proposal, changes, rows)]
+    _record_decisions(proposal, (), dropped, by, None)
+    return _close_if_decided(proposal, changes, by, None)
 
 
-def _locked(pk: int, *states: State) -> Suggestion:
-    suggestion = (
-        Suggestion.objects.select_for_update(of=("self",))
+def _locked(pk: int, *states: State) -> Proposal:
+    proposal = (
+        Proposal.objects.select_for_update(of=("self",))
         .select_related("revision", "task__episode__persona__benchmark")
         .get(pk=pk)
     )
-    if suggestion.state not in (states or (State.READY,)):
-        raise AssistanceError(DECIDED)
-    return suggestion
+    if proposal.state not in (states or (State.READY,)):
+        raise AssistanceError(ALREADY_DECIDED)
+    return proposal
 
 
-def _wanted(suggestion: Suggestion, proposals: list[Proposal], rows: Collection[int] | None) -> list[int]:
-    decided = set(suggestion.decisions.values_list("row", flat=True))
-    every = range(len(proposals))
-    wanted = every if rows is None or suggestion.kind in AT_ONCE else [row for row in every if row in rows]
-    left = [row for row in wanted if row not in decided]
-    if not left:
-        raise AssistanceError(DECIDED)
-    return left
+def _changes_of(proposal: Proposal) -> list[ProposedChange]:
+    return [ProposedChange.model_validate(row) for row in proposal.rows or ()]
 
 
-def _require_words(chosen: Collection[Chosen], current: TaskSpec) -> None:
-    if not chosen or any(not one.text for one in chosen):
+def _undecided(proposal: Proposal, changes: list[ProposedChange], rows: Collection[int] | None) -> list[int]:
+    """The undecided ones among ``rows``. Raises AssistanceError if there are none."""
+    decided = set(proposal.decisions.values_list("row", flat=True))
+    every = range(len(changes))
+    chosen = every if rows is None or proposal.kind in DECIDED_AS_ONE else [row for row in every if row in rows]
+    undecided = [row for row in chosen if row not in decided]
+    if not undecided:
+        raise AssistanceError(ALREADY_DECIDED)
+    return undecided
+
+
+def _validate_text(accepted: Collection[AcceptedChange], current: TaskSpec) -> None:
+    if not accepted or any(not each.text for each in accepted):
         raise AssistanceError("It is empty. Write something, or dismiss it.")
-    for one in chosen:
-        most = longest(one.proposal.field, text_at(current, one.proposal.field, one.proposal.uid) or "")
-        if len(one.text) > most:
-            raise AssistanceError(f"This has {len(one.text):,} characters; the limit is {most:,}. Shorten it.")
+    for each in accepted:
+        limit = max_length(each.change.field, text_of(current, each.change.field, each.change.uid) or "")
+        if len(each.text) > limit:
+            raise AssistanceError(f"This has {len(each.text):,} characters; the limit is {limit:,}. Shorten it.")
 
 
-def _require_unchanged(
-    chosen: Collection[Chosen], asked_about: TaskSpec, current: TaskSpec, over_changes: bool
+def _validate_unchanged(
+    accepted: Collection[AcceptedChange], requested_for: TaskSpec, current: TaskSpec, over_changes: bool
 ) -> None:
-    for one in chosen:
-        field, uid = one.proposal.field, one.proposal.uid
-        now = text_at(current, field, uid)
-        if now is None:
+    for each in accepted:
+        field, uid = each.change.field, each.change.uid
+        text = text_of(current, field, uid)
+        if text is None:
             raise AssistanceError("The row it refers to no longer exists. Dismiss the proposal.")
-        if now != text_at(asked_about, field, uid) and not over_changes:
-            raise ProposalOutdatedError(one.row, now, one.text)
+        if text != text_of(requested_for, field, uid) and not over_changes:
+            raise ProposalOutdatedError(each.row, text, each.text)
 
 
-def _remark(suggestion: Suggestion, chosen: Collection[Chosen], by: User) -> None:
-    """What the request gives away stands beside the intent as this person's remark."""
-    for one in chosen:
-        degree = "gives this away" if one.proposal.degree == "wholly" else "partly gives this away"
-        why = f" {one.proposal.why}" if one.proposal.why else ""
-        text = f"The request {degree}: “{one.proposal.quote}”.{why} ({_who(suggestion)} pointed to it.)"
-        comments.add_comment(suggestion.task_id, by=by, text=text, field="intents", item_uid=one.proposal.uid)
+def _add_comments(proposal: Proposal, accepted: Collection[AcceptedChange], by: User) -> None:
+    """Accepted leaks become the author's comments on the intents."""
+    for each in accepted:
+        change = each.change
+        degree = "gives this away" if change.degree == "wholly" else "partly gives this away"
+        why = f" {change.why}" if change.why else ""
+        text = f"The request {degree}: “{change.quote}”.{why} ({_model_name(proposal)} pointed to it.)"
+        comments.add_comment(proposal.task_id, by=by, text=text, field="intents", item_uid=change.uid)
 
 
-def _note(suggestion: Suggestion, chosen: Collection[Chosen], current: TaskSpec) -> str:
-    number = number_of(current, suggestion.field, str(suggestion.item)) if suggestion.item else None
-    about = f" of {'item' if suggestion.field == 'checklist' else 'intent'} {number}" if number else ""
-    changed = ", edited before accepting" if any(one.text != one.proposal.text for one in chosen) else ""
-    return f"{NAMES[suggestion.kind]}{about}, proposed by {_who(suggestion)}{changed}"[:300]
+def _version_note(proposal: Proposal, accepted: Collection[AcceptedChange], current: TaskSpec) -> str:
+    number = row_number(current, proposal.field, str(proposal.item)) if proposal.item else None
+    about = f" of {'item' if proposal.field == 'checklist' else 'intent'} {number}" if number else ""
+    edited = ", edited before accepting" if any(each.text != each.change.text for each in accepted) else ""
+    return f"{NAMES[proposal.kind]}{about}, proposed by {_model_name(proposal)}{edited}"[:300]
 
 
-def _who(suggestion: Suggestion) -> str:
-    name = suggestion.endpoint.name
-    return f"{name} (scripted)" if suggestion.scripted and "scripted" not in name else name
+def _model_name(proposal: Proposal) -> str:
+    name = proposal.endpoint.name
+    return f"{name} (scripted)" if proposal.scripted and "scripted" not in name else name
 
 
-def _remember(
-    suggestion: Suggestion, chosen: Collection[Chosen], dropped: Collection[Chosen], by: User, revision: Revision | None
+def _record_decisions(
+    proposal: Proposal,
+    accepted: Collection[AcceptedChange],
+    dropped: Collection[AcceptedChange],
+    by: User,
+    revision: Revision | None,
 ) -> None:
-    first = {one.proposal.uid: one.row for one in reversed(list(chosen)) if one.proposal.uid}
-    SuggestionDecision.objects.bulk_create(
+    first_rows = {each.change.uid: each.row for each in reversed(list(accepted)) if each.change.uid}
+    ProposalDecision.objects.bulk_create(
         [
-            SuggestionDecision(
-                suggestion=suggestion,
-                row=one.row,
+            ProposalDecision(
+                proposal=proposal,
+                row=each.row,
                 taken=True,
-                changed=one.text != one.proposal.text,
-                field=one.proposal.field,
-                uid=_own_uid(one, first),
-                text=one.text,
+                changed=each.text != each.change.text,
+                field=each.change.field,
+                uid=_uid_in_task(each, first_rows),
+                text=each.text,
                 by=by,
                 revision=revision,
             )
-            for one in chosen
+            for each in accepted
         ]
         + [
-            SuggestionDecision(suggestion=suggestion, row=one.row, taken=False, field=one.proposal.field, by=by)
-            for one in dropped
+            ProposalDecision(proposal=proposal, row=each.row, taken=False, field=each.change.field, by=by)
+            for each in dropped
         ]
     )
 
 
-def _own_uid(one: Chosen, first: Mapping[str, int]) -> str | None:
-    if one.proposal.field not in ROW_FIELDS:
+def _uid_in_task(accepted: AcceptedChange, first_rows: Mapping[str, int]) -> str | None:
+    """The first part of a split keeps the row's uid; further parts and new rows have their own."""
+    change = accepted.change
+    if change.field not in ROW_FIELDS:
         return None
-    return one.proposal.uid if first.get(one.proposal.uid) == one.row else one.new_uid
+    return change.uid if first_rows.get(change.uid) == accepted.row else accepted.new_uid
 
 
-def _settled(suggestion: Suggestion, proposals: list[Proposal], by: User, revision: Revision | None) -> Suggestion:
-    """Once every row is decided, so is the suggestion."""
+def _close_if_decided(
+    proposal: Proposal, changes: list[ProposedChange], by: User, revision: Revision | None
+) -> Proposal:
     if revision is not None:
-        suggestion.result = revision
-        suggestion.save(update_fields=["result"])
-    decided = list(suggestion.decisions.values_list("taken", flat=True))
-    if len(decided) < len(proposals):
-        return suggestion
-    return _end(suggestion, by, State.TAKEN if any(decided) else State.DISMISSED)
+        proposal.result = revision
+        proposal.save(update_fields=["result"])
+    decided = list(proposal.decisions.values_list("taken", flat=True))
+    if len(decided) < len(changes):
+        return proposal
+    return _close(proposal, by, State.ACCEPTED if any(decided) else State.DISMISSED)
 
 
-def _end(suggestion: Suggestion, by: User, state: State) -> Suggestion:
-    suggestion.state, suggestion.decided_by, suggestion.decided_at = state, by, timezone.now()
-    suggestion.save(update_fields=["state", "decided_by", "decided_at"])
-    return suggestion
+def _close(proposal: Proposal, by: User, state: State) -> Proposal:
+    proposal.state, proposal.decided_by, proposal.decided_at = state, by, timezone.now()
+    proposal.save(update_fields=["state", "decided_by", "decided_at"])
+    return proposal

@@ -1,4 +1,4 @@
-"""How each kind of assistance is offered: for which fields and findings, and what its rows do."""
+"""The kinds of assistance: the fields they apply to, the findings they answer, and how their rows are decided."""
 
 from __future__ import annotations
 
@@ -6,46 +6,44 @@ from dataclasses import dataclass
 
 from evaluation.protocol.assistance import Kind
 
-AT_ONCE = frozenset({"reword", "split", "rule"})
-"""Kinds whose rows are one proposal, taken or dismissed as a whole; of the others each row stands for itself."""
+DECIDED_AS_ONE = frozenset({"reword", "split", "rule"})
+"""Kinds whose rows are accepted or dismissed together; rows of the others are decided one by one."""
 REPLACING = frozenset({"reword", "split", "rule", "translate"})
-"""Kinds that change words which are there, and so can meet what somebody changed in the meantime."""
+"""Kinds that replace existing text, which someone may have edited since the request."""
 ROW_FIELDS = ("intents", "checklist")
-BY_RULE: dict[str, Kind] = {
+KIND_BY_RULE: dict[str, Kind] = {
     "intent-in-request": "reword",
     "request-tells-all": "reword",
     "criterion-not-atomic": "split",
     "intent-bundled": "split",
     "criterion-should-be-rule": "rule",
 }
-"""Which help a finding calls for, by the name of its check."""
+"""The kind that can resolve a finding, by the finding's rule id."""
 LANGUAGES = (
     "English", "German", "French", "Spanish", "Italian", "Portuguese", "Dutch", "Polish", "Swedish", "Turkish",
     "Arabic", "Hindi", "Chinese", "Japanese", "Korean",
 )  # fmt: skip
-WHOLE = "task"
-"""The field of a translation of all texts of a task."""
+WHOLE_TASK = "task"
+"""The field of a translation of all text in a task."""
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """One thing to do, with what it is about."""
+class ProposalRequest:
+    """What an author asks the assistant model for."""
 
     kind: Kind
     field: str
-    """Field of the TaskSpec it is about, or ``task``."""
+    """Field of the TaskSpec, or ``task``."""
     uid: str = ""
-    """Of the row it is about."""
+    """uid of the row, for requests about one row."""
     language: str = ""
-    """Of a translation."""
+    """Target language of a translation."""
     reference: str = ""
-    """What a checklist is drawn from: ``the reference of`` an expected artifact, a path, ``the reference workflow`` or
-    ``pasted text``."""
+    """Source of checklist items: ``the reference of <path>``, a path, ``the reference workflow`` or ``pasted text``."""
     reference_text: str = ""
 
 
-def is_askable(kind: str, field: str) -> bool:
-    """Whether there is such help for such a field."""
+def is_available(kind: str, field: str) -> bool:
     return field in {
         "reword": ("initial_request",),
         "leaks": ("initial_request",),
@@ -53,5 +51,5 @@ def is_askable(kind: str, field: str) -> bool:
         "checklist": ("checklist",),
         "split": ROW_FIELDS,
         "rule": ("checklist",),
-        "translate": (WHOLE, "title", "description", "initial_request", "reference_workflow", *ROW_FIELDS),
+        "translate": (WHOLE_TASK, "title", "description", "initial_request", "reference_workflow", *ROW_FIELDS),
     }.get(kind, ())

@@ -1,4 +1,4 @@
-"""What a model proposes, as values; and a task with some of it put in."""
+"""Changes that a model proposes, and applying accepted ones to a task."""
 
 from __future__ import annotations
 
@@ -12,98 +12,96 @@ from studio.domain.base import Spec
 from studio.domain.task import ChecklistItem, ExactCheck, HiddenIntent, Recovery, Scope, TaskSpec
 
 
-class Proposal(Spec):
-    """One row of a suggestion."""
+class ProposedChange(Spec):
+    """One row of a Proposal."""
 
     field: str
-    """Field of the TaskSpec it goes into, or is about."""
+    """Field of the TaskSpec it changes, or is about."""
     uid: str = ""
-    """Of the row it changes; empty: it is a new row, or the field has none."""
+    """uid of the row it changes; empty for a new row, or a field without rows."""
     text: str
     why: str = ""
     quote: str = ""
-    """The words it rests on; they stand where it says."""
+    """Verbatim evidence from the material; verified."""
     supported: bool = True
-    """False: the model gave no words, or some that do not occur there."""
+    """False if the model gave no quote, or one that does not occur where it claims."""
     scope: Scope = "session_local"
     recovery: Recovery | None = None
     follows_from: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     rule: ExactCheck | None = None
     degree: Literal["", "wholly", "partly"] = ""
-    """Of an intent the request gives away."""
+    """How far the request gives an intent away."""
     remarks: tuple[str, ...] = ()
-    """What the studio noticed about it."""
+    """Warnings of the studio, such as lost numbers."""
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """A proposal as a person takes it."""
+class AcceptedChange:
+    """A proposed change with the text that the author accepts."""
 
     row: int
-    """Its place in the suggestion, from 0."""
-    proposal: Proposal
+    """0-based position in the proposal."""
+    change: ProposedChange
     text: str
     new_uid: str
-    """What its row is called, if it makes a new one."""
+    """uid of the row it creates, if it creates one."""
 
 
-def new_uid(suggestion: int, row: int) -> str:
-    """The same each time, so that what is taken twice is there once."""
-    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"suggestion {suggestion} row {row}"))
+def uid_of_new_row(proposal: int, row: int) -> str:
+    """Deterministic, so that accepting a row twice adds it once."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"suggestion {proposal} row {row}"))
 
 
-def text_at(spec: TaskSpec, field: str, uid: str) -> str | None:
-    """What stands there; None: there is no such row, or no such field."""
+def text_of(spec: TaskSpec, field: str, uid: str) -> str | None:
+    """The current text of a field or row; None if there is no such row or text field."""
     if field == "intents":
-        return next((one.content for one in spec.intents if one.uid == uid), None)
+        return next((intent.content for intent in spec.intents if intent.uid == uid), None)
     if field == "checklist":
-        return next((one.criterion for one in spec.checklist if one.uid == uid), None)
+        return next((item.criterion for item in spec.checklist if item.uid == uid), None)
     value = getattr(spec, field, None)
     return value if isinstance(value, str) else None
 
 
-def number_of(spec: TaskSpec, field: str, uid: str) -> int | None:
-    """1-based place of a row."""
+def row_number(spec: TaskSpec, field: str, uid: str) -> int | None:
+    """1-based."""
     rows: Sequence[HiddenIntent | ChecklistItem] = getattr(spec, field) if field in ROW_FIELDS else ()
-    return next((number for number, one in enumerate(rows, 1) if one.uid == uid), None)
+    return next((number for number, row in enumerate(rows, 1) if row.uid == uid), None)
 
 
-def put_in(spec: TaskSpec, chosen: Sequence[Chosen]) -> TaskSpec:
-    """The task with these taken. For a row that is not there any more nothing happens; what is taken twice is once
-    there.
+def apply_changes(spec: TaskSpec, accepted: Sequence[AcceptedChange]) -> TaskSpec:
+    """The task with the changes applied. Idempotent; changes to rows that no longer exist are skipped.
 
-    Several for the same row split it: the first keeps its place and its id, the others follow it.
+    Several changes to one row split it: the first keeps the row's position and uid, the others follow it.
     """
-    for place in dict.fromkeys((one.proposal.field, one.proposal.uid) for one in chosen):
-        own = [one for one in chosen if (one.proposal.field, one.proposal.uid) == place]
-        field, uid = place
+    for field, uid in dict.fromkeys((each.change.field, each.change.uid) for each in accepted):
+        changes = [each for each in accepted if (each.change.field, each.change.uid) == (field, uid)]
         if field == "intents":
-            spec = _change_intent(spec, uid, own) if uid else _add_intents(spec, own)
+            spec = _change_intent(spec, uid, changes) if uid else _add_intents(spec, changes)
         elif field == "checklist":
-            spec = _change_item(spec, uid, own) if uid else _add_items(spec, own)
-        elif text_at(spec, field, "") is not None:
-            spec = spec.model_copy(update={field: own[-1].text})
+            spec = _change_item(spec, uid, changes) if uid else _add_items(spec, changes)
+        elif text_of(spec, field, "") is not None:
+            spec = spec.model_copy(update={field: changes[-1].text})
     return spec
 
 
-def _change_intent(spec: TaskSpec, uid: str, own: Sequence[Chosen]) -> TaskSpec:
-    """Other halves are found out where the first is, and scored by what scores the first."""
-    there = {intent.uid for intent in spec.intents}
+def _change_intent(spec: TaskSpec, uid: str, changes: Sequence[AcceptedChange]) -> TaskSpec:
+    """New parts keep the recovery sources of the whole, and items that follow from it follow from every part."""
+    existing = {intent.uid for intent in spec.intents}
     intents: list[HiddenIntent] = []
     for old in spec.intents:
         if old.uid != uid:
             intents.append(old)
             continue
-        intents.append(old.model_copy(update={"content": own[0].text}))
+        intents.append(old.model_copy(update={"content": changes[0].text}))
         intents += [
-            old.model_copy(update={"uid": one.new_uid, "content": one.text, "source": {}})
-            for one in own[1:]
-            if one.new_uid not in there
+            old.model_copy(update={"uid": each.new_uid, "content": each.text, "source": {}})
+            for each in changes[1:]
+            if each.new_uid not in existing
         ]
-    others = tuple(one.new_uid for one in own[1:])
+    new_uids = tuple(each.new_uid for each in changes[1:])
     checklist = tuple(
-        item.model_copy(update={"follows_from": tuple(dict.fromkeys((*item.follows_from, *others)))})
+        item.model_copy(update={"follows_from": tuple(dict.fromkeys((*item.follows_from, *new_uids)))})
         if uid in item.follows_from
         else item
         for item in spec.checklist
@@ -111,52 +109,52 @@ def _change_intent(spec: TaskSpec, uid: str, own: Sequence[Chosen]) -> TaskSpec:
     return spec.model_copy(update={"intents": tuple(intents), "checklist": checklist})
 
 
-def _change_item(spec: TaskSpec, uid: str, own: Sequence[Chosen]) -> TaskSpec:
-    """Other halves follow from the same intents and are seen in the same places; a rule stays with the first."""
-    there = {item.uid for item in spec.checklist}
-    halves: dict[str, object] = {"grader": "rubric", "rule": None, "source": {}}
+def _change_item(spec: TaskSpec, uid: str, changes: Sequence[AcceptedChange]) -> TaskSpec:
+    """New parts keep the intents and evidence of the whole; a rule stays with the first part."""
+    existing = {item.uid for item in spec.checklist}
+    part_fields: dict[str, object] = {"grader": "rubric", "rule": None, "source": {}}
     items: list[ChecklistItem] = []
     for old in spec.checklist:
         if old.uid != uid:
             items.append(old)
             continue
-        rule = own[0].proposal.rule
-        change = {"criterion": own[0].text} | ({"grader": "rule", "rule": rule} if rule else {})
+        rule = changes[0].change.rule
+        change = {"criterion": changes[0].text} | ({"grader": "rule", "rule": rule} if rule else {})
         items.append(old.model_copy(update=change))
         items += [
-            old.model_copy(update=halves | {"uid": one.new_uid, "criterion": one.text})
-            for one in own[1:]
-            if one.new_uid not in there
+            old.model_copy(update=part_fields | {"uid": each.new_uid, "criterion": each.text})
+            for each in changes[1:]
+            if each.new_uid not in existing
         ]
     return spec.model_copy(update={"checklist": tuple(items)})
 
 
-def _add_intents(spec: TaskSpec, own: Sequence[Chosen]) -> TaskSpec:
-    there = {intent.uid for intent in spec.intents}
-    made = [
+def _add_intents(spec: TaskSpec, changes: Sequence[AcceptedChange]) -> TaskSpec:
+    existing = {intent.uid for intent in spec.intents}
+    added = [
         HiddenIntent(
-            uid=one.new_uid,
-            content=one.text,
-            scope=one.proposal.scope,
-            recoverable_from=(one.proposal.recovery,) if one.proposal.recovery else (),
+            uid=each.new_uid,
+            content=each.text,
+            scope=each.change.scope,
+            recoverable_from=(each.change.recovery,) if each.change.recovery else (),
         )
-        for one in own
-        if one.new_uid not in there
+        for each in changes
+        if each.new_uid not in existing
     ]
-    return spec.model_copy(update={"intents": (*spec.intents, *made)})
+    return spec.model_copy(update={"intents": (*spec.intents, *added)})
 
 
-def _add_items(spec: TaskSpec, own: Sequence[Chosen]) -> TaskSpec:
-    there = {item.uid for item in spec.checklist}
+def _add_items(spec: TaskSpec, changes: Sequence[AcceptedChange]) -> TaskSpec:
+    existing = {item.uid for item in spec.checklist}
     intents = {intent.uid for intent in spec.intents}
-    made = [
+    added = [
         ChecklistItem(
-            uid=one.new_uid,
-            criterion=one.text,
-            evidence=one.proposal.evidence,
-            follows_from=tuple(uid for uid in one.proposal.follows_from if uid in intents),
+            uid=each.new_uid,
+            criterion=each.text,
+            evidence=each.change.evidence,
+            follows_from=tuple(uid for uid in each.change.follows_from if uid in intents),
         )
-        for one in own
-        if one.new_uid not in there
+        for each in changes
+        if each.new_uid not in existing
     ]
-    return spec.model_copy(update={"checklist": (*spec.checklist, *made)})
+    return spec.model_copy(update={"checklist": (*spec.checklist, *added)})

@@ -1,4 +1,4 @@
-"""Where words of a task come from: what a model proposed, who took it, and whether they changed it first."""
+"""The origin of text in a task: which model proposed it, who accepted it, and whether they edited it first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import F
 
-from evaluation.models import SuggestionDecision
+from evaluation.models import ProposalDecision
 from studio.models import Benchmark, ChecklistItem, HiddenIntent, Task
 
 TEXTS = ("title", "description", "initial_request", "reference_workflow")
@@ -15,54 +15,57 @@ TEXTS = ("title", "description", "initial_request", "reference_workflow")
 
 @dataclass(frozen=True)
 class Origin:
-    """The latest words a row or field has from a model."""
+    """The latest accepted proposal for a row or field."""
 
     model: str
     scripted: bool
     by: str
-    changed: bool
+    edited: bool
     version: int | None
 
 
 def origins(task: Task) -> dict[tuple[str, str], Origin]:
-    """By field and row (an empty one for a field as a whole); in one query."""
-    taken = (
-        SuggestionDecision.objects.filter(suggestion__task=task, taken=True, revision__isnull=False)
+    """By field and row uid (empty for a whole field); one query."""
+    accepted = (
+        ProposalDecision.objects.filter(proposal__task=task, taken=True, revision__isnull=False)
         .select_related("by")
-        .annotate(model=F("suggestion__model"), was_scripted=F("suggestion__scripted"), version=F("revision__number"))
+        .annotate(model=F("proposal__model"), was_scripted=F("proposal__scripted"), version=F("revision__number"))
         .order_by("pk")
     )
     return {
-        (one.field, str(one.uid or "")): Origin(one.model, one.was_scripted, str(one.by), one.changed, one.version)
-        for one in taken
+        (each.field, str(each.uid or "")): Origin(
+            each.model, each.was_scripted, str(each.by), each.changed, each.version
+        )
+        for each in accepted
     }
 
 
 @dataclass(frozen=True)
-class ScriptedWords:
-    """A place of a task that still says what a scripted model proposed."""
+class ScriptedText:
+    """A field or row that still has the text a scripted model proposed."""
 
     task_pk: int
-    place: str
+    location: str
+    """``intent 2``, ``item 1``, ``title``."""
 
 
-def scripted_words(benchmark: Benchmark, tasks: Iterable[int]) -> Iterator[ScriptedWords]:
-    """In these tasks as they stand now; in a number of queries that does not grow with them."""
+def scripted_texts(benchmark: Benchmark, tasks: Iterable[int]) -> Iterator[ScriptedText]:
+    """In the current version of these tasks; a constant number of queries."""
     wanted = set(tasks)
-    decisions = SuggestionDecision.objects.filter(
-        suggestion__task__episode__persona__benchmark=benchmark,
-        suggestion__scripted=True,
+    decisions = ProposalDecision.objects.filter(
+        proposal__task__episode__persona__benchmark=benchmark,
+        proposal__scripted=True,
         taken=True,
         revision__isnull=False,
     )
-    taken = [
+    accepted = [
         row
-        for row in decisions.order_by("pk").values_list("suggestion__task_id", "field", "uid", "text")
+        for row in decisions.order_by("pk").values_list("proposal__task_id", "field", "uid", "text")
         if row[0] in wanted
     ]
-    if not taken:
+    if not accepted:
         return
-    keys = {task for task, *_ in taken}
+    keys = {task for task, *_ in accepted}
     rows = {
         "intents": {
             (task, uid): (number, text)
@@ -78,11 +81,11 @@ def scripted_words(benchmark: Benchmark, tasks: Iterable[int]) -> Iterator[Scrip
         },
     }
     fields = {row["pk"]: row for row in Task.objects.filter(pk__in=keys).values("pk", *TEXTS)}
-    for task, field, uid, text in dict.fromkeys(taken):
+    for task, field, uid, text in dict.fromkeys(accepted):
         if field in rows:
-            number, now = rows[field].get((task, uid), (0, "")) if uid else (0, "")
-            name = f"{'intent' if field == 'intents' else 'item'} {number}"
+            number, current = rows[field].get((task, uid), (0, "")) if uid else (0, "")
+            location = f"{'intent' if field == 'intents' else 'item'} {number}"
         else:
-            now, name = fields[task].get(field, ""), field.replace("_", " ").replace("initial ", "")
-        if now and now == text:
-            yield ScriptedWords(task, name)
+            current, location = fields[task].get(field, ""), field.replace("_", " ").replace("initial ", "")
+        if current and current == text:
+            yield ScriptedText(task, location)

@@ -1,4 +1,4 @@
-"""Asking for help: a row says what is wanted, a worker does it. The same question again is answered from the record."""
+"""Requesting a proposal. A worker fulfils the request; a repeated request is answered from the record."""
 
 from __future__ import annotations
 
@@ -10,99 +10,101 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from evaluation.assistance.assistant import AssistanceError, helper_of, why_over_budget
+from evaluation.assistance.assistant import AssistanceError, assistant_model_of, why_over_budget
 from evaluation.assistance.checks import check_rows
-from evaluation.assistance.kinds import Assignment, is_askable
-from evaluation.assistance.material import Material, texts_of
-from evaluation.assistance.prompts import PROMPTS_VERSION, Prompt, prompt_of
-from evaluation.assistance.proposals import Proposal, text_at
-from evaluation.assistance.task_material import PASTED, material_of
+from evaluation.assistance.kinds import ProposalRequest, is_available
+from evaluation.assistance.material import Material, translatable_texts
+from evaluation.assistance.prompts import PROMPTS_VERSION, Prompt, build_prompt
+from evaluation.assistance.proposals import ProposedChange, text_of
+from evaluation.assistance.task_material import PASTED, load_material
 from evaluation.leases.queue import enqueue
-from evaluation.models import ModelEndpoint, Suggestion
+from evaluation.models import ModelEndpoint, Proposal
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.models import Task, User
 
-RUN_SUGGESTION = "evaluation.tasks.run_suggestion"
-State = Suggestion.State
-FORGOTTEN = timedelta(seconds=30)
-"""A message to the queue that nobody acted on is sent again after this."""
+RUN_PROPOSAL = "evaluation.tasks.run_proposal"
+State = Proposal.State
+RESEND_AFTER = timedelta(seconds=30)
+"""A queue message that no worker has acted on is sent again."""
 
 
-def ask(task: Task, *, by: User, assignment: Assignment, fresh: bool = False) -> Suggestion:
-    """Ask the benchmark's helper about the newest version; who asked the same already gets the same row.
+def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: bool = False) -> Proposal:
+    """Request a proposal for the newest version of the task; an identical open request is returned instead.
 
-    ``fresh`` wants another answer than the one on record. Raises AssistanceError.
+    ``fresh`` asks for a new answer rather than the recorded one. Raises AssistanceError.
     """
     benchmark = task.episode.persona.benchmark
-    helper = helper_of(benchmark)
-    if helper is None or helper.endpoint is None:
+    assistant = assistant_model_of(benchmark)
+    if assistant is None or assistant.endpoint is None:
         raise AssistanceError("AI help is off in this benchmark. An owner can turn it on.")
     revision = task.revisions.get(number=task.version)
     spec = TaskSpec.model_validate(revision.spec)
-    _require_something(assignment, spec)
-    material = material_of(task, spec)
-    prompt = prompt_of(assignment, material)
-    digest = _hash(helper.endpoint, prompt)
-    same = Suggestion.objects.filter(request_hash=digest)
-    if there := same.filter(task=task, state__in=[State.ASKED] if fresh else [State.ASKED, State.READY]).first():
-        return there
-    known = None
+    _validate_request(request, spec)
+    material = load_material(task, spec)
+    prompt = build_prompt(request, material)
+    digest = _hash(assistant.endpoint, prompt)
+    same = Proposal.objects.filter(request_hash=digest)
+    if existing := same.filter(
+        task=task, state__in=[State.REQUESTED] if fresh else [State.REQUESTED, State.READY]
+    ).first():
+        return existing
+    recorded = None
     if not fresh:
         answered = same.filter(rows__isnull=False, task__episode__persona__benchmark=benchmark)
-        known = answered.exclude(state=State.ASKED).first()
-    if known is None and (why := why_over_budget(helper)):
+        recorded = answered.exclude(state=State.REQUESTED).first()
+    if recorded is None and (why := why_over_budget(assistant)):
         raise AssistanceError(why)
-    row = Suggestion(
+    proposal = Proposal(
         task=task,
         revision=revision,
-        kind=assignment.kind,
-        field=assignment.field,
-        item=assignment.uid or None,
-        options=_options(assignment),
+        kind=request.kind,
+        field=request.field,
+        item=request.uid or None,
+        options=_options(request),
         fresh=fresh,
-        endpoint=helper.endpoint,
-        model=f"{helper.endpoint.name} ({helper.endpoint.model})",
-        scripted=helper.endpoint.scripted,
+        endpoint=assistant.endpoint,
+        model=f"{assistant.endpoint.name} ({assistant.endpoint.model})",
+        scripted=assistant.endpoint.scripted,
         request_hash=digest,
-        cut=list(prompt.cut),
+        cut=list(prompt.truncated),
         asked_by=by,
     )
-    if known is not None:
-        _repeat(row, known, material)
+    if recorded is not None:
+        _replay(proposal, recorded, material)
     try:
         with transaction.atomic():
-            _put_away(row, by)
-            row.save()
-            if row.state == State.ASKED:
-                transaction.on_commit(lambda: enqueue(RUN_SUGGESTION, [row.pk]), robust=True)
-    except IntegrityError:  # the same press of a button, twice
-        return same.get(task=task, state=State.ASKED)
-    return row
+            _close_older(proposal, by)
+            proposal.save()
+            if proposal.state == State.REQUESTED:
+                transaction.on_commit(lambda: enqueue(RUN_PROPOSAL, [proposal.pk]), robust=True)
+    except IntegrityError:  # the button was clicked twice
+        return same.get(task=task, state=State.REQUESTED)
+    return proposal
 
 
-def send_forgotten() -> None:
-    """Send again what a worker should have taken up by now: its message was lost, or it died."""
+def resend_unclaimed() -> None:
+    """Requeue requests whose message was lost or whose worker died."""
     now = timezone.now()
-    waiting = Suggestion.objects.filter(state=State.ASKED).filter(
-        Q(lease_until__lt=now) | Q(lease_until=None, asked_at__lt=now - FORGOTTEN)
+    unclaimed = Proposal.objects.filter(state=State.REQUESTED).filter(
+        Q(lease_until__lt=now) | Q(lease_until=None, asked_at__lt=now - RESEND_AFTER)
     )
-    enqueue(RUN_SUGGESTION, waiting.values_list("pk", flat=True))
+    enqueue(RUN_PROPOSAL, unclaimed.values_list("pk", flat=True))
 
 
-def _require_something(assignment: Assignment, spec: TaskSpec) -> None:
-    kind, field = assignment.kind, assignment.field
-    if not is_askable(kind, field):
+def _validate_request(request: ProposalRequest, spec: TaskSpec) -> None:
+    kind, field = request.kind, request.field
+    if not is_available(kind, field):
         raise AssistanceError("This kind of AI help is not available here.")
-    if kind in ("split", "rule") and not (text_at(spec, field, assignment.uid) or "").strip():
+    if kind in ("split", "rule") and not (text_of(spec, field, request.uid) or "").strip():
         raise AssistanceError("This row is empty or no longer exists. Write it first.")
     if kind in ("reword", "leaks") and not spec.initial_request.strip():
         raise AssistanceError("Write the request first.")
     if kind in ("reword", "leaks") and not spec.intents:
         raise AssistanceError("Write the hidden intents first; without them, nothing can be given away.")
-    if kind == "checklist" and not assignment.reference_text.strip():
+    if kind == "checklist" and not request.reference_text.strip():
         raise AssistanceError("Choose a reference or a text file, or paste a good result to derive items from.")
-    if kind == "translate" and not texts_of(spec, field):
+    if kind == "translate" and not translatable_texts(spec, field):
         raise AssistanceError("There is no text to translate yet.")
 
 
@@ -111,28 +113,32 @@ def _hash(endpoint: ModelEndpoint, prompt: Prompt) -> str:
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
-def _options(assignment: Assignment) -> dict[str, str]:
-    named = {name: getattr(assignment, name) for name in ("language", "reference", "reference_text")}
-    options: dict[str, str] = storable({name: text for name, text in named.items() if text})
-    if assignment.reference != PASTED:
-        options.pop("reference_text", None)  # it stands in the task
+def _options(request: ProposalRequest) -> dict[str, str]:
+    values = {name: getattr(request, name) for name in ("language", "reference", "reference_text")}
+    options: dict[str, str] = storable({name: text for name, text in values.items() if text})
+    if request.reference != PASTED:
+        options.pop("reference_text", None)  # it is part of the task
     return options
 
 
-def _repeat(row: Suggestion, known: Suggestion, material: Material) -> None:
-    """What was answered before is checked against the task as it is now."""
-    row.state, row.rows, row.replay_of, row.scripted = State.READY, known.rows, known, known.scripted
-    row.answered_at = timezone.now()
-    proposals = [Proposal.model_validate(one) for one in known.rows or ()]
-    row.findings = check_rows(row.task, material.task, proposals, kind=row.kind)
+def _replay(proposal: Proposal, recorded: Proposal, material: Material) -> None:
+    """Reuse a recorded answer, checked against the task as it is now."""
+    proposal.state, proposal.rows, proposal.scripted = State.READY, recorded.rows, recorded.scripted
+    proposal.replay_of, proposal.answered_at = recorded, timezone.now()
+    changes = [ProposedChange.model_validate(row) for row in recorded.rows or ()]
+    proposal.findings = check_rows(proposal.task, material.task, changes, kind=proposal.kind)
 
 
-def _put_away(row: Suggestion, by: User) -> None:
-    """One suggestion stands at a place: an older one that is open gives way."""
-    older = Suggestion.objects.filter(
-        task=row.task, kind=row.kind, field=row.field, item=row.item, state__in=[State.ASKED, State.READY, State.FAILED]
+def _close_older(proposal: Proposal, by: User) -> None:
+    """Each field or row has at most one open proposal of a kind."""
+    older = Proposal.objects.filter(
+        task=proposal.task,
+        kind=proposal.kind,
+        field=proposal.field,
+        item=proposal.item,
+        state__in=[State.REQUESTED, State.READY, State.FAILED],
     )
-    for one in older.select_for_update():
-        one.state = State.TAKEN if one.result_id else State.DISMISSED
-        one.decided_by, one.decided_at = by, timezone.now()
-        one.save(update_fields=["state", "decided_by", "decided_at"])
+    for row in older.select_for_update():
+        row.state = State.ACCEPTED if row.result_id else State.DISMISSED
+        row.decided_by, row.decided_at = by, timezone.now()
+        row.save(update_fields=["state", "decided_by", "decided_at"])

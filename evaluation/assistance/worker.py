@@ -1,4 +1,4 @@
-"""What a worker does with a request for help: ask through the model client, read the answer, check it, store it."""
+"""Fulfilling a request in a worker: call the model, read and check its answer, store the proposal."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from evaluation.assistance.answers import read_answer
-from evaluation.assistance.assistant import budget_of, helper_of
+from evaluation.assistance.assistant import assistant_model_of, budget_of
 from evaluation.assistance.checks import check_rows
-from evaluation.assistance.prompts import prompt_of
-from evaluation.assistance.task_material import assignment_of, material_of
-from evaluation.call_records import RecordOwnerDeletedError, suggestion_record
+from evaluation.assistance.prompts import build_prompt
+from evaluation.assistance.task_material import load_material, request_of
+from evaluation.call_records import RecordOwnerDeletedError, proposal_record
 from evaluation.leases.heartbeat import heartbeat, lease_end
 from evaluation.llm import (
     BudgetExceededError,
@@ -28,20 +28,20 @@ from evaluation.llm import (
     RetryPolicy,
     UnusableJsonError,
 )
-from evaluation.models import Suggestion
+from evaluation.models import Proposal
 from evaluation.protocol.participants import InfrastructureError
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 
 logger = logging.getLogger(__name__)
-State = Suggestion.State
+State = Proposal.State
 RETRY_POLICY = RetryPolicy(attempts=3, max_pause=15, max_seconds=60)
-"""Somebody waits for it."""
-TRIES = 3
-"""Answers that may be unusable."""
+"""Short: an author is waiting."""
+MAX_ANSWERS = 3
+"""Answers to ask for until one is usable."""
 FRESH_TEMPERATURE = 0.7
-MOST_ATTEMPTS = 3
-"""Workers that may die over it."""
+MAX_ATTEMPTS = 3
+"""Workers that may die on one request."""
 ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
     (BudgetExceededError, "", "An owner of the benchmark can raise the budget."),
     (UnusableJsonError, "", "Try again, or write it yourself. Nothing was saved from the answer."),
@@ -56,80 +56,79 @@ ADVICE: tuple[tuple[type[Exception], str, str], ...] = (
         "Try again in a moment. If this persists, an owner can choose another model.",
     ),
 )
-"""What happened, in place of the failure's own words where those speak of addresses and replies of a server, and what
-to do."""
+"""Exception type; a description, where its own message contains addresses or server replies; and what to do."""
 
 
 def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
-    """Do what was asked for. Safe to call twice: what is taken up is not taken up again while its worker lives."""
+    """Fulfil a request. Safe to call twice: a claimed request is skipped while its worker is alive."""
     token = uuid.uuid4().hex
     free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
-    taken = Suggestion.objects.filter(free, pk=pk, state=State.ASKED)
-    if not taken.update(claimed_by=token, lease_until=lease_end(), attempts=F("attempts") + 1):
+    claimable = Proposal.objects.filter(free, pk=pk, state=State.REQUESTED)
+    if not claimable.update(claimed_by=token, lease_until=lease_end(), attempts=F("attempts") + 1):
         return
-    row = Suggestion.objects.select_related(
+    proposal = Proposal.objects.select_related(
         "revision", "endpoint", "task__episode__persona__benchmark", "task__group"
     ).get(pk=pk)
-    if row.attempts > MOST_ATTEMPTS:
-        _finish(row, state=State.FAILED, problem="The studio stopped several times while the model was working.")
+    if proposal.attempts > MAX_ATTEMPTS:
+        _finish(proposal, state=State.FAILED, problem="The studio stopped several times while the model was working.")
         return
-    renewed = Suggestion.objects.filter(claimed_by=token)
-    with heartbeat(lambda: renewed.update(lease_until=lease_end()), "suggestion"):
+    renewed = Proposal.objects.filter(claimed_by=token)
+    with heartbeat(lambda: renewed.update(lease_until=lease_end()), "proposal"):
         try:
-            _finish(row, **_answer(row, retry_policy))
+            _finish(proposal, **_call_model(proposal, retry_policy))
         except (InfrastructureError, ValueError) as failure:
-            said = {"problem": in_words(failure, row.endpoint.name), "detail": str(failure)}
-            _finish(row, state=State.FAILED, **{name: storable(text)[:2000] for name, text in said.items()})
+            texts = {"problem": describe_failure(failure, proposal.endpoint.name), "detail": str(failure)}
+            _finish(proposal, state=State.FAILED, **{name: storable(text)[:2000] for name, text in texts.items()})
         except RecordOwnerDeletedError:
-            logger.info("No one is waiting for suggestion %d any more.", pk)
+            logger.info("Proposal %d was deleted in the meantime.", pk)
         except Exception as error:
-            logger.exception("Suggestion %d stopped by a defect of the studio.", pk)
+            logger.exception("Proposal %d failed with an internal error.", pk)
             connection.close_if_unusable_or_obsolete()
-            _finish(row, state=State.FAILED, problem=f"Internal error: {type(error).__name__}. Try again.")
+            _finish(proposal, state=State.FAILED, problem=f"Internal error: {type(error).__name__}. Try again.")
 
 
-def in_words(failure: Exception, name: str) -> str:
-    """What happened when ``name`` was asked, and what an author can do."""
-    told = next(((what, mend) for kind, what, mend in ADVICE if isinstance(failure, kind)), None)
-    what, mend = told or ("", "An owner can choose another model.")
-    return f"{what.format(name=name) or failure} {mend}"
+def describe_failure(failure: Exception, name: str) -> str:
+    """What happened when the model ``name`` was called, and what an author can do."""
+    known = next(((what, fix) for kind, what, fix in ADVICE if isinstance(failure, kind)), None)
+    what, fix = known or ("", "An owner can choose another model.")
+    return f"{what.format(name=name) or failure} {fix}"
 
 
-def _answer(row: Suggestion, retry_policy: RetryPolicy) -> Mapping[str, Any]:
-    spec = TaskSpec.model_validate(row.revision.spec)
-    assignment, material = assignment_of(row, spec), material_of(row.task, spec)
-    prompt = prompt_of(assignment, material)
-    helper = helper_of(row.task.episode.persona.benchmark)
-    if helper is None:
+def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, Any]:
+    spec = TaskSpec.model_validate(proposal.revision.spec)
+    request, material = request_of(proposal, spec), load_material(proposal.task, spec)
+    prompt = build_prompt(request, material)
+    assistant = assistant_model_of(proposal.task.episode.persona.benchmark)
+    if assistant is None:
         raise ValueError("AI help was turned off in the meantime.")
-    record = suggestion_record(row)
-    client = record.client(row.endpoint, row.kind, budget=budget_of(helper), retry_policy=retry_policy)
-    proposals, _ = client.ask_json(
+    record = proposal_record(proposal)
+    client = record.client(proposal.endpoint, proposal.kind, budget=budget_of(assistant), retry_policy=retry_policy)
+    changes, _ = client.ask_json(
         prompt.messages,
-        f"assist_{row.kind}",
+        f"assist_{proposal.kind}",
         prompt.schema,
-        lambda answer: read_answer(assignment, material, answer),
-        max_tries=TRIES,
-        temperature=FRESH_TEMPERATURE if row.fresh else 0,
+        lambda answer: read_answer(request, material, answer),
+        max_tries=MAX_ANSWERS,
+        temperature=FRESH_TEMPERATURE if proposal.fresh else 0,
     )
     return {
         "state": State.READY,
-        "rows": storable([one.to_json() for one in proposals]),
-        "findings": storable(check_rows(row.task, spec, proposals, kind=row.kind)),
+        "rows": storable([change.to_json() for change in changes]),
+        "findings": storable(check_rows(proposal.task, spec, changes, kind=proposal.kind)),
     }
 
 
-def _finish(row: Suggestion, **changes: Any) -> None:
-    """Write the end of it, unless somebody stopped waiting or another worker took over."""
-    used = row.calls.aggregate(
+def _finish(proposal: Proposal, **changes: Any) -> None:
+    """Store the outcome, unless the request was cancelled or another worker has claimed it."""
+    used = proposal.calls.aggregate(
         prompt_tokens=Sum("prompt_tokens"),
         completion_tokens=Sum("completion_tokens"),
         cost=Sum("cost"),
         milliseconds=Sum("milliseconds"),
     )
     changes |= {name: value or 0 for name, value in used.items()}
-    _held(row).update(claimed_by="", lease_until=None, answered_at=timezone.now(), **changes)
+    _claimed(proposal).update(claimed_by="", lease_until=None, answered_at=timezone.now(), **changes)
 
 
-def _held(row: Suggestion) -> QuerySet[Suggestion]:
-    return Suggestion.objects.filter(pk=row.pk, state=State.ASKED, claimed_by=row.claimed_by)
+def _claimed(proposal: Proposal) -> QuerySet[Proposal]:
+    return Proposal.objects.filter(pk=proposal.pk, state=State.REQUESTED, claimed_by=proposal.claimed_by)

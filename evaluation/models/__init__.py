@@ -1,6 +1,6 @@
-"""All rows of pilots, rehearsals and releases, and of the help that models give to authors."""
+"""Rows of pilots, rehearsals, releases and assistance."""
 
-from evaluation.models.assistance import Helper, Suggestion, SuggestionCall, SuggestionDecision
+from evaluation.models.assistance import AssistantModel, Proposal, ProposalCall, ProposalDecision
 from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.pilots import Pilot, Run
@@ -11,10 +11,13 @@ from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCal
 from evaluation.models.verdicts import Verdict
 
 __all__ = [
-    "Helper",
+    "AssistantModel",
     "ModelCall",
     "ModelEndpoint",
     "Pilot",
+    "Proposal",
+    "ProposalCall",
+    "ProposalDecision",
     "Rehearsal",
     "RehearsalCall",
     "Release",
@@ -24,9 +27,6 @@ __all__ = [
     "Session",
     "SessionIntent",
     "Snapshot",
-    "Suggestion",
-    "SuggestionCall",
-    "SuggestionDecision",
     "ToolCall",
     "Turn",
     "Verdict",

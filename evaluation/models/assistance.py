@@ -1,4 +1,4 @@
-"""Help from a model: which one a benchmark's authors may ask, what it proposed, and what people did with it."""
+"""The assistant model of a benchmark, its proposals, and what authors decided about them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from evaluation.protocol.assistance import KINDS, NAMES
 from studio.models.fields import OrderedJSONField
 
 
-class Helper(models.Model):
-    """The model that helps a benchmark's authors, and how much it may use. No endpoint, or no row: nobody helps."""
+class AssistantModel(models.Model):
+    """The model that helps a benchmark's authors, and its budget. Without an endpoint, AI help is off."""
 
     class Period(models.TextChoices):
         MONTH = "month", "each month"
         EVER = "ever", "altogether"
 
-    benchmark = models.OneToOneField("studio.Benchmark", on_delete=models.CASCADE, related_name="helper")
+    benchmark = models.OneToOneField("studio.Benchmark", on_delete=models.CASCADE, related_name="assistant_model")
     endpoint = models.ForeignKey(
         "evaluation.ModelEndpoint", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
@@ -30,57 +30,58 @@ class Helper(models.Model):
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
+        db_table = "evaluation_helper"
         constraints = [models.CheckConstraint(condition=Q(most_cost__gte=0), name="helper_cost_not_negative")]
 
 
-class Suggestion(models.Model):
-    """One request for help and what came of it. Once it is decided a trigger in the database refuses changes."""
+class Proposal(models.Model):
+    """One request to the assistant model and its answer. Immutable once decided (database trigger)."""
 
     class State(models.TextChoices):
-        ASKED = "asked", "Requested"
+        REQUESTED = "asked", "Requested"
         READY = "ready", "Ready"
         FAILED = "failed", "Failed"
-        TAKEN = "taken", "Accepted"
+        ACCEPTED = "taken", "Accepted"
         DISMISSED = "dismissed", "Dismissed"
 
-    task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, related_name="suggestions")
-    revision = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, related_name="suggestions")
-    """What it was asked about."""
+    task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, related_name="proposals")
+    revision = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, related_name="proposals")
+    """The version the request is about."""
     kind = models.CharField(max_length=10, choices=[(kind, NAMES[kind]) for kind in KINDS])
     field = models.CharField(max_length=60)
     item = models.UUIDField(null=True)
-    """Of the row it is about."""
+    """uid of the row the request is about."""
     options = OrderedJSONField(default=dict)
     """``language``, ``reference`` and ``reference_text``, as the kind needs them."""
     fresh = models.BooleanField(default=False)
-    """Another answer was wanted than the one on record."""
+    """A new answer was requested although one is on record."""
     endpoint = models.ForeignKey("evaluation.ModelEndpoint", on_delete=models.PROTECT, related_name="+")
     model = models.CharField(max_length=320)
-    """The endpoint's name and model as they were when it was asked."""
+    """The endpoint's name and model at the time of the request."""
     scripted = models.BooleanField(default=False)
     """A scripted model answered."""
     request_hash = models.CharField(max_length=64)
-    """Of the endpoint and the whole question: the same question is answered from the record."""
-    state = models.CharField(max_length=10, choices=State.choices, default=State.ASKED)
+    """Over the endpoint and the whole prompt: the same request is answered from the record."""
+    state = models.CharField(max_length=10, choices=State.choices, default=State.REQUESTED)
     problem = models.TextField(blank=True)
-    """Of a failed one: what happened and what to do."""
+    """If failed: what happened and what to do."""
     detail = models.TextField(blank=True)
-    """Of a failed one: the failure to the letter, with addresses and what a server said, for the owners."""
+    """If failed: the full error with addresses and server replies, for owners only."""
     rows = OrderedJSONField(null=True)
-    """List of ``Proposal``."""
+    """List of ``ProposedChange``."""
     findings = OrderedJSONField(default=dict)
-    """What the checks say of each row, by its place: ``{"0": [Finding, …]}``; of all together under ``""``."""
+    """Findings by 0-based row, ``{"0": [Finding, …]}``; those about all rows together under ``""``."""
     cut = OrderedJSONField(default=list)
-    """Files of which the model saw only a beginning."""
+    """Paths of files the model saw only in part."""
     replay_of = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="+")
-    """Whose answer it repeats; it cost nothing."""
+    """The proposal whose recorded answer this one repeats, free of charge."""
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
     milliseconds = models.PositiveIntegerField(default=0)
     claimed_by = models.CharField(max_length=60, blank=True)
     lease_until = models.DateTimeField(null=True)
-    """A worker without a sign of life until then has died; another takes it up."""
+    """When this passes, the worker counts as dead and another may claim the request."""
     attempts = models.PositiveSmallIntegerField(default=0)
     asked_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
     asked_at = models.DateTimeField(auto_now_add=True)
@@ -88,9 +89,10 @@ class Suggestion(models.Model):
     decided_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     decided_at = models.DateTimeField(null=True)
     result = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, null=True, related_name="+")
-    """The newest version that holds what was taken of it."""
+    """The newest version that contains accepted rows."""
 
     class Meta:
+        db_table = "evaluation_suggestion"
         ordering = ["-pk"]
         constraints = [
             models.CheckConstraint(
@@ -123,45 +125,49 @@ class Suggestion(models.Model):
         return self.prompt_tokens + self.completion_tokens
 
 
-class SuggestionCall(RecordedCall):
-    """A request made on the way to a suggestion. Never changed."""
+class ProposalCall(RecordedCall):
+    """A model call made for a proposal. Immutable."""
 
-    suggestion = models.ForeignKey(Suggestion, on_delete=models.CASCADE, related_name="calls")
+    proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="calls", db_column="suggestion_id")
 
     class Meta:
+        db_table = "evaluation_suggestioncall"
         constraints = [
             models.UniqueConstraint(
-                fields=["suggestion", "request_hash"],
+                fields=["proposal", "request_hash"],
                 condition=Q(response__isnull=False),
                 name="suggestion_call_answered_once",
             )
         ]
 
 
-class SuggestionDecision(models.Model):
-    """What a person did with one row of a suggestion. Never changed: where a row of a task comes from."""
+class ProposalDecision(models.Model):
+    """What an author decided about one row of a proposal. Immutable: it records the origin of a row's text."""
 
-    suggestion = models.ForeignKey(Suggestion, on_delete=models.CASCADE, related_name="decisions")
+    proposal = models.ForeignKey(
+        Proposal, on_delete=models.CASCADE, related_name="decisions", db_column="suggestion_id"
+    )
     row = models.PositiveSmallIntegerField()
-    """Its place, from 0."""
+    """0-based."""
     taken = models.BooleanField()
     changed = models.BooleanField(default=False)
-    """Somebody edited it before taking it."""
+    """The author edited the text before accepting it."""
     field = models.CharField(max_length=60)
-    """Of the TaskSpec it went into."""
+    """Field of the TaskSpec the text went into."""
     uid = models.UUIDField(null=True)
-    """Of the row it became."""
+    """uid of the task's row that now holds the text."""
     text = models.TextField(blank=True)
-    """As it was taken."""
+    """The accepted text."""
     by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
     revision = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, null=True, related_name="+")
-    """The version it came in with."""
+    """The version that introduced the text."""
 
     class Meta:
+        db_table = "evaluation_suggestiondecision"
         ordering = ["pk"]
         constraints = [
-            models.UniqueConstraint(fields=["suggestion", "row"], name="suggestion_row_decided_once"),
+            models.UniqueConstraint(fields=["proposal", "row"], name="suggestion_row_decided_once"),
             models.CheckConstraint(
                 condition=Q(taken=True) | Q(taken=False, changed=False, revision__isnull=True, text=""),
                 name="suggestion_dismissed_leaves_nothing",

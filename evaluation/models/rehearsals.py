@@ -1,4 +1,4 @@
-"""One person trying a task out."""
+"""Rehearsals: one user playing a session of a task."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from studio.models.fields import OrderedJSONField
 
 
 class Rehearsal(models.Model):
-    """One person trying a task out, in the agent's seat or the user's. Never a pilot, never evidence: only they see it,
-    and they may delete it."""
+    """One user playing a session of a task, in the agent's seat or the user's. Private, deletable, never evidence."""
 
     class Seat(models.TextChoices):
         AGENT = "agent", "As the assistant"
@@ -30,18 +29,18 @@ class Rehearsal(models.Model):
     person = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="rehearsals")
     seat = models.CharField(max_length=5, choices=Seat.choices)
     agent = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, null=True, related_name="+")
-    """Who answers, where the person plays the user."""
+    """Replies when the person plays the user."""
     judge = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, null=True, related_name="+")
-    """Who settles the intents; null: the person does, by hand."""
+    """Marks intents as met; null if the person does so manually."""
     state = models.CharField(max_length=8, choices=State.choices, default=State.YOURS)
     reason = models.TextField(blank=True)
     """Why it stopped, or what ended it."""
     message = models.TextField(blank=True)
-    """What the assistant is told next; empty once every intent is settled."""
+    """The next user message; empty once every intent is resolved."""
     turns = OrderedJSONField(default=list)
-    """What was said and decided (``evaluation.rehearsals.turns``), the oldest first."""
+    """Finished turns, oldest first (``evaluation.rehearsals.turns``)."""
     under_way = OrderedJSONField(default=dict)
-    """The turn that is not over: the reply as it was written, and what the judge proposes."""
+    """The current turn: the reply, and the judge's proposed decisions."""
     agent_state = OrderedJSONField(default=dict)
     start_manifest = OrderedJSONField(default=dict)
     manifest = OrderedJSONField(default=dict)
@@ -50,7 +49,7 @@ class Rehearsal(models.Model):
     """A scripted model played a part."""
     claimed_by = models.CharField(max_length=60, blank=True)
     lease_until = models.DateTimeField(null=True)
-    """A model's work without a sign of life until then has died with its process."""
+    """When this passes, the process doing the model work counts as dead."""
     created_at = models.DateTimeField(auto_now_add=True)
     touched_at = models.DateTimeField(auto_now=True)
 
@@ -69,7 +68,7 @@ class Rehearsal(models.Model):
 
 
 class RehearsalCall(RecordedCall):
-    """A request made in a rehearsal."""
+    """A model call made in a rehearsal."""
 
     rehearsal = models.ForeignKey(Rehearsal, on_delete=models.CASCADE, related_name="calls")
 

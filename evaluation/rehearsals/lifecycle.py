@@ -1,7 +1,6 @@
-"""Rehearsals: begun, taken turn by turn, ended, deleted. What models do in them is in ``rehearsing``.
+"""Starting, playing, ending and deleting rehearsals, by the rules of every session (``evaluation.protocol``).
 
-The rules of a session decide here too (``evaluation.protocol``); only who sits where differs. Whatever is refused or
-goes wrong, the words a person wrote stay.
+Whatever is rejected or fails, the text a user wrote is preserved.
 """
 
 from __future__ import annotations
@@ -18,8 +17,15 @@ from evaluation.models import ModelEndpoint, Rehearsal
 from evaluation.pilots.start import PilotError, newest_revisions, with_dependencies
 from evaluation.protocol.participants import AgentReply
 from evaluation.protocol.trace import read_texts
-from evaluation.rehearsals.turns import Choice, Hand, decided_by_hand, reply_document, restored, turn_document
-from evaluation.rehearsals.work import after, send_off, settled
+from evaluation.rehearsals.turns import (
+    Choice,
+    ManualIntentJudge,
+    decisions_from_json,
+    manual_decisions,
+    reply_document,
+    turn_document,
+)
+from evaluation.rehearsals.work import changes_after_turn, resolve_current_turn, start_model_work
 from evaluation.workspaces.snapshots import MAX_FILES, manifest_reader, safe_path, staged
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import PersonaSpec
@@ -29,14 +35,13 @@ from studio.models import Blob, Task, User
 
 Seat = Rehearsal.Seat
 State = Rehearsal.State
-LARGEST_FILE = 400_000
-"""Bytes of a file that is written in a form."""
+MAX_FILE_BYTES = 400_000
 MAX_MESSAGE = 20_000
 MOVED_ON = "The rehearsal has moved on in another window. Your text is kept below."
 
 
 class RehearsalError(Exception):
-    """It cannot be done like this. ``field`` says which input is at fault; "" is the rehearsal itself."""
+    """``field`` names the input at fault; "" is the rehearsal itself."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -47,10 +52,9 @@ class RehearsalError(Exception):
 def start_rehearsal(
     task: Task, *, by: User, seat: str, judge: ModelEndpoint | None, agent: ModelEndpoint | None = None
 ) -> Rehearsal:
-    """Freeze the draft as its newest Revision, and lay out its workspace. In the user's seat the agent begins at once.
+    """Freeze the draft as a Revision and set up its workspace. In the user's seat the agent starts immediately.
 
-    The files of tasks it depends on are there as those tasks begin: nobody has worked on them. Raises
-    RehearsalError.
+    Files of tasks it depends on are in their initial state, as nobody has worked on them. Raises RehearsalError.
     """
     if seat not in Seat.values:
         raise RehearsalError("seat", "Choose a role.")
@@ -62,8 +66,8 @@ def start_rehearsal(
     placed = list(task.episode.tasks.exclude(position=None).order_by("position"))
     try:
         frozen = newest_revisions([task, *placed])
-    except PilotError as refusal:
-        raise RehearsalError("", refusal.message) from None
+    except PilotError as error:
+        raise RehearsalError("", error.message) from None
     spec = TaskSpec.model_validate(frozen[task.pk].spec)
     message = opening_message(spec)
     if not message.strip():
@@ -74,8 +78,8 @@ def start_rehearsal(
     specs = {row.task_id: TaskSpec.model_validate(frozen[row.pk].spec) for row in placed} | {spec.task_id: spec}
     needed = with_dependencies([spec.task_id], specs) - {spec.task_id}
     manifest: dict[str, str] = {}
-    for one in [*(specs[row.task_id] for row in placed if row.task_id in needed), spec]:
-        manifest = staged(manifest, person, one)
+    for each in [*(specs[row.task_id] for row in placed if row.task_id in needed), spec]:
+        manifest = staged(manifest, person, each)
     chosen = [endpoint for endpoint in (agent if seat == Seat.USER else None, judge) if endpoint]
     rehearsal = Rehearsal.objects.create(
         revision=frozen[task.pk],
@@ -90,81 +94,81 @@ def start_rehearsal(
         scripted=any(endpoint.scripted for endpoint in chosen),
     )
     if seat == Seat.USER:
-        send_off(rehearsal)
+        start_model_work(rehearsal)
     return rehearsal
 
 
-def answer(pk: int, text: str, *, turn: int | None = None) -> None:
-    """In the assistant's seat: this is the reply; the judge settles what it can. ``turn`` is the one it was written
-    for. Raises RehearsalError."""
+def submit_reply(pk: int, text: str, *, turn: int | None = None) -> None:
+    """In the assistant's seat: submit the reply for judging. ``turn`` is the turn it was written for. Raises
+    RehearsalError."""
     text = storable(text.replace("\r\n", "\n"))
-    with _taken(pk, Seat.AGENT, State.YOURS, State.STOPPED, turn=turn) as row:
+    with _locked(pk, Seat.AGENT, State.YOURS, State.STOPPED, turn=turn) as row:
         if not text.strip():
             raise RehearsalError("text", "Write the assistant's reply.")
         if len(text) > MAX_REPLY:
             raise RehearsalError("text", f"This has {len(text):,} characters; a reply has at most {MAX_REPLY:,}.")
         row.under_way = {"reply": reply_document(AgentReply(text))}
         row.save(update_fields=["under_way", "touched_at"])
-        send_off(row)
+        start_model_work(row)
 
 
-def decide(
-    pk: int, choices: Mapping[int, Choice], quotes: Mapping[int, str], words: str, *, turn: int | None = None
+def submit_decisions(
+    pk: int, choices: Mapping[int, Choice], quotes: Mapping[int, str], message: str, *, turn: int | None = None
 ) -> None:
-    """In the user's seat: settle the intents as chosen, say ``words``, and let the assistant answer.
+    """In the user's seat: resolve the intents as chosen, send ``message``, and let the assistant reply.
 
-    What is not chosen was neither met nor asked for. Without ``words`` the user says what the rules of a session
-    have them say: the intents asked for, else the first open one. ``turn`` is the one it was decided for. Raises
-    RehearsalError.
+    Missing choices count as neither met nor asked for. Without a ``message`` the simulated user's is sent: the
+    intents asked for, else the first open one. ``turn`` is the turn the decisions are for. Raises RehearsalError.
     """
-    words = storable(words.replace("\r\n", "\n")).strip()
-    with _taken(pk, Seat.USER, State.YOURS, turn=turn) as row:
-        if len(words) > MAX_MESSAGE:
-            raise RehearsalError("words", f"This has {len(words):,} characters; write at most {MAX_MESSAGE:,}.")
+    message = _normalized(message)
+    with _locked(pk, Seat.USER, State.YOURS, turn=turn) as row:
+        _validate_message(message)
         task = TaskSpec.model_validate(row.revision.spec)
         reply = row.under_way["reply"]
         files = read_texts(task.files_read, manifest_reader(row.manifest))
-        decided = decided_by_hand(
-            choices, quotes, restored(row.under_way.get("proposal")), "\n".join((reply["text"], *files.values()))
+        decided = manual_decisions(
+            choices,
+            quotes,
+            decisions_from_json(row.under_way.get("proposal")),
+            "\n".join((reply["text"], *files.values())),
         )
-        taken, progress = settled(row, task, Hand(decided))
-        if words and not progress.ending:
-            progress = replace(progress, message=words)
-        still = {*taken.satisfied, *taken.asked_for}
+        taken, progress = resolve_current_turn(row, task, ManualIntentJudge(decided))
+        if message and not progress.ending:
+            progress = replace(progress, message=message)
+        judged = {*taken.satisfied, *taken.asked_for}
         document = turn_document(
-            taken, reply, {index: one for index, one in decided.items() if index in still}, row.manifest
+            taken, reply, {index: decision for index, decision in decided.items() if index in judged}, row.manifest
         )
-        changes = {"reason": ""} | after(row, document, progress)
+        changes = {"reason": ""} | changes_after_turn(row, document, progress)
         for name, value in changes.items():
             setattr(row, name, value)
         row.save(update_fields=[*changes, "touched_at"])
         if not progress.ending:
-            send_off(row)
+            start_model_work(row)
 
 
 def propose_again(pk: int) -> None:
-    """In the user's seat: the judge is asked once more about the reply that is there."""
-    with _taken(pk, Seat.USER, State.YOURS) as row:
+    """In the user's seat: ask the judge again about the current reply."""
+    with _locked(pk, Seat.USER, State.YOURS) as row:
         if row.judge_id is None:
             raise RehearsalError("", "This rehearsal has no judge. Mark the intents yourself.")
-        send_off(row)
+        start_model_work(row)
 
 
-def try_again(pk: int, words: str = "") -> None:
-    """In the user's seat, after a failure of ours: ask the assistant again, with other words if there are any."""
-    words = storable(words.replace("\r\n", "\n")).strip()
-    with _taken(pk, Seat.USER, State.STOPPED) as row:
-        if len(words) > MAX_MESSAGE:
-            raise RehearsalError("words", f"This has {len(words):,} characters; write at most {MAX_MESSAGE:,}.")
-        if words and row.turns:  # the first message is the task's own
-            row.message = words
+def retry_agent(pk: int, message: str = "") -> None:
+    """In the user's seat, after an infrastructure failure: ask the assistant again, optionally with a new message."""
+    message = _normalized(message)
+    with _locked(pk, Seat.USER, State.STOPPED) as row:
+        _validate_message(message)
+        if message and row.turns:  # the first message is the task's own
+            row.message = message
             row.save(update_fields=["message", "touched_at"])
-        send_off(row)
+        start_model_work(row)
 
 
 def end_rehearsal(pk: int) -> None:
-    """The person has seen enough. What is open stays open."""
-    with _taken(pk, None, State.YOURS, State.STOPPED, State.WORKING) as row:
+    """Open intents stay open."""
+    with _locked(pk, None, State.YOURS, State.STOPPED, State.WORKING) as row:
         row.state, row.reason, row.claimed_by = State.FINISHED, "You ended it.", ""
         row.save(update_fields=["state", "reason", "claimed_by", "touched_at"])
 
@@ -174,13 +178,13 @@ def delete_rehearsal(pk: int) -> None:
 
 
 def validate_size(path: str, size: int, *, field: str) -> None:
-    """Raises RehearsalError for a file that is too large for a workspace."""
-    if size > LARGEST_FILE:
-        raise RehearsalError(field, f"“{path}” is larger than {LARGEST_FILE:,} bytes; use a shorter one.")
+    """Raises RehearsalError."""
+    if size > MAX_FILE_BYTES:
+        raise RehearsalError(field, f"“{path}” is larger than {MAX_FILE_BYTES:,} bytes; use a shorter one.")
 
 
 def write_file(pk: int, path: str, content: bytes) -> str:
-    """In the assistant's seat: a file of the workspace as it is from now on; its path. Raises RehearsalError."""
+    """In the assistant's seat: write a workspace file; returns its normalized path. Raises RehearsalError."""
     path = storable(path).strip()
     try:
         name = str(safe_path(path))
@@ -189,10 +193,10 @@ def write_file(pk: int, path: str, content: bytes) -> str:
     if len(name) > 500:
         raise RehearsalError("path", "This name is too long: at most 500 characters.")
     validate_size(name, len(content), field="content")
-    with _taken(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
+    with _locked(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
         if name not in row.manifest and len(row.manifest) >= MAX_FILES:
             raise RehearsalError("path", f"The workspace holds {MAX_FILES:,} files already.")
-        if clash := next((other for other in row.manifest if _in_the_way(name, other)), None):
+        if clash := next((other for other in row.manifest if _conflicts(name, other)), None):
             raise RehearsalError(
                 "path", (f"“{clash}” conflicts with this name: a name can be a file or a folder, not both.")
             )
@@ -203,20 +207,20 @@ def write_file(pk: int, path: str, content: bytes) -> str:
 
 
 def remove_file(pk: int, path: str) -> None:
-    with _taken(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
+    with _locked(pk, Seat.AGENT, State.YOURS, State.STOPPED) as row:
         if path not in row.manifest:
             raise RehearsalError("path", "The workspace no longer has this file.")
         row.manifest = {other: sha for other, sha in row.manifest.items() if other != path}
         row.save(update_fields=["manifest", "touched_at"])
 
 
-def _in_the_way(name: str, other: str) -> bool:
+def _conflicts(name: str, other: str) -> bool:
     return other.startswith(name + "/") or name.startswith(other + "/")
 
 
 @contextmanager
-def _taken(pk: int, seat: str | None, *states: str, turn: int | None = None) -> Iterator[Rehearsal]:
-    """The row, locked, if that seat may act now. Raises RehearsalError."""
+def _locked(pk: int, seat: str | None, *states: str, turn: int | None = None) -> Iterator[Rehearsal]:
+    """The locked row, if the seat may act now. Raises RehearsalError."""
     with transaction.atomic():
         row = (
             Rehearsal.objects.select_for_update(of=("self",))
@@ -228,9 +232,19 @@ def _taken(pk: int, seat: str | None, *states: str, turn: int | None = None) -> 
         if turn is not None and turn != len(row.turns) + 1 and row.state in states:
             raise RehearsalError("", MOVED_ON)
         if row.state not in states:
-            row_says = {
+            reasons = {
                 State.WORKING: "A model is working. Wait for it, or cancel.",
                 State.FINISHED: "This rehearsal is over. Start another.",
             }
-            raise RehearsalError("", row_says.get(State(row.state), MOVED_ON))
+            raise RehearsalError("", reasons.get(State(row.state), MOVED_ON))
         yield row
+
+
+def _normalized(message: str) -> str:
+    text: str = storable(message.replace("\r\n", "\n"))
+    return text.strip()
+
+
+def _validate_message(message: str) -> None:
+    if len(message) > MAX_MESSAGE:
+        raise RehearsalError("words", f"This has {len(message):,} characters; write at most {MAX_MESSAGE:,}.")

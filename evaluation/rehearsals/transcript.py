@@ -1,4 +1,4 @@
-"""A rehearsal as its person reads it: conversation, what became of each intent, files, and where it stands."""
+"""A rehearsal as its page shows it: conversation, outcome of each intent, and files."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from django.utils.safestring import SafeString
 
 from evaluation.models import Rehearsal, ToolCall
 from evaluation.protocol.session import COVERED, IntentState
-from evaluation.rehearsals.turns import Settling, progress_of, restored
-from evaluation.transcripts.passages import markdown
+from evaluation.rehearsals.turns import IntentDecision, decisions_from_json, progress_of
+from evaluation.transcripts.passages import highlight_markdown
 from evaluation.transcripts.session import CallView, call_view
 from evaluation.workspaces.files import FileRow, changed_files, file_rows, sizes_of
 from studio.domain.task import HiddenIntent, TaskSpec
 
 
 @dataclass(frozen=True)
-class Said:
-    """One decision on one intent, with what it rests on."""
+class DecisionView:
+    """One decision on one intent, with its evidence."""
 
     key: str
     index: int
     turn: int
-    settling: Settling
+    decision: IntentDecision
     in_reply: bool
-    """The quote stands in the reply, where it is marked."""
+    """The quote occurs in the reply and is highlighted there."""
 
 
 @dataclass(frozen=True)
-class TurnView:
+class RehearsalTurn:
     number: int
     message: str
     reply_text: str
@@ -40,65 +40,64 @@ class TurnView:
     tokens: int
     milliseconds: int
     calls: tuple[CallView, ...]
-    changed_files: tuple[FileRow, ...]
-    settled: tuple[tuple[int, str, str], ...]
-    """Index, status and text of each intent this turn settled."""
-    said: tuple[Said, ...] = ()
+    changes: tuple[FileRow, ...]
+    resolved: tuple[tuple[int, str, str], ...]
+    """Index, status and text of each intent resolved in this turn."""
+    decisions: tuple[DecisionView, ...] = ()
 
 
 @dataclass(frozen=True)
-class IntentView:
+class RehearsalIntent:
     state: IntentState
     intent: HiddenIntent
-    said: tuple[Said, ...]
-    """Of every turn, the oldest first."""
-    proposal: Settling | None = None
-    """What the judge says of it in the turn that is not over."""
+    decisions: tuple[DecisionView, ...]
+    """Of every turn, oldest first."""
+    proposal: IntentDecision | None = None
+    """The judge's proposal in the current turn."""
 
     @property
-    def deciding(self) -> Said | None:
-        """What settled it; None: it is open, or the user had to say it."""
-        last = self.said[-1] if self.said and self.state.status in COVERED else None
-        return last
+    def resolving(self) -> DecisionView | None:
+        """The decision that resolved it; None if it is open or was provided by the user."""
+        return self.decisions[-1] if self.decisions and self.state.status in COVERED else None
 
 
 @dataclass(frozen=True)
-class RehearsalReading:
+class RehearsalTranscript:
     task: TaskSpec
-    turns: tuple[TurnView, ...]
-    under_way: TurnView | None
-    intents: tuple[IntentView, ...]
+    turns: tuple[RehearsalTurn, ...]
+    under_way: RehearsalTurn | None
+    intents: tuple[RehearsalIntent, ...]
     files: tuple[FileRow, ...]
     counts: tuple[tuple[str, int], ...]
     """Intents by status, in the order of the statuses."""
     covered: int
     proc: float | None
-    """Of this task alone: a task that builds on others shares theirs in a pilot."""
+    """Of this task alone; in a pilot, the tasks it depends on count too."""
 
     @property
-    def open(self) -> tuple[IntentView, ...]:
-        return tuple(one for one in self.intents if one.state.status == "open")
+    def open(self) -> tuple[RehearsalIntent, ...]:
+        return tuple(intent for intent in self.intents if intent.state.status == "open")
 
 
 @dataclass(frozen=True)
-class Summary:
-    """One line of a list of rehearsals."""
+class RehearsalSummary:
+    """A row in the list of rehearsals."""
 
     turns: int
     covered: int
     intents: int
 
 
-def summary_of(row: Rehearsal) -> Summary:
-    """Without a query, so that a list costs the same however long it is."""
+def summary_of(row: Rehearsal) -> RehearsalSummary:
+    """Makes no query."""
     states = progress_of(row, TaskSpec.model_validate(row.revision.spec)).intents
-    return Summary(len(row.turns), sum(one.status in COVERED for one in states), len(states))
+    return RehearsalSummary(len(row.turns), sum(state.status in COVERED for state in states), len(states))
 
 
-def read_rehearsal(row: Rehearsal) -> RehearsalReading:
+def load_transcript(row: Rehearsal) -> RehearsalTranscript:
     task = TaskSpec.model_validate(row.revision.spec)
     progress = progress_of(row, task)
-    proposal = restored(row.under_way.get("proposal"))
+    proposal = decisions_from_json(row.under_way.get("proposal"))
     turns, before = [], row.start_manifest
     for document in row.turns:
         turns.append(_turn(document, task, before))
@@ -115,17 +114,17 @@ def read_rehearsal(row: Rehearsal) -> RehearsalReading:
         }
         under_way = _turn(document, task, before)
     intents = tuple(
-        IntentView(
+        RehearsalIntent(
             state,
             task.intents[state.index - 1],
-            tuple(one for turn in turns for one in turn.said if one.index == state.index),
+            tuple(each for turn in turns for each in turn.decisions if each.index == state.index),
             proposal.get(state.index),
         )
         for state in progress.intents
     )
-    count = Counter(one.state.status for one in intents)
+    count = Counter(intent.state.status for intent in intents)
     covered = sum(count[status] for status in COVERED)
-    return RehearsalReading(
+    return RehearsalTranscript(
         task=task,
         turns=tuple(turns),
         under_way=under_way,
@@ -137,27 +136,31 @@ def read_rehearsal(row: Rehearsal) -> RehearsalReading:
     )
 
 
-def _turn(document: Mapping[str, Any], task: TaskSpec, before: Mapping[str, str]) -> TurnView:
+def _turn(document: Mapping[str, Any], task: TaskSpec, before: Mapping[str, str]) -> RehearsalTurn:
     number, reply = document["number"], document["reply"]
-    decided = {index: one for index, one in restored(document["decided"]).items() if 1 <= index <= len(task.intents)}
-    quotes = {f"{number}-{index}": one.quote for index, one in decided.items() if one.quote}
-    drawn, found = markdown(reply["text"], quotes)
-    return TurnView(
+    decided = {
+        index: decision
+        for index, decision in decisions_from_json(document["decided"]).items()
+        if 1 <= index <= len(task.intents)
+    }
+    quotes = {f"{number}-{index}": decision.quote for index, decision in decided.items() if decision.quote}
+    html, located = highlight_markdown(reply["text"], quotes)
+    return RehearsalTurn(
         number=number,
         message=document["message"],
         reply_text=reply["text"],
-        reply=drawn,
+        reply=html,
         note=reply["note"],
         tokens=reply["tokens"],
         milliseconds=reply["milliseconds"],
         calls=tuple(call_view(ToolCall(**call), {}) for call in reply["calls"]),
-        changed_files=tuple(changed_files(before, document["manifest"])),
-        settled=tuple(
+        changes=tuple(changed_files(before, document["manifest"])),
+        resolved=tuple(
             (int(index), status, task.intents[int(index) - 1].content)
             for index, status in sorted(document["settled"].items(), key=lambda item: int(item[0]))
         ),
-        said=tuple(
-            Said(f"{number}-{index}", index, number, one, f"{number}-{index}" in found)
-            for index, one in sorted(decided.items())
+        decisions=tuple(
+            DecisionView(f"{number}-{index}", index, number, decision, f"{number}-{index}" in located)
+            for index, decision in sorted(decided.items())
         ),
     )

@@ -1,4 +1,4 @@
-"""A rehearsal's turns: as they are stored, and as the protocol takes them."""
+"""A rehearsal's turns, in their stored form and in the protocol's types."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MAX_QUOTE = 1_000
 
 
 @dataclass(frozen=True)
-class Settling:
-    """What was decided of one open intent in one turn."""
+class IntentDecision:
+    """The decision on one open intent in one turn."""
 
     choice: Choice = "neither"
     quote: str = ""
@@ -30,16 +30,16 @@ class Settling:
     style: Style | None = None
     by: Literal["judge", "hand"] = "judge"
     judge: Choice | None = None
-    """What the judge had proposed, where a person decided."""
+    """The judge's proposal, if the user decided."""
 
     def to_json(self) -> dict[str, Any]:
         return dict(vars(self))
 
 
-class Hand:
-    """A person in the user's seat as the protocol's judge of intents (``IntentJudge``)."""
+class ManualIntentJudge:
+    """The decisions of a user in the user's seat as the protocol's ``IntentJudge``."""
 
-    def __init__(self, decided: Mapping[int, Settling]) -> None:
+    def __init__(self, decided: Mapping[int, IntentDecision]) -> None:
         self._decided = decided
 
     def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> list[Decision]:
@@ -49,18 +49,17 @@ class Hand:
         return [self._decision(intent.index, "asked") for intent in intents]
 
     def _decision(self, index: int, choice: Choice) -> Decision:
-        one = self._decided.get(index, Settling())
-        if one.choice != choice:
+        decision = self._decided.get(index, IntentDecision())
+        if decision.choice != choice:
             return Decision(False)
-        return Decision(
-            True, one.quote, one.reason, one.supported, one.style or ("clarify" if choice == "asked" else None)
-        )
+        style = decision.style or ("clarify" if choice == "asked" else None)
+        return Decision(True, decision.quote, decision.reason, decision.supported, style)
 
 
-def decided_by_hand(
-    choices: Mapping[int, Choice], quotes: Mapping[int, str], proposal: Mapping[int, Settling], shown: str
-) -> dict[int, Settling]:
-    """What a person chose; where they agree with the judge, its word stays. Quotes are taken from ``shown``."""
+def manual_decisions(
+    choices: Mapping[int, Choice], quotes: Mapping[int, str], proposal: Mapping[int, IntentDecision], shown: str
+) -> dict[int, IntentDecision]:
+    """The user's choices; where they agree with the judge, its decision is kept. Quotes must occur in ``shown``."""
     decided = {}
     for index, choice in choices.items():
         proposed = proposal.get(index)
@@ -69,33 +68,33 @@ def decided_by_hand(
             decided[index] = proposed
             continue
         quote = quote if choice != "neither" else ""
-        decided[index] = Settling(
+        decided[index] = IntentDecision(
             choice, quote, supported=occurs(quote, shown), by="hand", judge=proposed.choice if proposed else None
         )
     return decided
 
 
-def settlings(taken: TurnTaken) -> dict[int, Settling]:
-    """What the judge said of each open intent: the decision that counts."""
-    found: dict[int, Settling] = {}
+def judge_decisions(taken: TurnTaken) -> dict[int, IntentDecision]:
+    """The judge's decision on each open intent that counts."""
+    by_index: dict[int, IntentDecision] = {}
     for choice, decisions in (("met", taken.satisfied), ("asked", taken.asked_for)):
-        for index, one in decisions.items():
-            found[index] = Settling(
-                choice if one.yes else "neither",  # type: ignore[arg-type]
-                one.quote if one.yes else "",
-                one.reason,
-                one.yes and one.supported,
-                one.style,
+        for index, decision in decisions.items():
+            by_index[index] = IntentDecision(
+                choice if decision.yes else "neither",  # type: ignore[arg-type]
+                decision.quote if decision.yes else "",
+                decision.reason,
+                decision.yes and decision.supported,
+                decision.style,
             )
-    return found
+    return by_index
 
 
-def stored(decided: Mapping[int, Settling]) -> dict[str, Any]:
-    return {str(index): one.to_json() for index, one in decided.items()}
+def decisions_to_json(decided: Mapping[int, IntentDecision]) -> dict[str, Any]:
+    return {str(index): decision.to_json() for index, decision in decided.items()}
 
 
-def restored(document: Mapping[str, Any] | None) -> dict[int, Settling]:
-    return {int(index): Settling(**one) for index, one in (document or {}).items()}
+def decisions_from_json(document: Mapping[str, Any] | None) -> dict[int, IntentDecision]:
+    return {int(index): IntentDecision(**fields) for index, fields in (document or {}).items()}
 
 
 def reply_document(reply: AgentReply, milliseconds: int = 0) -> dict[str, Any]:
@@ -129,30 +128,30 @@ def reply_of(document: Mapping[str, Any]) -> AgentReply:
 def turn_document(
     taken: TurnTaken,
     reply: Mapping[str, Any],
-    decided: Mapping[int, Settling],
+    decided: Mapping[int, IntentDecision],
     manifest: Mapping[str, str],
 ) -> dict[str, Any]:
     return {
         "number": taken.number,
         "message": taken.message,
         "reply": dict(reply),
-        "decided": stored(decided),
+        "decided": decisions_to_json(decided),
         "settled": {str(index): status for index, status in taken.resolved.items()},
         "manifest": dict(manifest),
     }
 
 
 def progress_of(rehearsal: Rehearsal, task: TaskSpec) -> Progress:
-    """How the rehearsal stands after its last turn."""
+    """The state after the last turn."""
     contents = [intent.content for intent in task.intents]
     progress = initial_progress(
         opening_message(task), contents, [intent.initial_status == "provided" for intent in task.intents]
     )
-    settled = {
+    resolved = {
         int(index): (status, turn["number"]) for turn in rehearsal.turns for index, status in turn["settled"].items()
     }
     intents = tuple(
-        replace(item, status=settled[item.index][0], turn=settled[item.index][1]) if item.index in settled else item
+        replace(item, status=resolved[item.index][0], turn=resolved[item.index][1]) if item.index in resolved else item
         for item in progress.intents
     )
     return Progress(intents, len(rehearsal.turns), rehearsal.message)

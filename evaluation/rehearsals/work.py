@@ -1,8 +1,8 @@
-"""What models do in a rehearsal: answer as the assistant, settle intents, propose. In a thread of this process.
+"""Model work in a rehearsal: answering as the assistant, judging intents, proposing decisions.
 
-A person waits for it, so it goes no way round over the queue, and needs no worker. The row says that a model is at
-work, so that a page loaded again, or in another window, shows the same. Work whose process is gone is noticed by its
-lease, and can be begun again: what a model has answered is on record and not paid for twice.
+A user is waiting, so it runs in a thread of the web process rather than through the queue. The row records that a model
+is working, so every window shows the same state. Work whose process died is detected by its lease and can be resumed;
+recorded model answers are not paid for twice.
 """
 
 from __future__ import annotations
@@ -30,7 +30,14 @@ from evaluation.pilots.participants import agent_limits
 from evaluation.protocol.participants import AgentError, InfrastructureError, IntentJudge
 from evaluation.protocol.session import Progress, TurnTaken, resolve_turn
 from evaluation.protocol.trace import read_texts
-from evaluation.rehearsals.turns import progress_of, reply_document, reply_of, settlings, stored, turn_document
+from evaluation.rehearsals.turns import (
+    decisions_to_json,
+    judge_decisions,
+    progress_of,
+    reply_document,
+    reply_of,
+    turn_document,
+)
 from evaluation.workspaces.snapshots import MissingContentError, manifest_reader, rebuild, store_files
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
@@ -38,67 +45,67 @@ from studio.domain.task import TaskSpec
 
 logger = logging.getLogger(__name__)
 State = Rehearsal.State
-DIED = "The studio stopped while the model was working. Nothing is lost. Try again."
+LEASE_EXPIRED = "The studio stopped while the model was working. Nothing is lost. Try again."
 
 
 class RehearsalLeaseLostError(Exception):
-    """The person stopped waiting, or another process took over. Write nothing more."""
+    """The user cancelled, or another process took over; nothing more may be written."""
 
 
-def send_off(rehearsal: Rehearsal) -> None:
-    """Have the models work on it as soon as the transaction is stored."""
+def start_model_work(rehearsal: Rehearsal) -> None:
+    """Once the transaction is committed."""
     Rehearsal.objects.filter(pk=rehearsal.pk).update(
         state=State.WORKING, reason="", claimed_by="", lease_until=lease_end(), touched_at=timezone.now()
     )
     transaction.on_commit(
-        lambda: threading.Thread(target=_apart, args=(rehearsal.pk,), name="rehearsal", daemon=True).start(),
+        lambda: threading.Thread(target=_run, args=(rehearsal.pk,), name="rehearsal", daemon=True).start(),
         robust=True,
     )
 
 
-def give_up_dead(rehearsal: Rehearsal) -> None:
-    """Say so where a model's work has died with its process."""
+def stop_if_lease_expired(rehearsal: Rehearsal) -> None:
+    """Mark model work whose process died as stopped."""
     dead = Rehearsal.objects.filter(pk=rehearsal.pk, state=State.WORKING, lease_until__lt=timezone.now())
-    if dead.update(**_stopped(rehearsal, DIED)):
+    if dead.update(**_failure(rehearsal, LEASE_EXPIRED)):
         rehearsal.refresh_from_db()
 
 
-def stop_waiting(rehearsal: Rehearsal) -> None:
-    """The person takes their turn back. What the model still says is not stored."""
+def cancel_model_work(rehearsal: Rehearsal) -> None:
+    """Return the turn to the user. A later model answer is not stored."""
     Rehearsal.objects.filter(pk=rehearsal.pk, state=State.WORKING).update(
-        **_stopped(rehearsal, "You cancelled the request to the model.")
+        **_failure(rehearsal, "You cancelled the request to the model.")
     )
 
 
 def work_on(pk: int) -> None:
-    """Do what the models have to do now. Safe to call twice."""
+    """Do the model work that is due. Safe to call twice."""
     token = uuid.uuid4().hex
     free = Rehearsal.objects.filter(pk=pk, state=State.WORKING, claimed_by="")
     if not free.update(claimed_by=token, lease_until=lease_end()):
         return
     rehearsal = Rehearsal.objects.select_related("revision", "persona_revision", "agent", "judge").get(pk=pk)
-    with _kept_alive(token):
+    with _heartbeat(token):
         try:
             _work(rehearsal)
         except (RehearsalLeaseLostError, RecordOwnerDeletedError):
-            logger.info("Nobody waits for rehearsal %d any more.", pk)
+            logger.info("Rehearsal %d was cancelled or deleted.", pk)
         except (InfrastructureError, MissingContentError) as outage:
-            _held(rehearsal).update(**_stopped(rehearsal, str(outage)))
+            _claimed(rehearsal).update(**_failure(rehearsal, str(outage)))
         except Exception as error:
-            logger.exception("Rehearsal %d stopped by a defect of the studio.", pk)
+            logger.exception("Rehearsal %d failed with an internal error.", pk)
             connection.close_if_unusable_or_obsolete()
-            _held(rehearsal).update(**_stopped(rehearsal, f"Internal error: {type(error).__name__}: {error}"))
+            _claimed(rehearsal).update(**_failure(rehearsal, f"Internal error: {type(error).__name__}: {error}"))
 
 
-def settled(rehearsal: Rehearsal, task: TaskSpec, judge: IntentJudge) -> tuple[TurnTaken, Progress]:
-    """The turn under way as ``judge`` settles it, by the rules of every session."""
+def resolve_current_turn(rehearsal: Rehearsal, task: TaskSpec, judge: IntentJudge) -> tuple[TurnTaken, Progress]:
+    """Apply the decisions of ``judge`` to the current turn, by the rules of every session."""
     reply = reply_of(rehearsal.under_way["reply"])
     read = manifest_reader(rehearsal.manifest)
     return resolve_turn(progress_of(rehearsal, task), reply, judge, lambda: read_texts(task.files_read, read))
 
 
-def after(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """What changes in the row once a turn is over."""
+def changes_after_turn(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Fields of the row to update once a turn is over."""
     changes: dict[str, Any] = {"turns": [*rehearsal.turns, turn], "under_way": {}, "message": progress.message}
     if progress.ending:
         changes |= {
@@ -114,33 +121,36 @@ def _work(rehearsal: Rehearsal) -> None:
     task = TaskSpec.model_validate(rehearsal.revision.spec)
     record = rehearsal_record(rehearsal)
     if rehearsal.seat == Rehearsal.Seat.AGENT:
-        _settle(rehearsal, task, record)
+        _judge_reply(rehearsal, task, record)
         return
-    if "reply" not in rehearsal.under_way and not _answer(rehearsal, task, record):
+    if "reply" not in rehearsal.under_way and not _run_agent(rehearsal, task, record):
         return
     if rehearsal.judge:
-        taken, _ = settled(rehearsal, task, _judge(rehearsal, record))
-        rehearsal.under_way |= {"proposal": stored(settlings(taken))}
+        taken, _ = resolve_current_turn(rehearsal, task, _judge(rehearsal, record))
+        rehearsal.under_way |= {"proposal": decisions_to_json(judge_decisions(taken))}
         _write(rehearsal, under_way=rehearsal.under_way)
     _write(rehearsal, state=State.YOURS, claimed_by="", lease_until=None)
 
 
-def _settle(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> None:
-    """The judge settles what the person wrote as the assistant."""
-    taken, progress = settled(rehearsal, task, _judge(rehearsal, record))
-    turn = turn_document(taken, rehearsal.under_way["reply"], settlings(taken), rehearsal.manifest)
+def _judge_reply(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> None:
+    """Judge the reply that the user wrote as the assistant."""
+    taken, progress = resolve_current_turn(rehearsal, task, _judge(rehearsal, record))
+    turn = turn_document(taken, rehearsal.under_way["reply"], judge_decisions(taken), rehearsal.manifest)
     _write(
         rehearsal,
-        **({"state": State.YOURS, "claimed_by": "", "lease_until": None} | after(rehearsal, turn, progress)),
+        **(
+            {"state": State.YOURS, "claimed_by": "", "lease_until": None}
+            | changes_after_turn(rehearsal, turn, progress)
+        ),
     )
 
 
-def _answer(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
-    """The agent takes its turn. Of the task it learns the messages, and which tools there are. False: it failed."""
+def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
+    """Let the agent reply; False if it failed. It sees only the messages and the tools, nothing else of the task."""
     persona = PersonaSpec.model_validate(rehearsal.persona_revision.spec)
     assert rehearsal.agent is not None
     number = len(rehearsal.turns) + 1
-    began = time.monotonic()
+    started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="pi-bench-rehearsal-") as name:
         folder = Path(name).resolve()
         rebuild(rehearsal.manifest, folder)
@@ -159,7 +169,7 @@ def _answer(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
         except AgentError as failure:
             _write(rehearsal, state=State.FINISHED, reason=f"The assistant failed: {failure}", claimed_by="")
             return False
-    rehearsal.under_way = {"reply": reply_document(reply, int((time.monotonic() - began) * 1000))}
+    rehearsal.under_way = {"reply": reply_document(reply, int((time.monotonic() - started) * 1000))}
     rehearsal.agent_state = storable(dict(reply.state))
     _write(
         rehearsal,
@@ -175,17 +185,17 @@ def _judge(rehearsal: Rehearsal, record: CallRecord) -> ModelIntentJudge:
     return ModelIntentJudge(rehearsal.judge, record, lambda: len(rehearsal.turns) + 1)
 
 
-def _held(rehearsal: Rehearsal) -> QuerySet[Rehearsal]:
+def _claimed(rehearsal: Rehearsal) -> QuerySet[Rehearsal]:
     return Rehearsal.objects.filter(pk=rehearsal.pk, state=State.WORKING, claimed_by=rehearsal.claimed_by)
 
 
 def _write(rehearsal: Rehearsal, **changes: Any) -> None:
-    if not _held(rehearsal).update(touched_at=timezone.now(), **changes):
+    if not _claimed(rehearsal).update(touched_at=timezone.now(), **changes):
         raise RehearsalLeaseLostError
 
 
-def _stopped(rehearsal: Rehearsal, reason: str) -> dict[str, Any]:
-    """Our own failure. An answer that is there can be judged by hand."""
+def _failure(rehearsal: Rehearsal, reason: str) -> dict[str, Any]:
+    """Fields after an infrastructure failure. If the agent has replied, the user can decide manually."""
     answered = rehearsal.seat == Rehearsal.Seat.USER and "reply" in rehearsal.under_way
     return {
         "state": State.YOURS if answered else State.STOPPED,
@@ -196,7 +206,7 @@ def _stopped(rehearsal: Rehearsal, reason: str) -> dict[str, Any]:
     }
 
 
-def _apart(pk: int) -> None:
+def _run(pk: int) -> None:
     try:
         work_on(pk)
     except Exception:  # the lease runs out, and the page says so
@@ -205,5 +215,5 @@ def _apart(pk: int) -> None:
         connection.close()
 
 
-def _kept_alive(token: str) -> AbstractContextManager[None]:
+def _heartbeat(token: str) -> AbstractContextManager[None]:
     return heartbeat(lambda: Rehearsal.objects.filter(claimed_by=token).update(lease_until=lease_end()), "rehearsal")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from evaluation.assistance.provenance import scripted_words
+from evaluation.assistance.provenance import scripted_texts
 from evaluation.releases.candidate import Candidate, Row, candidate_of
 from studio.domain.base import JsonDict
 from studio.domain.persona import script_path
@@ -146,8 +146,8 @@ def _scripted(candidate: Candidate) -> Iterable[Blocker]:
     """Words a scripted model proposed and a person took as they were: a play with fixed roles wrote them."""
     rows = {row.pk: row for row in candidate.rows}
     places: dict[int, list[str]] = {}
-    for one in scripted_words(candidate.benchmark, rows):
-        places.setdefault(one.task_pk, []).append(one.place)
+    for one in scripted_texts(candidate.benchmark, rows):
+        places.setdefault(one.task_pk, []).append(one.location)
     for pk, found in places.items():
         yield _of(rows[pk], "scripted-words", f"{rows[pk]} contains text from a scripted model: {', '.join(found)}.")
 

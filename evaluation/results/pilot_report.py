@@ -65,7 +65,7 @@ def task_result(session: Session, task: TaskSpec) -> TaskResult:
         outcome=outcome,
         intents=len(task.intents),
         covered=session.covered or 0,
-        comp={"compat": session.comp_compat, "strict": session.comp_strict},
+        comp={ScoringMode.COMPAT: session.comp_compat, ScoringMode.STRICT: session.comp_strict},
         setup=task.is_setup,
         depends_on=tuple(dependency.task_id for dependency in task.depends_on),
     )
@@ -81,7 +81,7 @@ def session_items(
             mode: grade_over_turns(verdicts.get((mode, item.index), ())) for mode in ScoringMode
         }
         if state == State.FAILED:
-            values = {"compat": ItemGrade(None), "strict": ItemGrade(False)}
+            values = {ScoringMode.COMPAT: ItemGrade(None), ScoringMode.STRICT: ItemGrade(False)}
         graded.append((item, values))
     return graded
 
@@ -134,7 +134,7 @@ def _session(
     items = session_items(task, session.state, verdicts, keys)
     settled = {row.index: row for row in session.intents.all()}
     failed = session.state == State.FAILED
-    value = proc(result, run, "strict")
+    value = proc(result, run, ScoringMode.STRICT)
     return {
         "session": session.pk,
         "persona": session.run.persona_revision.persona.user_id,
@@ -156,9 +156,9 @@ def _session(
             {
                 "index": item.index,
                 "grader": item.grader,
-                "compat": graded["compat"].value,
-                "strict": graded["strict"].value,
-                "turn": graded["strict"].turn or graded["compat"].turn,
+                "compat": graded[ScoringMode.COMPAT].value,
+                "strict": graded[ScoringMode.STRICT].value,
+                "turn": graded[ScoringMode.STRICT].turn or graded[ScoringMode.COMPAT].turn,
             }
             for item, graded in items
         ],

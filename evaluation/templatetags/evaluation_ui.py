@@ -1,4 +1,4 @@
-"""How pilots and sessions are told in pages: states, scores, tokens, money."""
+"""Template tags and filters for pilots and sessions: states, scores, tokens, money."""
 
 from __future__ import annotations
 
@@ -39,20 +39,19 @@ def pilot_state(state: str, css: str = "") -> SafeString:
 
 
 @register.simple_tag
-def numbered(key: str, word: str, number: int, css: str = "") -> SafeString:
-    """A status with a number instead of its word alone: ``● intent 3 completed`` as ``● intent 3``."""
-    return status(key, f"{word} {number}", css)
+def numbered(key: str, noun: str, number: int, css: str = "") -> SafeString:
+    """``● intent 3`` in place of the status text alone."""
+    return status(key, f"{noun} {number}", css)
 
 
 @register.simple_tag
 def scripted() -> SafeString:
-    """What stands wherever a scripted model's results show."""
     return render_component("evaluation/parts/scripted.html")
 
 
 @register.filter
 def percent(value: Any) -> str:
-    """A share as percent; a dash where there is none."""
+    """0.123 → 12.3; a dash if there is no value."""
     return f"{100 * value:.1f}" if isinstance(value, (int, float)) else "–"
 
 
@@ -78,7 +77,7 @@ def seconds(milliseconds: int | None) -> str:
 
 @register.filter
 def total_of(tokens: Any) -> int:
-    """Of a session's or pilot's tokens: what agent, user and judge used together."""
+    """Tokens of agent, user and judge together."""
     return sum((tokens or {}).get(part, 0) for part in ("agent", "user", "judge"))
 
 
@@ -88,6 +87,5 @@ def shape(status_key: str) -> str:
 
 
 @register.filter
-def choice_words(choice: str) -> str:
-    """What was decided of an intent in a turn of a rehearsal."""
+def choice_label(choice: str) -> str:
     return {"met": "met", "asked": "asked for"}.get(choice, "neither")

@@ -1,4 +1,4 @@
-"""Where in a session the words stand that a judge pointed to."""
+"""Locating the quotes of verdicts in a session."""
 
 from __future__ import annotations
 
@@ -7,72 +7,70 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evaluation.models import ToolCall, Turn, Verdict
-from evaluation.transcripts.passages import find
+from evaluation.transcripts.passages import find_quote
 
-SpotKind = Literal["reply", "message", "call", "file"]
+LocationKind = Literal["reply", "message", "call", "file"]
 
 
 @dataclass(frozen=True)
-class Spot:
-    """One text of a session: a message, a reply, a tool call, or a file after a turn."""
+class EvidenceLocation:
+    """A text of a session: a message, a reply, a tool call, or a file after a turn."""
 
-    kind: SpotKind
+    kind: LocationKind
     turn: int
     name: str = ""
-    """Of a call its row's key, of a file its path."""
+    """Primary key of a call, path of a file."""
 
 
 @dataclass
-class Places:
-    """Which evidence stands where."""
+class LocatedEvidence:
+    by_location: dict[EvidenceLocation, dict[str, str]] = field(default_factory=dict)
+    """Quotes in each text, by the verdict's primary key."""
+    by_key: dict[str, EvidenceLocation] = field(default_factory=dict)
 
-    by_spot: dict[Spot, dict[str, str]] = field(default_factory=dict)
-    """Spot → the quotes that stand in it, by the verdict's key."""
-    by_key: dict[str, Spot] = field(default_factory=dict)
-
-    def at(self, spot: Spot) -> dict[str, str]:
-        return self.by_spot.get(spot, {})
+    def at(self, location: EvidenceLocation) -> dict[str, str]:
+        return self.by_location.get(location, {})
 
 
-def place_evidence(
+def locate_evidence(
     verdicts: Iterable[Verdict], turns: Sequence[Turn], files: Mapping[int, Mapping[str, str]]
-) -> Places:
-    """Look each quote up in what its judge saw, the likeliest text first. ``files`` are texts by turn and path."""
+) -> LocatedEvidence:
+    """Find each quote in what its judge saw, likeliest text first. ``files`` are texts by turn and path."""
     by_number = {turn.number: turn for turn in turns}
-    places = Places()
+    located = LocatedEvidence()
     for verdict in verdicts:
         if not verdict.quote.strip() or verdict.turn not in by_number:
             continue
-        for spot, text in _seen(verdict, by_number, files):
-            if find(text, verdict.quote) is not None:
+        for location, text in _searched_texts(verdict, by_number, files):
+            if find_quote(text, verdict.quote) is not None:
                 key = str(verdict.pk)
-                places.by_spot.setdefault(spot, {})[key] = verdict.quote
-                places.by_key[key] = spot
+                located.by_location.setdefault(location, {})[key] = verdict.quote
+                located.by_key[key] = location
                 break
-    return places
+    return located
 
 
 def call_text(call: ToolCall) -> str:
-    """Arguments and result, as they are searched."""
+    """Arguments and result as searchable text."""
     return "\n".join([*map(str, _leaves(call.arguments)), call.result])
 
 
-def _seen(
+def _searched_texts(
     verdict: Verdict, turns: Mapping[int, Turn], files: Mapping[int, Mapping[str, str]]
-) -> Iterable[tuple[Spot, str]]:
+) -> Iterable[tuple[EvidenceLocation, str]]:
     number = verdict.turn
-    yield Spot("reply", number), turns[number].reply
+    yield EvidenceLocation("reply", number), turns[number].reply
     if verdict.kind == Verdict.Kind.FOLLOW_UP:
         return
     for path, text in files.get(number, {}).items():
-        yield Spot("file", number, path), text
+        yield EvidenceLocation("file", number, path), text
     if verdict.kind == Verdict.Kind.SATISFACTION:
         return
     for earlier in range(number, 0, -1):
         if earlier in turns:
             for call in turns[earlier].tool_calls.all():
-                yield Spot("call", earlier, str(call.pk)), call_text(call)
-            yield Spot("message", earlier), turns[earlier].user_message
+                yield EvidenceLocation("call", earlier, str(call.pk)), call_text(call)
+            yield EvidenceLocation("message", earlier), turns[earlier].user_message
 
 
 def _leaves(value: Any) -> Iterable[Any]:

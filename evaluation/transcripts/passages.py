@@ -1,4 +1,4 @@
-"""Where quotes stand in texts, and texts drawn with them marked. What comes out is safe HTML."""
+"""Finding quotes in texts, and rendering texts as safe HTML with quotes highlighted."""
 
 from __future__ import annotations
 
@@ -16,56 +16,54 @@ from studio.files.previews import markup
 
 @dataclass(frozen=True)
 class Passage:
-    """A stretch of a text, ``start`` to ``end``, and what it is evidence for."""
+    """A span of text that is evidence for ``key``."""
 
     start: int
     end: int
     key: str
 
 
-def find(text: str, quote: str) -> tuple[int, int] | None:
-    """Where ``quote`` stands in ``text``, runs of white space aside; also as judges see it, escaped."""
-    for wanted in _readings(quote):
-        words = wanted.split()
-        if words:
-            found = re.search(r"\s+".join(map(re.escape, words)), text)
-            if found:
-                return found.span()
+def find_quote(text: str, quote: str) -> tuple[int, int] | None:
+    """The span of ``quote`` in ``text``, ignoring runs of whitespace and the escaping that judges see."""
+    for variant in _variants(quote):
+        words = variant.split()
+        if words and (match := re.search(r"\s+".join(map(re.escape, words)), text)):
+            return match.span()
     return None
 
 
-def plain(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
-    """``text`` escaped, with the ``quotes`` (by key) marked; and the keys of those found."""
+def highlight(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
+    """``text`` escaped with ``quotes`` (by key) highlighted, and the keys of the quotes found."""
     passages = _passages(text, quotes)
-    return mark_safe("".join(_drawn(text, 0, passages, set()))), {one.key for one in passages}
+    return mark_safe("".join(_render(text, 0, passages, set()))), {passage.key for passage in passages}
 
 
-def markdown(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
-    """A model's Markdown as sanitised HTML, with the quotes marked; plain if only so all of them are found."""
+def highlight_markdown(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
+    """Markdown as sanitised HTML with quotes highlighted; as plain text if that locates more quotes."""
     if len(text) > markup.LONGEST:
-        return _as_is(text, quotes)
+        return _highlight_source(text, quotes)
     clean = markup.markdown(text)
     if not quotes:
         return mark_safe(clean), set()
-    reading = _Walk()
-    reading.feed(clean)
-    reading.close()
-    shown = "".join(reading.texts)
-    passages = _passages(shown, {key: _as_shown(shown, quote) for key, quote in quotes.items()})
-    found = {one.key for one in passages}
+    document = _Document()
+    document.feed(clean)
+    document.close()
+    shown = "".join(document.texts)
+    passages = _passages(shown, {key: _without_markup(shown, quote) for key, quote in quotes.items()})
+    found = {passage.key for passage in passages}
     if found != set(quotes):
-        as_is, also = _as_is(text, quotes)
+        source, also = _highlight_source(text, quotes)
         if len(also) > len(found):
-            return as_is, also
-    return mark_safe(reading.drawn(passages)), found
+            return source, also
+    return mark_safe(document.render(passages)), found
 
 
-def _as_is(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
-    drawn, found = plain(text, quotes)
-    return mark_safe(f'<div class="as-is">{drawn}</div>'), found
+def _highlight_source(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
+    rendered, found = highlight(text, quotes)
+    return mark_safe(f'<div class="as-is">{rendered}</div>'), found
 
 
-def _readings(quote: str) -> Iterable[str]:
+def _variants(quote: str) -> Iterable[str]:
     """A quote as given, unescaped, and as text inside JSON."""
     yield quote
     unescaped = html.unescape(quote)
@@ -73,38 +71,44 @@ def _readings(quote: str) -> Iterable[str]:
     yield unescaped.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\")
 
 
-def _as_shown(shown: str, quote: str) -> str:
-    """The quote without its Markdown, unless it stands in the text as it is."""
-    if find(shown, quote) is not None:
+def _without_markup(shown: str, quote: str) -> str:
+    """The quote without its Markdown, unless it occurs verbatim."""
+    if find_quote(shown, quote) is not None:
         return quote
-    walk = _Walk()
-    walk.feed(markup.rendered(html.unescape(quote)))
-    walk.close()
-    return "".join(walk.texts)
+    document = _Document()
+    document.feed(markup.rendered(html.unescape(quote)))
+    document.close()
+    return "".join(document.texts)
 
 
 def _passages(text: str, quotes: Mapping[str, str]) -> list[Passage]:
-    found = ((key, find(text, quote)) for key, quote in quotes.items())
-    return sorted((Passage(*span, key) for key, span in found if span), key=lambda one: (one.start, one.end))
+    spans = ((key, find_quote(text, quote)) for key, quote in quotes.items())
+    passages = [Passage(*span, key) for key, span in spans if span]
+    return sorted(passages, key=lambda passage: (passage.start, passage.end))
 
 
-def _drawn(text: str, offset: int, passages: Sequence[Passage], begun: set[str]) -> Iterable[str]:
-    """A piece of the whole text that starts at ``offset``: an anchor where a passage begins, marks over its length."""
+def _render(text: str, offset: int, passages: Sequence[Passage], anchored: set[str]) -> Iterable[str]:
+    """HTML of the part of a text that starts at ``offset``: an anchor where a passage starts, marks along it."""
     end = offset + len(text)
-    here = [one for one in passages if one.start < end and one.end > offset]
-    edges = sorted({offset, end, *(min(max(at, offset), end) for one in here for at in (one.start, one.end))})
+    here = [passage for passage in passages if passage.start < end and passage.end > offset]
+    bounds = [position for passage in here for position in (passage.start, passage.end)]
+    edges = sorted({offset, end, *(min(max(position, offset), end) for position in bounds)})
     for start, stop in pairwise(edges):
-        words = html.escape(text[start - offset : stop - offset])
-        keys = [one.key for one in here if one.start <= start and one.end >= stop]
+        escaped = html.escape(text[start - offset : stop - offset])
+        keys = [passage.key for passage in here if passage.start <= start and passage.end >= stop]
         for key in keys:
-            if key not in begun:
-                begun.add(key)
+            if key not in anchored:
+                anchored.add(key)
                 yield f'<span class="evidence-at" id="e{html.escape(key)}"></span>'
-        yield f'<mark class="evidence" data-evidence="{html.escape(" ".join(keys))}">{words}</mark>' if keys else words
+        yield (
+            f'<mark class="evidence" data-evidence="{html.escape(" ".join(keys))}">{escaped}</mark>'
+            if keys
+            else escaped
+        )
 
 
-class _Walk(HTMLParser):
-    """Sanitised HTML as tags and texts in order, so that the texts can be marked and all put together again."""
+class _Document(HTMLParser):
+    """Sanitised HTML split into tags and texts, so that the texts can be highlighted."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -124,13 +128,13 @@ class _Walk(HTMLParser):
     def handle_data(self, data: str) -> None:
         self.parts.append((True, data))
 
-    def drawn(self, passages: Sequence[Passage]) -> str:
-        begun: set[str] = set()
+    def render(self, passages: Sequence[Passage]) -> str:
+        anchored: set[str] = set()
         offset = 0
         out: list[str] = []
         for is_text, part in self.parts:
             if is_text:
-                out += _drawn(part, offset, passages, begun)
+                out += _render(part, offset, passages, anchored)
                 offset += len(part)
             else:
                 out.append(part)

@@ -1,4 +1,4 @@
-"""A session as people read it: conversation, tool calls, files, and beside it what was made of it."""
+"""A session as its page shows it: conversation, tool calls, files, and outcomes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from django.utils.safestring import SafeString
 
 from evaluation import visibility
 from evaluation.models import Session, ToolCall, Turn, Verdict
-from evaluation.transcripts.evidence import Places, Spot, place_evidence
-from evaluation.transcripts.outcomes import IntentStep, ItemStep, intent_steps, item_steps
-from evaluation.transcripts.passages import markdown, plain
+from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
+from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_outcomes, item_outcomes
+from evaluation.transcripts.passages import highlight, highlight_markdown
 from evaluation.workspaces.files import FileRow, changed_files, manifest_before, manifests_before, read_shown
 from evaluation.workspaces.snapshots import Manifest
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 
-TELLING = ("path", "file_path", "name", "title", "subject", "query", "pattern", "to", "url", "command")
-"""Arguments that say most about a call, the best first."""
-SUMMARY = 90
+SUMMARY_ARGUMENTS = ("path", "file_path", "name", "title", "subject", "query", "pattern", "to", "url", "command")
+"""Arguments that summarize a call, best first."""
+MAX_SUMMARY = 90
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class CallView:
 
 
 @dataclass(frozen=True)
-class SeenFile:
-    """A file as it was after a turn, with evidence in it."""
+class EvidenceFile:
+    """A file after a turn, with evidence highlighted."""
 
     path: str
-    drawn: SafeString
+    html: SafeString
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class TurnView:
     message: SafeString
     reply: SafeString
     calls: tuple[CallView, ...]
-    changed_files: tuple[FileRow, ...]
-    files: tuple[SeenFile, ...]
-    intents: tuple[IntentStep, ...]
-    """Settled in this turn."""
-    items: tuple[ItemStep, ...]
+    changes: tuple[FileRow, ...]
+    files: tuple[EvidenceFile, ...]
+    intents: tuple[IntentOutcome, ...]
+    """Resolved in this turn."""
+    items: tuple[ItemOutcome, ...]
     """First met in this turn."""
 
     @property
@@ -65,48 +65,47 @@ class TurnView:
 
 
 @dataclass(frozen=True)
-class Reading:
+class SessionTranscript:
     task: TaskSpec
     turns: list[TurnView]
-    intents: list[IntentStep]
-    items: list[ItemStep]
-    given: list[IntentStep]
-    """Intents the task gave from the start."""
-    manifests_before: Mapping[int, Manifest]
-    places: Places = field(default_factory=Places)
+    intents: list[IntentOutcome]
+    items: list[ItemOutcome]
+    befores: Mapping[int, Manifest]
+    evidence: LocatedEvidence = field(default_factory=LocatedEvidence)
     blind: bool = False
-    """The reader still judges decisions of this session: nothing here says what the judges held."""
+    """The reader still audits decisions of this session, so verdicts are left out."""
 
     @property
     def covered(self) -> int:
-        return sum(step.status in ("completed", "inferred") for step in self.intents)
+        return sum(intent.status in ("completed", "inferred") for intent in self.intents)
 
 
-def read_session(session: Session, *, blind: bool) -> Reading:
-    """Everything the page shows. The number of queries does not depend on the number of turns."""
+def load_transcript(session: Session, *, blind: bool) -> SessionTranscript:
+    """Constant number of queries."""
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
     turns = visibility.turns_of(session)
     verdicts: Sequence[Verdict] = () if blind else visibility.verdicts_of(session)
-    intents = intent_steps(task, {} if blind else visibility.intents_of(session), verdicts)
-    items = item_steps(task, session, verdicts)
+    intents = intent_outcomes(task, {} if blind else visibility.intents_of(session), verdicts)
+    items = item_outcomes(task, session, verdicts)
     before = manifests_before(session, turns, manifest_before(session, task, persona))
     files = {} if blind else _texts(task, turns)
-    places = place_evidence(verdicts, turns, files)
-    return Reading(
+    evidence = locate_evidence(verdicts, turns, files)
+    return SessionTranscript(
         task=task,
-        turns=[_turn(turn, before[turn.number], places, files.get(turn.number, {}), intents, items) for turn in turns],
+        turns=[
+            _turn(turn, before[turn.number], evidence, files.get(turn.number, {}), intents, items) for turn in turns
+        ],
         intents=intents,
         items=items,
-        given=[step for step in intents if step.turn == 0],
-        manifests_before=before,
-        places=places,
+        befores=before,
+        evidence=evidence,
         blind=blind,
     )
 
 
 def _texts(task: TaskSpec, turns: Sequence[Turn]) -> dict[int, dict[str, str]]:
-    """What judges read of the workspace: by turn and path."""
+    """Workspace files that judges read, by turn and path."""
     named = {rule.path for item in task.checklist if (rule := item.rule) and rule.path}
     paths = [path.strip().removeprefix("./") for path in (*task.files_read, *sorted(named))]
     wanted = {
@@ -122,55 +121,57 @@ def _texts(task: TaskSpec, turns: Sequence[Turn]) -> dict[int, dict[str, str]]:
 def _turn(
     turn: Turn,
     before: Manifest,
-    places: Places,
+    evidence: LocatedEvidence,
     files: Mapping[str, str],
-    intents: Sequence[IntentStep],
-    items: Sequence[ItemStep],
+    intents: Sequence[IntentOutcome],
+    items: Sequence[ItemOutcome],
 ) -> TurnView:
     number = turn.number
-    quoted = {path: places.at(Spot("file", number, path)) for path in files}
+    quoted = {path: evidence.at(EvidenceLocation("file", number, path)) for path in files}
     return TurnView(
         turn=turn,
-        message=plain(turn.user_message, places.at(Spot("message", number)))[0],
-        reply=markdown(turn.reply, places.at(Spot("reply", number)))[0],
-        calls=tuple(call_view(call, places.at(Spot("call", number, str(call.pk)))) for call in turn.tool_calls.all()),
-        changed_files=tuple(changed_files(before, turn.snapshot.manifest)),
-        files=tuple(SeenFile(path, plain(files[path], quotes)[0]) for path, quotes in quoted.items() if quotes),
-        intents=tuple(step for step in intents if step.turn == number),
-        items=tuple(step for step in items if number in {mark.turn for mark in step.marks}),
+        message=highlight(turn.user_message, evidence.at(EvidenceLocation("message", number)))[0],
+        reply=highlight_markdown(turn.reply, evidence.at(EvidenceLocation("reply", number)))[0],
+        calls=tuple(
+            call_view(call, evidence.at(EvidenceLocation("call", number, str(call.pk))))
+            for call in turn.tool_calls.all()
+        ),
+        changes=tuple(changed_files(before, turn.snapshot.manifest)),
+        files=tuple(EvidenceFile(path, highlight(files[path], quotes)[0]) for path, quotes in quoted.items() if quotes),
+        intents=tuple(intent for intent in intents if intent.turn == number),
+        items=tuple(item for item in items if number in {outcome.turn for outcome in item.scored}),
     )
 
 
 def call_view(call: ToolCall, quotes: Mapping[str, str]) -> CallView:
     arguments = call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments}
-    left = dict(quotes)
-    drawn = []
+    remaining = dict(quotes)
+    rendered = []
     for name, value in arguments.items():
-        text, found = plain(_as_text(value), left)
-        left = {key: quote for key, quote in left.items() if key not in found}
-        drawn.append((name, text))
-    return CallView(call, _summary(arguments), tuple(drawn), _result(call.result, left), bool(quotes))
+        text, found = highlight(_as_text(value), remaining)
+        remaining = {key: quote for key, quote in remaining.items() if key not in found}
+        rendered.append((name, text))
+    return CallView(call, _summary(arguments), tuple(rendered), _result(call.result, remaining), bool(quotes))
 
 
 def _result(text: str, quotes: Mapping[str, str]) -> SafeString:
-    """JSON with line breaks, unless a quote stands only in the text as it came."""
+    """Indented JSON, unless a quote occurs only in the original text."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, (dict, list)):
-        drawn, found = plain(json.dumps(value, ensure_ascii=False, indent=2), quotes)
+        rendered, found = highlight(json.dumps(value, ensure_ascii=False, indent=2), quotes)
         if len(found) == len(quotes):
-            return drawn
-    return plain(text, quotes)[0]
+            return rendered
+    return highlight(text, quotes)[0]
 
 
 def _summary(arguments: Mapping[str, Any]) -> str:
-    """One line that says what a call was about."""
-    telling = [arguments[name] for name in TELLING if name in arguments]
-    value = (telling or list(arguments.values()) or [""])[0]
+    values = [arguments[name] for name in SUMMARY_ARGUMENTS if name in arguments]
+    value = (values or list(arguments.values()) or [""])[0]
     line = " ".join(_as_text(value).split())
-    return line if len(line) <= SUMMARY else line[: SUMMARY - 1] + "…"
+    return line if len(line) <= MAX_SUMMARY else line[: MAX_SUMMARY - 1] + "…"
 
 
 def _as_text(value: Any) -> str:

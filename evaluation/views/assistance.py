@@ -1,4 +1,4 @@
-"""Help from a model in the editor: asking, waiting, taking or dismissing; and the owner's choice of who helps."""
+"""Proposals in the task editor, and the owner's assistance settings."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluation.assistance import decisions, requests
-from evaluation.assistance.assistant import AssistanceError, spent
-from evaluation.assistance.kinds import Assignment
-from evaluation.assistance.presentation import SuggestionView, suggestions, view_of
-from evaluation.assistance.task_material import assign, assignment_of
-from evaluation.forms import HelperForm
-from evaluation.models import Helper, Suggestion
+from evaluation.assistance.assistant import AssistanceError, usage_of
+from evaluation.assistance.kinds import ProposalRequest
+from evaluation.assistance.presentation import ProposalView, proposals, view_of
+from evaluation.assistance.task_material import build_request, request_of
+from evaluation.forms.assistance import AssistantModelForm
+from evaluation.models import AssistantModel, Proposal
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.task import TaskSpec
@@ -28,109 +28,107 @@ from studio.models import Task, TaskState
 from studio.tasks.transitions import WorkflowError
 from studio.views.tasks.autosave import UnresolvedError, autosave_posted, save_autosaved
 
-AFTERWARDS, NEWER = "HX-Trigger-After-Settle", "studio:newer"
-"""Tells the page that the studio has a newer version than the one it is on top of; also a page that has drawn its
-findings again meanwhile, and with them the button that asked."""
+TRIGGER_HEADER, NEWER_VERSION = "HX-Trigger-After-Settle", "studio:newer"
+"""Tells the page that a newer version was saved. After settling, because the swap may replace the button that made the
+request."""
 
 
 @login_required
 @require_POST
-def ask(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """Ask for help with the page as it stands: what is typed becomes a version first, so that both speak of the same.
-
-    htmx gets the suggestion as it is now, anyone else the page with it.
-    """
+def request_proposal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+    """Save the page's text as a version first, so that the proposal is about what the author sees."""
     task = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, task.episode.persona.benchmark, "edit")
-    before = _standing(task)
+    before = _version_and_state(task)
     try:
         autosave_posted(request, task)
         save_autosaved(request, task, note="Saved before requesting AI help")
         task.refresh_from_db(fields=["version", "state"])
-        assignment, fresh = _again(request, task) or (_assignment(request, task), False)
-        row = requests.ask(task, by=request.user, assignment=assignment, fresh=fresh)
-    except (AssistanceError, UnresolvedError) as refusal:
-        _tell_of_draft(request, task, before)
-        answer = _refused(request, task, str(refusal))
+        wanted, fresh = _repeated_request(request, task) or (_new_request(request, task), False)
+        row = requests.request_proposal(task, by=request.user, request=wanted, fresh=fresh)
+    except (AssistanceError, UnresolvedError) as error:
+        _warn_of_draft(request, task, before)
+        response = _problem(request, task, str(error))
     else:
-        _tell_of_draft(request, task, before)
+        _warn_of_draft(request, task, before)
         if not request.htmx:
-            return redirect(f"{task.get_absolute_url()}#suggestion-{row.pk}")
-        answer = _panel(request, _view(row.pk))
+            return redirect(f"{task.get_absolute_url()}#proposal-{row.pk}")
+        response = _panel(request, _view(row.pk))
     if task.version != before[0]:
-        answer[AFTERWARDS] = NEWER
-    return answer
+        response[TRIGGER_HEADER] = NEWER_VERSION
+    return response
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def suggestion(request: SignedInRequest, pk: int) -> HttpResponse:
-    """How far it is; or take it, dismiss it, a row of it or all."""
-    row = _mine(request, pk)
+def proposal(request: SignedInRequest, pk: int) -> HttpResponse:
+    """GET shows it, POST accepts or dismisses rows."""
+    row = _find(request, pk)
     if request.method == "GET":
         if not request.htmx:
-            return redirect(f"{row.task.get_absolute_url()}#suggestion-{pk}")
+            return redirect(f"{row.task.get_absolute_url()}#proposal-{pk}")
         return _panel(request, view_of(row))
     autosave_posted(request, row.task)
     action, rows = _decision(request)
-    typed, before = _typed(request, pk), _standing(row.task)
-    done, refused = False, {}
+    typed, before = _typed(request, pk), _version_and_state(row.task)
+    done, shown = False, {}
     try:
         if action == "dismiss":
             decisions.dismiss(pk, by=request.user, rows=rows)
         else:
             over = action == "over"
-            decisions.take(pk, by=request.user, rows=rows, texts=typed, over_changes=over)
+            decisions.accept(pk, by=request.user, rows=rows, texts=typed, over_changes=over)
         done = action != "dismiss"
-    except decisions.ProposalOutdatedError as moved:
-        refused = {"problem": str(moved), "conflict": (moved.row, moved.current), "typed": typed}
-    except (AssistanceError, WorkflowError) as refusal:
-        refused = {"problem": str(refusal), "typed": typed}
+    except decisions.ProposalOutdatedError as error:
+        shown = {"problem": str(error), "conflict": (error.row, error.current), "typed": typed}
+    except (AssistanceError, WorkflowError) as error:
+        shown = {"problem": str(error), "typed": typed}
     row.task.refresh_from_db(fields=["version", "state"])
-    _tell_of_draft(request, row.task, before)
+    _warn_of_draft(request, row.task, before)
     if not request.htmx:
-        if refused:
-            messages.error(request, str(refused["problem"]))
-        return redirect(f"{row.task.get_absolute_url()}#suggestion-{pk}")
-    answer = _panel(request, _view(pk, **refused))
+        if shown:
+            messages.error(request, str(shown["problem"]))
+        return redirect(f"{row.task.get_absolute_url()}#proposal-{pk}")
+    response = _panel(request, _view(pk, **shown))
     if done:
-        answer[AFTERWARDS] = NEWER
-    return answer
+        response[TRIGGER_HEADER] = NEWER_VERSION
+    return response
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def helper(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Which model helps the benchmark's authors, how much it may use, and what it was asked lately."""
+def assistance_settings(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "manage")
-    row = Helper.objects.filter(benchmark=benchmark).first() or Helper(benchmark=benchmark)
-    form = HelperForm(request.POST or None, instance=row)
+    row = AssistantModel.objects.filter(benchmark=benchmark).first() or AssistantModel(benchmark=benchmark)
+    form = AssistantModelForm(request.POST or None, instance=row)
     if request.method == "POST" and form.is_valid():
         saved = form.save(commit=False)
         saved.changed_by = request.user
         saved.save()
         messages.success(request, f"AI help is on, using {saved.endpoint}." if saved.endpoint else "AI help is off.")
-        return redirect("evaluation:helper", slug)
-    asked = Suggestion.objects.filter(task__episode__persona__benchmark=benchmark)
+        return redirect("evaluation:assistance_settings", slug)
+    requested = Proposal.objects.filter(task__episode__persona__benchmark=benchmark)
     context = {
         "benchmark": benchmark,
         "form": form,
-        "helper": row,
-        "spent": spent(row) if row.pk else None,
-        "asked": asked.select_related("task__episode__persona__benchmark", "asked_by", "endpoint")[:20],
-        "total": asked.aggregate(prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost")),
+        "assistant": row,
+        "usage": usage_of(row) if row.pk else None,
+        "proposals": requested.select_related("task__episode__persona__benchmark", "asked_by", "endpoint")[:20],
+        "total": requested.aggregate(
+            prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost")
+        ),
     }
     request.room = "benchmarks"
-    return render(request, "evaluation/helper.html", context, status=422 if form.errors else 200)
+    return render(request, "evaluation/assistance/settings.html", context, status=422 if form.errors else 200)
 
 
-def _assignment(request: SignedInRequest, task: Task) -> Assignment:
-    """``ask`` says ``kind:field`` or ``kind:field:row``; what it needs besides stands in fields of its own."""
+def _new_request(request: SignedInRequest, task: Task) -> ProposalRequest:
+    """``ask`` is ``kind:field`` or ``kind:field:row``; options have fields of their own."""
     kind, _, rest = request.POST.get("ask", "").partition(":")
     field, _, key = rest.partition(":")
     spec = TaskSpec.model_validate(task.revisions.get(number=task.version).spec)
-    return assign(
+    return build_request(
         spec,
         kind,
         request.POST.get("assist.what", field) if kind == "translate" else field,
@@ -141,18 +139,19 @@ def _assignment(request: SignedInRequest, task: Task) -> Assignment:
     )
 
 
-def _again(request: SignedInRequest, task: Task) -> tuple[Assignment, bool] | None:
-    """What was asked before, of the task as it is now; of an answer that is there another one is wanted."""
+def _repeated_request(request: SignedInRequest, task: Task) -> tuple[ProposalRequest, bool] | None:
+    """The request of an earlier proposal, for the current version, and whether a new answer is wanted: not if it
+    failed."""
     again = request.POST.get("again", "")
     if not again.isdecimal() or len(again) > 15:
         return None
-    row = get_object_or_404(Suggestion, pk=int(again), task=task)
+    row = get_object_or_404(Proposal, pk=int(again), task=task)
     spec = TaskSpec.model_validate(task.revisions.get(number=task.version).spec)
-    return assignment_of(row, spec), row.state != Suggestion.State.FAILED
+    return request_of(row, spec), row.state != Proposal.State.FAILED
 
 
 def _decision(request: SignedInRequest) -> tuple[str, list[int] | None]:
-    """``decide`` says ``take``, ``over`` or ``dismiss``, and of which row; none: of all."""
+    """``decide`` is ``take``, ``over`` or ``dismiss``, with ``:row`` for a single row."""
     action, _, row = request.POST.get("decide", "").partition(":")
     if action not in ("take", "over", "dismiss"):
         raise Http404
@@ -160,7 +159,7 @@ def _decision(request: SignedInRequest) -> tuple[str, list[int] | None]:
 
 
 def _typed(request: SignedInRequest, pk: int) -> dict[int, str]:
-    """The words in a suggestion's fields, by row."""
+    """Edited text of a proposal, by row."""
     prefix = f"assist.{pk}."
     return {
         int(name[len(prefix) :]): value
@@ -169,9 +168,9 @@ def _typed(request: SignedInRequest, pk: int) -> dict[int, str]:
     }
 
 
-def _mine(request: SignedInRequest, pk: int) -> Suggestion:
-    """A suggestion for a task one may edit; else 404."""
-    row: Suggestion = get_object_or_404(suggestions(), pk=pk)
+def _find(request: SignedInRequest, pk: int) -> Proposal:
+    """404 unless the user may edit its task."""
+    row: Proposal = get_object_or_404(proposals(), pk=pk)
     try:
         access.require(request.user, row.task.episode.persona.benchmark, "edit")
     except PermissionDenied:
@@ -179,36 +178,36 @@ def _mine(request: SignedInRequest, pk: int) -> Suggestion:
     return row
 
 
-def _view(pk: int, **more: Any) -> SuggestionView:
-    return view_of(suggestions().get(pk=pk), **more)
+def _view(pk: int, **more: Any) -> ProposalView:
+    return view_of(proposals().get(pk=pk), **more)
 
 
-def _standing(task: Task) -> tuple[int, str]:
+def _version_and_state(task: Task) -> tuple[int, str]:
     return task.version, task.state
 
 
-def _tell_of_draft(request: SignedInRequest, task: Task, before: tuple[int, str]) -> None:
-    """Nobody loses an approval, or a review that is under way, without a word."""
+def _warn_of_draft(request: SignedInRequest, task: Task, before: tuple[int, str]) -> None:
+    """Tell the user if the new version ended an approval or a review."""
     version, state = before
     if state != task.state:
         was = TaskState(state).label.lower()
-        words = (
+        warning = (
             f"Version {version} was {was}. Version {task.version} is a draft: submit it for review when it is ready."
         )
-        messages.warning(request, words)
+        messages.warning(request, warning)
 
 
-def _panel(request: SignedInRequest, view: SuggestionView) -> HttpResponse:
-    return render(request, "evaluation/parts/suggestion_answer.html", _frame(view.suggestion.task) | {"view": view})
+def _panel(request: SignedInRequest, view: ProposalView) -> HttpResponse:
+    return render(request, "evaluation/assistance/response.html", _page_context(view.proposal.task) | {"view": view})
 
 
-def _refused(request: SignedInRequest, task: Task, problem: str) -> HttpResponse:
+def _problem(request: SignedInRequest, task: Task, problem: str) -> HttpResponse:
     if not request.htmx:
         messages.error(request, problem)
         return redirect(task)
-    return render(request, "evaluation/parts/suggestion_answer.html", _frame(task) | {"problem": problem})
+    return render(request, "evaluation/assistance/response.html", _page_context(task) | {"problem": problem})
 
 
-def _frame(task: Task) -> dict[str, Any]:
+def _page_context(task: Task) -> dict[str, Any]:
     persona = task.episode.persona
     return {"task": task, "persona": persona, "benchmark": persona.benchmark}

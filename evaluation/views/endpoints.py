@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evaluation import visibility
 from evaluation.endpoints import check_endpoint, key_is_set
-from evaluation.forms import EndpointForm
+from evaluation.forms.endpoints import EndpointForm
 from evaluation.models import ModelEndpoint
 from studio.access import SignedInRequest
 

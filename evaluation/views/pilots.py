@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from evaluation import visibility
 from evaluation.audits.blindness import blind_pilots, blind_sessions, pending_in
 from evaluation.audits.campaigns import audits_of
-from evaluation.forms import PilotForm
+from evaluation.forms.pilots import PilotForm
 from evaluation.grading.script_versions import sessions_graded_by_older_scripts
 from evaluation.models import Pilot
 from evaluation.pilots.lifecycle import cancel_pilot, retry_pilot
@@ -61,9 +61,9 @@ def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
     form = PilotForm(request.POST or None, benchmark=benchmark, initial=wished)
     if request.method == "POST" and form.is_valid():
         try:
-            pilot = start_pilot(benchmark, by=request.user, **form.chosen)
+            pilot = start_pilot(benchmark, by=request.user, **form.arguments)
         except PilotError as refused:
-            form.refuse(refused.field, refused.message)
+            form.add_error_to(refused.field, refused.message)
         else:
             return redirect(pilot)
     costs = visibility.mean_session_costs()

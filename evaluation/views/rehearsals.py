@@ -1,4 +1,4 @@
-"""Rehearsing a task: choosing a seat, and the conversation. A rehearsal is there for the person who began it alone."""
+"""Rehearsing a task: choosing a seat, and the conversation. Only its person can open a rehearsal."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from evaluation.forms import RehearsalForm
+from evaluation.forms.rehearsals import RehearsalForm
 from evaluation.models import Rehearsal
 from evaluation.rehearsals import lifecycle
-from evaluation.rehearsals.extract import ExtractError, Kind, keep_words
+from evaluation.rehearsals.extract import ExtractError, RowKind, extract
 from evaluation.rehearsals.lifecycle import RehearsalError
-from evaluation.rehearsals.transcript import read_rehearsal, summary_of
+from evaluation.rehearsals.transcript import RehearsalIntent, RehearsalTranscript, load_transcript, summary_of
 from evaluation.rehearsals.turns import CHOICES, Choice
-from evaluation.rehearsals.work import give_up_dead, stop_waiting
+from evaluation.rehearsals.work import cancel_model_work, stop_if_lease_expired
 from evaluation.workspaces.files import as_text
 from studio import access
 from studio.access import SignedInRequest
@@ -32,7 +32,7 @@ from studio.models import Blob
 @login_required
 @require_http_methods(["GET", "POST"])
 def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """Choose a seat and who plays the rest; below, one's rehearsals of the task."""
+    """The form to start one, and the user's rehearsals of the task."""
     task = access.find_task(request.user, slug, user_id, pk)
     persona = task.episode.persona
     access.require(request.user, persona.benchmark, "rehearse")
@@ -40,11 +40,11 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
     problem = ""
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect(lifecycle.start_rehearsal(task, by=request.user, **form.chosen))
-        except RehearsalError as refusal:
-            if refusal.field:
-                form.add_error(refusal.field, str(refusal))
-            problem = "" if refusal.field else str(refusal)
+            return redirect(lifecycle.start_rehearsal(task, by=request.user, **form.arguments))
+        except RehearsalError as error:
+            if error.field:
+                form.add_error(error.field, str(error))
+            problem = "" if error.field else str(error)
     mine = list(
         Rehearsal.objects.filter(person=request.user, revision__task=task).select_related("revision", "agent", "judge")
     )
@@ -64,23 +64,23 @@ def rehearse(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
 @login_required
 @require_GET
 def rehearsal(request: SignedInRequest, pk: int) -> HttpResponse:
-    """The page; for htmx, whether a model is still at work: 204, or a word to load the page again."""
+    """For htmx only a status: 204, with HX-Refresh once the model work is over."""
     row = _mine(request, pk)
-    give_up_dead(row)
+    stop_if_lease_expired(row)
     if request.htmx:
-        answer = HttpResponse(status=204)
+        response = HttpResponse(status=204)
         if row.state != Rehearsal.State.WORKING:
-            answer["HX-Refresh"] = "true"
-        return answer
+            response["HX-Refresh"] = "true"
+        return response
     return _page(request, row)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def act(request: SignedInRequest, pk: int, action: str) -> HttpResponse:
-    """Whatever a person does in a rehearsal. What is refused comes back with all that was typed.
+    """Run one of ``ACTIONS``. Rejected input is shown again with everything that was typed.
 
-    Whoever had to sign in first is sent here without a form, and finds their words in the page.
+    A GET request comes from a user who had to sign in first; the page restores their text.
     """
     row = _mine(request, pk)
     do = ACTIONS.get(action)
@@ -90,13 +90,13 @@ def act(request: SignedInRequest, pk: int, action: str) -> HttpResponse:
         return redirect(f"{row.get_absolute_url()}#now")
     try:
         return do(request, row) or redirect(f"{row.get_absolute_url()}#now")
-    except RehearsalError as refusal:
+    except RehearsalError as error:
         row.refresh_from_db()
-        return _page(request, row, status=422, errors={refusal.field or "rehearsal": str(refusal)}, typed=request.POST)
+        return _page(request, row, status=422, errors={error.field or "rehearsal": str(error)}, typed=request.POST)
 
 
 def _answer(request: SignedInRequest, row: Rehearsal) -> None:
-    lifecycle.answer(row.pk, request.POST.get("text", ""), turn=_turn(request))
+    lifecycle.submit_reply(row.pk, request.POST.get("text", ""), turn=_turn(request))
 
 
 def _decide(request: SignedInRequest, row: Rehearsal) -> None:
@@ -107,11 +107,11 @@ def _decide(request: SignedInRequest, row: Rehearsal) -> None:
         if chosen in CHOICES:
             choices[position] = chosen
             quotes[position] = request.POST.get(f"quote.{position}", "")
-    lifecycle.decide(row.pk, choices, quotes, request.POST.get("words", ""), turn=_turn(request))
+    lifecycle.submit_decisions(row.pk, choices, quotes, request.POST.get("words", ""), turn=_turn(request))
 
 
 def _turn(request: SignedInRequest) -> int | None:
-    """The turn the form was made for: another window may have gone on."""
+    """The turn the form was rendered for; another window may have moved on."""
     number = request.POST.get("turn", "")
     return int(number) if number.isdecimal() and len(number) < 5 else None
 
@@ -121,11 +121,11 @@ def _propose(request: SignedInRequest, row: Rehearsal) -> None:
 
 
 def _again(request: SignedInRequest, row: Rehearsal) -> None:
-    lifecycle.try_again(row.pk, request.POST.get("words", ""))
+    lifecycle.retry_agent(row.pk, request.POST.get("words", ""))
 
 
 def _stop(request: SignedInRequest, row: Rehearsal) -> None:
-    stop_waiting(row)
+    cancel_model_work(row)
 
 
 def _end(request: SignedInRequest, row: Rehearsal) -> None:
@@ -158,29 +158,28 @@ def _remove(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
     return redirect(f"{row.get_absolute_url()}#workspace")
 
 
-def _keep(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
-    """Words of a message become an intent or an item of the draft."""
+def _extract(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
     access.require(request.user, row.revision.task.episode.persona.benchmark, "edit")
-    kind: Kind = "item" if request.POST.get("kind") == "item" else "intent"
-    place = request.POST.get("place", "")
+    kind: RowKind = "item" if request.POST.get("kind") == "item" else "intent"
+    position = request.POST.get("place", "")
     try:
-        harvest = keep_words(row, kind, request.POST.get("words", ""), by=request.user)
-    except ExtractError as refusal:
+        extracted = extract(row, kind, request.POST.get("words", ""), by=request.user)
+    except ExtractError as error:
         if request.htmx:
-            return render(request, "evaluation/rehearsals/parts/extracted.html", {"problem": str(refusal)})
-        return _page(request, row, status=422, errors={f"keep.{place}": str(refusal)}, typed=request.POST)
+            return render(request, "evaluation/rehearsals/parts/extracted.html", {"problem": str(error)})
+        return _page(request, row, status=422, errors={f"keep.{position}": str(error)}, typed=request.POST)
     if request.htmx:
-        context = {"harvest": harvest, "task": row.revision.task}
-        answer = render(request, "evaluation/rehearsals/parts/extracted.html", context)
-        answer["X-Extracted"] = "yes"
-        return answer
+        context = {"extracted": extracted, "task": row.revision.task}
+        response = render(request, "evaluation/rehearsals/parts/extracted.html", context)
+        response["X-Extracted"] = "yes"
+        return response
     name = "intent" if kind == "intent" else "checklist item"
     messages.success(
         request,
-        f"Saved as {name} {harvest.position} of the draft, in version {harvest.version}. "
+        f"Saved as {name} {extracted.position} of the draft, in version {extracted.version}. "
         f"This rehearsal continues with version {row.revision.number}.",
     )
-    turn = place.partition("-")[0]
+    turn = position.partition("-")[0]
     return redirect(f"{row.get_absolute_url()}#turn-{turn}" if turn.isdecimal() else row.get_absolute_url())
 
 
@@ -194,12 +193,12 @@ ACTIONS: dict[str, Callable[[SignedInRequest, Rehearsal], HttpResponse | None]] 
     "delete": _delete,
     "write": _write,
     "remove": _remove,
-    "keep": _keep,
+    "keep": _extract,
 }
 
 
 def _mine(request: SignedInRequest, pk: int) -> Rehearsal:
-    """One's own rehearsal of a benchmark one still rehearses in; else 404."""
+    """404 unless the rehearsal is the user's own and they may still rehearse in its benchmark."""
     row: Rehearsal = get_object_or_404(
         Rehearsal.objects.select_related(
             "revision__task__episode__persona__benchmark", "persona_revision", "agent", "judge"
@@ -225,19 +224,19 @@ def _page(
     persona = task.episode.persona
     typed = typed or {}
     request.room = "benchmarks"
-    reading = read_rehearsal(row)
+    transcript = load_transcript(row)
     path = typed.get("path") or request.GET.get("file", "")
     context = {
         "rehearsal": row,
-        "reading": reading,
+        "transcript": transcript,
         "task": task,
         "persona": persona,
         "benchmark": persona.benchmark,
-        "can_keep": access.may(request.user, persona.benchmark, "edit"),
-        "takes_back": task.state in ENDED_BY_EDITS,
+        "can_extract": access.may(request.user, persona.benchmark, "edit"),
+        "returns_to_draft": task.state in ENDED_BY_EDITS,
         "errors": errors or {},
         "typed": typed,
-        "choices": _choices(row, reading, typed),
+        "choices": _choices(transcript, typed),
         "choice_names": [("met", "met it"), ("asked", "asked for it"), ("neither", "neither")],
         "path": path,
         "content": typed["content"] if "content" in typed else _text(row, path),
@@ -247,21 +246,21 @@ def _page(
     return render(request, "evaluation/rehearsals/rehearsal.html", context, status=status)
 
 
-def _choices(row: Rehearsal, reading: Any, typed: Any) -> list[tuple[Any, str, str]]:
-    """Each open intent with what stands chosen, and the quote: as typed, as proposed, or nothing."""
-    found = []
-    for one in reading.open:
-        index = one.state.index
-        proposed = one.proposal
+def _choices(transcript: RehearsalTranscript, typed: Any) -> list[tuple[RehearsalIntent, str, str]]:
+    """Each open intent with its choice and quote: as typed, else as proposed, else the default."""
+    choices = []
+    for intent in transcript.open:
+        index = intent.state.index
+        proposed = intent.proposal
         choice = typed.get(f"choice.{index}") or (proposed.choice if proposed else "neither")
         quote = typed.get(f"quote.{index}", proposed.quote if proposed else "")
-        found.append((one, choice, quote))
-    return found
+        choices.append((intent, choice, quote))
+    return choices
 
 
 def _text(row: Rehearsal, path: str) -> str:
-    """A file of the workspace for editing; nothing if it is no text or too large."""
+    """A workspace file for editing; empty if it is too large or not text."""
     blob = Blob.objects.filter(pk=row.manifest.get(path, "")).first()
-    if blob is None or blob.size > lifecycle.LARGEST_FILE:
+    if blob is None or blob.size > lifecycle.MAX_FILE_BYTES:
         return ""
     return as_text(bytes(blob.content)) or ""

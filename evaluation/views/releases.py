@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation import visibility
-from evaluation.forms import ReleaseForm
+from evaluation.forms.releases import ReleaseForm
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from evaluation.releases.readiness import Blocker, release_blockers
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require

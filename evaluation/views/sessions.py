@@ -1,4 +1,4 @@
-"""Reading a session, and the files its agent left."""
+"""Session transcripts and workspace files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from evaluation import visibility
 from evaluation.audits.blindness import is_blind
 from evaluation.grading.script_versions import is_graded_by_older_script
 from evaluation.models import Session, Turn
-from evaluation.transcripts.passages import plain
-from evaluation.transcripts.session import read_session
+from evaluation.transcripts.passages import highlight
+from evaluation.transcripts.session import load_transcript
 from evaluation.workspaces.files import compare, file_rows, manifest_before, open_file, sizes_of
 from evaluation.workspaces.snapshots import Manifest
 from studio.access import SignedInRequest
@@ -27,21 +27,21 @@ SANDBOX = "sandbox; default-src 'none'"
 @login_required
 @require_GET
 def session(request: SignedInRequest, pk: int) -> HttpResponse:
-    """``?turn=`` chooses the turn whose workspace is listed; the last one by default."""
+    """``?turn=`` selects the turn whose workspace is listed; the last one by default."""
     row = get_object_or_404(visibility.visible_sessions(request.user), pk=pk)
-    reading = read_session(row, blind=is_blind(request.user, row))
-    numbers = [view.turn.number for view in reading.turns]
-    number = _number(request.GET.get("turn"), numbers)
-    view = next((view for view in reading.turns if view.turn.number == number), None)
+    transcript = load_transcript(row, blind=is_blind(request.user, row))
+    numbers = [view.turn.number for view in transcript.turns]
+    number = _selected_turn(request.GET.get("turn"), numbers)
+    view = next((view for view in transcript.turns if view.turn.number == number), None)
     files = []
     if view is not None:
         manifest = view.turn.snapshot.manifest
-        files = file_rows(reading.manifests_before[view.turn.number], manifest, sizes_of(manifest))
+        files = file_rows(transcript.befores[view.turn.number], manifest, sizes_of(manifest))
     before, after = visibility.neighbours(row)
     context = {
         "session": row,
         "pilot": row.run.pilot,
-        "reading": reading,
+        "transcript": transcript,
         "older_script": is_graded_by_older_script(row),
         "workspace_turn": number,
         "files": files,
@@ -68,7 +68,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
     earlier = open_file(path, {}, before) if path in before else None
     quotes = {}
     if not is_blind(request.user, row):
-        quotes = {str(one.pk): one.quote for one in row.verdicts.filter(turn=number).exclude(quote="")}
+        quotes = {str(verdict.pk): verdict.quote for verdict in row.verdicts.filter(turn=number).exclude(quote="")}
     comparable = earlier is not None and (gone or (file is not None and file.change == "changed"))
     shown_before = earlier.text if earlier else None
     shown_after = "" if gone else file.text if file else None
@@ -88,7 +88,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
             "comparable": comparable,
             "wants_diff": gone or (comparable and bool(request.GET.get("diff"))),
             "lines": lines,
-            "drawn": plain(file.text, quotes)[0] if file and file.text is not None else None,
+            "html": highlight(file.text, quotes)[0] if file and file.text is not None else None,
             "turns": range(1, row.turn_count + 1),
         },
     )
@@ -97,7 +97,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
 @login_required
 @require_GET
 def session_download(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
-    """A file as the agent left it. It is handed over and never shown: an agent may write anything."""
+    """A file as the agent left it; always a download, as its content is untrusted."""
     _, turn, _ = _turn(request, pk, number)
     path = request.GET.get("path", "")
     blob = Blob.objects.filter(pk=turn.snapshot.manifest.get(path, "")).first()
@@ -111,7 +111,7 @@ def session_download(request: SignedInRequest, pk: int, number: int) -> HttpResp
 
 
 def _turn(request: SignedInRequest, pk: int, number: int) -> tuple[Session, Turn, Manifest]:
-    """The session, the turn, and the workspace as the turn found it."""
+    """The session, the turn, and the workspace before the turn."""
     row: Session = get_object_or_404(visibility.visible_sessions(request.user), pk=pk)
     turn = get_object_or_404(row.turns.select_related("snapshot"), number=number)
     if number > 1:
@@ -122,7 +122,7 @@ def _turn(request: SignedInRequest, pk: int, number: int) -> tuple[Session, Turn
     return row, turn, manifest_before(row, task, persona)
 
 
-def _number(asked: str | None, numbers: list[int]) -> int | None:
-    if asked and asked.isdecimal() and len(asked) < 6 and int(asked) in numbers:
-        return int(asked)
+def _selected_turn(value: str | None, numbers: list[int]) -> int | None:
+    if value and value.isdecimal() and len(value) < 6 and int(value) in numbers:
+        return int(value)
     return numbers[-1] if numbers else None

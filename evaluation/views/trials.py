@@ -71,5 +71,5 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
     request.room = "benchmarks"
     page = ScriptPage(request, persona, found)
     if request.method == "POST" and can_keep:
-        page.keep_words(request.POST)
+        page.autosave(request.POST)
     return render(request, "studio/personas/script.html", page.shown() | context)

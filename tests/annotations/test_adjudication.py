@@ -27,11 +27,11 @@ def judged(*answers: str, overlap: int = 2):
         (["unsure", "unsure"], None),
     ],
 )
-def test_people_hold_what_all_of_them_say(answers, decision):
+def test_consensus_needs_unanimous_answers(answers, decision):
     assert agreed(answers) is decision
 
 
-def test_before_enough_have_judged_there_is_no_consensus():
+def test_consensus_needs_enough_judgments():
     campaign, _, _ = judged("yes")
 
     assert not Consensus.objects.exists()
@@ -39,7 +39,7 @@ def test_before_enough_have_judged_there_is_no_consensus():
 
 
 @pytest.mark.parametrize("answers", [("yes", "no"), ("yes", "unsure"), ("unsure", "unsure")])
-def test_someone_who_has_not_judged_has_the_last_word(answers):
+def test_adjudicator_decides_a_disagreement(answers):
     campaign, packet, _ = judged(*answers)
     owner = make_person(campaign.benchmark, "owner")
     assert undecided_packets(campaign) == [packet.pk]
@@ -51,7 +51,7 @@ def test_someone_who_has_not_judged_has_the_last_word(answers):
     assert undecided_packets(campaign) == []
 
 
-def test_a_later_word_replaces_an_earlier_one_and_both_stay():
+def test_later_adjudication_supersedes_the_earlier():
     campaign, packet, _ = judged("yes", "no")
     owner = make_person(campaign.benchmark, "owner")
 
@@ -62,7 +62,7 @@ def test_a_later_word_replaces_an_earlier_one_and_both_stay():
     assert packet.adjudications.count() == 2
 
 
-def test_who_judged_or_has_no_role_has_not_the_last_word():
+def test_adjudicator_must_not_have_judged_and_needs_the_role():
     campaign, packet, (ana, _) = judged("yes", "no")
 
     for person in (ana, make_person(campaign.benchmark, "viewer"), make_person()):
@@ -78,7 +78,7 @@ def test_who_judged_or_has_no_role_has_not_the_last_word():
         (("yes", "no"), "  ", "Give your reason", "reason"),
     ],
 )
-def test_a_last_word_that_nobody_needs_or_explains_is_refused(answers, reason, words, field):
+def test_unneeded_or_unexplained_adjudication_is_rejected(answers, reason, words, field):
     campaign, packet, _ = judged(*answers)
 
     with pytest.raises(AdjudicationError, match=words) as refused:

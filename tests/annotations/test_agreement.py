@@ -57,19 +57,19 @@ def test_disagreement_counts_pairs_of_answers_to_the_same_packet():
     assert disagreement([["yes", "no"], ["yes", "yes", "no"], ["no"]]) == 3 / 4
 
 
-def test_where_nothing_can_be_compared_there_is_no_number():
+def test_agreement_is_undefined_without_pairs():
     assert (disagreement([["yes"]]), cohen_kappa([], []), fleiss_kappa([["yes"]])) == (None, None, None)
     assert (krippendorff_alpha([]), krippendorff_alpha([["yes"], ["no"]])) == (None, None)
 
 
-def test_where_everyone_always_says_the_same_agreement_beyond_chance_is_undefined():
+def test_agreement_beyond_chance_is_undefined_without_variation():
     always = [["yes", "yes"]] * 5
 
     assert disagreement(always) == 0
     assert (cohen_kappa(["yes"] * 5, ["yes"] * 5), fleiss_kappa(always), krippendorff_alpha(always)) == (None,) * 3
 
 
-def test_people_who_answered_different_packets_cannot_be_compared():
+def test_answers_to_different_packets_are_rejected():
     with pytest.raises(ValueError, match="same packets"):
         cohen_kappa(["yes"], [])
     with pytest.raises(ValueError, match="same number of answers"):
@@ -77,7 +77,7 @@ def test_people_who_answered_different_packets_cannot_be_compared():
 
 
 @given(units)
-def test_order_of_packets_and_of_people_does_not_matter(answers):
+def test_order_of_packets_and_people_does_not_matter(answers):
     turned = [list(reversed(unit)) for unit in reversed(answers)]
 
     assert krippendorff_alpha(turned) == pytest.approx(krippendorff_alpha(answers))
@@ -85,7 +85,7 @@ def test_order_of_packets_and_of_people_does_not_matter(answers):
 
 
 @given(st.lists(st.tuples(*[st.sampled_from(["yes", "no"])] * 2), min_size=1, max_size=20))
-def test_no_number_is_above_full_agreement(pairs):
+def test_agreement_is_at_most_one(pairs):
     first, second = zip(*pairs, strict=True)
     found = [cohen_kappa(first, second), fleiss_kappa(pairs), krippendorff_alpha(pairs)]
 

@@ -7,7 +7,7 @@ from tests.annotations.builders import make_benchmark, make_campaign, make_decis
 pytestmark = pytest.mark.django_db
 
 
-def test_opening_freezes_the_decisions_in_their_order_and_seals_what_the_judge_said():
+def test_opening_freezes_decisions_in_order():
     campaign, _ = make_campaign(size=2)
 
     assert [(p.position, p.source, p.kind, p.sampling_weight) for p in campaign.packets.all()] == [
@@ -29,7 +29,7 @@ def test_opening_freezes_the_decisions_in_their_order_and_seals_what_the_judge_s
         ({"overlap": 3}, "overlap", "3 people must judge each decision, but only 2 people are assigned"),
     ],
 )
-def test_a_campaign_that_cannot_work_is_refused_beside_the_entry_that_is_wrong(changes, field, words):
+def test_invalid_campaign_is_rejected_at_its_field(changes, field, words):
     with pytest.raises(CampaignError, match=words) as refused:
         make_campaign(auditors=2, **changes)
 
@@ -37,12 +37,12 @@ def test_a_campaign_that_cannot_work_is_refused_beside_the_entry_that_is_wrong(c
     assert not AuditCampaign.objects.exists()
 
 
-def test_without_decisions_there_is_nothing_to_audit():
+def test_campaign_needs_decisions():
     with pytest.raises(CampaignError, match="Finish a pilot first"):
         make_campaign(size=0)
 
 
-def test_someone_without_the_role_cannot_be_asked():
+def test_auditors_need_the_role():
     benchmark = make_benchmark()
     make_person(benchmark, "auditor")
     viewer = make_person(benchmark, "viewer", name="vera")
@@ -54,7 +54,7 @@ def test_someone_without_the_role_cannot_be_asked():
         )  # fmt: skip
 
 
-def test_closing_twice_is_closing_once():
+def test_closing_is_idempotent():
     campaign, (person,) = make_campaign()
 
     close_campaign(campaign, by=person)

@@ -9,25 +9,25 @@ from annotations.intervals import wilson
     ("count", "n", "low", "high"),
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
-def test_the_examples_of_newcombe_1998_come_out(count, n, low, high):
+def test_examples_of_newcombe_1998(count, n, low, high):
     rate = wilson(count, n)
 
     assert (rate.low, rate.high) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
 
 
-def test_a_rate_is_written_with_its_interval_and_n():
+def test_rate_is_formatted_with_interval_and_n():
     assert wilson(3, 113).percent == "2.7 % (0.9–7.5 %, n = 113)"
     assert wilson(0, 0).percent == "– (n = 0)"
 
 
 @pytest.mark.parametrize(("count", "n"), [(-1, 3), (4, 3)])
-def test_more_than_all_is_not_a_proportion(count, n):
+def test_invalid_proportion_is_rejected(count, n):
     with pytest.raises(ValueError, match="not a proportion"):
         wilson(count, n)
 
 
 @given(st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_the_interval_holds_the_rate_lies_within_0_and_1_and_mirrors(pair):
+def test_interval_contains_the_rate_and_is_symmetric(pair):
     count, n = pair
     rate, mirrored = wilson(count, n), wilson(n - count, n)
 

@@ -22,7 +22,7 @@ def judge_all(campaign, auditor, answer="yes"):
     return asked
 
 
-def test_an_auditor_is_asked_every_decision_once():
+def test_auditor_judges_every_packet_once():
     campaign, (ana,) = make_campaign(size=4)
 
     asked = judge_all(campaign, ana)
@@ -31,7 +31,7 @@ def test_an_auditor_is_asked_every_decision_once():
     assert next_packet(campaign, ana) is None
 
 
-def test_with_one_judgment_each_two_auditors_share_the_work():
+def test_auditors_share_packets_without_overlap():
     campaign, (ana, ben) = make_campaign(size=6, auditors=2)
 
     first = next_packet(campaign, ana)
@@ -41,7 +41,7 @@ def test_with_one_judgment_each_two_auditors_share_the_work():
     assert len(pending_packets(campaign, ben)) == 5
 
 
-def test_with_overlap_everybody_judges_until_enough_have():
+def test_overlap_needs_enough_judgments_per_packet():
     campaign, (ana, ben, cem) = make_campaign(size=2, auditors=3, overlap=2)
 
     judge_all(campaign, ana)
@@ -51,7 +51,7 @@ def test_with_overlap_everybody_judges_until_enough_have():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_answer_sent_by_two_windows_at_once_is_kept_once():
+def test_concurrent_duplicate_is_stored_once():
     campaign, (ana,) = make_campaign(size=1)
     packet = campaign.packets.get()
     ready = Barrier(2)
@@ -69,14 +69,14 @@ def test_one_answer_sent_by_two_windows_at_once_is_kept_once():
     assert kept == {Judgment.objects.get().pk}
 
 
-def test_the_order_is_each_auditors_own_and_stays():
+def test_order_is_personal_and_stable():
     campaign, (ana, ben) = make_campaign(size=20, auditors=2)
 
     assert pending_packets(campaign, ana) == pending_packets(campaign, ana)
     assert pending_packets(campaign, ana) != pending_packets(campaign, ben)
 
 
-def test_an_answer_is_kept_with_its_evidence_comment_and_time():
+def test_judgment_has_evidence_comment_and_time():
     campaign, (ana,) = make_campaign()
     packet = campaign.packets.first()
 
@@ -90,7 +90,7 @@ def test_an_answer_is_kept_with_its_evidence_comment_and_time():
     assert row.evidence == ["papers by five", "what is missing"]
 
 
-def test_the_same_answer_sent_twice_is_kept_once():
+def test_duplicate_answer_is_stored_once():
     campaign, (ana,) = make_campaign()
     packet = campaign.packets.first()
 
@@ -102,7 +102,7 @@ def test_the_same_answer_sent_twice_is_kept_once():
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_another_answer_needs_the_first_taken_back(number):
+def test_changed_answer_needs_an_undo(number):
     campaign, (ana,) = make_campaign()
     packet = campaign.packets.first()
     record_judgment(packet, auditor=ana, answer="no", number=1)
@@ -121,7 +121,7 @@ def test_another_answer_needs_the_first_taken_back(number):
         ({"number": 3}, "", "already answered this one"),
     ],
 )
-def test_an_answer_that_cannot_be_is_refused_and_nothing_is_kept(given, field, words):
+def test_invalid_answer_is_rejected(given, field, words):
     campaign, (ana,) = make_campaign()
 
     with pytest.raises(JudgmentError, match=words) as refused:
@@ -131,7 +131,7 @@ def test_an_answer_that_cannot_be_is_refused_and_nothing_is_kept(given, field, w
     assert not Judgment.objects.exists()
 
 
-def test_only_those_asked_judge_and_only_while_the_audit_is_open():
+def test_only_assigned_auditors_judge_while_open():
     campaign, (ana,) = make_campaign()
     viewer = make_person(campaign.benchmark, "viewer")
     packet = campaign.packets.first()
@@ -145,7 +145,7 @@ def test_only_those_asked_judge_and_only_while_the_audit_is_open():
     assert (next_packet(campaign, ana), next_packet(campaign, viewer)) == (None, None)
 
 
-def test_where_auditors_are_named_others_are_not_asked():
+def test_named_auditors_exclude_others():
     campaign, (ana, ben) = make_campaign(auditors=2)
     campaign.auditors.set([ana])
 
@@ -153,7 +153,7 @@ def test_where_auditors_are_named_others_are_not_asked():
     assert next_packet(campaign, ana) is not None
 
 
-def test_taking_back_adds_a_row_and_the_decision_is_asked_again():
+def test_undo_adds_a_row_and_asks_again():
     campaign, (ana,) = make_campaign(size=1)
     packet = campaign.packets.get()
     record_judgment(packet, auditor=ana, answer="yes", number=1)
@@ -168,7 +168,7 @@ def test_taking_back_adds_a_row_and_the_decision_is_asked_again():
     assert Consensus.objects.get().decision is False
 
 
-def test_taking_back_again_takes_back_the_one_before():
+def test_second_undo_reverts_the_previous_answer():
     campaign, (ana,) = make_campaign(size=3)
     first, second, _ = judge_all(campaign, ana)[-3:]
     undo_last(campaign, ana)
@@ -179,7 +179,7 @@ def test_taking_back_again_takes_back_the_one_before():
         undo_last(campaign, ana)
 
 
-def test_what_was_adjudicated_is_not_taken_back():
+def test_adjudicated_answer_cannot_be_undone():
     campaign, (ana, ben) = make_campaign(size=1, overlap=2, auditors=2)
     packet = campaign.packets.get()
     record_judgment(packet, auditor=ana, answer="yes", number=1)
@@ -190,7 +190,7 @@ def test_what_was_adjudicated_is_not_taken_back():
         undo_last(campaign, ana)
 
 
-def test_the_database_itself_keeps_judgments_and_packets_as_they_are():
+def test_database_rejects_changes_to_judgments_and_packets():
     campaign, (ana,) = make_campaign(size=1)
     record_judgment(campaign.packets.get(), auditor=ana, answer="yes", number=1)
 
@@ -199,7 +199,7 @@ def test_the_database_itself_keeps_judgments_and_packets_as_they_are():
             rows.update(**change)
 
 
-def test_other_pages_hide_what_a_person_judges_blind_until_they_open_the_results():
+def test_sources_are_pending_until_results_are_opened():
     campaign, (ana, ben) = make_campaign(size=3, auditors=2)
     viewer = make_person(campaign.benchmark, "viewer")
     everything = {"verdict:1", "verdict:2", "verdict:3"}
@@ -212,7 +212,7 @@ def test_other_pages_hide_what_a_person_judges_blind_until_they_open_the_results
     assert pending_sources(ana) == set()
 
 
-def test_results_are_not_opened_before_everything_is_judged():
+def test_results_stay_closed_until_everything_is_judged():
     campaign, (ana,) = make_campaign()
 
     with pytest.raises(JudgmentError, match="Finish judging first"):

@@ -13,7 +13,7 @@ def answer(campaign, person, *answers):
         record_judgment(packet, auditor=person, answer=said, number=1)
 
 
-def test_disagreement_is_counted_over_settled_decisions_and_by_kind():
+def test_disagreement_is_counted_by_kind():
     benchmark = make_benchmark()
     ana = make_person(benchmark, "auditor")
     kinds = [
@@ -40,13 +40,13 @@ def test_disagreement_is_counted_over_settled_decisions_and_by_kind():
     assert (found.undecided, found.waiting) == (1, 1)
 
 
-def test_a_decision_counts_for_all_it_stands_for_in_the_weighted_rate():
+def test_weighted_rate_uses_sampling_weights():
     settled = [Settled("checklist", people=True, judge=False, weight=30), Settled("checklist", True, True, weight=10)]
 
     assert (weighted_rate(settled), weighted_rate([])) == (0.75, None)
 
 
-def test_agreement_between_auditors_counts_what_several_judged():
+def test_agreement_uses_packets_with_several_judgments():
     campaign, (ana, ben) = make_campaign(size=4, overlap=2, auditors=2)
 
     answer(campaign, ana, "yes", "yes", "no", "no")
@@ -57,7 +57,7 @@ def test_agreement_between_auditors_counts_what_several_judged():
     assert found.alpha == pytest.approx(4 / 9)
 
 
-def test_summing_up_takes_as_many_queries_for_one_audit_as_for_three(django_assert_num_queries):
+def test_summary_has_a_constant_number_of_queries(django_assert_num_queries):
     campaigns = [make_campaign(size=2)[0] for _ in range(3)]
 
     with django_assert_num_queries(3):

@@ -11,24 +11,24 @@ populations = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=120).map(
 )
 
 
-def test_strata_get_their_share_and_a_rare_one_still_gets_one():
+def test_strata_are_proportional_but_at_least_one():
     assert allocate({"common": 90, "some": 9, "rare": 1}, 10) == {"common": 8, "some": 1, "rare": 1}
 
 
-def test_a_sample_larger_than_everything_is_everything():
+def test_oversized_sample_is_the_population():
     assert allocate({"a": 2, "b": 1}, 10) == {"a": 2, "b": 1}
 
 
-def test_more_strata_than_places_leaves_the_smallest_out():
+def test_smallest_strata_are_left_out_of_a_small_sample():
     assert allocate({"a": 5, "b": 4, "c": 3}, 2) == {"a": 1, "b": 1, "c": 0}
 
 
-def test_an_empty_sample_is_refused():
+def test_empty_sample_is_rejected():
     with pytest.raises(ValueError, match="at least one"):
         draw([], 0, seed=1)
 
 
-def test_two_candidates_of_one_name_are_refused():
+def test_duplicate_keys_are_rejected():
     with pytest.raises(ValueError, match="same key"):
         draw([Candidate("x", "a"), Candidate("x", "a")], 2, seed=1)
 
@@ -41,7 +41,7 @@ def test_another_seed_draws_another_sample():
 
 @settings(max_examples=60)
 @given(populations, st.integers(1, 60), st.integers(0, 5), st.randoms(use_true_random=False))
-def test_the_same_seed_draws_the_same_whatever_the_order(candidates, size, seed, random):
+def test_sample_depends_on_the_seed_not_the_order(candidates, size, seed, random):
     shuffled = list(candidates)
     random.shuffle(shuffled)
 
@@ -50,7 +50,7 @@ def test_the_same_seed_draws_the_same_whatever_the_order(candidates, size, seed,
 
 @settings(max_examples=60)
 @given(populations, st.integers(1, 150), st.integers(0, 5))
-def test_a_sample_is_of_the_wanted_size_without_doubles_and_its_weights_add_up(candidates, size, seed):
+def test_sample_has_the_requested_size_and_weights_add_up(candidates, size, seed):
     drawn = draw(candidates, size, seed)
     population = Counter(candidate.stratum for candidate in candidates)
 

@@ -22,7 +22,7 @@ def judge(campaign, person):
     record_judgment(packet, auditor=person, answer="yes", number=next_number(packet, person))
 
 
-def test_an_audit_waits_until_the_last_answer():
+def test_audit_is_listed_until_the_last_answer():
     campaign, (auditor,) = make_campaign(size=2)
 
     assert waiting(auditor) == [("spring audit", "2 to judge", "waiting")]
@@ -32,7 +32,7 @@ def test_an_audit_waits_until_the_last_answer():
     assert waiting(auditor) == []
 
 
-def test_an_audit_waits_only_for_those_who_are_asked_and_while_it_is_open():
+def test_only_open_audits_of_assigned_auditors_are_listed():
     benchmark = make_benchmark()
     viewer, stranger = make_person(benchmark, "viewer"), make_person(make_benchmark(), "auditor")
     campaign, (auditor,) = make_campaign(benchmark)
@@ -42,7 +42,7 @@ def test_an_audit_waits_only_for_those_who_are_asked_and_while_it_is_open():
     assert waiting(auditor) == []
 
 
-def test_home_leads_to_the_next_question():
+def test_home_links_to_the_next_question():
     campaign, (auditor,) = make_campaign()
     client = Client()
     client.force_login(auditor)
@@ -53,7 +53,7 @@ def test_home_leads_to_the_next_question():
     assert "3 to judge" in html
 
 
-def test_asking_costs_the_same_for_one_audit_and_for_many(django_assert_num_queries, django_assert_max_num_queries):
+def test_number_of_queries_is_constant(django_assert_num_queries, django_assert_max_num_queries):
     benchmark = make_benchmark()
     _, (auditor,) = make_campaign(benchmark)
     with django_assert_max_num_queries(20) as few:

@@ -31,7 +31,7 @@ def page(client, url, status=200):
     return response.content.decode()
 
 
-def test_someone_elses_audit_is_not_found_and_who_is_not_signed_in_is_asked_to():
+def test_audit_needs_sign_in_and_membership():
     campaign, _ = make_campaign()
     stranger = signed_in(make_person(make_benchmark(), "owner"))
     here = f"/audits/{campaign.pk}/"
@@ -44,7 +44,7 @@ def test_someone_elses_audit_is_not_found_and_who_is_not_signed_in_is_asked_to()
     assert campaign.name not in page(stranger, "/audits/")
 
 
-def test_an_auditor_is_led_from_question_to_question_and_to_the_results():
+def test_auditor_judges_all_questions_and_opens_the_results():
     campaign, (ana,) = make_campaign(size=2)
     client = signed_in(ana)
     assert "2 decisions to judge" in page(client, campaign.get_absolute_url())
@@ -64,7 +64,7 @@ def test_an_auditor_is_led_from_question_to_question_and_to_the_results():
     assert "9.5–90.5 %" in shown
 
 
-def test_no_page_shows_an_auditor_what_is_sealed_before_everything_is_judged():
+def test_sealed_decision_is_hidden_until_everything_is_judged():
     campaign, (ana, ben) = make_campaign(size=3, auditors=2, overlap=2)
     answer_all(campaign, ben, "no", "no", "no")
     answer_all(campaign, ana, "yes", "yes")
@@ -79,7 +79,7 @@ def test_no_page_shows_an_auditor_what_is_sealed_before_everything_is_judged():
     assert page(client, f"/audits/{campaign.pk}/adjudicate/3/", 404)
 
 
-def test_a_refused_answer_stays_on_the_page_with_what_was_typed():
+def test_rejected_answer_preserves_input():
     campaign, (ana,) = make_campaign()
     sent = {"answer": "yes", "number": "1", "evidence": "nobody said this", "comment": "typed <b>words</b>"}
 
@@ -90,7 +90,7 @@ def test_a_refused_answer_stays_on_the_page_with_what_was_typed():
     assert not Judgment.objects.exists()
 
 
-def test_an_answer_sent_twice_leads_on_and_a_changed_one_is_explained():
+def test_duplicate_answer_leads_on_and_changed_one_is_explained():
     campaign, (ana,) = make_campaign()
     client, url = signed_in(ana), f"/audits/{campaign.pk}/judge/1/"
 
@@ -103,7 +103,7 @@ def test_an_answer_sent_twice_leads_on_and_a_changed_one_is_explained():
     assert Judgment.objects.count() == 1
 
 
-def test_taking_back_shows_the_question_again():
+def test_undo_shows_the_question_again():
     campaign, (ana,) = make_campaign(size=1)
     client = signed_in(ana)
     client.post(f"/audits/{campaign.pk}/judge/1/", {"answer": "yes", "number": "1"})
@@ -116,7 +116,7 @@ def test_taking_back_shows_the_question_again():
     assert "You have no answer to undo" in nothing
 
 
-def test_who_opened_the_results_judges_and_takes_back_no_more():
+def test_auditor_who_opened_results_can_no_longer_judge():
     campaign, (ana,) = make_campaign(size=1)
     client = signed_in(ana)
     client.post(f"/audits/{campaign.pk}/judge/1/", {"answer": "yes", "number": "1"})
@@ -124,12 +124,12 @@ def test_who_opened_the_results_judges_and_takes_back_no_more():
 
     text = client.post(f"/audits/{campaign.pk}/undo/", follow=True).content.decode()
 
-    assert "your answers stay unchanged" in text
+    assert "answers can no longer be changed" in text
     assert "Undone" not in text
     assert Judgment.objects.count() == 1
 
 
-def test_a_member_sees_results_and_only_owners_and_release_managers_close():
+def test_members_see_results_but_only_planners_close():
     campaign, (ana,) = make_campaign(size=2)
     answer_all(campaign, ana, "no", "no")
     viewer = signed_in(make_person(campaign.benchmark, "viewer"))
@@ -147,7 +147,7 @@ def test_a_member_sees_results_and_only_owners_and_release_managers_close():
     assert campaign.state == "closed"
 
 
-def test_an_owner_adjudicates_without_seeing_what_the_judge_held():
+def test_adjudicator_does_not_see_the_judges_decision():
     campaign, (ana, ben) = make_campaign(size=1, overlap=2, auditors=2)
     answer_all(campaign, ana, "yes")
     answer_all(campaign, ben, "no")
@@ -162,7 +162,7 @@ def test_an_owner_adjudicates_without_seeing_what_the_judge_held():
     assert "Not said." in page(client, campaign.get_absolute_url())
 
 
-def test_what_an_agent_wrote_is_escaped():
+def test_agent_output_is_escaped():
     campaign, (ana,) = make_campaign(size=1)
     shown = campaign.packets.get().shown
     campaign.packets.all().delete()
@@ -175,12 +175,12 @@ def test_what_an_agent_wrote_is_escaped():
     assert "&lt;script&gt;alert" in text
 
 
-def test_an_empty_list_teaches():
+def test_empty_list_explains_audits():
     assert "No audit yet" in page(signed_in(make_person(make_benchmark(), "owner")), "/audits/")
 
 
 @pytest.mark.parametrize("role", ["auditor", "viewer"])
-def test_lists_take_as_many_queries_for_one_row_as_for_many(role):
+def test_lists_have_a_constant_number_of_queries(role):
     def count(audits: int, size: int) -> tuple[int, int]:
         benchmark = make_benchmark()
         client = signed_in(make_person(benchmark, role))

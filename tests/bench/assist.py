@@ -1,4 +1,4 @@
-"""What a suggestion costs: tokens of the question and of a scripted answer, by kind, over every task of a persona.
+"""Tokens per proposal: prompt and scripted answer, by kind, over every task of a persona.
 
     .venv/bin/python -m tests.bench.assist FOLDER
 
@@ -12,9 +12,9 @@ from pathlib import Path
 from statistics import median
 
 from evaluation.assistance.answers import read_answer
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
-from evaluation.assistance.prompts import prompt_of
+from evaluation.assistance.prompts import build_prompt
 from evaluation.protocol.answers import UnusableAnswerError
 from evaluation.protocol.assistance import KINDS, Kind
 from evaluation.scripted.assistance import proposal_request_in, propose
@@ -42,15 +42,15 @@ def main() -> None:
 
 def _measure(kind: Kind, task: TaskSpec, episode: EpisodeSpec, texts: dict[str, str]) -> tuple[int, int, bool] | None:
     material = Material(task, episode.persona, {file.path: texts.get(file.sha256, "") for file in task.assets})
-    assignment = _assignment(kind, task)
-    if assignment is None:
+    request = _request_for(kind, task)
+    if request is None:
         return None
-    prompt = prompt_of(assignment, material)
+    prompt = build_prompt(request, material)
     given = proposal_request_in(prompt.user)
     assert given is not None
     answer = propose(given)
     try:
-        read_answer(assignment, material, answer)
+        read_answer(request, material, answer)
     except UnusableAnswerError:
         usable = False
     else:
@@ -58,16 +58,16 @@ def _measure(kind: Kind, task: TaskSpec, episode: EpisodeSpec, texts: dict[str, 
     return (len(prompt.system) + len(prompt.user)) // 4, len(answer) // 4, usable
 
 
-def _assignment(kind: Kind, task: TaskSpec) -> Assignment | None:
+def _request_for(kind: Kind, task: TaskSpec) -> ProposalRequest | None:
     if kind in ("split", "rule"):
         longest = max(task.checklist, key=lambda item: len(item.criterion), default=None)
-        return Assignment(kind, "checklist", uid=longest.uid) if longest else None
+        return ProposalRequest(kind, "checklist", uid=longest.uid) if longest else None
     if kind == "checklist":
         text = task.reference_workflow or task.initial_request
-        return Assignment(kind, "checklist", reference="the reference workflow", reference_text=text)
+        return ProposalRequest(kind, "checklist", reference="the reference workflow", reference_text=text)
     if kind == "translate":
-        return Assignment(kind, "task", language="German")
-    return Assignment(kind, "intents" if kind == "intents" else "initial_request") if task.intents else None
+        return ProposalRequest(kind, "task", language="German")
+    return ProposalRequest(kind, "intents" if kind == "intents" else "initial_request") if task.intents else None
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from django.db import connections
 from playwright.sync_api import expect
 
 from evaluation.assistance.worker import work_on
-from evaluation.models import Suggestion
+from evaluation.models import Proposal
 from studio.drafts.load import load_task
 from studio.models import Task
 
@@ -26,7 +26,7 @@ def answer() -> None:
     """Do what a worker would, elsewhere than in the thread that drives the browser."""
 
     def work() -> None:
-        for pk in Suggestion.objects.filter(state="asked").values_list("pk", flat=True):
+        for pk in Proposal.objects.filter(state="asked").values_list("pk", flat=True):
             work_on(pk)
         connections.close_all()
 

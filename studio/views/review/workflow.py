@@ -89,7 +89,7 @@ def assign(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
 
 
 def _perform(action: str, task: Task, request: SignedInRequest) -> Task:
-    user: User = request.user  # type: ignore[assignment]
+    user = request.user
     text = request.POST.get("text", "")
     version = number_of(request.POST.get("version")) or None
     if action == "submit":

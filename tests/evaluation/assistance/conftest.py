@@ -1,4 +1,4 @@
-"""An author at a task, and a model over HTTP that helps the benchmark's authors."""
+"""An author with a task, and an assistant model served over HTTP."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from evaluation.assistance.kinds import Assignment
-from evaluation.assistance.requests import ask
+from evaluation.assistance.kinds import ProposalRequest
+from evaluation.assistance.requests import request_proposal
 from evaluation.assistance.worker import work_on
 from evaluation.llm import RetryPolicy
-from evaluation.models import Helper, ModelEndpoint, Suggestion
+from evaluation.models import AssistantModel, ModelEndpoint, Proposal
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.models import Benchmark, Task, User
-from tests.evaluation.assistance.builders import NOTES, a_spec, assignment
+from tests.evaluation.assistance.builders import NOTES, a_request, a_spec
 from tests.evaluation.builders import benchmark_of, file
 from tests.evaluation.factories import person
 from tests.evaluation.stub_model import StubModel, serving
@@ -25,20 +25,20 @@ IMPATIENT = RetryPolicy(attempts=2, base_seconds=0.01, max_pause=2)
 
 
 @dataclass
-class Desk:
+class Authoring:
     task: Task
     author: User
     stub: StubModel
-    helper: Helper
+    assistant: AssistantModel
 
     @property
     def benchmark(self) -> Benchmark:
-        return self.helper.benchmark
+        return self.assistant.benchmark
 
     @property
     def endpoint(self) -> ModelEndpoint:
-        assert self.helper.endpoint
-        return self.helper.endpoint
+        assert self.assistant.endpoint
+        return self.assistant.endpoint
 
     @property
     def spec(self) -> TaskSpec:
@@ -48,21 +48,21 @@ class Desk:
     def fresh(self) -> Task:
         return Task.objects.select_related("group", "episode__persona__benchmark").get(pk=self.task.pk)
 
-    def says(self, *answers: Any) -> None:
-        """What the model answers next; the last of them from then on."""
+    def model_answers(self, *answers: Any) -> None:
+        """Queue answers; the last one repeats."""
         queue = list(answers)
         self.stub.helper = lambda body: queue.pop(0) if len(queue) > 1 else queue[0]
 
-    def ask(self, kind: str = "split", *, work: bool = True, fresh: bool = False, **more: Any) -> Suggestion:
-        given: Assignment = assignment(kind, **more)
-        row = ask(self.fresh, by=self.author, assignment=given, fresh=fresh)
+    def request(self, kind: str = "split", *, work: bool = True, fresh: bool = False, **more: Any) -> Proposal:
+        wanted: ProposalRequest = a_request(kind, **more)
+        row = request_proposal(self.fresh, by=self.author, request=wanted, fresh=fresh)
         if work:
             work_on(row.pk, retry_policy=IMPATIENT)
             row.refresh_from_db()
         return row
 
-    def answer(self, row: Suggestion) -> Suggestion:
-        work_on(row.pk, retry_policy=IMPATIENT)
+    def work(self, row: Proposal) -> Proposal:
+        work_on(row.pk, patience=IMPATIENT)
         row.refresh_from_db()
         return row
 
@@ -74,30 +74,30 @@ def stub() -> Iterator[StubModel]:
 
 
 @pytest.fixture
-def desk(db: None, stub: StubModel, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    monkeypatch.setattr("evaluation.assistance.requests.enqueue", lambda name, ids: None)
+def authoring(db: None, stub: StubModel, monkeypatch: pytest.MonkeyPatch) -> Authoring:
+    monkeypatch.setattr("evaluation.assistance.requests.send", lambda name, ids: None)
     spec = a_spec(assets=(file("notes.md", NOTES),))
     benchmark = benchmark_of(spec)
     endpoint = ModelEndpoint.objects.create(
         name="clever", base_url=stub.base_url, model="clever-1", timeout_seconds=5, input_price=2, output_price=8
     )
-    return Desk(
+    return Authoring(
         task=Task.objects.get(episode__persona__benchmark=benchmark),
         author=person(benchmark, "author"),
         stub=stub,
-        helper=Helper.objects.create(benchmark=benchmark, endpoint=endpoint),
+        assistant=AssistantModel.objects.create(benchmark=benchmark, endpoint=endpoint),
     )
 
 
 @pytest.fixture
-def scripted_desk(desk: Desk, scripted: Any, settings: Any) -> Callable[[str], Desk]:
-    """The same desk with the scripted helper, or a misbehaving one by its name."""
+def scripted_authoring(authoring: Authoring, scripted: Any, settings: Any) -> Callable[[str], Authoring]:
+    """With a scripted assistant model, by default one that behaves."""
 
-    def make(model: str = "scripted-helper") -> Desk:
+    def make(model: str = "scripted-helper") -> Authoring:
         settings.SCRIPTED_MODEL_URL = scripted.url
         values = {"base_url": "scripted:", "model": model, "scripted": True, "timeout_seconds": 1}
-        desk.helper.endpoint = ModelEndpoint.objects.update_or_create(name=model, defaults=values)[0]
-        desk.helper.save()
-        return desk
+        authoring.assistant.endpoint = ModelEndpoint.objects.update_or_create(name=model, defaults=values)[0]
+        authoring.assistant.save()
+        return authoring
 
     return make

@@ -1,4 +1,4 @@
-"""What of a model's answer is believed: nothing that names what is not there, and no words unseen."""
+"""Reading answers: unknown names are rejected, and quotes are verified."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.assistance.answers import plain, read_answer, schema_of
-from evaluation.assistance.proposals import Proposal
+from evaluation.assistance.answers import read_answer, schema_of
+from evaluation.assistance.answers.base import plain
+from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import UnusableAnswerError
 from evaluation.protocol.assistance import KINDS
-from tests.evaluation.assistance.builders import I1, U1, U2, a_material, assignment, split_into
+from tests.evaluation.assistance.builders import I1, U1, U2, a_material, a_request, split_into
 
 GOOD = {
     "reword": {"request": "Please make Saturday's baking plan. There are 40 loaves.", "why": "Less."},
@@ -36,12 +37,12 @@ GOOD = {
 }
 
 
-def read(kind: str, answer: object, **more: object) -> tuple[Proposal, ...]:
+def read(kind: str, answer: object, **more: object) -> tuple[ProposedChange, ...]:
     text = answer if isinstance(answer, str) else json.dumps(answer)
-    return read_answer(assignment(kind, **more), a_material(), text)
+    return read_answer(a_request(kind, **more), a_material(), text)
 
 
-def test_each_kind_of_answer_becomes_proposals_for_the_place_it_is_about():
+def test_each_kind_of_answer_changes_the_right_field_and_row():
     found = {kind: read(kind, answer) for kind, answer in GOOD.items()}
 
     assert {kind: [(one.field, one.uid) for one in rows] for kind, rows in found.items()} == {
@@ -60,7 +61,7 @@ def test_each_kind_of_answer_becomes_proposals_for_the_place_it_is_about():
     assert found["checklist"][0].follows_from == (U1,) and found["checklist"][0].evidence == ("plan.md",)
 
 
-def test_an_answer_in_a_fence_or_with_words_around_it_is_read():
+def test_answer_in_a_code_fence_with_text_around_it_is_read():
     fenced = f"Here you are:\n```json\n{json.dumps(GOOD['split'])}\n```\nAnything else?"
 
     assert len(read("split", fenced)) == 2
@@ -75,7 +76,7 @@ def test_an_answer_in_a_fence_or_with_words_around_it_is_read():
         ("split", {"parts": ["x" * 2001, "y"]}, "at most 2000"),
         ("split", {"parts": "The plan"}, "parts"),
         ("reword", {"request": "  "}, "empty"),
-        ("reword", {"request": a_material().task.initial_request}, "what it was"),
+        ("reword", {"request": a_material().task.initial_request}, "unchanged"),
         ("rule", GOOD["rule"] | {"path": "../../etc/passwd"}, "no path"),
         ("rule", GOOD["rule"] | {"kind": "run_code"}, "kind"),
         ("rule", GOOD["rule"] | {"kind": "tool_called", "tool": "delete_all"}, "no tool"),
@@ -92,18 +93,18 @@ def test_an_answer_in_a_fence_or_with_words_around_it_is_read():
         ("split", "[" * 10_000, "not JSON"),
     ],
 )
-def test_what_names_nothing_of_the_task_is_refused_with_a_reason(kind, answer, why):
+def test_unusable_answer_is_rejected_with_a_reason(kind, answer, why):
     with pytest.raises(UnusableAnswerError, match=why):
         read(kind, answer)
 
 
-def test_a_leak_without_the_words_of_the_request_is_not_told():
+def test_leak_is_ignored_if_its_quote_is_not_in_the_request():
     made_up = {"given_away": [{"intent": 2, "degree": "wholly", "quote": "Nobody works more than 8 hours."}]}
 
     assert read("leaks", made_up) == ()
 
 
-def test_a_quote_that_stands_nowhere_is_dropped_and_the_row_says_so():
+def test_quote_that_does_not_occur_is_dropped_and_marked_unsupported():
     item = GOOD["intents"]["intents"][0] | {"quote": "The oven belongs to the mayor."}
 
     (found,) = read("intents", {"intents": [item]})
@@ -111,23 +112,23 @@ def test_a_quote_that_stands_nowhere_is_dropped_and_the_row_says_so():
     assert (found.supported, found.quote, found.recovery.note) == (False, "", "")
 
 
-def test_what_is_there_already_is_not_proposed_again():
+def test_existing_rows_are_not_proposed_again():
     same = {"intents": [GOOD["intents"]["intents"][0] | {"content": "the rye goes in BEFORE the rolls."}]}
 
     assert read("intents", same) == ()
     assert read("checklist", {"items": [{"criterion": "The plan has 40 loaves.", "follows_from": []}]}) == ()
 
 
-def test_numbers_that_get_lost_are_remarked():
+def test_lost_numbers_are_remarked():
     assert read("reword", {"request": "Please make a baking plan."})[0].remarks == ("Not in it any more: 40.",)
     assert read("reword", GOOD["reword"])[0].remarks == ()
 
 
-def test_no_exact_rule_is_an_answer_too():
+def test_model_may_answer_that_no_exact_rule_exists():
     assert read("rule", {"exact": False, "kind": "", "path": "", "text": "", "tool": "", "why": "It is taste."}) == ()
 
 
-def test_a_translation_gives_each_text_once_and_keeps_its_place():
+def test_translation_must_cover_each_text_exactly_once():
     texts = {"title": "Brot", "intents.1": "Roggen zuerst.", "intents.2": "Niemand über 8 Stunden."}
 
     rows = read("translate", {"texts": [{"id": "intents.2", "text": "Niemand."}, {"id": "intents.1", "text": "Erst."}]},
@@ -139,12 +140,12 @@ def test_a_translation_gives_each_text_once_and_keeps_its_place():
         read("translate", {"texts": [{"id": name, "text": text} for name, text in texts.items()]}, field="intents")
 
 
-def test_a_translation_of_a_long_text_may_be_longer_than_it():
+def test_translation_may_be_longer_than_the_original():
     long = "Rye. " * 5_000
     texts = [{"id": "initial_request", "text": long + "More of it."}]
 
     (row,) = read_answer(
-        assignment("translate", field="initial_request"),
+        a_request("translate", field="initial_request"),
         a_material(initial_request=long),
         json.dumps({"texts": texts}),
     )
@@ -154,18 +155,18 @@ def test_a_translation_of_a_long_text_may_be_longer_than_it():
         read("translate", {"texts": [{"id": "initial_request", "text": long}]}, field="initial_request")
 
 
-def test_words_that_hide_or_turn_others_around_are_taken_out():
+def test_control_and_bidirectional_characters_are_removed():
     assert plain("a\u202eb\u200bc\x00d\ufeff\r\n\te ") == "abcd\n\te"
     assert plain("\ud800") == "?"
 
 
-def test_schemas_name_every_field_and_allow_no_other():
+def test_schemas_require_every_field_and_allow_no_other():
     for kind in KINDS:
         schema = dict(schema_of(kind))
         for part in (schema, *schema.get("$defs", {}).values()):
             assert part["additionalProperties"] is False
             assert part["required"] == list(part["properties"])
-    assert "from" in schema_of("intents")["$defs"]["SaidIntent"]["properties"]
+    assert "from" in schema_of("intents")["$defs"]["Intent"]["properties"]
 
 
 json_values = st.recursive(
@@ -186,16 +187,16 @@ json_values = st.recursive(
 
 
 @given(kind=st.sampled_from(KINDS), answer=json_values)
-def test_any_json_is_read_or_refused(kind, answer):
+def test_any_json_is_read_or_rejected(kind, answer):
     try:
         rows = read(kind, json.dumps(answer))
     except UnusableAnswerError:
         rows = ()
-    assert all(isinstance(one, Proposal) and "\0" not in one.text for one in rows)
+    assert all(isinstance(one, ProposedChange) and "\0" not in one.text for one in rows)
 
 
 @given(kind=st.sampled_from(KINDS), answer=st.text())
-def test_any_text_is_read_or_refused(kind, answer):
+def test_any_text_is_read_or_rejected(kind, answer):
     with contextlib.suppress(UnusableAnswerError):
         read(kind, answer)
 

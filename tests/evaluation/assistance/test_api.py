@@ -1,4 +1,4 @@
-"""Help from a model for programs: the same functions as the page's, and nobody sees what is not theirs."""
+"""Assistance through the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
-from evaluation.models import Helper, Suggestion
+from evaluation.models import AssistantModel, Proposal
 from studio.tasks.save import save_task
 from tests.evaluation.assistance.builders import BUNDLE, I1, split_into
 from tests.evaluation.factories import person
@@ -25,86 +25,88 @@ def client_of(user) -> APIClient:
     return client
 
 
-def url(desk, *more: object) -> str:
-    persona = desk.task.episode.persona.user_id
-    base = f"/api/benchmarks/{desk.benchmark.slug}/personas/{persona}/tasks/{desk.task.pk}/suggestions/"
+def url(authoring, *more: object) -> str:
+    persona = authoring.task.episode.persona.user_id
+    base = f"/api/benchmarks/{authoring.benchmark.slug}/personas/{persona}/tasks/{authoring.task.pk}/suggestions/"
     return base + "".join(f"{part}/" for part in more)
 
 
 @pytest.fixture
-def api(desk) -> APIClient:
-    return client_of(desk.author)
+def api(authoring) -> APIClient:
+    return client_of(authoring.author)
 
 
-def asked(desk, api, **more: object) -> dict:
-    answer = api.post(url(desk), {"kind": "split", "field": "checklist", "item": I1} | more, format="json")
-    assert answer.status_code == 201, answer.json()
-    desk.answer(Suggestion.objects.get(pk=answer.json()["id"]))
-    return api.get(url(desk, answer.json()["id"])).json()
+def ready_proposal(authoring, api, **more: object) -> dict:
+    response = api.post(url(authoring), {"kind": "split", "field": "checklist", "item": I1} | more, format="json")
+    assert response.status_code == 201, response.json()
+    authoring.work(Proposal.objects.get(pk=response.json()["id"]))
+    return api.get(url(authoring, response.json()["id"])).json()
 
 
-def test_a_split_is_asked_for_read_changed_and_taken(desk, api):
-    desk.says(split_into(*PARTS))
-    begun = api.post(url(desk), {"kind": "split", "field": "checklist", "item": I1}, format="json").json()
-    assert (begun["state"], begun["rows"], begun["version"], begun["helper"]) == ("asked", [], 1, "clever")
+def test_split_is_requested_read_edited_and_accepted(authoring, api):
+    authoring.model_answers(split_into(*PARTS))
+    created = api.post(url(authoring), {"kind": "split", "field": "checklist", "item": I1}, format="json").json()
+    assert (created["state"], created["rows"], created["version"], created["helper"]) == ("asked", [], 1, "clever")
 
-    ready = asked(desk, api)
-    assert (ready["id"], ready["state"], ready["title"]) == (begun["id"], "ready", "A split of item 1")
+    ready = ready_proposal(authoring, api)
+    assert (ready["id"], ready["state"], ready["title"]) == (created["id"], "ready", "A split of item 1")
     assert [(row["row"], row["before"], row["text"]) for row in ready["rows"]] == [
         (0, BUNDLE, PARTS[0]),
         (1, BUNDLE, PARTS[1]),
     ]
 
-    taken = api.post(url(desk, ready["id"], "take"), {"texts": {"1": "Mine."}}, format="json").json()
+    taken = api.post(url(authoring, ready["id"], "take"), {"texts": {"1": "Mine."}}, format="json").json()
     assert (taken["state"], taken["result"], taken["rows"][1]["decision"]["changed"]) == ("taken", 2, True)
-    assert [item.criterion for item in desk.spec.checklist][:2] == [PARTS[0], "Mine."]
-    assert desk.fresh.revisions.first().note.startswith("A split of item 1, proposed by clever")
+    assert [item.criterion for item in authoring.spec.checklist][:2] == [PARTS[0], "Mine."]
+    assert authoring.fresh.revisions.first().note.startswith("A split of item 1, proposed by clever")
 
 
-def test_rows_are_taken_and_dismissed_one_by_one_and_nothing_is_decided_twice(desk, api):
+def test_rows_are_decided_one_by_one_and_only_once(authoring, api):
     usual = {"scope": "session_local", "from": "question", "ref": "", "quote": "", "why": ""}
-    desk.says(json.dumps({"intents": [usual | {"content": f"Need {n}."} for n in range(2)]}))
-    ready = asked(desk, api, kind="intents", field="intents", item=None)
-    place = url(desk, ready["id"])
+    authoring.model_answers(json.dumps({"intents": [usual | {"content": f"Need {n}."} for n in range(2)]}))
+    ready = ready_proposal(authoring, api, kind="intents", field="intents", item=None)
+    place = url(authoring, ready["id"])
 
     assert api.post(f"{place}dismiss/", {"rows": [0]}, format="json").json()["rows"][0]["decision"]["taken"] is False
     assert api.post(f"{place}take/", {"rows": [1]}, format="json").json()["state"] == "taken"
     again = api.post(f"{place}take/", {}, format="json")
 
     assert (again.status_code, "already decided" in again.json()["detail"]) == (409, True)
-    assert [intent.content for intent in desk.spec.intents][-1] == "Need 1."
-    assert len(desk.spec.intents) == 3
+    assert [intent.content for intent in authoring.spec.intents][-1] == "Need 1."
+    assert len(authoring.spec.intents) == 3
 
 
-def test_words_that_were_changed_since_are_told_and_taken_only_when_that_is_said(desk, api):
-    desk.says(split_into(*PARTS))
-    ready = asked(desk, api)
-    spec = desk.spec
+def test_changed_text_is_reported_and_overwritten_only_on_request(authoring, api):
+    authoring.model_answers(split_into(*PARTS))
+    ready = ready_proposal(authoring, api)
+    spec = authoring.spec
     first = spec.checklist[0].model_copy(update={"criterion": "Other words."})
-    save_task(desk.task.pk, spec.model_copy(update={"checklist": (first, *spec.checklist[1:])}), by=desk.author)
+    save_task(
+        authoring.task.pk, spec.model_copy(update={"checklist": (first, *spec.checklist[1:])}), by=authoring.author
+    )
 
-    refused = api.post(url(desk, ready["id"], "take"), {}, format="json")
+    refused = api.post(url(authoring, ready["id"], "take"), {}, format="json")
     assert (refused.status_code, refused.json()["current"], refused.json()["row"]) == (409, "Other words.", 0)
-    over = api.post(url(desk, ready["id"], "take"), {"over_changes": True}, format="json")
+    over = api.post(url(authoring, ready["id"], "take"), {"over_changes": True}, format="json")
 
     assert over.status_code == 200
-    assert desk.spec.checklist[0].criterion == PARTS[0]
+    assert authoring.spec.checklist[0].criterion == PARTS[0]
 
 
-def test_what_was_asked_is_listed_newest_first_by_state_in_a_constant_number_of_queries(desk, api):
-    desk.says(split_into(*PARTS))
-    first = asked(desk, api)
+def test_list_is_newest_first_filtered_by_state_with_constant_queries(authoring, api):
+    authoring.model_answers(split_into(*PARTS))
+    first = ready_proposal(authoring, api)
     with CaptureQueriesContext(connection) as one:
-        assert api.get(url(desk)).json()["count"] == 1
-    api.post(url(desk, first["id"], "take"), {}, format="json")
+        assert api.get(url(authoring)).json()["count"] == 1
+    api.post(url(authoring, first["id"], "take"), {}, format="json")
     for words in ("One. ", "Two. ", "Three. "):
-        api.post(url(desk), {"kind": "checklist", "field": "checklist", "pasted": words}, format="json")
+        api.post(url(authoring), {"kind": "checklist", "field": "checklist", "pasted": words}, format="json")
 
     with CaptureQueriesContext(connection) as many:
-        listed = api.get(url(desk)).json()["results"]
+        listed = api.get(url(authoring)).json()["results"]
     assert [row["state"] for row in listed] == ["asked", "dismissed", "dismissed", "taken"]
     assert len(many) <= len(one) + 2  # decisions, and the versions they came in with
-    assert [row["id"] for row in api.get(url(desk), {"state": "taken"}).json()["results"]] == [first["id"]]
+    assert [row["id"] for row in api.get(url(authoring), {"state": "taken"}).json()["results"]] == [first["id"]]
 
 
 @pytest.mark.parametrize(
@@ -119,31 +121,33 @@ def test_what_was_asked_is_listed_newest_first_by_state_in_a_constant_number_of_
         ({"kind": "checklist", "field": "checklist", "pasted": "a\0b"}, 400),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_words_and_not_asked(desk, api, body, status):
-    answer = api.post(url(desk), body, format="json")
+def test_invalid_request_is_rejected_with_a_message(authoring, api, body, status):
+    response = api.post(url(authoring), body, format="json")
 
-    assert (answer.status_code, bool(answer.json())) == (status, True)
-    assert not Suggestion.objects.exists()
-
-
-def test_where_nobody_helps_it_is_said(desk, api):
-    Helper.objects.all().delete()
-
-    answer = api.post(url(desk), {"kind": "split", "field": "checklist", "item": I1}, format="json")
-
-    assert (answer.status_code, "AI help is off" in answer.json()["detail"]) == (409, True)
+    assert (response.status_code, bool(response.json())) == (status, True)
+    assert not Proposal.objects.exists()
 
 
-def test_strangers_get_404_readers_403_and_another_tasks_suggestion_is_none_here(desk, api):
-    desk.says(split_into(*PARTS))
-    ready = asked(desk, api)
-    places = [url(desk), url(desk, ready["id"])]
-    posts = [url(desk), url(desk, ready["id"], "take"), url(desk, ready["id"], "dismiss")]
-    for who, status in ((UserFactory(), 404), (person(desk.benchmark, "viewer"), 403)):
+def test_request_fails_if_assistance_is_off(authoring, api):
+    AssistantModel.objects.all().delete()
+
+    response = api.post(url(authoring), {"kind": "split", "field": "checklist", "item": I1}, format="json")
+
+    assert (response.status_code, "AI help is off" in response.json()["detail"]) == (409, True)
+
+
+def test_access_is_limited_to_editors_of_the_task(authoring, api):
+    authoring.model_answers(split_into(*PARTS))
+    ready = ready_proposal(authoring, api)
+    places = [url(authoring), url(authoring, ready["id"])]
+    posts = [url(authoring), url(authoring, ready["id"], "take"), url(authoring, ready["id"], "dismiss")]
+    for who, status in ((UserFactory(), 404), (person(authoring.benchmark, "viewer"), 403)):
         client = client_of(who)
         assert {client.get(place).status_code for place in places} == {status}
         assert {client.post(place, {}, format="json").status_code for place in posts} == {status}
 
-    elsewhere = desk.task.episode.tasks.create(task_id="other", position=9)
-    assert api.get(url(desk, ready["id"]).replace(f"/{desk.task.pk}/", f"/{elsewhere.pk}/")).status_code == 404
-    assert Suggestion.objects.get().state == "ready"
+    elsewhere = authoring.task.episode.tasks.create(task_id="other", position=9)
+    assert (
+        api.get(url(authoring, ready["id"]).replace(f"/{authoring.task.pk}/", f"/{elsewhere.pk}/")).status_code == 404
+    )
+    assert Proposal.objects.get().state == "ready"

@@ -1,4 +1,4 @@
-"""Asking a model over HTTP, also one that misbehaves; and what it may cost."""
+"""Requests to the assistant model over HTTP, failures included, and their budget."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from evaluation.assistance import requests
 from evaluation.assistance.assistant import AssistanceError
-from evaluation.assistance.task_material import assignment_of, reference_text
-from evaluation.models import ModelEndpoint, Suggestion, SuggestionCall
+from evaluation.assistance.task_material import reference_text, request_of
+from evaluation.models import ModelEndpoint, Proposal, ProposalCall
 from studio.domain.base import Content
 from studio.domain.task import ExpectedArtifact
 from studio.models import Blob
@@ -30,10 +30,10 @@ from tests.studio.files.previews.samples import a_png
 TWO = split_into("The plan names the baker.", "The plan gives the start of each shift.")
 
 
-def test_a_split_is_asked_answered_checked_and_paid_for(desk):
-    desk.says(TWO)
+def test_split_is_answered_checked_and_charged(authoring):
+    authoring.model_answers(TWO)
 
-    row = desk.ask()
+    row = authoring.request()
 
     assert (row.state, row.field, str(row.item), row.revision.number) == ("ready", "checklist", I1, 1)
     assert [one["text"] for one in row.rows] == [
@@ -46,55 +46,61 @@ def test_a_split_is_asked_answered_checked_and_paid_for(desk):
     assert call.response["choices"] and "bundle" in json.dumps(call.request)
 
 
-def test_a_suggestion_that_is_no_better_comes_with_its_finding(desk):
-    desk.says(split_into("The plan names the baker, the miller, the driver and the shop.", "It is clear; it is short."))
+def test_proposal_that_is_still_bundled_has_a_finding(authoring):
+    authoring.model_answers(
+        split_into("The plan names the baker, the miller, the driver and the shop.", "It is clear; it is short.")
+    )
 
-    row = desk.ask()
+    row = authoring.request()
 
     assert "criterion-not-atomic" in {one["rule"] for found in row.findings.values() for one in found}
 
 
-def test_a_request_that_still_leaks_comes_with_its_finding(desk):
-    desk.says(json.dumps({"request": "Make the plan. The rye goes in before the rolls.", "why": "Shorter."}))
+def test_rewording_that_still_leaks_has_a_finding(authoring):
+    authoring.model_answers(
+        json.dumps({"request": "Make the plan. The rye goes in before the rolls.", "why": "Shorter."})
+    )
 
-    row = desk.ask("reword")
+    row = authoring.request("reword")
 
     found = [one for one in row.findings["0"] if one["rule"] == "intent-in-request"]
     assert found and found[0]["message"].startswith("Intent 1:")
 
 
-def test_the_same_question_again_is_answered_from_the_record_for_nothing(desk):
-    desk.says(TWO, split_into("Another.", "Split."))
-    first = desk.ask()
+def test_repeated_request_is_answered_from_the_record_free_of_charge(authoring):
+    authoring.model_answers(TWO, split_into("Another.", "Split."))
+    first = authoring.request()
 
-    assert desk.ask(work=False).pk == first.pk  # it stands there still
-    Suggestion.objects.filter(pk=first.pk).update(state="dismissed", decided_by=desk.author, decided_at=timezone.now())
-    again = desk.ask(work=False)
+    assert authoring.request(work=False).pk == first.pk  # it stands there still
+    Proposal.objects.filter(pk=first.pk).update(
+        state="dismissed", decided_by=authoring.author, decided_at=timezone.now()
+    )
+    again = authoring.request(work=False)
 
     assert (again.state, again.rows, again.replay_of_id, again.tokens) == ("ready", first.rows, first.pk, 0)
-    assert desk.stub.asked["helper"] == 1
-    other = desk.ask(fresh=True)
+    assert authoring.stub.asked["helper"] == 1
+    other = authoring.request(fresh=True)
     assert [one["text"] for one in other.rows] == ["Another.", "Split."]
-    assert desk.stub.bodies[-1]["temperature"] > desk.stub.bodies[0]["temperature"] == 0
+    assert authoring.stub.bodies[-1]["temperature"] > authoring.stub.bodies[0]["temperature"] == 0
 
 
-def test_another_endpoint_or_other_words_are_another_question(desk):
-    desk.says(TWO)
-    desk.ask()
+def test_other_row_or_model_is_a_new_request(authoring):
+    authoring.model_answers(TWO)
+    authoring.request()
 
-    desk.ask(uid=I2)
-    desk.endpoint.model = "clever-2"
-    desk.endpoint.save()
-    desk.ask()
+    authoring.request(uid=I2)
+    authoring.endpoint.model = "clever-2"
+    authoring.endpoint.save()
+    authoring.request()
 
-    assert desk.stub.asked["helper"] == 3
+    assert authoring.stub.asked["helper"] == 3
 
 
-def test_a_button_pressed_twice_asks_once(desk):
-    desk.says(TWO)
+def test_button_clicked_twice_makes_one_request(authoring):
+    authoring.model_answers(TWO)
 
-    assert desk.ask(work=False).pk == desk.ask(work=False).pk
-    assert Suggestion.objects.count() == 1
+    assert authoring.request(work=False).pk == authoring.request(work=False).pk
+    assert Proposal.objects.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -107,29 +113,29 @@ def test_a_button_pressed_twice_asks_once(desk):
         "",
     ],
 )
-def test_an_unusable_answer_is_asked_for_again_and_told_the_reason(desk, bad):
-    desk.says(bad, TWO)
+def test_unusable_answer_is_requested_again_with_the_reason(authoring, bad):
+    authoring.model_answers(bad, TWO)
 
-    row = desk.ask()
+    row = authoring.request()
 
     assert row.state == "ready"
-    assert "could not be used" in desk.stub.bodies[-1]["messages"][-1]["content"]
+    assert "could not be used" in authoring.stub.bodies[-1]["messages"][-1]["content"]
     assert row.calls.count() == 2 and row.prompt_tokens == 20
 
 
-def test_a_model_that_never_answers_usefully_is_said_to_and_still_counts(desk):
-    desk.says('{"parts": ["x"]}')
+def test_failed_request_is_charged(authoring):
+    authoring.model_answers('{"parts": ["x"]}')
 
-    row = desk.ask()
+    row = authoring.request()
 
     assert row.state == "failed" and row.tokens == 36
     assert "no usable answer" in row.problem and "Try again" in row.problem
 
 
-def test_ids_of_something_else_are_refused(desk):
-    desk.says(json.dumps({"given_away": [{"intent": 17, "degree": "wholly", "quote": "rye", "why": ""}]}))
+def test_unknown_intent_numbers_are_rejected(authoring):
+    authoring.model_answers(json.dumps({"given_away": [{"intent": 17, "degree": "wholly", "quote": "rye", "why": ""}]}))
 
-    row = desk.ask("leaks")
+    row = authoring.request("leaks")
 
     assert row.state == "failed" and "no hidden intent 17" in row.problem
 
@@ -141,86 +147,93 @@ def test_ids_of_something_else_are_refused(desk):
         ("scripted-helper+401", "rejected its API key", "refused the key"),
         ("scripted-helper+500", "gave no answer", "failed with status 500"),
         ("scripted-helper+html", "gave no answer", "not a JSON object"),
-        ("scripted-helper+quota", "has nothing left", "no quota left"),
+        ("scripted-helper+quota", "no quota left", "no quota left"),
         ("scripted-helper+context", "Shorten the files", "longer than"),
         ("scripted-helper+hangup", "gave no answer", "closed the connection"),
         ("scripted-helper+prose", "no usable answer", "no usable answer"),
     ],
 )
-def test_what_goes_wrong_at_the_endpoint_is_said_in_words_with_what_to_do(scripted_desk, model, words, detail):
-    row = scripted_desk(model).ask()
+def test_endpoint_failure_is_described_with_what_to_do(scripted_authoring, model, words, detail):
+    row = scripted_authoring(model).request()
 
     assert row.state == "failed" and words in row.problem and detail in row.detail
     assert row.problem.count(".") >= 2  # what happened, and what to do
 
 
-def test_where_an_endpoint_stands_is_for_owners_and_not_for_authors(desk):
+def test_endpoint_address_is_shown_to_owners_only(authoring):
     address = "http://127.0.0.1:9/v1"
-    ModelEndpoint.objects.filter(pk=desk.endpoint.pk).update(base_url=address)
-    desk.ask()
+    ModelEndpoint.objects.filter(pk=authoring.endpoint.pk).update(base_url=address)
+    authoring.request()
     author, owner = Client(), Client()
-    author.force_login(desk.author)
-    owner.force_login(person(desk.benchmark, "owner"))
+    author.force_login(authoring.author)
+    owner.force_login(person(authoring.benchmark, "owner"))
 
-    page = author.get(desk.task.get_absolute_url()).content.decode()
-    record = owner.get(f"/benchmarks/{desk.benchmark.slug}/help/").content.decode()
+    page = author.get(authoring.task.get_absolute_url()).content.decode()
+    record = owner.get(f"/benchmarks/{authoring.benchmark.slug}/help/").content.decode()
 
     assert "clever gave no answer. Try again in a moment" in page
     assert "127.0.0.1:9" not in page and "127.0.0.1:9" in record
 
 
-def test_what_a_request_gives_away_is_said_once_of_a_translation(desk):
-    spec = desk.spec
+def test_translation_reports_leaks_once(authoring):
+    spec = authoring.spec
     request = " ".join(intent.content for intent in spec.intents)
-    save_task(desk.task.pk, spec.model_copy(update={"initial_request": request}), by=desk.author)
+    save_task(authoring.task.pk, spec.model_copy(update={"initial_request": request}), by=authoring.author)
 
     def same(body):
         texts = re.findall(r'<text id="([^"]+)">(.*?)</text>', body["messages"][1]["content"], re.S)
         return json.dumps({"texts": [{"id": name, "text": f"{text} Also."} for name, text in texts]})
 
-    desk.stub.helper = same
-    row = desk.ask("translate", field="task", language="German")
+    authoring.stub.helper = same
+    row = authoring.request("translate", field="task", language="German")
 
-    told = [(place, one["rule"]) for place, found in row.findings.items() for one in found]
-    assert [one for one in told if one[1] == "intent-in-request"] == [("", "intent-in-request")]
+    rules = [(index, finding["rule"]) for index, findings in row.findings.items() for finding in findings]
+    assert [each for each in rules if each[1] == "intent-in-request"] == [("", "intent-in-request")]
     assert "intents 1" in row.findings[""][0]["message"]
 
 
-def test_the_reference_attached_to_an_artifact_is_offered_first_and_drawn_from(desk):
+def test_attached_reference_is_offered_first_and_used(authoring):
     content = "The bread list of a good week.\nTwo bakers start at four."
     reference = Content(sha256=file("x", content).sha256, size=len(content))
     artifacts = (ExpectedArtifact(path="out/plan.md", reference=reference), ExpectedArtifact(path="log.csv"))
-    save_task(desk.task.pk, desk.spec.model_copy(update={"expected_artifacts": artifacts}), by=desk.author)
+    save_task(
+        authoring.task.pk, authoring.spec.model_copy(update={"expected_artifacts": artifacts}), by=authoring.author
+    )
     client = Client()
-    client.force_login(desk.author)
-    page = client.get(desk.task.get_absolute_url()).content.decode()
-    desk.says('{"items": []}')
+    client.force_login(authoring.author)
+    page = client.get(authoring.task.get_absolute_url()).content.decode()
+    authoring.model_answers('{"items": []}')
     asked = {"ask": "checklist:checklist", "assist.reference": "the reference of out/plan.md"}
-    persona = desk.task.episode.persona
+    persona = authoring.task.episode.persona
 
-    client.post(reverse("evaluation:assist_ask", args=[desk.benchmark.slug, persona.user_id, desk.task.pk]), asked)
-    given = assignment_of(desk.answer(Suggestion.objects.get()), desk.spec)
+    client.post(
+        reverse("evaluation:request_proposal", args=[authoring.benchmark.slug, persona.user_id, authoring.task.pk]),
+        asked,
+    )
+    given = request_of(authoring.work(Proposal.objects.get()), authoring.spec)
 
     options = re.findall(r"<option>([^<]+)</option>", page[page.index("assist-reference") :])
     assert options[0] == "the reference of out/plan.md" and "notes.md" in options
     assert given.reference_text == content
-    assert content in desk.stub.bodies[-1]["messages"][1]["content"]
+    assert content in authoring.stub.bodies[-1]["messages"][1]["content"]
 
 
-def test_a_reference_without_words_is_refused_before_anything_is_sent(desk):
+def test_reference_without_text_is_rejected_before_the_model_is_called(authoring):
     content = a_png()
     Blob.objects.keep([content])
     reference = Content(sha256=hashlib.sha256(content).hexdigest(), size=len(content))
-    spec = desk.spec.model_copy(update={"expected_artifacts": (ExpectedArtifact(path="a.png", reference=reference),)})
+    spec = authoring.spec.model_copy(
+        update={"expected_artifacts": (ExpectedArtifact(path="a.png", reference=reference),)}
+    )
     text = reference_text(spec, "the reference of a.png")
 
-    with pytest.raises(AssistanceError, match="with text"):
-        desk.ask("checklist", reference="the reference of a.png", reference_text=text)
-    assert desk.stub.bodies == []
+    with pytest.raises(AssistanceError, match="text file"):
+        authoring.request("checklist", reference="the reference of a.png", reference_text=text)
+    assert authoring.stub.bodies == []
 
 
-def test_an_endpoint_that_asks_to_wait_is_waited_for(scripted_desk):
-    row = scripted_desk("scripted-helper+429x1").ask()
+def test_rate_limited_endpoint_is_retried(scripted_authoring):
+    row = scripted_authoring("scripted-helper+429x1").request()
 
     assert row.state == "ready" and row.scripted
     assert row.calls.get().attempts == 2
@@ -229,46 +242,44 @@ def test_an_endpoint_that_asks_to_wait_is_waited_for(scripted_desk):
 @pytest.mark.parametrize(
     ("reference", "text"), [("notes.md", NOTES), ("pasted text", "Two bakers start at four.\nThe van leaves at six.")]
 )
-def test_the_scripted_helper_draws_items_from_a_file_of_the_task_or_from_what_was_pasted(
-    scripted_desk, reference, text
-):
-    row = scripted_desk().ask("checklist", reference=reference, reference_text=text)
+def test_scripted_assistant_derives_items_from_a_file_or_pasted_text(scripted_authoring, reference, text):
+    row = scripted_authoring().request("checklist", reference=reference, reference_text=text)
 
     assert (row.state, row.scripted, row.problem) == ("ready", True, "")
     assert row.rows and all(one["quote"] in text for one in row.rows)
 
 
-def test_a_spent_budget_refuses_before_anything_is_sent(desk):
-    desk.says(TWO)
-    desk.helper.most_tokens = 12
-    desk.helper.save()
-    desk.ask()
+def test_a_spent_budget_refuses_before_anything_is_sent(authoring):
+    authoring.model_answers(TWO)
+    authoring.assistant.most_tokens = 12
+    authoring.assistant.save()
+    authoring.request()
 
     with pytest.raises(AssistanceError, match="budget of 12 tokens"):
-        desk.ask(uid=I2)
-    assert desk.stub.asked["helper"] == 1
-    assert desk.ask(work=False).state == "ready"  # what is on record costs nothing
-    SuggestionCall.objects.all().delete()
-    assert desk.ask(uid=I2).state == "ready"
+        authoring.request(uid=I2)
+    assert authoring.stub.asked["helper"] == 1
+    assert authoring.request(work=False).state == "ready"  # what is on record costs nothing
+    ProposalCall.objects.all().delete()
+    assert authoring.request(uid=I2).state == "ready"
 
 
-def test_a_budget_of_a_month_forgets_the_month_before(desk, monkeypatch):
-    desk.says(TWO)
-    desk.helper.most_cost = Decimal("0.01")
-    desk.helper.save()
-    desk.endpoint.input_price = 10_000
-    desk.endpoint.save()
-    desk.ask()
+def test_monthly_budget_starts_anew_each_month(authoring, monkeypatch):
+    authoring.model_answers(TWO)
+    authoring.assistant.most_cost = Decimal("0.01")
+    authoring.assistant.save()
+    authoring.endpoint.input_price = 10_000
+    authoring.endpoint.save()
+    authoring.request()
     with pytest.raises(AssistanceError, match="this month"):
-        desk.ask(uid=I2)
+        authoring.request(uid=I2)
 
     later = timezone.now() + timedelta(days=40)
     monkeypatch.setattr("evaluation.assistance.assistant.timezone.now", lambda: later)
-    desk.ask(uid=I2, work=False)
-    desk.helper.period = "ever"
-    desk.helper.save()
+    authoring.request(uid=I2, work=False)
+    authoring.assistant.period = "ever"
+    authoring.assistant.save()
     with pytest.raises(AssistanceError, match="the whole budget"):
-        desk.ask("leaks")
+        authoring.request("leaks")
 
 
 @pytest.mark.parametrize(
@@ -281,86 +292,86 @@ def test_a_budget_of_a_month_forgets_the_month_before(desk, monkeypatch):
         ("hack", {}, "not available here"),
     ],
 )
-def test_what_there_is_nothing_to_ask_about_is_refused(desk, kind, more, words):
+def test_request_without_subject_is_rejected(authoring, kind, more, words):
     with pytest.raises(AssistanceError, match=words):
-        desk.ask(kind, **more)
+        authoring.request(kind, **more)
 
 
-def test_nobody_helps_where_nobody_is_chosen(desk):
-    desk.helper.endpoint = None
-    desk.helper.save()
+def test_nobody_helps_where_nobody_is_accepted(authoring):
+    authoring.assistant.endpoint = None
+    authoring.assistant.save()
 
     with pytest.raises(AssistanceError, match="AI help is off"):
-        desk.ask()
+        authoring.request()
 
 
-def test_a_worker_that_died_is_followed_by_another_that_pays_nothing_twice(desk):
-    desk.says(TWO)
-    row = desk.ask()
-    Suggestion.objects.filter(pk=row.pk).update(
+def test_dead_workers_request_is_resumed_without_paying_twice(authoring):
+    authoring.model_answers(TWO)
+    row = authoring.request()
+    Proposal.objects.filter(pk=row.pk).update(
         state="asked", rows=None, claimed_by="dead", lease_until=timezone.now() + timedelta(seconds=60)
     )
-    assert desk.answer(row).state == "asked"  # it may live
+    assert authoring.work(row).state == "asked"  # it may live
 
-    Suggestion.objects.filter(pk=row.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    Proposal.objects.filter(pk=row.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     sent: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(requests, "enqueue", lambda name, ids: sent.extend(ids))
-        requests.send_forgotten()
+        patch.setattr(requests, "send", lambda name, ids: sent.extend(ids))
+        requests.resend_unclaimed()
 
     assert sent == [row.pk]
-    assert desk.answer(row).state == "ready" and desk.stub.asked["helper"] == 1
+    assert authoring.work(row).state == "ready" and authoring.stub.asked["helper"] == 1
 
 
-def test_a_question_that_kills_its_workers_is_given_up(desk):
-    row = desk.ask(work=False)
-    Suggestion.objects.filter(pk=row.pk).update(attempts=3)
+def test_request_that_kills_its_workers_fails(authoring):
+    row = authoring.request(work=False)
+    Proposal.objects.filter(pk=row.pk).update(attempts=3)
 
-    assert desk.answer(row).state == "failed"
-    assert desk.stub.asked["helper"] == 0
+    assert authoring.work(row).state == "failed"
+    assert authoring.stub.asked["helper"] == 0
 
 
-def test_who_stopped_waiting_gets_nothing_written(desk):
-    row = desk.ask(work=False)
+def test_cancelled_request_is_not_answered(authoring):
+    row = authoring.request(work=False)
 
     def stop(body: object) -> str:
-        Suggestion.objects.filter(pk=row.pk).update(
-            state="dismissed", decided_by=desk.author, decided_at=timezone.now(), claimed_by=""
+        Proposal.objects.filter(pk=row.pk).update(
+            state="dismissed", decided_by=authoring.author, decided_at=timezone.now(), claimed_by=""
         )
         return TWO
 
-    desk.stub.helper = lambda body: TWO
+    authoring.stub.helper = lambda body: TWO
     stop(None)
 
-    assert desk.answer(row).rows is None
+    assert authoring.work(row).rows is None
 
 
-def test_the_database_holds_what_was_decided_and_what_was_said(desk):
-    desk.says(TWO)
-    row = desk.ask()
+def test_database_rejects_changes_to_decisions_and_calls(authoring):
+    authoring.model_answers(TWO)
+    row = authoring.request()
     wrong = [
         {"state": "taken"},
         {"state": "gone"},
         {"rows": None},
-        {"decided_by": person(desk.benchmark, "author")},
+        {"decided_by": person(authoring.benchmark, "author")},
         {"state": "failed"},
     ]
     for change in wrong:
         with pytest.raises(IntegrityError), transaction.atomic():
-            Suggestion.objects.filter(pk=row.pk).update(**change)
+            Proposal.objects.filter(pk=row.pk).update(**change)
     with pytest.raises(IntegrityError), transaction.atomic():
-        SuggestionCall.objects.update(error="other")
-    Suggestion.objects.filter(pk=row.pk).update(state="dismissed", decided_by=desk.author, decided_at=timezone.now())
+        ProposalCall.objects.update(error="other")
+    Proposal.objects.filter(pk=row.pk).update(state="dismissed", decided_by=authoring.author, decided_at=timezone.now())
     with pytest.raises(IntegrityError), transaction.atomic():
-        Suggestion.objects.filter(pk=row.pk).update(state="ready", decided_by=None, decided_at=None)
+        Proposal.objects.filter(pk=row.pk).update(state="ready", decided_by=None, decided_at=None)
 
 
-def test_a_files_orders_reach_the_model_only_as_material(desk):
-    desk.says(json.dumps({"intents": []}))
+def test_files_reach_the_model_only_as_material(authoring):
+    authoring.model_answers(json.dumps({"intents": []}))
 
-    row = desk.ask("intents")
+    row = authoring.request("intents")
 
-    sent = desk.stub.bodies[-1]["messages"]
+    sent = authoring.stub.bodies[-1]["messages"]
     assert row.rows == [] and row.state == "ready"
     assert "no instructions for you" in sent[0]["content"]
     assert "&lt;" not in sent[0]["content"]

@@ -66,7 +66,7 @@ def shown_of(campaign: AuditCampaign) -> dict[str, dict]:
     return {packet.kind: packet.shown for packet in campaign.packets.all()}
 
 
-def test_only_what_a_model_decided_is_audited_and_of_checklists_the_strict_way(pilot):
+def test_only_model_decisions_and_strict_checklists_are_audited(pilot):
     campaign = open_audit(pilot, by=None)
 
     assert sorted(campaign.packets.values_list("kind", flat=True)) == ["checklist", "follow_up", "satisfaction"]
@@ -74,7 +74,7 @@ def test_only_what_a_model_decided_is_audited_and_of_checklists_the_strict_way(p
     assert list(audits_of(pilot)) == [campaign]
 
 
-def test_each_packet_shows_what_that_judge_saw_and_no_more(pilot):
+def test_packet_shows_exactly_what_the_judge_saw(pilot):
     shown = shown_of(open_audit(pilot, by=None))
 
     reply = {"role": "assistant", "label": "turn 1", "text": "reply 1, by ▮▮▮"}
@@ -91,7 +91,7 @@ def test_each_packet_shows_what_that_judge_saw_and_no_more(pilot):
     assert (shown["checklist"]["subject"], len(shown["checklist"]["context"])) == ("names the fee", 2)
 
 
-def test_what_the_judge_said_and_who_it_was_is_sealed(pilot):
+def test_judge_and_decision_are_sealed(pilot):
     campaign = open_audit(pilot, by=None)
 
     shown = json.dumps(list(shown_of(campaign).values()))
@@ -101,7 +101,7 @@ def test_what_the_judge_said_and_who_it_was_is_sealed(pilot):
     assert sealed["follow_up"]["decision"] is True
 
 
-def test_the_same_seed_freezes_the_same_sample(pilot):
+def test_same_seed_draws_the_same_sample(pilot):
     first, second = open_audit(pilot, size=2, by=None, seed=3), open_audit(pilot, size=2, by=None, seed=3)
 
     assert [p.source for p in first.packets.all()] == [p.source for p in second.packets.all()]
@@ -111,14 +111,14 @@ def test_the_same_seed_freezes_the_same_sample(pilot):
 @pytest.mark.parametrize(
     ("asked", "field"), [({"size": 0}, "size"), ({"size": 5_000}, "size"), ({"overlap": 2}, "overlap")]
 )
-def test_an_audit_that_cannot_be_is_refused_beside_its_entry(pilot, asked, field):
+def test_invalid_audit_is_rejected_at_its_field(pilot, asked, field):
     with pytest.raises(CampaignError) as refused:
         open_audit(pilot, by=None, **asked)
 
     assert refused.value.field == field
 
 
-def test_a_pilot_without_decisions_is_told_to_wait():
+def test_pilot_without_decisions_cannot_be_audited():
     benchmark = benchmark_of(task("a"))
     make_person(benchmark, "auditor")
 
@@ -126,7 +126,7 @@ def test_a_pilot_without_decisions_is_told_to_wait():
         open_audit(pilot_of(benchmark), by=None)
 
 
-def test_a_scripted_judges_audit_is_marked_and_no_evidence_and_a_real_ones_is(pilot):
+def test_only_audits_of_real_judges_are_evidence(pilot):
     practice = open_audit(pilot, by=None)
     real = {"base_url": "http://localhost:1/v1", "scripted": False}
     for part in ("agent", "user_model", "judge"):

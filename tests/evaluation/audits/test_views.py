@@ -27,7 +27,7 @@ def signed_in(user) -> Client:
     return client
 
 
-def test_an_owner_opens_an_audit_from_a_pilot():
+def test_owner_opens_an_audit_from_a_pilot():
     pilot = judged_pilot()
     make_person(pilot.benchmark, "auditor")
     client = signed_in(make_person(pilot.benchmark, "owner"))
@@ -47,7 +47,7 @@ def test_an_owner_opens_an_audit_from_a_pilot():
     )
 
 
-def test_what_cannot_be_is_said_beside_its_field_and_what_was_typed_stays():
+def test_invalid_field_is_marked_and_input_preserved():
     pilot = judged_pilot()
     make_person(pilot.benchmark, "auditor")
     client = signed_in(make_person(pilot.benchmark, "release_manager"))
@@ -60,7 +60,7 @@ def test_what_cannot_be_is_said_beside_its_field_and_what_was_typed_stays():
     assert not AuditCampaign.objects.exists()
 
 
-def test_a_pilot_of_another_benchmark_cannot_be_chosen():
+def test_pilot_of_another_benchmark_cannot_be_selected():
     pilot, other = judged_pilot(), judged_pilot()
     make_person(pilot.benchmark, "auditor")
     client = signed_in(make_person(pilot.benchmark, "owner"))
@@ -71,13 +71,13 @@ def test_a_pilot_of_another_benchmark_cannot_be_chosen():
     assert client.get(f"/audits/new/?benchmark={other.benchmark.slug}").status_code == 404
 
 
-def test_who_may_not_open_audits_does_not_find_the_page():
+def test_page_is_not_found_without_permission():
     pilot = judged_pilot()
 
     assert signed_in(make_person(pilot.benchmark, "auditor", "author")).get("/audits/new/").status_code == 404
 
 
-def test_with_several_benchmarks_one_is_chosen_first():
+def test_benchmark_is_selected_first_if_there_are_several():
     first, second = judged_pilot().benchmark, judged_pilot().benchmark
     owner = make_person(first, "owner")
     second.memberships.create(user=owner, role="owner")
@@ -87,7 +87,7 @@ def test_with_several_benchmarks_one_is_chosen_first():
     assert "No auditors yet" in client.get(f"/audits/new/?benchmark={second.slug}").content.decode()
 
 
-def test_without_anything_to_audit_the_page_says_what_comes_first():
+def test_page_without_auditable_pilots_says_what_to_do():
     benchmark = benchmark_of(task("a"))
     client = signed_in(make_person(benchmark, "owner"))
 

@@ -87,8 +87,10 @@ def test_start_form_marks_drafts_and_scripted_models(client: Client):
     assert "frozen as they are at the start" in page
 
 
-def test_start_form_of_a_large_benchmark_loads_tasks_by_persona(client: Client, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evaluation.forms.TASKS_SHOWN", 3)
+def test_of_a_large_benchmark_the_start_form_brings_the_tasks_of_the_persona_that_is_asked_for(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("evaluation.forms.pilots.TASKS_SHOWN", 3)
     benchmark = benchmark_of(task("own_1"), task("own_2"))
     benchmark_of(task("other_1"), task("other_2"), persona=PersonaSpec(user_id="someone_else"), into=benchmark)
     client.force_login(person(benchmark, "author"))

@@ -20,7 +20,7 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
-def desk(client: Client) -> Task:
+def draft(client: Client) -> Task:
     """A task whose author is signed in, and scripted models."""
     benchmark = benchmark_of(task("a", intents=intents("Name the fee.", "Sign it."), assets=(file("given.txt", "x"),)))
     client.force_login(person(benchmark, "author"))
@@ -46,8 +46,8 @@ def text(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
-def test_a_session_is_played_from_the_assistants_seat_to_its_summary(client: Client, desk: Task, scripted):
-    row = start(client, desk)
+def test_rehearsal_from_the_assistants_seat(client: Client, draft: Task, scripted):
+    row = start(client, draft)
 
     page = post(client, row, "answer", text="Shall I sign it? The fee is 70.")
     assert "is judging which intents the reply met" in page and 'http-equiv="refresh"' in page
@@ -57,15 +57,15 @@ def test_a_session_is_played_from_the_assistants_seat_to_its_summary(client: Cli
 
     assert "It is over" in page
     assert "Proc for this session" in page
-    assert page.count(f'href="{desk.get_absolute_url()}rehearse/"') == 3
+    assert page.count(f'href="{draft.get_absolute_url()}rehearse/"') == 3
     assert "scripted" in text(page)
     assert "2 of 2" in page or "1 of 2" in page or "0 of 2" in page
-    listed = client.get(f"{desk.get_absolute_url()}rehearse/").content.decode()
+    listed = client.get(f"{draft.get_absolute_url()}rehearse/").content.decode()
     assert f"/rehearsals/{row.pk}/" in listed
 
 
-def test_a_session_is_played_from_the_users_seat_by_hand(client: Client, desk: Task, scripted):
-    row = start(client, desk, "user", "")
+def test_rehearsal_from_the_users_seat_with_manual_decisions(client: Client, draft: Task, scripted):
+    row = start(client, draft, "user", "")
     work_on(row.pk)
 
     page = client.get(f"/rehearsals/{row.pk}/").content.decode()
@@ -82,8 +82,8 @@ def test_a_session_is_played_from_the_users_seat_by_hand(client: Client, desk: T
     assert "It is over" in post(client, row, "decide")
 
 
-def test_a_rehearsal_ended_early_shows_the_reply_nobody_judged(client: Client, desk: Task, scripted):
-    row = start(client, desk, "user", "")
+def test_rehearsal_ended_early_shows_the_unjudged_reply(client: Client, draft: Task, scripted):
+    row = start(client, draft, "user", "")
     work_on(row.pk)
 
     page = text(post(client, row, "end"))
@@ -94,8 +94,8 @@ def test_a_rehearsal_ended_early_shows_the_reply_nobody_judged(client: Client, d
     assert page.count("◌ open") == 3
 
 
-def test_what_is_refused_comes_back_with_what_was_typed(client: Client, desk: Task, scripted):
-    row = start(client, desk)
+def test_rejected_text_is_shown_again(client: Client, draft: Task, scripted):
+    row = start(client, draft)
 
     assert post(client, row, "answer", text="  ").startswith("422")
     page = post(client, row, "write", path="../out", content="my words")
@@ -104,15 +104,15 @@ def test_what_is_refused_comes_back_with_what_was_typed(client: Client, desk: Ta
     assert page.startswith("422") and "Intent 1 of the draft already says this." in page
 
 
-def test_who_had_to_sign_in_first_comes_back_to_the_rehearsal(client: Client, desk: Task, scripted):
-    row = start(client, desk)
+def test_user_returns_to_the_rehearsal_after_signing_in(client: Client, draft: Task, scripted):
+    row = start(client, draft)
 
     assert client.get(f"/rehearsals/{row.pk}/answer/")["Location"] == f"/rehearsals/{row.pk}/#now"
     assert client.get(f"/rehearsals/{row.pk}/nothing/").status_code == 404
 
 
-def test_a_failure_of_a_model_stands_beside_the_kept_words(client: Client, desk: Task, scripted):
-    row = start(client, desk)
+def test_model_failure_is_shown_with_the_preserved_text(client: Client, draft: Task, scripted):
+    row = start(client, draft)
     ModelEndpoint.objects.filter(name="scripted-user").update(key_env="NOT_SET_API_KEY")
 
     post(client, row, "answer", text="My long answer.")
@@ -123,8 +123,8 @@ def test_a_failure_of_a_model_stands_beside_the_kept_words(client: Client, desk:
     assert "NOT_SET_API_KEY" in page and "Your text is kept" in page
 
 
-def test_waiting_is_told_to_a_page_that_asks_and_its_end_too(client: Client, desk: Task, scripted):
-    row = start(client, desk, "user", "")
+def test_polling_page_refreshes_once_model_work_is_over(client: Client, draft: Task, scripted):
+    row = start(client, draft, "user", "")
     asking = {"HX-Request": "true"}
 
     waiting = client.get(f"/rehearsals/{row.pk}/", headers=asking)
@@ -133,8 +133,8 @@ def test_waiting_is_told_to_a_page_that_asks_and_its_end_too(client: Client, des
     assert client.get(f"/rehearsals/{row.pk}/", headers=asking)["HX-Refresh"] == "true"
 
 
-def test_files_are_written_shown_changed_and_removed(client: Client, desk: Task, scripted):
-    row = start(client, desk)
+def test_files_are_written_shown_changed_and_removed(client: Client, draft: Task, scripted):
+    row = start(client, draft)
 
     assert ("“notes/a.md” was added to the workspace.") in post(
         client, row, "write", path="notes/a.md", content="one\r\ntwo"
@@ -144,8 +144,8 @@ def test_files_are_written_shown_changed_and_removed(client: Client, desk: Task,
     assert "notes/a.md" not in text(post(client, row, "remove", path="notes/a.md")).partition("Workspace")[2]
 
 
-def test_good_words_go_into_the_draft_and_back_to_where_they_stood(client: Client, desk: Task, scripted):
-    row = start(client, desk)
+def test_extracting_text_returns_to_its_turn(client: Client, draft: Task, scripted):
+    row = start(client, draft)
     post(client, row, "answer", text="The fee is 70.")
     work_on(row.pk)
 
@@ -158,34 +158,34 @@ def test_good_words_go_into_the_draft_and_back_to_where_they_stood(client: Clien
 
     assert answer["Location"].endswith(f"/rehearsals/{row.pk}/#turn-1")
     assert "Extracted as intent 3 of the draft" in text(quick.content.decode())
-    spec = load_task(desk)
+    spec = load_task(draft)
     assert (spec.checklist[-1].criterion, spec.intents[-1].content) == ("Use euros.", "Use cents.")
-    assert set(Revision.objects.filter(task=desk, number__gt=1).values_list("note", flat=True)) == {"From a rehearsal"}
+    assert set(Revision.objects.filter(task=draft, number__gt=1).values_list("note", flat=True)) == {"From a rehearsal"}
 
 
-def test_a_reviewer_rehearses_and_changes_nothing(client: Client, desk: Task, scripted):
-    benchmark = desk.episode.persona.benchmark
+def test_reviewer_can_rehearse_but_not_extract(client: Client, draft: Task, scripted):
+    benchmark = draft.episode.persona.benchmark
     client.force_login(person(benchmark, "reviewer"))
-    row = start(client, desk)
+    row = start(client, draft)
 
     assert "Make an intent" not in client.get(f"/rehearsals/{row.pk}/").content.decode()
     assert post(client, row, "keep", words="x", kind="intent").startswith("403")
 
 
-def test_nobody_else_sees_a_rehearsal_and_who_may_not_rehearse_is_told(client: Client, desk: Task, scripted):
-    row = start(client, desk)
-    benchmark = desk.episode.persona.benchmark
+def test_rehearsal_is_private(client: Client, draft: Task, scripted):
+    row = start(client, draft)
+    benchmark = draft.episode.persona.benchmark
     for roles, start_page in ((("author",), 200), (("auditor",), 403), ((), 404)):
         other: User = person(benchmark, *roles)
         client.force_login(other)
         assert client.get(f"/rehearsals/{row.pk}/").status_code == 404
         assert client.post(f"/rehearsals/{row.pk}/delete/").status_code == 404
-        assert client.get(f"{desk.get_absolute_url()}rehearse/").status_code == start_page
+        assert client.get(f"{draft.get_absolute_url()}rehearse/").status_code == start_page
     assert Rehearsal.objects.exists()
 
 
-def test_what_people_and_models_wrote_is_shown_as_text(client: Client, desk: Task, scripted):
-    row = start(client, desk, "user", "")
+def test_text_of_users_and_models_is_escaped(client: Client, draft: Task, scripted):
+    row = start(client, draft, "user", "")
     work_on(row.pk)
     row.refresh_from_db()
     row.under_way["reply"] |= {"text": HOSTILE, "note": HOSTILE}
@@ -205,8 +205,8 @@ def queries_of(client: Client, address: str) -> int:
     return len(asked)
 
 
-def test_the_page_costs_the_same_queries_however_long_the_rehearsal(client: Client, desk: Task, scripted):
-    row = start(client, desk)
+def test_number_of_queries_does_not_depend_on_turns(client: Client, draft: Task, scripted):
+    row = start(client, draft)
     lifecycle.write_file(row.pk, "a.md", b"1")
     row.refresh_from_db()
     short = queries_of(client, f"/rehearsals/{row.pk}/")
@@ -220,15 +220,15 @@ def test_the_page_costs_the_same_queries_however_long_the_rehearsal(client: Clie
     assert queries_of(client, f"/rehearsals/{row.pk}/") == short < 15
 
 
-def test_a_list_of_rehearsals_costs_the_same_queries_however_long(client: Client, desk: Task, scripted):
-    address = f"{desk.get_absolute_url()}rehearse/"
-    start(client, desk)
+def test_list_has_a_constant_number_of_queries(client: Client, draft: Task, scripted):
+    address = f"{draft.get_absolute_url()}rehearse/"
+    start(client, draft)
     short = queries_of(client, address)
     for _ in range(5):
-        start(client, desk)
+        start(client, draft)
 
     assert queries_of(client, address) == short < 15
 
 
-def test_the_editor_offers_a_rehearsal(client: Client, desk: Task):
-    assert f"{desk.get_absolute_url()}rehearse/" in client.get(desk.get_absolute_url()).content.decode()
+def test_editor_links_to_rehearsals(client: Client, draft: Task):
+    assert f"{draft.get_absolute_url()}rehearse/" in client.get(draft.get_absolute_url()).content.decode()

@@ -87,7 +87,7 @@ def audit(benchmark: Benchmark, answers: str = "judge") -> None:
         record_judgment(packet, auditor=auditor, answer="yes" if same else "no", number=1)
 
 
-def test_what_stands_in_the_way_is_listed_the_rarest_kind_first(benchmark: Benchmark):
+def test_blockers_are_listed_smallest_group_first(benchmark: Benchmark):
     row = Task.objects.get(task_id="b")
     save_task(row.pk, load_task(row).model_copy(update={"grader_script": "scripts/none.py"}), by=None)
 
@@ -102,7 +102,7 @@ def test_what_stands_in_the_way_is_listed_the_rarest_kind_first(benchmark: Bench
     ]
 
 
-def test_nothing_to_release_cannot_be_accepted(manager: User):
+def test_empty_benchmark_cannot_be_released(manager: User):
     empty = Benchmark.objects.create(slug="empty", name="Empty")
 
     with pytest.raises(ReleaseBlockedError) as blocked:
@@ -111,7 +111,7 @@ def test_nothing_to_release_cannot_be_accepted(manager: User):
     assert [blocker.code for blocker in blocked.value.blockers] == ["no-tasks"]
 
 
-def test_a_scripted_model_is_no_evidence_and_a_real_one_is(benchmark: Benchmark, stub: StubModel, manager: User):
+def test_only_real_models_are_evidence(benchmark: Benchmark, stub: StubModel, manager: User):
     run_pilot(benchmark, endpoint("scripted-helpful"), endpoint("scripted-judge"))
     assert codes(benchmark) == ["too-few-audited", "task-not-piloted", "task-not-piloted"]
 
@@ -128,14 +128,14 @@ def test_a_scripted_model_is_no_evidence_and_a_real_one_is(benchmark: Benchmark,
     assert release.manifest["evidence"]["audits"]["disagreed"] == 0
 
 
-def test_a_scripted_model_is_recognised_by_whatever_name_it_is_reached(benchmark: Benchmark, scripted):
+def test_scripted_model_behind_any_address_is_recognised(benchmark: Benchmark, scripted):
     run_pilot(benchmark, *served(scripted.url, "scripted-asks", "scripted-judge"))
 
     assert benchmark.pilots.get().scripted is True
     assert codes(benchmark) == ["too-few-audited", "task-not-piloted", "task-not-piloted"]
 
 
-def test_judges_that_people_disagree_with_block_a_release(benchmark: Benchmark, stub: StubModel):
+def test_disagreement_with_judges_blocks_a_release(benchmark: Benchmark, stub: StubModel):
     run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
     Benchmark.objects.update(release_limits={"audited_decisions": 3})
     benchmark.refresh_from_db()
@@ -145,7 +145,7 @@ def test_judges_that_people_disagree_with_block_a_release(benchmark: Benchmark, 
     assert codes(benchmark) == ["judges-disagree"]
 
 
-def test_an_edit_takes_a_tasks_pilot_evidence_away(benchmark: Benchmark, stub: StubModel):
+def test_edited_task_needs_a_new_pilot(benchmark: Benchmark, stub: StubModel):
     run_pilot(benchmark, *served(stub.base_url, "agent", "judge"))
     row = Task.objects.get(task_id="a")
     save_task(row.pk, load_task(row).model_copy(update={"title": "The fee, again"}), by=None)
@@ -154,9 +154,7 @@ def test_an_edit_takes_a_tasks_pilot_evidence_away(benchmark: Benchmark, stub: S
     assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == ["a"]
 
 
-def test_a_changed_script_takes_the_evidence_of_the_tasks_it_grades_away(
-    benchmark: Benchmark, stub: StubModel, manager: User
-):
+def test_changed_script_invalidates_pilots_of_its_tasks(benchmark: Benchmark, stub: StubModel, manager: User):
     persona = benchmark.personas.get()
     text = "def score(tools_history):\n    return {'called': int(bool(tools_history))}\n"
     script = create_script(persona.pk, "fee", text, by=manager, task_id=Task.objects.get(task_id="a").pk)
@@ -182,7 +180,7 @@ def test_a_changed_script_takes_the_evidence_of_the_tasks_it_grades_away(
     assert sessions_graded_by_older_scripts(pilot) == []
 
 
-def test_an_accepted_exception_stands_in_the_release_with_name_and_reason(benchmark: Benchmark, manager: User):
+def test_accepted_exception_is_recorded_with_name_and_reason(benchmark: Benchmark, manager: User):
     with pytest.raises(ReleaseBlockedError):
         cut_release(benchmark, "1.0", by=manager)
     with pytest.raises(ReleaseBlockedError):
@@ -197,7 +195,7 @@ def test_an_accepted_exception_stands_in_the_release_with_name_and_reason(benchm
     assert Event.objects.filter(verb="released", actor=manager).count() == 1
 
 
-def test_a_version_is_cut_once_and_its_name_must_be_usable(benchmark: Benchmark, manager: User):
+def test_version_must_be_new_and_valid(benchmark: Benchmark, manager: User):
     cut_release(benchmark, "1.0", by=manager, accept="x")
 
     with pytest.raises(ReleaseError, match=r"1\.0 already exists"):
@@ -207,7 +205,7 @@ def test_a_version_is_cut_once_and_its_name_must_be_usable(benchmark: Benchmark,
             cut_release(benchmark, name, by=manager, accept="x")
 
 
-def test_the_same_tasks_give_the_same_pack_to_the_byte(benchmark: Benchmark, manager: User):
+def test_same_tasks_give_the_same_pack(benchmark: Benchmark, manager: User):
     with transaction.atomic():
         first = cut_release(benchmark, "1.0", by=manager, accept="x").sha256
         transaction.set_rollback(True)
@@ -215,14 +213,14 @@ def test_the_same_tasks_give_the_same_pack_to_the_byte(benchmark: Benchmark, man
     assert cut_release(benchmark, "1.0", by=manager, accept="x").sha256 == first
 
 
-def test_a_release_is_never_changed(benchmark: Benchmark, manager: User):
+def test_release_is_immutable(benchmark: Benchmark, manager: User):
     release = cut_release(benchmark, "1.0", by=manager, accept="x")
 
     with pytest.raises(IntegrityError, match="frozen"), transaction.atomic():
         Release.objects.filter(pk=release.pk).update(version="2.0")
 
 
-def test_a_pack_imported_into_an_empty_studio_gives_the_same_tasks(benchmark: Benchmark, manager: User):
+def test_imported_pack_gives_the_same_tasks(benchmark: Benchmark, manager: User):
     release = cut_release(benchmark, "1.0", by=manager, accept="x")
     empty = Benchmark.objects.create(slug="other", name="Other")
 
@@ -232,7 +230,7 @@ def test_a_pack_imported_into_an_empty_studio_gives_the_same_tasks(benchmark: Be
     assert tasks_of(empty) == tasks_of(benchmark)
 
 
-def test_a_retired_task_is_left_out(benchmark: Benchmark, manager: User):
+def test_retired_task_is_not_released(benchmark: Benchmark, manager: User):
     Task.objects.filter(task_id="b").update(state=TaskState.RETIRED)
 
     release = cut_release(benchmark, "1.0", by=manager, accept="x")
@@ -241,7 +239,7 @@ def test_a_retired_task_is_left_out(benchmark: Benchmark, manager: User):
     assert not any("/b/" in path for path in names_in(release))
 
 
-def test_a_benchmark_nobody_can_read_back_is_not_released_whatever_is_accepted(manager: User):
+def test_unreadable_pack_is_never_released(manager: User):
     spec = task("a", title="A", intents=())
     benchmark = approve(benchmark_of(spec, persona=PersonaSpec(user_id="clerk")))
 
@@ -252,9 +250,7 @@ def test_a_benchmark_nobody_can_read_back_is_not_released_whatever_is_accepted(m
     assert not Release.objects.exists()
 
 
-def test_the_command_says_what_blocks_and_writes_the_pack_once_it_is_accepted(
-    benchmark: Benchmark, manager: User, tmp_path, capsys
-):
+def test_command_lists_blockers_and_writes_the_accepted_pack(benchmark: Benchmark, manager: User, tmp_path, capsys):
     arguments = ["release", "--benchmark", benchmark.slug, "--version", "1.0", "--json"]
 
     with pytest.raises(SystemExit) as ended:

@@ -33,9 +33,7 @@ def cut(benchmark: Benchmark) -> Release:
     return cut_release(benchmark, "1.0", by=manager, accept="First of all.")
 
 
-def test_what_is_missing_stands_there_each_with_its_link_and_no_button_to_cut_for_a_viewer(
-    client: Client, benchmark: Benchmark
-):
+def test_blockers_have_links_and_viewers_cannot_release(client: Client, benchmark: Benchmark):
     client.force_login(person(benchmark, "viewer"))
 
     page = client.get(f"/benchmarks/{benchmark.slug}/releases/").content.decode()
@@ -48,7 +46,7 @@ def test_what_is_missing_stands_there_each_with_its_link_and_no_button_to_cut_fo
     assert (answer.status_code, Release.objects.count()) == (403, 0)
 
 
-def test_of_many_blockers_of_a_kind_some_show_and_all_are_a_click_away(client: Client):
+def test_long_blocker_group_shows_some_and_links_to_all(client: Client):
     benchmark = benchmark_of(*(task(f"t{number:02}", title=f"Letter {number:02}") for number in range(SHOWN + 2)))
     client.force_login(person(benchmark, "viewer"))
     path = f"/benchmarks/{benchmark.slug}/releases/"
@@ -62,7 +60,7 @@ def test_of_many_blockers_of_a_kind_some_show_and_all_are_a_click_away(client: C
     assert "Letter 00 is not approved" in client.get(path, {"kind": "no-such"}).content.decode()
 
 
-def test_without_a_reason_nothing_is_cut_and_what_was_typed_is_kept(client: Client, benchmark: Benchmark):
+def test_missing_reason_is_rejected_and_input_preserved(client: Client, benchmark: Benchmark):
     client.force_login(person(benchmark, "release_manager"))
 
     page = client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0"}).content.decode()
@@ -72,7 +70,7 @@ def test_without_a_reason_nothing_is_cut_and_what_was_typed_is_kept(client: Clie
     assert not Release.objects.exists()
 
 
-def test_a_reason_cuts_the_release_and_stands_in_it_with_the_name(client: Client, benchmark: Benchmark):
+def test_reason_is_recorded_in_the_release(client: Client, benchmark: Benchmark):
     client.force_login(person(benchmark, "release_manager", display_name="Ruth"))
 
     answer = client.post(
@@ -86,7 +84,7 @@ def test_a_reason_cuts_the_release_and_stands_in_it_with_the_name(client: Client
     assert release.sha256 in page
 
 
-def test_a_version_that_exists_is_refused_beside_its_field(client: Client, benchmark: Benchmark):
+def test_existing_version_is_rejected(client: Client, benchmark: Benchmark):
     cut(benchmark)
     client.force_login(person(benchmark, "owner"))
 
@@ -95,7 +93,7 @@ def test_a_version_that_exists_is_refused_beside_its_field(client: Client, bench
     assert "Release 1.0 already exists" in page
 
 
-def test_an_empty_benchmark_cannot_be_released_with_any_reason(client: Client):
+def test_empty_benchmark_cannot_be_released_with_a_reason(client: Client):
     empty = Benchmark.objects.create(slug="empty", name="Empty")
     client.force_login(person(empty, "owner"))
 
@@ -105,7 +103,7 @@ def test_an_empty_benchmark_cannot_be_released_with_any_reason(client: Client):
     assert 'name="accept"' not in page
 
 
-def test_the_download_is_the_archive_to_the_byte(client: Client, benchmark: Benchmark):
+def test_download_is_the_exact_archive(client: Client, benchmark: Benchmark):
     release = cut(benchmark)
     client.force_login(person(benchmark, "viewer"))
 
@@ -116,7 +114,7 @@ def test_the_download_is_the_archive_to_the_byte(client: Client, benchmark: Benc
     assert answer["X-Content-Type-Options"] == "nosniff"
 
 
-def test_someone_elses_release_does_not_exist(client: Client, benchmark: Benchmark):
+def test_release_of_another_benchmark_is_not_found(client: Client, benchmark: Benchmark):
     release = cut(benchmark)
     client.force_login(person())
 
@@ -126,9 +124,7 @@ def test_someone_elses_release_does_not_exist(client: Client, benchmark: Benchma
     assert release.sha256[:12] not in client.get("/releases/").content.decode()
 
 
-def test_the_list_takes_as_many_queries_for_many_releases_as_for_one(
-    client: Client, benchmark: Benchmark, django_assert_num_queries
-):
+def test_list_has_a_constant_number_of_queries(client: Client, benchmark: Benchmark, django_assert_num_queries):
     release = cut(benchmark)
     client.force_login(person(benchmark, "viewer"))
     client.get("/releases/")

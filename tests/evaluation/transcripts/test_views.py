@@ -34,7 +34,7 @@ def step(page: str, name: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split())
 
 
-def test_each_intent_stands_with_its_status_its_turn_and_the_words_that_settled_it(client: Client):
+def test_intents_show_status_turn_and_quote(client: Client):
     session = session_of(client, intents=intents("Name the fee.", "Sign it.", "Be brief.", provided=[3]))
     turn(session, 1, reply="The fee is 70 euros. Shall I sign it?")
     settle(session, 1, "completed", 1)
@@ -53,7 +53,7 @@ def test_each_intent_stands_with_its_status_its_turn_and_the_words_that_settled_
     assert f'href="#e{first.pk}"' in page
 
 
-def test_each_item_stands_both_ways_met_not_met_unsupported_and_ungraded_with_why(client: Client):
+def test_items_show_both_scoring_modes_with_reasons(client: Client):
     session = session_of(client, checklist=tuple(rubric(name) for name in ("a", "b", "c", "d")))
     turn(session, 1, reply="Signed.")
     for mode in ScoringMode:
@@ -73,7 +73,7 @@ def test_each_item_stands_both_ways_met_not_met_unsupported_and_ungraded_with_wh
     assert "The grader loops." in step(page, "item-4")
 
 
-def test_a_failed_session_says_why_and_what_that_means_for_each_scoring(client: Client):
+def test_failed_session_explains_its_scores(client: Client):
     session = session_of(client)
     Session.objects.update(state="failed", reason="It called tools 201 times.")
 
@@ -83,7 +83,7 @@ def test_a_failed_session_says_why_and_what_that_means_for_each_scoring(client: 
     assert "compat ✕ not graded strict – not met" in step(page, "item-1")
 
 
-def test_evidence_is_marked_in_tool_calls_and_in_files_too(client: Client):
+def test_evidence_is_highlighted_in_tool_calls_and_files(client: Client):
     session = session_of(client, files_read=("note.md",))
     turn(
         session,
@@ -99,12 +99,12 @@ def test_evidence_is_marked_in_tool_calls_and_in_files_too(client: Client):
 
     call = page[page.index("<b>send_email</b>") :]
     assert f'id="e{in_call.pk}"' in call[: call.index("</details>")]
-    file_view = page[page.index("as the judges saw it") :]
+    file_view = page[page.index("saw it after this turn") :]
     assert f'id="e{in_file.pk}"' in file_view[: file_view.index("</details>")]
     assert client.get(f"/sessions/{session.pk}/turns/1/file/?path=note.md").content.count(b'class="evidence"') == 1
 
 
-def test_what_models_and_tools_wrote_is_shown_as_text(client: Client):
+def test_output_of_models_and_tools_is_escaped(client: Client):
     session = session_of(client)
     turn(
         session,
@@ -125,7 +125,7 @@ def test_what_models_and_tools_wrote_is_shown_as_text(client: Client):
         assert not re.search(r"<script>alert|<img", drawn)
 
 
-def test_files_are_handed_over_and_never_run(client: Client):
+def test_files_are_downloads_in_a_sandbox(client: Client):
     session = session_of(client)
     turn(session, 1, files={"a/page.html": b"<script>alert(1)</script>"})
 
@@ -138,7 +138,7 @@ def test_files_are_handed_over_and_never_run(client: Client):
     assert answer["Content-Security-Policy"].startswith("sandbox")
 
 
-def test_the_workspace_of_a_turn_marks_what_is_new_and_changed_since_the_one_before(client: Client):
+def test_workspace_marks_new_and_changed_files(client: Client):
     session = session_of(client, assets=(file("given.txt", "as given"),))
     turn(session, 1, files={"given.txt": b"as given", "note.md": b"one\ntwo"})
     turn(session, 2, files={"note.md": b"one\nthree"})
@@ -159,7 +159,7 @@ def test_the_workspace_of_a_turn_marks_what_is_new_and_changed_since_the_one_bef
     assert files(part.content.decode()) == files(first)
 
 
-def test_a_changed_file_is_compared_with_the_turn_before(client: Client):
+def test_changed_file_is_compared_with_the_previous_turn(client: Client):
     session = session_of(client)
     turn(session, 1, files={"note.md": b"one\ntwo"})
     turn(session, 2, files={"note.md": b"one\nthree"})
@@ -171,7 +171,7 @@ def test_a_changed_file_is_compared_with_the_turn_before(client: Client):
 
 
 @pytest.mark.parametrize("path", ["nothing.md", "../../etc/passwd", ""])
-def test_a_file_that_is_not_in_the_workspace_does_not_exist(client: Client, path: str):
+def test_file_outside_the_workspace_is_not_found(client: Client, path: str):
     session = session_of(client)
     turn(session, 1, files={"note.md": b"x"})
 
@@ -179,7 +179,7 @@ def test_a_file_that_is_not_in_the_workspace_does_not_exist(client: Client, path
         assert client.get(f"/sessions/{session.pk}/turns/1/{page}/", {"path": path}).status_code == 404
 
 
-def test_a_file_that_is_not_text_is_only_handed_over(client: Client):
+def test_binary_file_can_only_be_downloaded(client: Client):
     session = session_of(client)
     turn(session, 1, files={"picture.png": b"\x89PNG\x00"})
 
@@ -188,7 +188,7 @@ def test_a_file_that_is_not_text_is_only_handed_over(client: Client):
     assert "not shown" in page
 
 
-def test_someone_elses_session_and_its_files_do_not_exist(client: Client):
+def test_session_of_another_benchmark_is_not_found(client: Client):
     session = session_of(client)
     turn(session, 1, files={"note.md": b"x"})
     client.force_login(person())
@@ -197,7 +197,7 @@ def test_someone_elses_session_and_its_files_do_not_exist(client: Client):
         assert client.get(f"/sessions/{session.pk}/{path}").status_code == 404
 
 
-def test_a_session_that_has_not_begun_says_so(client: Client):
+def test_queued_session_says_so(client: Client):
     session = session_of(client)
     Session.objects.update(state="waiting", ended_at=None, graded_strict_at=None, graded_compat_at=None)
 

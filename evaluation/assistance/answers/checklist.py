@@ -1,0 +1,56 @@
+"""New checklist items, derived from a reference."""
+
+from __future__ import annotations
+
+from evaluation.assistance.answers.base import (
+    MAX_ROW_TEXT,
+    MAX_ROWS,
+    AnswerModel,
+    comparable,
+    limited,
+    note,
+    require_intent,
+)
+from evaluation.assistance.kinds import ProposalRequest
+from evaluation.assistance.material import Material
+from evaluation.assistance.proposals import ProposedChange
+from evaluation.protocol.answers import occurs
+
+
+class Item(AnswerModel):
+    criterion: str
+    follows_from: list[int] = []
+    quote: str = ""
+    why: str = ""
+
+
+class Items(AnswerModel):
+    items: list[Item]
+
+
+def read(answer: Items, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
+    task = material.task
+    seen = {comparable(item.criterion) for item in task.checklist}
+    evidence = (request.reference,) if request.reference in task.files_read else ()
+    changes = []
+    for item in answer.items[:MAX_ROWS]:
+        text = limited(item.criterion, MAX_ROW_TEXT)
+        if not text or comparable(text) in seen:
+            continue
+        seen.add(comparable(text))
+        for number in item.follows_from:
+            require_intent(number, material)
+        quote = note(item.quote)
+        quoted = occurs(quote, request.reference_text)
+        changes.append(
+            ProposedChange(
+                field="checklist",
+                text=text,
+                why=note(item.why),
+                quote=quote if quoted else "",
+                supported=quoted,
+                follows_from=tuple(dict.fromkeys(task.intents[number - 1].uid for number in item.follows_from)),
+                evidence=evidence,
+            )
+        )
+    return tuple(changes)

@@ -1,0 +1,32 @@
+"""A bundled intent or criterion split into parts."""
+
+from __future__ import annotations
+
+from evaluation.assistance.answers.base import MAX_ROW_TEXT, MAX_ROWS, AnswerModel, limited, lost_numbers, note
+from evaluation.assistance.kinds import ProposalRequest
+from evaluation.assistance.material import Material
+from evaluation.assistance.proposals import ProposedChange, text_of
+from evaluation.protocol.answers import UnusableAnswerError
+
+
+class Split(AnswerModel):
+    parts: list[str]
+    why: str = ""
+
+
+def read(answer: Split, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
+    texts = list(dict.fromkeys(filter(None, (limited(part, MAX_ROW_TEXT) for part in answer.parts))))
+    if not 2 <= len(texts) <= MAX_ROWS:
+        raise UnusableAnswerError(f"A split has from 2 to {MAX_ROWS} different parts, not {len(texts)}.")
+    whole = text_of(material.task, request.field, request.uid) or ""
+    remarks = lost_numbers(whole, " ".join(texts))
+    return tuple(
+        ProposedChange(
+            field=request.field,
+            uid=request.uid,
+            text=text,
+            why="" if position else note(answer.why),
+            remarks=() if position else remarks,
+        )
+        for position, text in enumerate(texts)
+    )

@@ -1,0 +1,1 @@
+"""Forms of the evaluation pages, a module per subject."""

@@ -1,0 +1,39 @@
+"""Choosing the assistant model and its budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluation import visibility
+from evaluation.forms.choices import EndpointChoice
+from evaluation.models import AssistantModel
+
+
+class AssistantModelForm(forms.ModelForm[AssistantModel]):
+    class Meta:
+        model = AssistantModel
+        fields = ["endpoint", "period", "most_tokens", "most_cost"]
+        labels = {
+            "endpoint": "Assistant model",
+            "period": "Budget period",
+            "most_tokens": "Tokens",
+            "most_cost": "US dollars",
+        }
+        help_texts = {
+            "endpoint": "It proposes when an author asks, and sees the task it is asked about: request, hidden "
+            "intents, checklist, files that are text, the profile, and a reference where items are drawn from one.",
+            "most_tokens": "0 means no limit.",
+            "most_cost": "0 means no limit. Counted at the model's prices.",
+        }
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["endpoint"] = EndpointChoice(
+            queryset=visibility.endpoints(),
+            required=False,
+            label="Assistant model",
+            empty_label="None (AI help off)",
+            help_text=self.Meta.help_texts["endpoint"],
+        )

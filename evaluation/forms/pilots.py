@@ -1,0 +1,120 @@
+"""Starting a pilot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluation import visibility
+from evaluation.forms.choices import EndpointChoice, default_endpoint
+from evaluation.models import ModelEndpoint
+from evaluation.pilots.start import LIMITS, MAX_RUNS
+from studio.models import Benchmark, Persona, Task, TaskState
+
+APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
+TASKS_SHOWN = 100
+"""With more tasks than this, only those of the selected persona are listed."""
+LOAD_TASKS = {
+    "hx-get": "",
+    "hx-params": "persona",
+    "hx-target": "#task-choice",
+    "hx-select": "#task-choice",
+    "hx-swap": "outerHTML",
+}
+
+
+class PilotForm(forms.Form):
+    """Defaults are the ``LIMITS`` of a pilot."""
+
+    persona = forms.ChoiceField(required=False, label="Episode")
+    tasks = forms.MultipleChoiceField(
+        required=False,
+        label="Tasks",
+        help_text="Select none to run the whole episode. Dependencies of selected tasks run first.",
+    )
+    agent = EndpointChoice(queryset=ModelEndpoint.objects.none(), help_text="The assistant being tested.")
+    user_model = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(), label="User model", help_text="Plays the user and marks intents as met."
+    )
+    judge = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(), help_text="Judges the checklist. Choose a model other than the agent."
+    )
+    runs = forms.IntegerField(
+        min_value=1,
+        max_value=MAX_RUNS,
+        initial=1,
+        help_text="Runs per episode; the paper uses 3 and reports mean and deviation.",
+    )
+    turns = forms.IntegerField(min_value=1, max_value=int(LIMITS["turns"]), required=False, label="Turns per session")
+    tool_calls = forms.IntegerField(min_value=0, required=False, label="Tool calls per turn")
+    tokens = forms.IntegerField(min_value=0, required=False, label="Agent tokens per session")
+    cost = forms.FloatField(min_value=0, required=False, label="US dollars per session", help_text="0 means no limit.")
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.personas = visibility.runnable_personas(benchmark)
+        tasks = [task for row in self.personas for task in row.tasks]
+        choices = self._choice("persona").choices = [
+            (row.persona.user_id, f"{row.persona} · {len(row.tasks)} tasks") for row in self.personas
+        ]
+        if len(choices) != 1:
+            self._choice("persona").choices = [("", f"All personas · {len(tasks)} tasks"), *choices]
+        if self.loads_tasks:
+            self._choice("persona").widget.attrs |= LOAD_TASKS
+        self._choice("tasks").choices = [(task.task_id, str(task)) for task in tasks]
+        endpoints = list(visibility.endpoints())
+        for name in ("agent", "user_model", "judge"):
+            field = self.fields[name]
+            assert isinstance(field, forms.ModelChoiceField)
+            field.queryset = ModelEndpoint.objects.order_by("scripted", "name")
+            field.empty_label = None
+            if not self.is_bound and name not in self.initial:
+                self.initial[name] = default_endpoint(endpoints, name)
+        for name in ("turns", "tool_calls", "tokens", "cost"):
+            self.initial.setdefault(name, int(LIMITS[name]))
+
+    def _choice(self, name: str) -> forms.ChoiceField:
+        field = self.fields[name]
+        assert isinstance(field, forms.ChoiceField)
+        return field
+
+    @property
+    def groups(self) -> list[tuple[Persona, list[tuple[Task, bool, bool]]]]:
+        """Per persona: each task, whether it is selected, and whether it is a draft. In a large benchmark only the
+        selected persona, or those with a selected task."""
+        chosen = set(self["tasks"].value() or ())
+        user_id = self["persona"].value()
+        return [
+            (row.persona, [(task, task.task_id in chosen, task.state not in APPROVED) for task in row.tasks])
+            for row in self.personas
+            if not self.loads_tasks
+            or row.persona.user_id == user_id
+            or (not user_id and any(task.task_id in chosen for task in row.tasks))
+        ]
+
+    @property
+    def loads_tasks(self) -> bool:
+        """There are too many tasks to list; they are loaded once a persona is selected."""
+        return self.task_count > TASKS_SHOWN
+
+    @property
+    def task_count(self) -> int:
+        return sum(len(row.tasks) for row in self.personas)
+
+    @property
+    def selected_task_count(self) -> int:
+        """Tasks of the selected persona, or of all."""
+        user_id = self["persona"].value()
+        return sum(len(row.tasks) for row in self.personas if row.persona.user_id == user_id) or self.task_count
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments of ``start_pilot``."""
+        data = self.cleaned_data
+        limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
+        names = ("persona", "tasks", "agent", "user_model", "judge", "runs")
+        return {name: data[name] for name in names} | {"limits": limits}
+
+    def add_error_to(self, field: str, message: str) -> None:
+        self.add_error(field if field in self.fields else None, message)

@@ -1,0 +1,44 @@
+"""Starting a rehearsal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from evaluation import visibility
+from evaluation.forms.choices import EndpointChoice, default_endpoint
+from evaluation.models import ModelEndpoint, Rehearsal
+
+
+class RehearsalForm(forms.Form):
+    seat = forms.ChoiceField(choices=Rehearsal.Seat.choices, widget=forms.RadioSelect, initial=Rehearsal.Seat.AGENT)
+    agent = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(),
+        label="Answering model",
+        help_text="Plays the assistant when you play the user.",
+    )
+    judge = EndpointChoice(
+        queryset=ModelEndpoint.objects.none(),
+        required=False,
+        label="Who marks intents as met",
+        empty_label="I do, manually",
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        endpoints = list(visibility.endpoints())
+        for name, part in (("agent", "agent"), ("judge", "user_model")):
+            field = self.fields[name]
+            assert isinstance(field, forms.ModelChoiceField)
+            field.queryset = visibility.endpoints()
+            if not self.is_bound:
+                self.initial.setdefault(name, default_endpoint(endpoints, part))
+        agent = self.fields["agent"]
+        assert isinstance(agent, forms.ModelChoiceField)
+        agent.empty_label = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments of ``start_rehearsal``."""
+        return {name: self.cleaned_data[name] for name in ("seat", "agent", "judge")}
