@@ -65,10 +65,10 @@ def put_on_top(
         merged = merge(base, theirs, mine)
         spec = merged.spec
         for conflict in merged.conflicts:
-            if _changed_last_by(versions, base_version, base, conflict.place) == by.pk:
-                spec = take_value(spec, mine, conflict.place)
-            elif conflict.place not in asked:
-                asked.append(conflict.place)
+            if _changed_last_by(versions, base_version, base, conflict.path) == by.pk:
+                spec = take_value(spec, mine, conflict.path)
+            elif conflict.path not in asked:
+                asked.append(conflict.path)
     left = [place for place in asked if value_at(theirs, place) != value_at(spec, place)]
     return OnTop(number, theirs, spec, tuple(left))
 

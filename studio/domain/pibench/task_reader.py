@@ -202,10 +202,10 @@ def _objectives(root: Node, report: Report) -> Node:
     objectives = fields.mapping_at(root, "objectives", report)
     for key in objectives.key_nodes():
         if key.value not in OBJECTIVES:
-            mend = "Remove it; the keys are checklist, files_read, tools and tools_evaluation_path."
+            fix = "Remove it; the keys are checklist, files_read, tools and tools_evaluation_path."
             if key.value == "tools_checklist":
-                mend = "Write the checks as a grader script and name it in “tools_evaluation_path”."
-            key.error(report, f"“objectives” has the unknown key “{key.value}”.", mend)
+                fix = "Write the checks as a grader script and name it in “tools_evaluation_path”."
+            key.error(report, f"“objectives” has the unknown key “{key.value}”.", fix)
     return objectives
 
 

@@ -26,7 +26,7 @@ _FAST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CORE = "tag:yaml.org,2002:"
-_MENDS = [
+_FIXES = [
     (r"cannot start any token|found character '\\t'", ("Indent with spaces instead of tabs, and put text that starts "
      "with a special character (@ ` % &) in quotes.")),
     ("mapping values are not allowed", "Put the text in quotes, or write it as a block (|): it holds “: ”."),
@@ -69,7 +69,7 @@ def parse_yaml(data: bytes, report: Report) -> Node | None:
         report.error(
             f"Not valid YAML: {what}.",
             next(
-                (mend for pattern, mend in _MENDS if re.search(pattern, what)),
+                (fix for pattern, fix in _FIXES if re.search(pattern, what)),
                 "Check the quotes and the indentation around this line.",
             ),
             line=mark.line + 1 if mark else None,
@@ -103,9 +103,9 @@ def _decode(data: bytes, report: Report) -> str | None:
     return text
 
 
-def _at(report: Report, before: str, message: str, mend: str) -> None:
+def _at(report: Report, before: str, message: str, fix: str) -> None:
     """An error right after ``before``."""
-    report.error(message, mend, line=before.count("\n") + 1, column=len(before) - (before.rfind("\n") + 1) + 1)
+    report.error(message, fix, line=before.count("\n") + 1, column=len(before) - (before.rfind("\n") + 1) + 1)
 
 
 @dataclass(slots=True)
@@ -297,9 +297,9 @@ class _Builder:
             return []
         return [pair for source in reversed(sources) for pair in source.pairs]
 
-    def _refuse(self, event: Any, message: str, mend: str) -> None:
+    def _refuse(self, event: Any, message: str, fix: str) -> None:
         line, column = _place(event)
-        self.report.error(message, mend, line=line, column=column)
+        self.report.error(message, fix, line=line, column=column)
         raise _YamlError
 
 
