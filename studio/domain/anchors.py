@@ -34,7 +34,7 @@ FieldKey = tuple[str, str]
 class Quote:
     """A passage of a text with its surroundings."""
 
-    words: str
+    text: str
     before: str = ""
     after: str = ""
     start: int = 0

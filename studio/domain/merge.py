@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from studio.domain.base import Spec
 
-SpecT = TypeVar("S", bound=Spec)
+SpecT = TypeVar("SpecT", bound=Spec)
 FieldPath = tuple[str, ...]
 """Path to a value: a field of the spec, then the row's identity (such as an intent's uid or a file's path; it may be
 empty), then a field of the row. The last two are optional."""
