@@ -100,10 +100,12 @@ def _board(persona: Persona) -> dict[str, Any]:
     return {
         "seen": now.digest(),
         "order": list(now.order),
-        "aside": now.aside,
+        "aside": now.unplaced,
         "groups": dict(now.groups),
-        "needs": {task_id: [need.to_json() for need in needed] for task_id, needed in now.needs.items() if needed},
-        "words": now.words_kept(),
+        "needs": {
+            task_id: [need.to_json() for need in needed] for task_id, needed in now.dependencies.items() if needed
+        },
+        "words": now.group_notes_in_use(),
     }
 
 

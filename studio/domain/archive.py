@@ -1,8 +1,7 @@
-"""Zip archives from strangers: checked whole before anything is returned.
+"""Unpacks untrusted zip archives; everything is validated before anything is returned.
 
-No traversal, links, devices or encrypted entries; limits on size, count, depth and ratio, held against
-the bytes that really come out and not against what the headers claim; no two names that one of the
-usual file systems would take for the same.
+Rejects path traversal, links, devices and encrypted entries, and names that a common file system would treat as the
+same. Limits on size, count, depth and ratio apply to the bytes that actually come out, not to what the headers claim.
 """
 
 from __future__ import annotations
@@ -21,42 +20,42 @@ from studio.domain.problems import Problem, Report
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _CHUNK = 1 << 16
 _SMALL = 1 << 20
-"""Below this many bytes unpacked, no ratio is a bomb."""
+"""Unpacked bytes below which the ratio is not checked."""
 _NAME_BYTES = 255
 _CENTRAL_ENTRY = b"PK\x01\x02"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What an upload may hold. Sizes in bytes."""
+    """Sizes in bytes."""
 
     archive_bytes: int = 64 << 20
     file_bytes: int = 16 << 20
     unpacked_bytes: int = 256 << 20
     files: int = 20_000
     ratio: int = 200
-    """Unpacked to packed, of the whole archive."""
+    """Unpacked to packed size of the whole archive."""
     depth: int = 16
     """Folders above a file."""
 
 
 @dataclass
 class Unpacked:
-    """The files of an archive, or what is wrong with it."""
+    """The files of an archive; none if there are errors."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     errors: list[Problem] = field(default_factory=list)
 
 
 def unpack(data: bytes, limits: Limits) -> Unpacked:
-    """The files in a zip by path. With any error there are no files."""
+
     report = Report("")
     files = _unpack(data, limits, report)
     return Unpacked({} if report.errors else files, report.errors)
 
 
 def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
-    """What is wrong with these paths of files, wherever they come from."""
+    """Problems with the paths of an archive or a folder."""
     found: list[Problem] = []
     seen: dict[str, str] = {}
     folders: dict[str, str] = {}
@@ -101,7 +100,7 @@ def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
 
 
 def why_unsafe(path: str) -> str:
-    """Why this cannot name a file or folder inside another one, on every usual system; empty: it can."""
+    """Why this is not a portable relative path; empty if it is one."""
     report = Report("")
     _check_name(path, Limits(), report)
     return " ".join(error.message for error in report.errors)
@@ -231,5 +230,5 @@ def _folded(path: str) -> str:
 
 
 def _shown(path: str) -> str:
-    """The name without what would hide or break it in a message."""
+    """The name, printable in a message."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", path)[:300]

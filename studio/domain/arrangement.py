@@ -1,5 +1,7 @@
-"""How an episode is arranged: the order of its tasks, their groups and what builds on what. Steps are pure; each
-gives the arrangement as it would be, or says why there is no such step."""
+"""The arrangement of an episode: task order, groups and dependencies.
+
+Each step is a pure function that returns the new arrangement or raises ArrangementError.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ LONGEST_NAME = 200
 
 
 class ArrangementError(ValueError):
-    """A step that cannot be made: the text says why, ``task_id`` beside which card."""
+    """A step that is not possible. ``task_id`` names the card to show the message beside."""
 
     def __init__(self, message: str, task_id: str = "") -> None:
         super().__init__(message)
@@ -25,29 +27,31 @@ class ArrangementError(ValueError):
 @dataclass(frozen=True)
 class Arrangement:
     order: tuple[str, ...]
-    """Ids of the tasks in the episode, as they run."""
+    """Ids of the tasks in the episode, in run order."""
     groups: Mapping[str, str]
-    """Name of the group by task; every task is a key, also those outside the episode."""
-    needs: Mapping[str, tuple[Dependency, ...]]
-    words: Mapping[str, str]
-    """What a group carries over, by its name."""
+    """Group name by task id; unplaced tasks are keys, too."""
+    dependencies: Mapping[str, tuple[Dependency, ...]]
+    group_notes: Mapping[str, str]
+    """What a group carries over, by group name."""
 
     @property
-    def aside(self) -> list[str]:
-        """The tasks outside the episode."""
+    def unplaced(self) -> list[str]:
+
         placed = set(self.order)
         return sorted(task_id for task_id in self.groups if task_id not in placed)
 
     def digest(self) -> str:
-        """The same for two arrangements if and only if nothing differs."""
-        needs = {task_id: [need.to_json() for need in needed] for task_id, needed in self.needs.items() if needed}
-        whole = [self.order, dict(self.groups), needs, self.words_kept()]
-        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:32]
 
-    def words_kept(self) -> dict[str, str]:
-        """Words of groups that hold a task."""
+        dependencies = {
+            task_id: [entry.to_json() for entry in entries] for task_id, entries in self.dependencies.items() if entries
+        }
+        content = [self.order, dict(self.groups), dependencies, self.group_notes_in_use()]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+    def group_notes_in_use(self) -> dict[str, str]:
+        """Notes of groups that contain a task."""
         named = set(self.groups.values())
-        return {name: words for name, words in self.words.items() if words and name in named}
+        return {name: note for name, note in self.group_notes.items() if note and name in named}
 
 
 def arrangement_of(episode: EpisodeSpec) -> Arrangement:
@@ -55,49 +59,50 @@ def arrangement_of(episode: EpisodeSpec) -> Arrangement:
     return Arrangement(
         order=tuple(task.task_id for task in episode.tasks),
         groups={task.task_id: task.group for task in everything},
-        needs={task.task_id: task.depends_on for task in everything},
-        words={group.name: group.carries_over for group in episode.groups},
+        dependencies={task.task_id: task.depends_on for task in everything},
+        group_notes={group.name: group.carries_over for group in episode.groups},
     )
 
 
-def apply_arrangement(episode: EpisodeSpec, wanted: Arrangement) -> EpisodeSpec:
-    """The episode so arranged."""
+def apply_arrangement(episode: EpisodeSpec, arrangement: Arrangement) -> EpisodeSpec:
+
     tasks = {
         task.task_id: task.model_copy(
-            update={"group": wanted.groups[task.task_id], "depends_on": wanted.needs[task.task_id]}
+            update={"group": arrangement.groups[task.task_id], "depends_on": arrangement.dependencies[task.task_id]}
         )
         for task in (*episode.tasks, *episode.unplaced)
     }
     return episode.model_copy(
         update={
-            "tasks": tuple(tasks[task_id] for task_id in wanted.order),
-            "unplaced": tuple(tasks[task_id] for task_id in wanted.aside),
-            "groups": tuple(GroupSpec(name=name, carries_over=words) for name, words in wanted.words_kept().items()),
+            "tasks": tuple(tasks[task_id] for task_id in arrangement.order),
+            "unplaced": tuple(tasks[task_id] for task_id in arrangement.unplaced),
+            "groups": tuple(
+                GroupSpec(name=name, carries_over=note) for name, note in arrangement.group_notes_in_use().items()
+            ),
         }
     )
 
 
-def validate_arrangement(wanted: Arrangement, tasks: Mapping[str, TaskSpec], moved: Sequence[str] = ()) -> None:
-    """Raise ArrangementError if a task would not come after what it builds on; of several, one that was moved is
-    told."""
-    places = {task_id: place for place, task_id in enumerate(wanted.order, 1)}
+def validate_arrangement(arrangement: Arrangement, tasks: Mapping[str, TaskSpec], moved: Sequence[str] = ()) -> None:
+    """Raise ArrangementError if a task would not run after its dependencies; a task in ``moved`` is named first."""
+    positions = {task_id: position for position, task_id in enumerate(arrangement.order, 1)}
     broken = [
         (task_id, need)
-        for task_id, needed in wanted.needs.items()
+        for task_id, needed in arrangement.dependencies.items()
         for need in needed
-        if task_id not in places or places.get(need.task_id, len(places) + 1) >= places[task_id]
+        if task_id not in positions or positions.get(need.task_id, len(positions) + 1) >= positions[task_id]
     ]
     if not broken:
         return
     task_id, need = min(broken, key=lambda pair: (pair[0] not in moved, pair[1].task_id not in moved))
-    about = f" ({_short(need.carries_over)})" if need.carries_over.strip() else ""
-    later, earlier = _named(tasks[task_id]), _named(tasks[need.task_id]) if need.task_id in tasks else need.task_id
-    if task_id not in places:
+    about = f" ({_shorten(need.carries_over)})" if need.carries_over.strip() else ""
+    later, earlier = _title(tasks[task_id]), _title(tasks[need.task_id]) if need.task_id in tasks else need.task_id
+    if task_id not in positions:
         why = (
             "a task outside the episode cannot have dependencies. Remove this "
             "dependency first, or keep the task in the episode."
         )
-    elif need.task_id not in places:
+    elif need.task_id not in positions:
         why = f"“{earlier}” would be outside the episode. Take both out, or remove this dependency first."
     else:
         why = f"“{later}” must come after it. Move both, or remove this dependency first."
@@ -105,107 +110,109 @@ def validate_arrangement(wanted: Arrangement, tasks: Mapping[str, TaskSpec], mov
     raise ArrangementError(f"“{later}” builds on “{earlier}”{about}: {why}", beside)
 
 
-def move(now: Arrangement, chosen: Sequence[str], before: str | None) -> Arrangement:
-    """The chosen tasks, in the order they have, in front of ``before``; None: at the end."""
-    _refuse_none(chosen)
-    rest = [task_id for task_id in now.order if task_id not in chosen]
+def move(current: Arrangement, chosen: Sequence[str], before: str | None) -> Arrangement:
+    """Move the chosen tasks, in their current order, in front of ``before``, or to the end if it is None."""
+    _validate_selection(chosen)
+    rest = [task_id for task_id in current.order if task_id not in chosen]
     if before is None:
-        place = len(rest)
+        position = len(rest)
     elif before in rest:
-        place = rest.index(before)
-    elif before in now.order:  # it moves along: the next that stays
-        later = now.order[now.order.index(before) :]
-        place = next((rest.index(task_id) for task_id in later if task_id in rest), len(rest))
+        position = rest.index(before)
+    elif before in current.order:  # it moves along: the next that stays
+        later = current.order[current.order.index(before) :]
+        position = next((rest.index(task_id) for task_id in later if task_id in rest), len(rest))
     else:
         raise ArrangementError("That position in the episode no longer exists.")
-    return replace(now, order=(*rest[:place], *_as_they_stand(now, chosen), *rest[place:]))
+    return replace(current, order=(*rest[:position], *_in_run_order(current, chosen), *rest[position:]))
 
 
-def shift(now: Arrangement, chosen: Sequence[str], by: int) -> Arrangement:
-    """The chosen tasks one place earlier or later, kept together."""
-    inside = [task_id for task_id in now.order if task_id in chosen]
+def shift(current: Arrangement, chosen: Sequence[str], offset: int) -> Arrangement:
+    """Move the chosen tasks ``offset`` positions, as one block."""
+    inside = [task_id for task_id in current.order if task_id in chosen]
     if not inside:
         raise ArrangementError("Only a task in the episode has a position before or after it.")
-    rest = [task_id for task_id in now.order if task_id not in chosen]
-    first = now.order.index(inside[0])
-    place = max(0, min(len(rest), first + by))
-    return replace(now, order=(*rest[:place], *inside, *rest[place:]))
+    rest = [task_id for task_id in current.order if task_id not in chosen]
+    first = current.order.index(inside[0])
+    index = max(0, min(len(rest), first + offset))
+    return replace(current, order=(*rest[:index], *inside, *rest[index:]))
 
 
-def remove_from_episode(now: Arrangement, chosen: Sequence[str]) -> Arrangement:
-    _refuse_none(chosen)
-    return replace(now, order=tuple(task_id for task_id in now.order if task_id not in chosen))
+def remove_from_episode(current: Arrangement, chosen: Sequence[str]) -> Arrangement:
+    _validate_selection(chosen)
+    return replace(current, order=tuple(task_id for task_id in current.order if task_id not in chosen))
 
 
-def swap(now: Arrangement, one: str, other: str) -> Arrangement:
-    """Two tasks in each other's place; one of them may be outside the episode."""
-    if one not in now.order and other not in now.order:
+def swap(current: Arrangement, one: str, other: str) -> Arrangement:
+    """Exchange two tasks; one of them may be outside the episode."""
+    if one not in current.order and other not in current.order:
         raise ArrangementError("Neither of the two is in the episode.", one)
-    places = {one: other, other: one}
-    return replace(now, order=tuple(places.get(task_id, task_id) for task_id in now.order))
+    swapped = {one: other, other: one}
+    return replace(current, order=tuple(swapped.get(task_id, task_id) for task_id in current.order))
 
 
-def assign_group(now: Arrangement, chosen: Sequence[str], name: str) -> Arrangement:
-    """The chosen tasks in the group of that name, made where there is none; an empty name takes them out of theirs."""
-    _refuse_none(chosen)
-    name = _name(name, now)
-    return replace(now, groups={**now.groups, **dict.fromkeys(chosen, name)})
+def assign_group(current: Arrangement, chosen: Sequence[str], name: str) -> Arrangement:
+    """Put the chosen tasks into a group, creating it if necessary; an empty name removes them from their groups."""
+    _validate_selection(chosen)
+    name = _group_name(name, current)
+    return replace(current, groups={**current.groups, **dict.fromkeys(chosen, name)})
 
 
-def rename_group(now: Arrangement, name: str, to: str) -> Arrangement:
-    """A group under another name; the name of another group puts the two together, with what both carry over."""
-    to = _name(to, now)
+def rename_group(current: Arrangement, name: str, to: str) -> Arrangement:
+    """Rename a group. The name of another group merges the two and joins their notes."""
+    to = _group_name(to, current)
     if not to:
         raise ArrangementError("Enter a name for the group.")
-    if name not in now.groups.values():
-        raise ArrangementError(f"The group “{_short(name)}” no longer exists.")
-    words = {key: said for key, said in now.words.items() if key not in (name, to)}
-    both = dict.fromkeys(said for said in (now.words.get(to, ""), now.words.get(name, "")) if said.strip())
+    if name not in current.groups.values():
+        raise ArrangementError(f"The group “{_shorten(name)}” no longer exists.")
+    notes = {key: note for key, note in current.group_notes.items() if key not in (name, to)}
+    joined = dict.fromkeys(
+        note for note in (current.group_notes.get(to, ""), current.group_notes.get(name, "")) if note.strip()
+    )
     return replace(
-        now,
-        groups={task_id: to if group == name else group for task_id, group in now.groups.items()},
-        words={**words, to: "\n".join(both)},
+        current,
+        groups={task_id: to if group == name else group for task_id, group in current.groups.items()},
+        group_notes={**notes, to: "\n".join(joined)},
     )
 
 
-def describe_group(now: Arrangement, name: str, words: str) -> Arrangement:
-    if not name or name not in now.groups.values():
-        raise ArrangementError(f"The group “{_short(name)}” no longer exists.")
-    return replace(now, words={**now.words, name: words.strip()})
+def describe_group(current: Arrangement, name: str, note: str) -> Arrangement:
+    if not name or name not in current.groups.values():
+        raise ArrangementError(f"The group “{_shorten(name)}” no longer exists.")
+    return replace(current, group_notes={**current.group_notes, name: note.strip()})
 
 
-def add_dependency(now: Arrangement, task_id: str, other: str, words: str) -> Arrangement:
-    """``task_id`` builds on ``other``, with what carries over; the words are changed where it does already."""
+def add_dependency(current: Arrangement, task_id: str, other: str, carries_over: str) -> Arrangement:
+    """Make ``task_id`` depend on ``other``, or update what an existing dependency carries over."""
     if task_id == other:
         raise ArrangementError("A task cannot build on itself.", task_id)
-    need = Dependency(task_id=other, carries_over=words.strip())
-    needed = now.needs[task_id]
-    if any(one.task_id == other for one in needed):
-        needed = tuple(need if one.task_id == other else one for one in needed)
+    dependency = Dependency(task_id=other, carries_over=carries_over.strip())
+    existing = current.dependencies[task_id]
+    if any(one.task_id == other for one in existing):
+        existing = tuple(dependency if one.task_id == other else one for one in existing)
     else:
-        needed = (*needed, need)
-    return replace(now, needs={**now.needs, task_id: needed})
+        existing = (*existing, dependency)
+    return replace(current, dependencies={**current.dependencies, task_id: existing})
 
 
-def remove_dependency(now: Arrangement, task_id: str, other: str) -> Arrangement:
-    needed = tuple(need for need in now.needs[task_id] if need.task_id != other)
-    return replace(now, needs={**now.needs, task_id: needed})
+def remove_dependency(current: Arrangement, task_id: str, other: str) -> Arrangement:
+    remaining = tuple(dependency for dependency in current.dependencies[task_id] if dependency.task_id != other)
+    return replace(current, dependencies={**current.dependencies, task_id: remaining})
 
 
-def _as_they_stand(now: Arrangement, chosen: Sequence[str]) -> list[str]:
-    """In the episode's order, then those from outside it as they were named."""
-    inside = [task_id for task_id in now.order if task_id in chosen]
+def _in_run_order(current: Arrangement, chosen: Sequence[str]) -> list[str]:
+    """Placed tasks in the episode's order, then the others as given."""
+    inside = [task_id for task_id in current.order if task_id in chosen]
     return inside + [task_id for task_id in dict.fromkeys(chosen) if task_id not in inside]
 
 
-def _refuse_none(chosen: Sequence[str]) -> None:
+def _validate_selection(chosen: Sequence[str]) -> None:
     if not chosen:
         raise ArrangementError("Choose at least one task.")
 
 
-def _name(text: str, now: Arrangement) -> str:
-    """As groups are called: one there is keeps its own spelling."""
-    if text in now.groups.values():
+def _group_name(text: str, current: Arrangement) -> str:
+    """The normalized name; an existing group keeps its own spelling."""
+    if text in current.groups.values():
         return text
     name = " ".join(text.split())
     if len(name) > LONGEST_NAME:
@@ -213,10 +220,10 @@ def _name(text: str, now: Arrangement) -> str:
     return name
 
 
-def _named(task: TaskSpec) -> str:
-    return _short(task.title.strip() or task.task_id)
+def _title(task: TaskSpec) -> str:
+    return _shorten(task.title.strip() or task.task_id)
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= 90 else text[:89] + "…"

@@ -1,4 +1,4 @@
-"""What every spec shares: frozen values that know nothing of Django, files or models."""
+"""Base classes of the domain's frozen values."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ JsonDict = dict[str, Any]
 
 
 class Spec(BaseModel):
-    """A frozen value. Unknown fields are a programming error, not data: data goes to ``source``."""
+    """A frozen value. Unknown fields are programming errors; unknown data belongs in ``source``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def to_json(self) -> JsonDict:
-        """What a frozen row stores; ``model_validate`` reads it back."""
+        """The stored form; ``model_validate`` reads it back."""
         return self.model_dump(mode="json")
 
     def content_hash(self) -> str:
-        """sha256 of the whole value, key order inside mappings included: equal if and only if nothing differs."""
+        """sha256 of the whole value, including the key order of mappings."""
         text = json.dumps(self.to_json(), ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Content(Spec):
-    """What a stored file holds, by content."""
+    """Content of a stored file."""
 
     sha256: str
     size: int
@@ -35,7 +35,7 @@ class Content(Spec):
 
 
 class FileRef(Spec):
-    """A stored file: where it belongs and what it holds, by content."""
+    """A stored file: its path and content."""
 
     path: str
     """Relative POSIX path inside its owner's folder (a task's, a skill's, a persona's)."""

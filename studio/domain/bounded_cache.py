@@ -12,7 +12,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 ENTRY_BYTES = 200
-"""Roughly what an entry takes beside its key and value."""
+"""Approximate overhead of an entry."""
 
 
 class BoundedCache(Generic[Key, Value]):
@@ -30,7 +30,7 @@ class BoundedCache(Generic[Key, Value]):
         self._bytes = 0
 
     def get_many(self, keys: Iterable[Key]) -> dict[Key, Value]:
-        """The cached values by key; keys that are not cached are absent."""
+        """Cached values by key; misses are absent."""
         with self._lock:
             hits = {key: self._entries[key][0] for key in keys if key in self._entries}
             for key in hits:
@@ -38,7 +38,7 @@ class BoundedCache(Generic[Key, Value]):
         return hits
 
     def put_many(self, values: Mapping[Key, Value]) -> None:
-        """A value that is larger than the whole cache is not stored."""
+        """Values larger than the whole cache are not stored."""
         sizes = {key: ENTRY_BYTES + sys.getsizeof(key) + self._size_of(value) for key, value in values.items()}
         with self._lock:
             for key, value in values.items():
@@ -57,7 +57,7 @@ class BoundedCache(Generic[Key, Value]):
 
     @property
     def size(self) -> int:
-        """Bytes that all entries take together."""
+        """Total bytes of all entries."""
         return self._bytes
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""What differs between two versions of a task or persona, in words a person reads."""
+"""Names and summaries of the fields that changed between two versions of a task or persona."""
 
 from __future__ import annotations
 
@@ -47,34 +47,31 @@ FIELD_LABELS = {
 
 
 def changed_fields(old: Spec, new: Spec) -> list[str]:
-    """Names of the fields that differ, in the spec's order.
-
-    ``source`` fields follow what they were read from, so they count only where nothing else differs.
-    """
+    """Names of the fields that differ, in the spec's order. ``source`` fields count only if nothing else differs."""
     before, after = old.to_json(), new.to_json()
     fields = [name for name in before if _differs(before[name], after[name])]
-    told = [name for name in fields if not name.endswith("source")]
-    return told or fields
+    content_fields = [name for name in fields if not name.endswith("source")]
+    return content_fields or fields
 
 
 def describe_changes(fields: Sequence[str]) -> str:
-    """A sentence: what a save changed."""
-    words = [FIELD_LABELS.get(name, name) for name in fields]
-    if not words:
+    """A sentence for the history."""
+    labels = [FIELD_LABELS.get(name, name) for name in fields]
+    if not labels:
         return "Nothing changed."
-    if len(words) == 1:
-        return f"Changed {words[0]}."
-    return f"Changed {', '.join(words[:-1])} and {words[-1]}."
+    if len(labels) == 1:
+        return f"Changed {labels[0]}."
+    return f"Changed {', '.join(labels[:-1])} and {labels[-1]}."
 
 
 def save_summary(version: int, fields: Sequence[str], *, verb: str, note: str = "") -> str:
-    """A sentence for the history: what a save did, the author's note in front."""
-    first = "Imported." if verb == "imported" else "Created."
-    return " ".join(filter(None, [note, first if version == 1 else describe_changes(fields)]))
+    """A sentence for the history, preceded by the author's note."""
+    created = "Imported." if verb == "imported" else "Created."
+    return " ".join(filter(None, [note, created if version == 1 else describe_changes(fields)]))
 
 
 def _differs(old: object, new: object) -> bool:
-    """Unlike ``!=``, also where only the order of a mapping's keys or the kind of a number differs."""
+    """Unlike ``!=``, also true if only the key order of a mapping or the type of a number differs."""
     if isinstance(old, dict) and isinstance(new, dict):
         return list(old) != list(new) or any(_differs(old[key], new[key]) for key in old)
     if isinstance(old, list) and isinstance(new, list):

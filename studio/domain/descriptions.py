@@ -1,4 +1,4 @@
-"""What the nested parts of a task say, in words: where an intent is found out, what a rule asks, data."""
+"""Readable descriptions of a task's nested values: sources of intents, exact checks, data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ VALUE_LABELS = {
     False: "no",
     None: "nothing",
 }
-"""Other values stand for themselves."""
+"""Other values are shown as they are."""
 CODED_KEYS = ("scope", "initial_status", "grader", "kind")
 
 
@@ -52,7 +52,7 @@ def label_of(key: str) -> str:
 
 
 def describe_value(value: Any, key: str = "") -> str:
-    """A value in words. Texts stand as they are, lists and mappings one thing a line."""
+    """A value as readable text; lists and mappings take one line per entry."""
     if isinstance(value, str):
         if key == "sha256":
             return value[:12]
@@ -63,17 +63,17 @@ def describe_value(value: Any, key: str = "") -> str:
         if key == "follows_from":
             return ", ".join(str(one) for one in value)
         return "\n".join(
-            _in_lines(describe_value(one, key)) if isinstance(one, list) else describe_value(one, key) for one in value
+            _indent(describe_value(one, key)) if isinstance(one, list) else describe_value(one, key) for one in value
         )
     if isinstance(value, Mapping):
         if key == "recoverable_from":
-            return _recovery(value)
+            return _describe_source(value)
         if key == "rule":
-            return _rule(value)
+            return _describe_exact_check(value)
         if key == "reference":
             return f"{value['size']:,} bytes, content {value['sha256'][:12]}"
         return "\n".join(
-            f"{label_of(name)}:{_after(describe_value(inner, name))}"
+            f"{label_of(name)}:{_on_own_lines(describe_value(inner, name))}"
             for name, inner in value.items()
             if inner not in ("", [], {})
         )
@@ -81,33 +81,33 @@ def describe_value(value: Any, key: str = "") -> str:
 
 
 def with_numbered_links(task: Mapping[str, Any]) -> dict[str, Any]:
-    """The task as JSON with its items' links to intents as the numbers a person sees."""
-    places = {row["uid"]: place for place, row in enumerate(task.get("intents", ()), 1)}
-    if not places:
+    """The task as JSON, with checklist items linked to intents by number instead of uid."""
+    positions = {row["uid"]: position for position, row in enumerate(task.get("intents", ()), 1)}
+    if not positions:
         return dict(task)
     rows = [
-        {**row, "follows_from": [places[uid] for uid in row.get("follows_from", ()) if uid in places]}
+        {**row, "follows_from": [positions[uid] for uid in row.get("follows_from", ()) if uid in positions]}
         for row in task.get("checklist", ())
     ]
     return {**task, "checklist": rows}
 
 
-def _recovery(value: Mapping[str, Any]) -> str:
-    what = SOURCE_LABELS.get(value.get("kind", ""), describe_value(value.get("kind"), "kind"))
-    return " ".join(filter(None, [what, value.get("ref"), f"– {value['note']}" if value.get("note") else ""]))
+def _describe_source(value: Mapping[str, Any]) -> str:
+    label = SOURCE_LABELS.get(value.get("kind", ""), describe_value(value.get("kind"), "kind"))
+    return " ".join(filter(None, [label, value.get("ref"), f"– {value['note']}" if value.get("note") else ""]))
 
 
-def _rule(value: Mapping[str, Any]) -> str:
-    what = RULE_LABELS.get(value.get("kind", ""), describe_value(value.get("kind"), "kind"))
-    parts = [what, value.get("path"), value.get("tool"), f"“{value['text']}”" if value.get("text") else ""]
+def _describe_exact_check(value: Mapping[str, Any]) -> str:
+    label = RULE_LABELS.get(value.get("kind", ""), describe_value(value.get("kind"), "kind"))
+    parts = [label, value.get("path"), value.get("tool"), f"“{value['text']}”" if value.get("text") else ""]
     if value.get("arguments"):
         parts.append(f"with {json.dumps(value['arguments'], ensure_ascii=False)}")
     return " ".join(filter(None, parts))
 
 
-def _after(text: str) -> str:
-    return f"\n{_in_lines(text)}" if "\n" in text else f" {text}"
+def _on_own_lines(text: str) -> str:
+    return f"\n{_indent(text)}" if "\n" in text else f" {text}"
 
 
-def _in_lines(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.split("\n"))

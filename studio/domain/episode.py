@@ -22,11 +22,11 @@ class EpisodeSpec(Spec):
     episode_id: str
     persona: PersonaSpec
     tasks: tuple[TaskSpec, ...] = ()
-    """In run order. The order is the author's; never sort it."""
+    """In run order, which is the author's choice: never sort it."""
     unplaced: tuple[TaskSpec, ...] = ()
-    """Task folders that no entry of the episode names; kept, never run."""
+    """Tasks outside the episode; they are never run."""
     groups: tuple[GroupSpec, ...] = ()
-    """The dependency groups of which somebody wrote what they carry over. Which tasks they hold, the tasks say."""
+    """Dependency groups with a description. Membership is stored in the tasks."""
     docker_image_id: str = ""
     source: JsonDict = Field(default_factory=dict)
     """``episode.yaml`` as read."""
@@ -34,10 +34,10 @@ class EpisodeSpec(Spec):
     def task(self, task_id: str) -> TaskSpec | None:
         return next((task for task in (*self.tasks, *self.unplaced) if task.task_id == task_id), None)
 
-    def called(self, task_id: str) -> str:
-        """A task as people name it: by its title, and its number in the episode."""
-        placed = next((n for n, task in enumerate(self.tasks, 1) if task.task_id == task_id), None)
+    def task_label(self, task_id: str) -> str:
+        """A task's title and number in the episode, for messages."""
+        position = next((number for number, task in enumerate(self.tasks, 1) if task.task_id == task_id), None)
         task = self.task(task_id)
         title = " ".join(task.title.split()) if task else ""
-        where = f" (session {placed})" if placed else " (not placed)" if task else ""
-        return f"“{title or task_id}”{where}"
+        suffix = f" (session {position})" if position else " (not placed)" if task else ""
+        return f"“{title or task_id}”{suffix}"

@@ -1,4 +1,4 @@
-"""The evidence map: each hidden intent against where an agent can recover it and what scores it."""
+"""The evidence map: where an agent can recover each hidden intent, and what scores it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from studio.domain.task import HiddenIntent, Recovery, RecoveryKind, TaskSpec
 
 SOURCE_KINDS: tuple[RecoveryKind, ...] = ("profile", "session", "file", "tool", "memory", "question")
-"""The columns of the map, from what lies nearest to what costs the user a turn."""
+"""Columns of the map, from the most accessible source to the one that costs the user a turn."""
 
 
 @dataclass(frozen=True)
 class ScriptKey:
-    """One check of the grader script, as ``metadata.grader_keys`` describes it."""
+    """A check of the grader script as described in ``metadata.grader_keys``."""
 
     name: str
     about: str
@@ -27,17 +27,17 @@ class IntentEvidence:
 
     number: int
     intent: HiddenIntent
-    places: tuple[Recovery, ...]
-    unknown: tuple[Recovery, ...]
-    """Places of ``places`` that name an earlier session, a file or a tool that is not there."""
+    sources: tuple[Recovery, ...]
+    missing: tuple[Recovery, ...]
+    """Those of ``sources`` that name an earlier task, file or tool that does not exist."""
     items: tuple[int, ...]
     """1-based checklist items that follow from it."""
     keys: tuple[str, ...]
-    """Checks of the grader script that follow from it."""
+    """Names of the grader script's checks that follow from it."""
 
     @property
     def kinds(self) -> frozenset[RecoveryKind]:
-        return frozenset(place.kind for place in self.places if place not in self.unknown)
+        return frozenset(source.kind for source in self.sources if source not in self.missing)
 
     @property
     def is_recoverable(self) -> bool:
@@ -51,60 +51,60 @@ class IntentEvidence:
 @dataclass(frozen=True)
 class EvidenceMap:
     rows: tuple[IntentEvidence, ...]
-    loose_items: tuple[int, ...]
-    """1-based items with a criterion that follow from no intent. Not a fault by itself: the request may ask for it."""
-    loose_keys: tuple[str, ...]
-    """Likewise of the script's checks."""
+    unlinked_items: tuple[int, ...]
+    """1-based items with a criterion that follow from no intent. Not always a fault: the request may ask for it."""
+    unlinked_keys: tuple[str, ...]
+    """Likewise for the grader script's checks."""
     is_setup: bool
-    """Nothing is scored in this task, so an intent without an item is no gap."""
+    """Nothing is scored in this task, so an intent without an item is not a gap."""
 
     @property
-    def lost(self) -> tuple[int, ...]:
-        """Intents that nothing lets an agent recover."""
+    def unrecoverable(self) -> tuple[int, ...]:
+        """1-based intents without a source."""
         return tuple(row.number for row in self.rows if not row.is_recoverable)
 
     @property
     def unscored(self) -> tuple[int, ...]:
-        """Intents that change no score; none in a setup task."""
+        """1-based intents without an effect on the score; none in a setup task."""
         return () if self.is_setup else tuple(row.number for row in self.rows if not row.is_scored)
 
 
 def build_evidence_map(
     task: TaskSpec, *, earlier: Collection[str] | None = None, tools: Collection[str] | None = None
 ) -> EvidenceMap:
-    """The map of a task. ``earlier`` are ids of the sessions before it and ``tools`` the names of the persona's;
-    None: not known, so nothing is said against a place that names one."""
+    """``earlier`` are the ids of the tasks before it, ``tools`` the names of the persona's tools. None means unknown:
+    sources that name one are then assumed to exist."""
     files = {file.path for file in task.assets}
     rows = []
     keys = tuple(script_keys(task))
-    followers: dict[str, list[int]] = {}
-    for place, item in enumerate(task.checklist, 1):
+    items_by_intent: dict[str, list[int]] = {}
+    for position, item in enumerate(task.checklist, 1):
         for uid in dict.fromkeys(item.follows_from) if item.criterion.strip() else ():
-            followers.setdefault(uid, []).append(place)
+            items_by_intent.setdefault(uid, []).append(position)
     for number, intent in enumerate(task.intents, 1):
-        unknown = tuple(
-            place
-            for place in intent.recoverable_from
-            if place.ref.strip() and not _is_there(place, files=files, earlier=earlier, tools=tools)
+        missing = tuple(
+            source
+            for source in intent.recoverable_from
+            if source.ref.strip() and not _exists(source, files=files, earlier=earlier, tools=tools)
         )
-        own = tuple(key.name for key in keys if number in key.follows_from)
-        items = tuple(followers.get(intent.uid, ()))
-        rows.append(IntentEvidence(number, intent, intent.recoverable_from, unknown, items, own))
+        key_names = tuple(key.name for key in keys if number in key.follows_from)
+        items = tuple(items_by_intent.get(intent.uid, ()))
+        rows.append(IntentEvidence(number, intent, intent.recoverable_from, missing, items, key_names))
     uids = {intent.uid for intent in task.intents}
     return EvidenceMap(
         rows=tuple(rows),
-        loose_items=tuple(
-            place
-            for place, item in enumerate(task.checklist, 1)
+        unlinked_items=tuple(
+            position
+            for position, item in enumerate(task.checklist, 1)
             if item.criterion.strip() and not uids.intersection(item.follows_from)
         ),
-        loose_keys=tuple(key.name for key in keys if not any(0 < at <= len(task.intents) for at in key.follows_from)),
+        unlinked_keys=tuple(key.name for key in keys if not any(0 < n <= len(task.intents) for n in key.follows_from)),
         is_setup=task.is_setup,
     )
 
 
 def script_keys(task: TaskSpec) -> Iterator[ScriptKey]:
-    """What ``metadata.grader_keys`` says of the script's checks; nothing where it is not as it should be."""
+    """The checks described in ``metadata.grader_keys``; malformed metadata is ignored."""
     described = task.metadata.get("grader_keys")
     if not task.grader_script or not isinstance(described, dict):
         return
@@ -119,19 +119,18 @@ def script_keys(task: TaskSpec) -> Iterator[ScriptKey]:
         )
 
 
-def _is_there(
-    place: Recovery,
+def _exists(
+    source: Recovery,
     *,
     files: Collection[str],
     earlier: Collection[str] | None,
     tools: Collection[str] | None,
 ) -> bool:
-    """A file that an earlier session leaves cannot be told from one that is missing: only bare names of this task's
-    folder are looked for where no earlier session could have written it."""
-    if place.kind == "session":
-        return earlier is None or place.ref in earlier
-    if place.kind == "tool":
-        return tools is None or place.ref.split(".")[0] in tools
-    if place.kind == "file":
-        return place.ref in files or earlier is None or bool(earlier)
+    """A file counts as missing only if there is no earlier task that could have written it."""
+    if source.kind == "session":
+        return earlier is None or source.ref in earlier
+    if source.kind == "tool":
+        return tools is None or source.ref.split(".")[0] in tools
+    if source.kind == "file":
+        return source.ref in files or earlier is None or bool(earlier)
     return True

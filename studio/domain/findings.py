@@ -1,4 +1,4 @@
-"""What a check says of a task."""
+"""Findings of the authoring checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Severity = Literal["error", "warning", "hint"]
 
 
 class Finding(Spec):
-    """One defect, at one place, in the author's words."""
+    """One defect of a task."""
 
     rule: str
     """Stable name, e.g. ``dependency-order``."""
@@ -30,22 +30,23 @@ class Finding(Spec):
     item: int | None = None
     """1-based position inside the field, where it is a list."""
     words: str = ""
-    """The words it is about, verbatim from the field; empty: the field as a whole."""
+    """The passage it is about, verbatim from the field; empty: the field as a whole."""
     other: str = ""
-    """Another task that is concerned."""
+    """Id of another task involved."""
     proposal: ExactCheck | None = None
-    """The exact check that could stand in the item's place, ready to be taken over; None: there is none, or a person
-    has to choose first (which file, which tool)."""
+    """An exact check that could replace the item's criterion; None if there is none, or if a person has to choose a
+    file or tool first."""
 
-    text: str = Field(default="", exclude=True, repr=False)
-    """Of a finding without words: what stands in its place as a whole."""
-    said: str = Field(default="", exclude=True, repr=False)
-    """The message with the other task's id where its title and number are read: those may change."""
+    field_text: str = Field(default="", exclude=True, repr=False)
+    """For a finding without ``words``: the whole text of the field or row."""
+    stable_message: str = Field(default="", exclude=True, repr=False)
+    """The message with the other task's id instead of its title and number, which may change."""
 
     @property
     def fingerprint(self) -> str:
-        """Same defect in the same words, same fingerprint, also after rows move: what a waiver is tied to."""
-        parts = [self.rule, self.persona, self.task, self.field, self.words, self.other, self.said or self.message]
-        if self.text:
-            parts.append(self.text)
+        """Identifies the same defect in the same text, also after rows move. Waivers are tied to it."""
+        message = self.stable_message or self.message
+        parts = [self.rule, self.persona, self.task, self.field, self.words, self.other, message]
+        if self.field_text:
+            parts.append(self.field_text)
         return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]

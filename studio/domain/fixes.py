@@ -1,4 +1,4 @@
-"""One-click mends: a change of a task that says what it will do before anybody takes it."""
+"""One-click fixes: edits of a task, with a label and a description of their effect."""
 
 from __future__ import annotations
 
@@ -11,32 +11,30 @@ from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenInte
 
 
 class SetValue(Spec):
-    """Other words in a field, or in one part of a row of it."""
+    """Replaces the value of a field, of a row, or of one part of a row."""
 
     do: Literal["put"] = "put"
     field: str
     item: int | None = None
     """1-based row; None: the field itself."""
     part: str = ""
-    """Which part of the row."""
+    """Attribute of the row; empty: the row itself."""
     value: Any
 
 
 class RemoveRow(Spec):
-    """A row less."""
-
     do: Literal["remove"] = "remove"
     field: str
     item: int
 
 
 class AppendRow(Spec):
-    """A line or a row more at the end."""
+    """Appends a row to a list."""
 
     do: Literal["add"] = "add"
     field: str
     item: int | None = None
-    """The intent whose list of places gets a row more."""
+    """1-based intent whose sources are extended; None: the field itself."""
     value: str | Dependency | Recovery
 
 
@@ -44,16 +42,14 @@ Edit = Annotated[SetValue | RemoveRow | AppendRow, Field(discriminator="do")]
 
 
 class Fix(Spec):
-    """What one click does."""
-
     label: str
     """The button: a verb and its object."""
-    shows: str
-    """What will stand there then, in a sentence."""
+    effect: str
+    """The result, as a sentence."""
     edits: tuple[Edit, ...]
 
     def apply(self, task: TaskSpec) -> TaskSpec:
-        """The task after it. Rows are removed last, so that places mean what they meant."""
+        """The fixed task. Rows are removed last, so that positions stay valid."""
         for edit in sorted(self.edits, key=lambda edit: (edit.do == "remove", -(edit.item or 0))):
             task = _applied(task, edit)
         return task
@@ -65,8 +61,8 @@ def _applied(task: TaskSpec, edit: Edit) -> TaskSpec:
         return task.model_copy(update={edit.field: edit.value})
     if isinstance(edit, AppendRow) and edit.item is None:
         return task.model_copy(update={edit.field: (*rows, edit.value)})
-    place = (edit.item or 0) - 1
-    row = rows[place]
+    index = (edit.item or 0) - 1
+    row = rows[index]
     if isinstance(edit, RemoveRow):
         changed: tuple[Any, ...] = ()
     elif isinstance(edit, AppendRow):
@@ -77,4 +73,4 @@ def _applied(task: TaskSpec, edit: Edit) -> TaskSpec:
         changed = (row.model_copy(update={"grader": "rule", "rule": ExactCheck.model_validate(edit.value)}),)
     else:
         changed = (row.model_copy(update={edit.part: edit.value}) if edit.part else edit.value,)
-    return task.model_copy(update={edit.field: (*rows[:place], *changed, *rows[place + 1 :])})
+    return task.model_copy(update={edit.field: (*rows[:index], *changed, *rows[index + 1 :])})

@@ -1,4 +1,4 @@
-"""What the agent is told first: the user's request, or a signal of the environment."""
+"""The first message of a session: the user's request, or an environment signal."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SIGNALS = {
 
 
 def opening_message(task: TaskSpec) -> str:
-    """The first message of a session. A user's request is sent verbatim, to the character.
+    """A user's request is sent verbatim.
 
-    The release has no machinery for environment triggers (PIBENCH.md, section 4, point 2): here the
-    signal is announced as one, with its payload, and the request follows if there is one.
+    The published release has no support for environment triggers (PIBENCH.md, section 4, point 2): here the signal is
+    announced with its payload, followed by the request if there is one.
     """
     return render_opening(task.trigger, task.initial_request)
 

@@ -1,8 +1,7 @@
-"""A TaskPack: what a release is as a file.
+"""The TaskPack: the file format of a release.
 
-A zip archive with ``pack.json`` beside ``data/``, the folders of π-Bench v2. The same contents give the
-same bytes, on any machine: entries are sorted, stored without compression (compressors differ between
-versions), and carry no time, owner or system of their own.
+A zip archive with ``pack.json`` beside ``data/``, the folders of π-Bench v2. Packs are reproducible byte for byte:
+entries are sorted, uncompressed (compressors differ between versions), and have no timestamp, owner or system.
 
 ``pack.json``::
 
@@ -26,33 +25,33 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class UnsupportedPackError(ValueError):
-    """The archive is no pack, or of a version this studio does not know."""
+    """The archive is not a pack, or has an unknown version."""
 
 
 class DamagedPackError(ValueError):
-    """A file of the pack is missing, added or changed. The text names it."""
+    """A file of the pack is missing, added or changed; the message names it."""
 
 
 def write_pack(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes:
-    """The archive. ``files`` are paths below its root (``data/…``); their sha256 join the manifest."""
+    """The archive. ``files`` are keyed by path (``data/…``); their sha256 are added to the manifest."""
     document = {
         "pack_version": PACK_VERSION,
         **manifest,
         "files": {path: hashlib.sha256(files[path]).hexdigest() for path in sorted(files)},
     }
-    text = json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n"
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
-        for path, content in [(MANIFEST, text), *sorted(files.items())]:
+    manifest_bytes = json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for path, content in [(MANIFEST, manifest_bytes), *sorted(files.items())]:
             entry = zipfile.ZipInfo(path, date_time=_EPOCH)
             entry.create_system = 3
             entry.external_attr = 0o100644 << 16
             archive.writestr(entry, content)
-    return out.getvalue()
+    return buffer.getvalue()
 
 
 def check_pack(files: Mapping[str, bytes]) -> dict[str, Any]:
-    """The manifest of an unpacked archive, after every file has been held against it.
+    """Verify an unpacked archive against its manifest, which is returned.
 
     Raises UnsupportedPackError and DamagedPackError.
     """
@@ -65,12 +64,12 @@ def check_pack(files: Mapping[str, bytes]) -> dict[str, Any]:
     version = manifest.get("pack_version") if isinstance(manifest, dict) else None
     if version != PACK_VERSION:
         raise UnsupportedPackError(f"This studio reads packs of version {PACK_VERSION}; this one says {version!r}.")
-    promised = manifest.get("files")
-    if not isinstance(promised, dict):
+    expected = manifest.get("files")
+    if not isinstance(expected, dict):
         raise DamagedPackError(f"{MANIFEST} does not list the pack's files.")
-    found = {path: hashlib.sha256(content).hexdigest() for path, content in files.items() if path != MANIFEST}
-    for path in sorted(promised.keys() | found.keys()):
-        if promised.get(path) != found.get(path):
-            wrong = "is missing" if path not in found else "was added" if path not in promised else "was changed"
-            raise DamagedPackError(f"{path} {wrong} since the pack was made. Download it again.")
+    actual = {path: hashlib.sha256(content).hexdigest() for path, content in files.items() if path != MANIFEST}
+    for path in sorted(expected.keys() | actual.keys()):
+        if expected.get(path) != actual.get(path):
+            problem = "is missing" if path not in actual else "was added" if path not in expected else "was changed"
+            raise DamagedPackError(f"{path} {problem} since the pack was made. Download it again.")
     return dict(manifest)

@@ -1,4 +1,4 @@
-"""A persona: who the simulated user is, and what their assistant can reach (paper, section 3.2)."""
+"""A persona: the simulated user and the tools and skills of their assistant (paper, section 3.2)."""
 
 from __future__ import annotations
 
@@ -10,41 +10,40 @@ from studio.domain.base import FileRef, JsonDict, Spec
 
 
 class Skill(Spec):
-    """A folder the agent may read on demand; ``name`` is the folder's name."""
+    """A folder the agent can read on demand; ``name`` is the folder's name."""
 
     name: str
     files: tuple[FileRef, ...] = ()
 
 
 class PersonaSpec(Spec):
-    """A persona with everything shared by its tasks. Never shown to the agent, but for tools and skills."""
+    """A persona with everything its tasks share. The agent sees only tools and skills."""
 
     user_id: str
-    """The folder's name; its case is kept."""
+    """The folder's name, case preserved."""
     name: str = ""
     role_text: str = ""
     occupation: str = ""
     routines: str = ""
     working_style: str = ""
     attributes: JsonDict = Field(default_factory=dict)
-    """Facts in a word or two each: age, role, organisation, tone, habits. The text stays the source; these are for
-    people who look something up."""
+    """Short facts for reference (age, role, organisation, tone, habits); the texts are authoritative."""
     preferences: JsonDict = Field(default_factory=dict)
     long_term_goals: tuple[Any, ...] = ()
-    """Usually sentences; kept as read."""
+    """Usually sentences; stored as read."""
     tools: tuple[str, ...] = ()
-    """Names as the persona's ``tools.yaml`` has them, trimmed and without doubles."""
+    """Names from ``tools.yaml``, trimmed and without duplicates."""
     skills: tuple[Skill, ...] = ()
     scripts: tuple[FileRef, ...] = ()
-    """Rule graders, by their path below the persona's folder (``scripts/x.py``)."""
+    """Grader scripts, with paths below the persona's folder (``scripts/x.py``)."""
     files: tuple[FileRef, ...] = ()
-    """Everything else that lay in the folder; kept, never staged."""
+    """All other files of the folder; stored, never staged."""
     profile_source: JsonDict = Field(default_factory=dict)
     tools_source: Any = None
-    """``tools.yaml`` as read: a mapping or a bare list; None: there was none."""
+    """``tools.yaml`` as read: a mapping or a list; None if there was none."""
 
     def script(self, path: str) -> FileRef | None:
-        """The grader that a task's ``tools_evaluation_path`` names, if it lies in this persona's folder."""
+        """The grader script named by a task's ``tools_evaluation_path``, if this persona has it."""
         below = script_path(self.user_id, path)
         return next((file for file in self.scripts if file.path == below), None)
 

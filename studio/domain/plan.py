@@ -1,5 +1,7 @@
-"""What an episode shall hold, and where one departs from it. The paper's plan: twenty sessions, six strong dependency
-groups of two to three tasks, five tasks that stand alone (section 3.2)."""
+"""The plan of an episode, and gaps between an episode and its plan.
+
+The paper's plan (section 3.2): twenty sessions, six dependency groups of two or three tasks, five standalone tasks.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ GapKind = Literal["sessions", "groups", "group-size", "standalone", "signals"]
 
 
 class Plan(Spec):
-    """How many of what an episode of the benchmark shall hold. The defaults are the paper's."""
+    """Target numbers for an episode; the defaults are the paper's."""
 
     sessions: int = Field(default=20, ge=1, le=500)
     groups: int = Field(default=6, ge=0, le=200)
@@ -25,9 +27,9 @@ class Plan(Spec):
     group_least: int = Field(default=2, ge=2, le=100)
     group_most: int = Field(default=3, ge=2, le=100)
     standalone: int = Field(default=5, ge=0, le=500)
-    """Sessions in no group."""
+    """Sessions outside any group."""
     signals: int = Field(default=1, ge=0, le=500)
-    """Sessions, at least, that a signal of the environment opens instead of the user."""
+    """Minimum number of sessions started by an environment signal."""
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
@@ -46,14 +48,14 @@ class Plan(Spec):
 def plan_problem(
     *, sessions: int, groups: int, group_least: int, group_most: int, standalone: int, signals: int
 ) -> str:
-    """Why no episode can be of this plan, in a sentence; empty if one can."""
+    """Why the plan is impossible, as a sentence; empty if it is possible."""
     if group_least > group_most:
         return f"A group cannot have at least {group_least} and at most {group_most} tasks."
     least, most = groups * group_least + standalone, groups * group_most + standalone
     if not least <= sessions <= most:
-        span = str(least) if least == most else f"{least} to {most}"
-        groups_said = f"{counted(groups, 'group')} of {group_least} to {group_most} tasks"
-        return f"{groups_said} and {standalone} standalone make {span} tasks, not {sessions}."
+        total = str(least) if least == most else f"{least} to {most}"
+        groups_text = f"{counted(groups, 'group')} of {group_least} to {group_most} tasks"
+        return f"{groups_text} and {standalone} standalone make {total} tasks, not {sessions}."
     if signals > sessions:
         return f"Of {counted(sessions, 'task')}, {signals} cannot be started by an event."
     return ""
@@ -64,37 +66,37 @@ PAPER_PLAN = Plan()
 
 @dataclass(frozen=True)
 class EpisodeShape:
-    """How an episode is built, as its plan looks at it. Ids are those of placed tasks, in run order."""
+    """The structure of an episode. Ids are those of placed tasks, in run order."""
 
     sessions: tuple[str, ...]
     groups: tuple[tuple[str, ...], ...]
-    """What hangs together through dependencies or a group the author named."""
+    """Tasks connected by dependencies or a named group."""
     standalone: tuple[str, ...]
     signals: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class PlacedTask:
-    """One placed task, as far as the shape of its episode goes."""
+    """What the shape of an episode depends on, for one task."""
 
     task_id: str
     needs: tuple[str, ...] = ()
     group: str = ""
-    """The group its author named; empty: none."""
+    """Name of its dependency group; empty: none."""
     by_signal: bool = False
 
 
 @dataclass(frozen=True)
 class Gap:
-    """One departure of an episode from its plan."""
+    """One deviation of an episode from its plan."""
 
     kind: GapKind
     message: str
-    mend: str
+    fix: str
     tasks: tuple[str, ...] = ()
-    """Ids of the tasks it is about, where it is about some."""
+    """Ids of the tasks it is about, if any."""
     unfinished: bool = False
-    """The episode has fewer sessions than planned and what is missing may come with them."""
+    """The episode has fewer sessions than planned, so writing more may close the gap."""
 
 
 def episode_shape(episode: EpisodeSpec) -> EpisodeShape:
@@ -109,40 +111,40 @@ def episode_shape(episode: EpisodeSpec) -> EpisodeShape:
     )
 
 
-def shape_of_tasks(places: Iterable[PlacedTask]) -> EpisodeShape:
-    """The shape of an episode whose tasks run in this order."""
-    places = list(places)
-    links = [(need, place.task_id) for place in places for need in place.needs]
-    first: dict[str, str] = {}
-    links += [(first.setdefault(place.group, place.task_id), place.task_id) for place in places if place.group]
-    named = {place.task_id for place in places if place.group}
-    parts = connected_components([place.task_id for place in places], links)
-    groups = tuple(part for part in parts if len(part) > 1 or part[0] in named)
+def shape_of_tasks(tasks: Iterable[PlacedTask]) -> EpisodeShape:
+    """``tasks`` are in run order."""
+    tasks = list(tasks)
+    links = [(need, task.task_id) for task in tasks for need in task.needs]
+    first_of_group: dict[str, str] = {}
+    links += [(first_of_group.setdefault(task.group, task.task_id), task.task_id) for task in tasks if task.group]
+    grouped = {task.task_id for task in tasks if task.group}
+    components = connected_components([task.task_id for task in tasks], links)
+    groups = tuple(component for component in components if len(component) > 1 or component[0] in grouped)
     return EpisodeShape(
-        sessions=tuple(place.task_id for place in places),
+        sessions=tuple(task.task_id for task in tasks),
         groups=groups,
-        standalone=tuple(part[0] for part in parts if part not in groups),
-        signals=tuple(place.task_id for place in places if place.by_signal),
+        standalone=tuple(component[0] for component in components if component not in groups),
+        signals=tuple(task.task_id for task in tasks if task.by_signal),
     )
 
 
 def find_gaps(shape: EpisodeShape, plan: Plan = PAPER_PLAN) -> list[Gap]:
-    """Where the episode departs from the plan, what is missing before what is too much."""
+
     return [
-        *_of_sessions(shape, plan),
-        *_of_groups(shape, plan),
-        *_alone(shape, plan),
-        *_of_signals(shape, plan),
+        *_session_gaps(shape, plan),
+        *_group_gaps(shape, plan),
+        *_standalone_gaps(shape, plan),
+        *_signal_gaps(shape, plan),
     ]
 
 
-def _of_sessions(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
+def _session_gaps(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
     have = len(shape.sessions)
     if have < plan.sessions:
         missing = plan.sessions - have
         yield Gap(
             "sessions",
-            f"{_some(have)} of {counted(plan.sessions, 'planned task')} written.",
+            f"{_count_or_none(have)} of {counted(plan.sessions, 'planned task')} written.",
             f"Write {counted(missing, 'more task' if have else 'task')}.",
             unfinished=True,
         )
@@ -154,12 +156,12 @@ def _of_sessions(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
         )
 
 
-def _of_groups(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
+def _group_gaps(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
     have = len(shape.groups)
     if have < plan.groups:
         yield Gap(
             "groups",
-            f"{_some(have)} of {counted(plan.groups, 'planned dependency group')} formed.",
+            f"{_count_or_none(have)} of {counted(plan.groups, 'planned dependency group')} formed.",
             "Make a task build on an earlier one.",
             unfinished=_unfinished(shape, plan),
         )
@@ -187,12 +189,12 @@ def _of_groups(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
             )
 
 
-def _alone(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
+def _standalone_gaps(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
     have = len(shape.standalone)
     if have < plan.standalone:
         yield Gap(
             "standalone",
-            f"{_some(have)} of {counted(plan.standalone, 'planned standalone task')} written.",
+            f"{_count_or_none(have)} of {counted(plan.standalone, 'planned standalone task')} written.",
             "Write a task that builds on no other.",
             unfinished=_unfinished(shape, plan),
         )
@@ -206,7 +208,7 @@ def _alone(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
         )
 
 
-def _of_signals(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
+def _signal_gaps(shape: EpisodeShape, plan: Plan) -> Iterator[Gap]:
     have = len(shape.signals)
     if have < plan.signals:
         yield Gap(
@@ -223,7 +225,7 @@ def _unfinished(shape: EpisodeShape, plan: Plan) -> bool:
     return len(shape.sessions) < plan.sessions
 
 
-def _some(count: int) -> str:
+def _count_or_none(count: int) -> str:
     return str(count) if count else "None"
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a file someone hands in: where, what, and how to mend it."""
+"""Problems of an imported file: where, what, and how to fix it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Problem(Spec):
     """One error or warning of an import."""
 
     file: str
-    """Path inside what was handed in; empty: the whole of it."""
+    """Path inside the upload; empty: the upload as a whole."""
     line: int | None = None
     """1-based; None: the file as a whole."""
     column: int | None = None
@@ -19,15 +19,15 @@ class Problem(Spec):
 
 
 class Report:
-    """Collects the problems of one file, so that all are told at once."""
+    """Collects all problems of one file."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.errors: list[Problem] = []
         self.warnings: list[Problem] = []
 
-    def error(self, message: str, mend: str, *, line: int | None = None, column: int | None = None) -> None:
-        self.errors.append(Problem(file=self.file, line=line, column=column, message=message, mend=mend))
+    def error(self, message: str, fix: str, *, line: int | None = None, column: int | None = None) -> None:
+        self.errors.append(Problem(file=self.file, line=line, column=column, message=message, mend=fix))
 
-    def warn(self, message: str, mend: str, *, line: int | None = None, column: int | None = None) -> None:
-        self.warnings.append(Problem(file=self.file, line=line, column=column, message=message, mend=mend))
+    def warn(self, message: str, fix: str, *, line: int | None = None, column: int | None = None) -> None:
+        self.warnings.append(Problem(file=self.file, line=line, column=column, message=message, mend=fix))

@@ -1,4 +1,4 @@
-"""Signals of the environment to begin from: what each kind usually brings, written by us."""
+"""Example payloads of environment signals, by kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark holds, as the paper's appendix A counts it, and how its tools are told to people."""
+"""Benchmark statistics as in the paper's appendix A, and display names of tools."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 WORKSPACE = "workspace"
-"""The domain of tools whose name says none: files, commands, the web."""
+"""Domain of tools without an application prefix: files, commands, the web."""
 _PREFIX = "mcp_appworld_"
 
 
 @dataclass(frozen=True)
 class Figures:
-    """The row of one persona in the paper's Table 2, and what else its tasks hold."""
+    """A persona's row in the paper's Table 2, with further counts."""
 
     tasks: int = 0
     sessions: int = 0
-    """Tasks that have a place in the episode."""
+    """Placed tasks."""
     local: int = 0
-    """Hidden intents of one session."""
+    """Session-local intents."""
     persistent: int = 0
     rubric: int = 0
     rule: int = 0
@@ -38,11 +38,11 @@ class Figures:
         return self.rubric + self.rule
 
     def per_task(self, name: str) -> str:
-        """The mean over tasks with one decimal, a dash where there are none."""
+        """The mean over tasks with one decimal; a dash if there are no tasks."""
         return f"{getattr(self, name) / self.tasks:.1f}" if self.tasks else "–"
 
     def __add__(self, other: Figures) -> Figures:
-        return Figures(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+        return Figures(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
 
 def sum_figures(figures: Iterable[Figures]) -> Figures:
@@ -51,16 +51,16 @@ def sum_figures(figures: Iterable[Figures]) -> Figures:
 
 def tool_domain(tool: str) -> str:
     """The application a tool belongs to: ``gmail`` of ``gmail__show_draft``."""
-    app, parted, _ = tool.removeprefix(_PREFIX).partition("__")
-    return app if parted else WORKSPACE
+    app, separator, _ = tool.removeprefix(_PREFIX).partition("__")
+    return app if separator else WORKSPACE
 
 
 def bare_tool_name(tool: str) -> str:
-    """A tool's name as the persona binds it, however a task names it."""
+    """A tool's name without the prefix some tasks use."""
     return tool.strip().removeprefix(_PREFIX)
 
 
 def tool_label(tool: str) -> str:
-    """What a tool does as its name says it: ``Show draft``."""
-    words = tool.removeprefix(_PREFIX).rpartition("__")[2].replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
+    """A readable name: ``Show draft``."""
+    label = tool.removeprefix(_PREFIX).rpartition("__")[2].replace("_", " ").strip()
+    return label[:1].upper() + label[1:]

@@ -1,4 +1,4 @@
-"""Text from outside, as PostgreSQL can hold it."""
+"""Sanitizes external text for PostgreSQL."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def storable(value: Any) -> Any:
-    """The same value without NUL and half surrogates, which become replacement characters."""
+    """The value with NUL and lone surrogates replaced by replacement characters."""
     if isinstance(value, str):
         if "\0" not in value and value.isascii():
             return value
@@ -20,5 +20,5 @@ def storable(value: Any) -> Any:
 
 
 def storable_text(text: str) -> str:
-    """Without NUL, which PostgreSQL cannot hold, and without white space around it."""
+    """The stripped text without NUL, which PostgreSQL cannot store."""
     return text.replace("\0", "").strip()

@@ -1,8 +1,7 @@
-"""A task: one session of an episode, as its author wrote it (paper, section 3.3; PIBENCH.md, section 1).
+"""A task of an episode as written by its author (paper, section 3.3; PIBENCH.md, section 1).
 
-A ``TaskSpec`` is what checks read, pilots run and releases freeze. ``source`` fields keep the
-mapping a part was imported from, so that a writer can give back unknown keys, key order and odd
-types; they carry no meaning of their own.
+A ``TaskSpec`` is what checks read, pilots run and releases freeze. ``source`` fields hold the mapping a part was
+imported from, so that exports preserve unknown keys, key order and odd types; nothing else reads them.
 """
 
 from __future__ import annotations
@@ -22,24 +21,24 @@ RuleKind = Literal["file_exists", "file_contains", "file_lacks", "reply_contains
 
 
 class Trigger(Spec):
-    """What opens the session: the user's message, or a signal of the environment."""
+    """What starts the session: the user's message, or an environment signal."""
 
     kind: TriggerKind = "user_message"
     payload: JsonDict = Field(default_factory=dict)
-    """The signal as data (a webhook's body, a feed's entries, a dropped file's path); empty for a user's message."""
+    """The signal's data (a webhook's body, a feed's entries, a dropped file's path); empty for a user's message."""
 
 
 class Recovery(Spec):
-    """One place where an agent can find or elicit an intent."""
+    """A source from which an agent can recover an intent."""
 
     kind: RecoveryKind
     ref: str = ""
-    """Which one: a task id, a path, a tool name; empty for a question or the profile."""
+    """A task id, path or tool name; empty for a question or the profile."""
     note: str = ""
 
 
 class HiddenIntent(Spec):
-    """Something the user needs and does not say. Graded by position (1-based); ``uid`` survives reordering."""
+    """Something the user needs but does not say. Graded by 1-based position; ``uid`` survives reordering."""
 
     uid: str
     content: str
@@ -50,17 +49,17 @@ class HiddenIntent(Spec):
 
 
 class ExactCheck(Spec):
-    """An exact check that needs no code: on a workspace file, the last reply or the tool calls."""
+    """A check decided without a judge or a script: on a workspace file, the last reply or the tool calls."""
 
     kind: RuleKind
     path: str = ""
     """Workspace path, for the file rules."""
     text: str = ""
-    """What must (not) occur, compared without regard to case and runs of white space."""
+    """What must (not) occur, ignoring case and runs of white space."""
     tool: str = ""
     """Tool name, for ``tool_called``."""
     arguments: JsonDict = Field(default_factory=dict)
-    """Arguments the call must have, compared exactly; others are free."""
+    """Arguments the call must have, compared exactly; other arguments are ignored."""
 
 
 class ChecklistItem(Spec):
@@ -72,14 +71,14 @@ class ChecklistItem(Spec):
     grader: GraderKind = "rubric"
     rule: ExactCheck | None = None
     evidence: tuple[str, ...] = ()
-    """Paths or tool fields that show it; empty: whatever the task shows its judges."""
+    """Paths or tool fields that show it; empty: everything the task shows its judges."""
     follows_from: tuple[str, ...] = ()
     """``uid`` of the intents this item follows from."""
     source: JsonDict = Field(default_factory=dict)
 
 
 class ToolEvidence(Spec):
-    """Fields of a tool's calls and results that judges may read (``objectives.tools``)."""
+    """Fields of a tool's calls and results shown to judges (``objectives.tools``)."""
 
     tool: str
     call: tuple[str, ...] = ()
@@ -92,7 +91,7 @@ class Dependency(Spec):
 
     task_id: str
     carries_over: str = ""
-    """What the earlier session establishes and this one needs, in a sentence."""
+    """What the earlier session establishes and this one needs, as a sentence."""
 
 
 class ExpectedArtifact(Spec):
@@ -100,10 +99,10 @@ class ExpectedArtifact(Spec):
 
     path: str
     note: str = ""
-    """What it must be, in a sentence."""
+    """What it must be, as a sentence."""
     reference: Content | None = None
-    """What a good result looks like: for people, and for help from a model. Neither agents, simulated users nor
-    judges ever get it."""
+    """An example of a good result, for authors and the assistant model. Agents, simulated users and judges never see
+    it."""
 
     @model_validator(mode="before")
     @classmethod
@@ -112,12 +111,12 @@ class ExpectedArtifact(Spec):
 
     @model_serializer(mode="wrap")
     def _in_short(self, whole: SerializerFunctionWrapHandler) -> Any:
-        """A path of which nothing more is said is stored as the path."""
+        """An artifact with only a path is stored as the path."""
         return whole(self) if self.note or self.reference else self.path
 
 
 class TaskSpec(Spec):
-    """One task in full. Text is kept to the character, also where it is odd."""
+    """A complete task. Text is preserved verbatim."""
 
     task_id: str
     user_id: str = ""
@@ -136,23 +135,23 @@ class TaskSpec(Spec):
     grader_script: str = ""
     """``tools_evaluation_path`` as written, e.g. ``data/<persona>/scripts/<name>.py``; empty: none."""
     depends_on: tuple[Dependency, ...] = ()
-    """In the order written; kept in ``episode.yaml`` by the format, here with the task they belong to."""
+    """In the order written. The format stores them in ``episode.yaml``."""
     group: str = ""
-    """Name of the dependency group, if the author gave one."""
+    """Name of the dependency group; empty: none."""
     assets: tuple[FileRef, ...] = ()
     tools: tuple[str, ...] = ()
-    """The tools this task needs of those the persona has; empty: all of them."""
+    """Those of the persona's tools this task uses; empty: all of them."""
     skills: tuple[str, ...] = ()
     """Likewise for skills."""
     reference_workflow: str = ""
     expected_artifacts: tuple[ExpectedArtifact, ...] = ()
     metadata: JsonDict = Field(default_factory=dict)
     source: JsonDict = Field(default_factory=dict)
-    """The whole ``task.yaml`` as read, in its key order; empty for a task written here."""
+    """``task.yaml`` as read, in its key order; empty for a task written in the studio."""
 
     @property
     def is_setup(self) -> bool:
-        """A prerequisite inside a dependency group: nothing to score (PIBENCH.md, section 1)."""
+        """Whether it has nothing to score, as prerequisites in a dependency group (PIBENCH.md, section 1)."""
         return not self.scored_items and not self.grader_script
 
     @property
@@ -161,7 +160,7 @@ class TaskSpec(Spec):
 
     @property
     def references(self) -> tuple[FileRef, ...]:
-        """The reference files of the expected artifacts, each by the artifact's path."""
+        """Reference files of the expected artifacts, under the artifacts' paths."""
         return tuple(
             FileRef(path=one.path, sha256=one.reference.sha256, size=one.reference.size)
             for one in self.expected_artifacts
@@ -170,5 +169,5 @@ class TaskSpec(Spec):
 
     @property
     def scored_items(self) -> tuple[ChecklistItem, ...]:
-        """The items that are graded, in order: those with a criterion."""
+        """Items with a criterion; others are not graded."""
         return tuple(item for item in self.checklist if item.criterion.strip())

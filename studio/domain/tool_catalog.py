@@ -1,5 +1,5 @@
-"""What tools do and take, for those who pick them and those who count them. Tools are evaluation's, which lies above:
-it registers itself here when it starts."""
+"""Descriptions of tools. The evaluation package, which this one must not import, registers the function that reads
+them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class ToolParameter:
 
 @dataclass(frozen=True)
 class ToolCard:
-    """A tool as a person reads of it."""
+    """A tool as shown to people."""
 
     name: str
     description: str = ""
     parameters: tuple[ToolParameter, ...] = ()
     known: bool = False
-    """False: nothing here can play it; it is a name that another system gives a meaning."""
+    """Whether the studio can simulate it; otherwise only its name is known."""
 
 
 CardReader = Callable[[Iterable[str]], tuple[list[ToolCard], list[ToolCard]]]
@@ -34,13 +34,13 @@ _reader: CardReader | None = None
 
 
 def register_card_reader(reader: CardReader) -> None:
-    """Name the function that gives the cards of the tools every assistant has, and of those named as far as known."""
+    """Set the function that returns the cards of the tools every agent has, and of the named tools that are known."""
     global _reader
     _reader = reader
 
 
 def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
-    """The cards of the tools every assistant has, and one for each of the names, in their order."""
+    """Cards of the tools every agent has, and one card for each name, in order."""
     names = list(names)
     always, known = _reader(map(bare_tool_name, names)) if _reader else ([], [])
     by_name = {card.name: card for card in [*always, *known]}
@@ -48,13 +48,13 @@ def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
 
 
 def tool_summaries(names: Iterable[str]) -> dict[str, str]:
-    """What each tool does in a sentence: as those say who run it, and else as its name says."""
+    """One sentence about each tool; for unknown tools derived from the name."""
     return {card.name: card.description or tool_label(card.name) for card in tool_cards(names)[1]}
 
 
 def tool_descriptions(names: Iterable[str]) -> dict[str, str]:
-    """What every agent reads of these tools, and of those it always has, before it begins: what they do and take. Of
-    tools that others run nothing is known."""
+    """The descriptions agents see, with those of parameters, for these tools and the ones every agent has. Unknown
+    tools are absent."""
     always, named = tool_cards(names)
     return {
         card.name: " ".join((card.description, *(parameter.description for parameter in card.parameters)))

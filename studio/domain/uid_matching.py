@@ -1,4 +1,4 @@
-"""Which intent of a new version is which of the old one, so that its id and all that hangs on it stay."""
+"""Matches intents and items of an imported task with the stored ones, to preserve their uids."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ Item = TypeVar("Item", HiddenIntent, ChecklistItem)
 
 
 def preserve_uids(new: TaskSpec, old: TaskSpec, *, persona: str) -> TaskSpec:
-    """``new`` with the ids that ``old`` has for the same intents and items.
-
-    The same text is the same item, wherever it stands now; what is left is matched by position.
-    """
+    """``new`` with the uids of ``old``, matched by text and then by position."""
     intents = _match(
         [intent.content for intent in new.intents], old.intents, [intent.content for intent in old.intents]
     )
@@ -41,36 +38,37 @@ def preserve_uids(new: TaskSpec, old: TaskSpec, *, persona: str) -> TaskSpec:
 
 
 def _match(texts: Sequence[str], old: Sequence[Item], old_texts: Sequence[str]) -> dict[int, int]:
-    """Places in the new list → places in the old one."""
+    """Positions in the new list → positions in the old one."""
     free = set(range(len(old)))
-    found: dict[int, int] = {}
-    for place, text in enumerate(texts):  # unmoved first, so that doubles stay where they are
-        if place in free and old_texts[place] == text:
-            found[place] = place
-            free.discard(place)
-    for place, text in enumerate(texts):
-        if place not in found and (same := next((o for o in sorted(free) if old_texts[o] == text), None)) is not None:
-            found[place] = same
-            free.discard(same)
-    for place in range(len(texts)):
-        if place not in found and place in free:
-            found[place] = place
-            free.discard(place)
-    return found
+    matches: dict[int, int] = {}
+    for position, text in enumerate(texts):  # unmoved first, so that doubles stay where they are
+        if position in free and old_texts[position] == text:
+            matches[position] = position
+            free.discard(position)
+    for position, text in enumerate(texts):
+        same_text = (other for other in sorted(free) if old_texts[other] == text)
+        if position not in matches and (match := next(same_text, None)) is not None:
+            matches[position] = match
+            free.discard(match)
+    for position in range(len(texts)):
+        if position not in matches and position in free:
+            matches[position] = position
+            free.discard(position)
+    return matches
 
 
 def _uids(new: Sequence[Item], matched: Mapping[int, int], old: Sequence[Item], task: str, kind: str) -> dict[str, str]:
-    """The id each new item shall have, by the id it came with."""
+    """The final uid of each new item, by the uid it came with."""
     taken = {item.uid for item in old}
     uids: dict[str, str] = {}
-    for place, item in enumerate(new):
-        if place in matched:
-            uids[item.uid] = old[matched[place]].uid
+    for position, item in enumerate(new):
+        if position in matched:
+            uids[item.uid] = old[matched[position]].uid
             continue
         uid, number = item.uid, 0
         while uid in taken:
             number += 1
-            uid = default_uid(task, str(number), kind, place + 1)
+            uid = default_uid(task, str(number), kind, position + 1)
         taken.add(uid)
         uids[item.uid] = uid
     return uids

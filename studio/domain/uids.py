@@ -1,4 +1,4 @@
-"""Stable ids of intents and checklist items."""
+"""Stable uids of intents and checklist items."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NAMESPACE = uuid.UUID("8c7b7b0e-2b0e-5f0a-9d5e-6f1c2a3b4c5d")
 
 @lru_cache(maxsize=10_000)
 def uid_of(text: str) -> str:
-    """As PostgreSQL writes a UUID. What is none gets one that depends on the text alone."""
+    """The text as a canonical UUID; other text is hashed into one."""
     try:
         return str(uuid.UUID(text))
     except ValueError:
@@ -18,5 +18,5 @@ def uid_of(text: str) -> str:
 
 
 def default_uid(persona: str, task: str, kind: str, position: int) -> str:
-    """What an item gets that comes from a file without ids: the same each time the same file is read."""
+    """A deterministic uid for an item imported without one."""
     return str(uuid.uuid5(_NAMESPACE, "\x1f".join((persona, task, kind, str(position)))))

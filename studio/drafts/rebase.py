@@ -66,10 +66,10 @@ def rebase(
         merged = merge(base, theirs, mine)
         spec = merged.spec
         for conflict in merged.conflicts:
-            if _last_author(versions, base_version, base, conflict.place) == by.pk:
-                spec = take_value(spec, mine, conflict.place)
-            elif conflict.place not in conflicts:
-                conflicts.append(conflict.place)
+            if _last_author(versions, base_version, base, conflict.path) == by.pk:
+                spec = take_value(spec, mine, conflict.path)
+            elif conflict.path not in conflicts:
+                conflicts.append(conflict.path)
     left = [path for path in conflicts if value_at(theirs, path) != value_at(spec, path)]
     return Rebased(number, theirs, spec, tuple(left))
 

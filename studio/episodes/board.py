@@ -151,8 +151,8 @@ def _arrangement(tasks: Sequence[Task], placed: Sequence[Task], links: Sequence[
     return Arrangement(
         order=tuple(task.task_id for task in placed),
         groups={task.task_id: task.group.name if task.group else "" for task in tasks},
-        needs=needs,
-        words={name: group.carries_over for name, group in groups.items()},
+        dependencies=needs,
+        group_notes={name: group.carries_over for name, group in groups.items()},
     )
 
 

@@ -232,9 +232,13 @@ def _parts(one: Arrangement, other: Arrangement) -> dict[str, Any]:
         parts["order"] = list(one.order)
     if groups := {key: name for key, name in one.groups.items() if name != other.groups[key]}:
         parts["groups"] = groups
-    if needs := {key: [n.to_json() for n in needed] for key, needed in one.needs.items() if needed != other.needs[key]}:
+    if needs := {
+        key: [n.to_json() for n in needed]
+        for key, needed in one.dependencies.items()
+        if needed != other.dependencies[key]
+    }:
         parts["needs"] = needs
-    ours, theirs = one.words_kept(), other.words_kept()
+    ours, theirs = one.group_notes_in_use(), other.group_notes_in_use()
     names = {**ours, **theirs}
     if words := {name: ours.get(name, "") for name in names if ours.get(name) != theirs.get(name)}:
         parts["words"] = words
@@ -247,8 +251,8 @@ def _patched(now: Arrangement, parts: dict[str, Any]) -> Arrangement:
         now,
         order=tuple(parts.get("order", now.order)),
         groups={**now.groups, **parts.get("groups", {})},
-        needs={**now.needs, **needs},
-        words={**now.words, **parts.get("words", {})},
+        dependencies={**now.dependencies, **needs},
+        group_notes={**now.group_notes, **parts.get("words", {})},
     )
 
 
@@ -274,7 +278,7 @@ def _sentence(old: EpisodeSpec, now: Arrangement, step: Step) -> str:
         + (f" to “{_short(step.name)}”." if step.name != step.group else "."),
         "merge_group": f"Merged the group {group} into “{_short(step.name)}”.",
         "depend": f"Described what {what} takes over from {other}."
-        if any(need.task_id == step.place for need in now.needs.get(step.tasks[0] if step.tasks else "", ()))
+        if any(need.task_id == step.place for need in now.dependencies.get(step.tasks[0] if step.tasks else "", ()))
         else f"Made {what} build on {other}.",
         "stop_depending": f"{what} no longer builds on {other}.",
     }[step.does]

@@ -114,7 +114,7 @@ def other_lacks(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Lack
 def _lack(persona: Persona, gap: Gap, board: str) -> Lack:
     if gap.kind == "sessions" and gap.unfinished:
         address = reverse("studio:task_new", args=[persona.benchmark.slug, persona.user_id])
-        return Lack(gap.message, gap.mend, address, "New task", unfinished=True)
+        return Lack(gap.message, gap.fix, address, "New task", unfinished=True)
     if gap.tasks:
-        return Lack(gap.message, gap.mend, f"{board}?task={gap.tasks[0]}", "On the board", gap.unfinished)
-    return Lack(gap.message, gap.mend, board, "Board", gap.unfinished)
+        return Lack(gap.message, gap.fix, f"{board}?task={gap.tasks[0]}", "On the board", gap.unfinished)
+    return Lack(gap.message, gap.fix, board, "Board", gap.unfinished)

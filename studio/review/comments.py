@@ -51,14 +51,14 @@ def add_comment(
     if item_uid and where not in texts:
         raise CommentTargetError("That row is not in the newest version. Save first, or choose another field.")
     anchor = _anchor(where, texts, quoted, whole=suggestion is not None)
-    if suggestion is not None and suggestion == anchor.words:
+    if suggestion is not None and suggestion == anchor.text:
         raise WorkflowError("The suggestion is identical to the current text. Change it.")
     comment = Comment.objects.create(
         task=task,
         revision=task.revisions.defer("spec").filter(number=task.version).first(),
         field=field,
         item_uid=item_uid,
-        words=anchor.words,
+        words=anchor.text,
         before=anchor.before,
         after=anchor.after,
         start=anchor.start,
@@ -130,7 +130,7 @@ def _anchor(where: FieldKey, texts: Mapping[FieldKey, str], quoted: Quote | None
         if quoted or whole:
             raise WorkflowError("Text can only be quoted from text fields. Choose another field.")
         return Quote("")
-    if quoted and quoted.words:
+    if quoted and quoted.text:
         span = find_quote(quoted, text)
         if span is None:
             raise CommentTargetError("The newest version does not contain this text. Save first, then comment on it.")

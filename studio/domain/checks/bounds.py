@@ -1,4 +1,4 @@
-"""How much of a task is read: what is longer than any task needs is cut before a rule sees it."""
+"""Cuts overlong texts before rules see them."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
 
 LONGEST = 40_000
-"""Characters of one text; judges see no more of a file either."""
-TEXTS = ("title", "description", "initial_request", "reference_workflow")
-ROWS = {"intents": "content", "checklist": "criterion"}
+"""Characters of one text; the same limit applies to files shown to judges."""
+TEXT_FIELDS = ("title", "description", "initial_request", "reference_workflow")
+ROW_TEXTS = {"intents": "content", "checklist": "criterion"}
 
 
 def within_bounds(episode: EpisodeSpec) -> EpisodeSpec:
-    """The episode with every text cut to one character more than is read; itself where nothing is longer."""
-    parts = {name: tuple(map(_cut, getattr(episode, name))) for name in ("tasks", "unplaced")}
-    same = all(one is other for name in parts for one, other in zip(parts[name], getattr(episode, name), strict=True))
-    return episode if same else episode.model_copy(update=parts)
+    """The episode with every text cut to LONGEST + 1 characters; the same object if nothing is longer."""
+    cut = {name: tuple(map(_cut, getattr(episode, name))) for name in ("tasks", "unplaced")}
+    unchanged = all(a is b for name in cut for a, b in zip(cut[name], getattr(episode, name), strict=True))
+    return episode if unchanged else episode.model_copy(update=cut)
 
 
 def _cut(task: TaskSpec) -> TaskSpec:
     changed: dict[str, Any] = {
-        name: text[: LONGEST + 1] for name in TEXTS if len(text := getattr(task, name)) > LONGEST
+        name: text[: LONGEST + 1] for name in TEXT_FIELDS if len(text := getattr(task, name)) > LONGEST
     }
-    for name, part in ROWS.items():
+    for name, part in ROW_TEXTS.items():
         rows = getattr(task, name)
         if any(len(getattr(row, part)) > LONGEST for row in rows):
             changed[name] = tuple(row.model_copy(update={part: getattr(row, part)[: LONGEST + 1]}) for row in rows)

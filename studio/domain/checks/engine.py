@@ -1,4 +1,4 @@
-"""All rules over an episode. The same function serves form, import, API, command and release gate."""
+"""Runs all rules over an episode; used by the editor, imports, API, commands and releases."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ def find_problems(
     reports: Mapping[str, GraderReport] | None = None,
     tools: Mapping[str, str] | None = None,
 ) -> list[Finding]:
-    """What the rules say of every task, or of the one named: in the episode's order, errors first in each task.
+    """Findings for all tasks, or for the one named, in the episode's order, errors first within a task.
 
-    ``texts`` are contents of text files by sha256, for rules that read assets and graders; ``reports`` what running
-    the graders showed, likewise. ``plan`` is the benchmark's. ``tools`` are descriptions of tools by their names.
+    ``texts`` are contents of text files and ``reports`` the results of running grader scripts, both by sha256.
+    ``tools`` are descriptions by tool name.
     """
     episode = within_bounds(episode)
     context = CheckContext(episode=episode, texts=texts or {}, plan=plan, reports=reports or {}, tools=tools or {})
     findings = []
     for task in (*episode.tasks, *episode.unplaced):
         if task_id is None or task.task_id == task_id:
-            own = [finding for each in RULES.values() for finding in _apply(each, task, context)]
-            findings += sorted(own, key=lambda finding: _SEVERITIES.index(finding.severity))
+            task_findings = [finding for rule in RULES.values() for finding in _apply(rule, task, context)]
+            findings += sorted(task_findings, key=lambda finding: _SEVERITIES.index(finding.severity))
     return findings
 
 
-def _apply(each: Rule, task: TaskSpec, context: CheckContext) -> Iterator[Finding]:
-    for flaw in each.check(task, context):
-        called = context.episode.called(flaw.other) if flaw.other else ""
+def _apply(rule: Rule, task: TaskSpec, context: CheckContext) -> Iterator[Finding]:
+    for flaw in rule.check(task, context):
+        label = context.episode.task_label(flaw.other) if flaw.other else ""
         yield Finding(
-            rule=each.name,
-            severity=flaw.severity or each.severity,
-            message=flaw.message.replace(f"“{flaw.other}”", called) if called else flaw.message,
-            mend=flaw.mend.replace(f"“{flaw.other}”", called) if called else flaw.mend,
+            rule=rule.name,
+            severity=flaw.severity or rule.severity,
+            message=flaw.message.replace(f"“{flaw.other}”", label) if label else flaw.message,
+            mend=flaw.fix.replace(f"“{flaw.other}”", label) if label else flaw.fix,
             persona=context.episode.persona.user_id,
             task=task.task_id,
             field=flaw.field,
@@ -60,13 +60,13 @@ def _apply(each: Rule, task: TaskSpec, context: CheckContext) -> Iterator[Findin
             words=flaw.words,
             other=flaw.other,
             proposal=flaw.proposal,
-            text="" if flaw.words else _text(task, flaw),
-            said=flaw.message,
+            field_text="" if flaw.words else _field_text(task, flaw),
+            stable_message=flaw.message,
         )
 
 
-def _text(task: TaskSpec, flaw: Flaw) -> str:
-    """What stands in the field, or in the row of it, that a flaw without words is about."""
+def _field_text(task: TaskSpec, flaw: Flaw) -> str:
+    """The text of the field or row that a flaw without quoted words is about."""
     value = getattr(task, flaw.field, "")
     rows = value if isinstance(value, tuple) else (value,)
     if flaw.item and isinstance(value, tuple):

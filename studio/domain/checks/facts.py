@@ -1,4 +1,4 @@
-"""What a sentence pins down: a day, a time, a weekday, a person, a number; and what is left of it without that."""
+"""Facts in a sentence (days, times, weekdays, persons, numbers), and its remaining words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REPORTS = re.compile(
     r"|gives?|reminds?|notes?|explains?|confirms?|lists?|reads?|announces?)\s+(?:(?:that|for|of|in|to)\s+)*",
     re.IGNORECASE,
 )
-"""“The notice says that …”: what follows is said of the world."""
+"""“The notice says that …”: an introduction that is not part of the statement."""
 
 
 class Fact(NamedTuple):
@@ -39,31 +39,31 @@ class Fact(NamedTuple):
 
 @lru_cache(maxsize=20_000)
 def facts(text: str) -> tuple[Fact, ...]:
-    """In order; none lies in another one."""
-    found, taken = [], bytearray(len(text))
+    """In order, without overlaps."""
+    accepted, taken = [], bytearray(len(text))
     for fact in _find(text):
         if not any(taken[fact.start : fact.end]):
             taken[fact.start : fact.end] = b"x" * (fact.end - fact.start)
-            found.append(fact)
-    return tuple(sorted(found, key=lambda fact: fact.start))
+            accepted.append(fact)
+    return tuple(sorted(accepted, key=lambda fact: fact.start))
 
 
 @lru_cache(maxsize=4_000)
 def sentences_with_facts(text: str) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
-    """The sentences that pin something down, each with its facts by their places in it."""
-    found, waiting = [], list(reversed(facts(text)))
+    """Sentences that contain facts, with the facts' positions relative to the sentence."""
+    result, remaining = [], list(reversed(facts(text)))
     for span in sentences(text):
         inside = []
-        while waiting and waiting[-1].start < span.end:
-            fact = waiting.pop()
+        while remaining and remaining[-1].start < span.end:
+            fact = remaining.pop()
             inside.append(fact._replace(start=fact.start - span.start, end=fact.end - span.start))
         if inside:
-            found.append((span.text, tuple(inside)))
-    return tuple(found)
+            result.append((span.text, tuple(inside)))
+    return tuple(result)
 
 
 def _find(text: str) -> Iterator[Fact]:
-    """The surest kinds first."""
+    """The most reliable kinds first."""
     for day in find_days(text):
         yield Fact("day", f"{day.month}-{day.day}", day.span.start, day.span.end)
     for match in TIME.finditer(text):
@@ -74,7 +74,7 @@ def _find(text: str) -> Iterator[Fact]:
     for match in ORDINAL.finditer(text):
         yield Fact("day of the month", match["day"], match.start("day"), match.end())
     for match in PERSON.finditer(text):
-        yield Fact("person", f"{match['title']} {_plain(match['names'])}", match.start(), match.end())
+        yield Fact("person", f"{match['title']} {_without_possessive(match['names'])}", match.start(), match.end())
     for word in words(text):
         if word.kind == "number":
             yield Fact("number", word.key, word.start, word.end)
@@ -88,18 +88,18 @@ def _clock(text: str) -> str:
     return f"{hour}:{minute:02d}"
 
 
-def _plain(names: str) -> str:
+def _without_possessive(names: str) -> str:
     return " ".join(re.sub(r"['’]s\b", "", names).split())
 
 
 @lru_cache(maxsize=20_000)
 def words_without_facts(text: str) -> tuple[Word, ...]:
-    """The words of a sentence that carry something, without its facts and without who says it."""
-    lead = REPORTS.match(text)
-    begin = lead.end() if lead else 0
-    pinned = facts(text)
+    """The content words of a sentence, without its facts and the introduction (“The notice says that”)."""
+    reporting = REPORTS.match(text)
+    start = reporting.end() if reporting else 0
+    sentence_facts = facts(text)
     return tuple(
         word
         for word in content_words(text)
-        if word.start >= begin and not any(fact.start <= word.start < fact.end for fact in pinned)
+        if word.start >= start and not any(fact.start <= word.start < fact.end for fact in sentence_facts)
     )

@@ -1,4 +1,4 @@
-"""Which findings one click can mend. Only where what is right is certain: anything else is for a person to write."""
+"""One-click fixes for findings whose correct fix is certain."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from studio.domain.fixes import AppendRow, Edit, Fix, RemoveRow, SetValue
 from studio.domain.task import Dependency, ExactCheck, Recovery, TaskSpec
 
 FixBuilder = Callable[[Finding, TaskSpec, EpisodeSpec], Fix | None]
-WORDS = {"intents": "content", "checklist": "criterion", "expected_artifacts": "note"}
-NOUNS = {"intents": "intent", "checklist": "item", "depends_on": "dependency"}
+ROW_TEXTS = {"intents": "content", "checklist": "criterion", "expected_artifacts": "note"}
+ROW_NOUNS = {"intents": "intent", "checklist": "item", "depends_on": "dependency"}
 
 
 def fix_for(finding: Finding, episode: EpisodeSpec) -> Fix | None:
-    """What one click would do about it; None: a person has to."""
+    """None if a person has to decide."""
     task = episode.task(finding.task)
     mender = FIX_BUILDERS.get(finding.rule)
     return mender(finding, task, episode) if task and mender else None
@@ -30,12 +30,12 @@ def fix_for(finding: Finding, episode: EpisodeSpec) -> Fix | None:
 def _remove(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     if finding.item is None:
         return None
-    noun = NOUNS[finding.field]
+    noun = ROW_NOUNS[finding.field]
     return Fix(
         label=f"Remove the {noun}" if finding.field == "depends_on" else f"Remove {noun} {finding.item}",
-        shows=f"{noun.capitalize()} {finding.item} goes."
+        effect=f"{noun.capitalize()} {finding.item} goes."
         if finding.field != "depends_on"
-        else f"The task no longer depends on {episode.called(finding.other or task.task_id)} here.",
+        else f"The task no longer depends on {episode.task_label(finding.other or task.task_id)} here.",
         edits=(RemoveRow(field=finding.field, item=finding.item),),
     )
 
@@ -46,12 +46,12 @@ def _make_rule(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | 
         return None
     return Fix(
         label="Make it a rule",
-        shows=f"Item {finding.item} is decided by an exact check: {_says(rule)}.",
+        effect=f"Item {finding.item} is decided by an exact check: {_describe_check(rule)}.",
         edits=(SetValue(field="checklist", item=finding.item, part="rule", value=rule.to_json()),),
     )
 
 
-def _says(rule: ExactCheck) -> str:
+def _describe_check(rule: ExactCheck) -> str:
     return {
         "file_exists": f"the file “{rule.path}” exists",
         "file_contains": f"“{rule.path}” contains {quote(rule.text)}",
@@ -62,52 +62,59 @@ def _says(rule: ExactCheck) -> str:
     }[rule.kind]
 
 
-def _declare(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
-    """Only on a setup task: one that is scored itself could not be built on without another error."""
+def _declare_dependency(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    """Only for setup tasks: depending on a scored task is an error."""
     other = episode.task(finding.other)
     if other is None or not other.is_setup:
         return None
     return Fix(
         label="Declare the dependency",
-        shows=f"The task depends on {episode.called(finding.other)}.",
+        effect=f"The task depends on {episode.task_label(finding.other)}.",
         edits=(AppendRow(field="depends_on", value=Dependency(task_id=finding.other)),),
     )
 
 
-def _unsaid(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+def _mark_unstated(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     return Fix(
         label="Set to not stated initially",
-        shows=f"Intent {finding.item} is not stated initially.",
+        effect=f"Intent {finding.item} is not stated initially.",
         edits=(SetValue(field="intents", item=finding.item, part="initial_status", value="not_provided"),),
     )
 
 
-def _this_session(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
-    places = intents_shown_only_here(task, episode) if finding.rule == "persistent-not-earlier" else [finding.item or 0]
+def _make_session_local(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    positions = (
+        intents_shown_only_here(task, episode) if finding.rule == "persistent-not-earlier" else [finding.item or 0]
+    )
     edits: tuple[Edit, ...] = tuple(
-        SetValue(field="intents", item=place, part="scope", value="session_local") for place in places if place
+        SetValue(field="intents", item=position, part="scope", value="session_local")
+        for position in positions
+        if position
     )
     many = len(edits) > 1
     return Fix(
         label="Set scope to this session only",
-        shows=f"{'Intents' if many else 'Intent'} {join_with_and(map(str, places))}: scope “this session only”.",
+        effect=f"{'Intents' if many else 'Intent'} {join_with_and(map(str, positions))}: scope “this session only”.",
         edits=edits,
     )
 
 
-def _persistent(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
-    places = intents_needed_later(task, episode)
+def _make_persistent(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    positions = intents_needed_later(task, episode)
+    noun = "Intents" if len(positions) > 1 else "Intent"
     return Fix(
         label="Set scope to persistent",
-        shows=f"{'Intents' if len(places) > 1 else 'Intent'} {join_with_and(map(str, places))}: scope “persistent”.",
-        edits=tuple(SetValue(field="intents", item=place, part="scope", value="persistent") for place in places),
+        effect=f"{noun} {join_with_and(map(str, positions))}: scope “persistent”.",
+        edits=tuple(
+            SetValue(field="intents", item=position, part="scope", value="persistent") for position in positions
+        ),
     )
 
 
-def _weigh_one(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+def _reset_weight(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     return Fix(
         label="Set weight to 1",
-        shows=f"Item {finding.item} has weight 1.",
+        effect=f"Item {finding.item} has weight 1.",
         edits=(SetValue(field="checklist", item=finding.item, part="weight", value=1.0),),
     )
 
@@ -116,74 +123,76 @@ def _show_judges(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix 
     path = finding.words
     if finding.rule == "evidence-unshown":
         item = task.checklist[(finding.item or 1) - 1]
-        path = next((place for place in item.evidence if f"“{place}”" in finding.message and "__" not in place), "")
+        path = next((source for source in item.evidence if f"“{source}”" in finding.message and "__" not in source), "")
     if not path or path in task.files_read:
         return None
     return Fix(
         label="Show it to the judges",
-        shows=f"Judges are shown “{path}”.",
+        effect=f"Judges are shown “{path}”.",
         edits=(AppendRow(field="files_read", value=path),),
     )
 
 
-def _inside(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+def _make_relative(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     path = finding.words.lstrip("/")
     if not path or ".." in path.split("/") or finding.item is None:
         return None
     return Fix(
         label="Remove the “/”",
-        shows=f"Judges are shown “{path}” of the workspace.",
+        effect=f"Judges are shown “{path}” of the workspace.",
         edits=(SetValue(field="files_read", item=finding.item, value=path),),
     )
 
 
-def _mark_file(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+def _add_file_source(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     path = next((file.path for file in task.assets if finding.message.startswith(f"“{file.path}”")), "")
     if not path or finding.item is None:
         return None
     return Fix(
         label="Add as source",
-        shows=f"Intent {finding.item} gets “{path}” as its source.",
+        effect=f"Intent {finding.item} gets “{path}” as its source.",
         edits=(AppendRow(field="intents", item=finding.item, value=Recovery(kind="file", ref=path)),),
     )
 
 
 def _unescape(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
-    return _other_text(finding, task, "Unescape", unescaped)
+    return _change_text(finding, task, "Unescape", unescaped)
 
 
-def _without_invisible(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+def _remove_invisible(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
     if finding.words == LOST or MIXED.fullmatch(finding.words):
-        return None  # what stood there, or which alphabet is meant, nobody knows
-    return _other_text(
+        return None  # the lost character or the intended alphabet is unknown
+    return _change_text(
         finding, task, "Remove it", lambda text: BROKEN.sub(lambda m: m[0] if m[0] == LOST else "", text)
     )
 
 
-def _spell(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
-    found = re.search(r"is spelt “([^”]+)”", finding.message)
-    if not found:
+def _correct_spelling(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
+    match = re.search(r"is spelt “([^”]+)”", finding.message)
+    if not match:
         return None
-    return _other_text(finding, task, f"Spell it {quote(found[1])}", lambda text: text.replace(finding.words, found[1]))
+    return _change_text(
+        finding, task, f"Spell it {quote(match[1])}", lambda text: text.replace(finding.words, match[1])
+    )
 
 
-def _other_text(finding: Finding, task: TaskSpec, label: str, change: Callable[[str], str]) -> Fix | None:
+def _change_text(finding: Finding, task: TaskSpec, label: str, change: Callable[[str], str]) -> Fix | None:
     value = getattr(task, finding.field)
-    part = WORDS.get(finding.field, "")
+    part = ROW_TEXTS.get(finding.field, "")
     text = getattr(value[finding.item - 1], part) if finding.item else value
     if not isinstance(text, str) or (new := change(text)) == text:
         return None
     return Fix(
         label=label,
-        shows=f"It reads {quote(_around(text, new))} then.",
+        effect=f"It reads {quote(_excerpt(text, new))} then.",
         edits=(SetValue(field=finding.field, item=finding.item, part=part if finding.item else "", value=new),),
     )
 
 
-def _around(old: str, new: str) -> str:
-    """Where the new text begins to differ."""
-    at = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    start = new.rfind(" ", 0, max(0, at - 30)) + 1
+def _excerpt(old: str, new: str) -> str:
+    """The new text from shortly before the first difference."""
+    position = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    start = new.rfind(" ", 0, max(0, position - 30)) + 1
     return ("… " if start else "") + new[start : start + 100]
 
 
@@ -195,14 +204,14 @@ _MOJIBAKE = re.compile(
 
 
 def unescaped(text: str) -> str:
-    """The text with a program's escapes, HTML entities and letters read in the wrong encoding undone."""
+    """The text with escape sequences, HTML entities and mojibake decoded."""
     text = _ESCAPE.sub(lambda m: _CODES[m[0]] if m[0] in _CODES else chr(int(m[0][2:], 16)), text)
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
     text = re.sub(r"&(?:amp|lt|gt|quot|nbsp|#\d{2,5});", lambda m: html.unescape(m[0]), text)
-    return _MOJIBAKE.sub(_reread, text)
+    return _MOJIBAKE.sub(_decode_again, text)
 
 
-def _reread(match: re.Match[str]) -> str:
+def _decode_again(match: re.Match[str]) -> str:
     for encoding in ("cp1252", "latin-1"):
         try:
             return match[0].encode(encoding).decode("utf-8").removeprefix("\ufeff")
@@ -223,15 +232,15 @@ FIX_BUILDERS: dict[str, FixBuilder] = {
     "empty-intent": _remove,
     "escaped-text": _unescape,
     "evidence-unshown": _show_judges,
-    "broken-text": _without_invisible,
-    "files-read-absolute": _inside,
-    "initial-status-provided": _unsaid,
-    "intent-in-file": _mark_file,
-    "name-spelt-twice": _spell,
+    "broken-text": _remove_invisible,
+    "files-read-absolute": _make_relative,
+    "initial-status-provided": _mark_unstated,
+    "intent-in-file": _add_file_source,
+    "name-spelt-twice": _correct_spelling,
     "output-unread": _show_judges,
-    "persistent-alone": _this_session,
-    "persistent-not-earlier": _this_session,
-    "scope-unmarked": _persistent,
-    "undeclared-dependency": _declare,
-    "weight-not-positive": _weigh_one,
+    "persistent-alone": _make_session_local,
+    "persistent-not-earlier": _make_session_local,
+    "scope-unmarked": _make_persistent,
+    "undeclared-dependency": _declare_dependency,
+    "weight-not-positive": _reset_weight,
 }

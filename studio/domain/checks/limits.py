@@ -1,4 +1,4 @@
-"""How many of something a sentence allows."""
+"""Limits in a sentence: “at most 200 words”."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIMIT = re.compile(
     re.IGNORECASE,
 )
 NONE = re.compile(r"(?:^|[.;]\s*)(?:no|none of|not one of|never)\b[^.;]*$", re.IGNORECASE)
-"""Before a limit: turns it round."""
+"""Precedes a limit and inverts it."""
 UPPER = (
     "at most", "no more than", "not more than", "maximum", "max", "up to", "under", "fewer than", "less than",
     "no longer than", "not longer than", "shorter than",
@@ -50,9 +50,9 @@ def limits(text: str) -> tuple[Limit, ...]:
 
 
 def conflicting_limits(text: str, other: str) -> tuple[str, str] | None:
-    """The words of a limit in the one text that no answer can keep together with the other's."""
+    """The first pair of limits, one from each text, that cannot both be met."""
     for mine in limits(text):
-        theirs = [limit for limit in limits(other) if limit.noun == mine.noun]
-        if len(theirs) == 1 and (mine.low > theirs[0].high or mine.high < theirs[0].low):
-            return mine.span.text, theirs[0].span.text
+        others = [limit for limit in limits(other) if limit.noun == mine.noun]
+        if len(others) == 1 and (mine.low > others[0].high or mine.high < others[0].low):
+            return mine.span.text, others[0].span.text
     return None

@@ -1,15 +1,15 @@
-"""Words of a task inside a message about it."""
+"""Quotations in messages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-LONGEST, BRIEF = 140, 80
-"""Characters: of what has to be read, and of what is marked in the field anyway."""
+LONGEST, SHORT = 140, 80
+"""Characters of a quotation; SHORT if the passage is also highlighted in the field."""
 
 
 def quote(text: str, longest: int = LONGEST) -> str:
-    """In quotation marks, on one line, without its full stop, cut at a word when it is long."""
+    """In quotation marks, on one line, without a full stop, shortened at a word boundary."""
     line = " ".join(text.split()).rstrip(" .,;:")
     if len(line) > longest:
         line = line[:longest].rsplit(" ", 1)[0] + " …"

@@ -1,4 +1,4 @@
-"""What a request takes for granted beside files: entries, messages, places and deeds that need a tool or a source."""
+"""Resources and actions a request takes for granted, such as a calendar, a ticket or sending e-mail."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ LONGEST = 20_000
 
 @dataclass(frozen=True)
 class ResourceKind:
-    """One kind of thing that only a tool or a source can show or do."""
+    """A resource or action that requires a tool or a source."""
 
     name: str
-    said: re.Pattern[str]
-    """How a request takes it for granted."""
+    phrase: re.Pattern[str]
+    """Matches requests that take it for granted."""
     tools: re.Pattern[str]
-    """Names of tools that reach it."""
+    """Matches names of tools that provide it."""
     sources: re.Pattern[str]
-    """Names of files, or words of a signal, that hold it."""
+    """Matches file names or signal data that contain it."""
 
 
-def _kind(name: str, said: str, tools: str, sources: str) -> ResourceKind:
+def _resource(name: str, said: str, tools: str, sources: str) -> ResourceKind:
     return ResourceKind(name, *(re.compile(pattern, re.IGNORECASE) for pattern in (said, tools, sources)))
 
 
-_ASKED = r"(?:please |and |then |just |could you |can you |[.!?]\s+|^)"
+_AT_START = r"(?:please |and |then |just |could you |can you |[.!?]\s+|^)"
 _MINE = r"(?:my|our|the|his|her|their)"
 RESOURCES = (
-    _kind(
+    _resource(
         "a mailbox",
         rf"\b(?:in|from|through|of|check|search|open|go through|look (?:in|into|through)|clear|sort) {_MINE} "
         r"(?:\w+ )?(?:inbox|mailbox|e-?mails?|mail|sent folder|drafts? folder|outbox)\b",
         r"mail|outlook|imap|inbox",
         r"mail|inbox|message|thread|\.eml\b|\.mbox\b|correspondence",
     ),
-    _kind(
+    _resource(
         "a calendar",
         rf"\b(?:in|into|on|to|from|check|open|look (?:at|in|into)|see|clear|update) {_MINE} "
         r"(?:\w+ )?(?:calendar|diary)\b(?! (?:year|month|week|day))",
         r"calendar|schedule|event|outlook",
         r"calendar|diary|schedule|agenda|rota|planner|\.ics\b",
     ),
-    _kind(
+    _resource(
         "an address book",
         rf"\b(?:in|from|to|into|check|search|look (?:in|into|through)) {_MINE} "
         r"(?:phone(?:'s)? )?(?:contacts?|address book|contact list|phone ?book)\b",
         r"contact|phone|people|directory",
         r"contact|address|phone|people|directory|members?|clients?|customers?|list",
     ),
-    _kind(
+    _resource(
         "a system",
         rf"\b(?:in|into|on|to|from|check|open|search|look(?: \w+)*? up in|log (?:in)?to|via|through) {_MINE} "
         r"(?:[\w-]+ ){0,2}?(?P<place>(?:CRM|ERP|EHR|EMR|database|intranet|ticket(?:ing)? system|booking system"
@@ -66,32 +66,32 @@ RESOURCES = (
     ),
 )
 ACTIONS = (
-    _kind(
+    _resource(
         "send e-mail",
-        rf"\b(?:(?:{_ASKED}|to |you )(?:e-?mail|mail) (?:it|this|that|them|him|her|us|everyone"
+        rf"\b(?:(?:{_AT_START}|to |you )(?:e-?mail|mail) (?:it|this|that|them|him|her|us|everyone"
         r"|all|the|[A-Z]\w+)(?! (?:is|was|has|says|said|about|address|thread|draft|from))\b"
         r"|(?:send|forward) (?!me\b)(?:[\w'’.]+ ){0,8}?(?:by|via|per|in an?) e-?mail\b"
         r"|send (?!me\b)(?:[\w'’.]+ ){0,3}?an? e-?mail\b)",
         r"send|mail|outlook|smtp|reply|forward",
         r"(?!)",
     ),
-    _kind(
+    _resource(
         "send text messages",
-        rf"\b(?:(?:{_ASKED}|to |you )text (?:him|her|them|us|everyone|[A-Z]\w+)\b"
+        rf"\b(?:(?:{_AT_START}|to |you )text (?:him|her|them|us|everyone|[A-Z]\w+)\b"
         r"|send (?!me\b)(?:[\w'’.]+ ){0,3}?(?:an? )?(?:SMS|text messages?|WhatsApp)\b)",
         r"send|sms|text|message|phone|whatsapp|signal|telegram",
         r"(?!)",
     ),
-    _kind(
+    _resource(
         "make calls",
-        rf"\b{_ASKED}(?:call|phone|ring) "
+        rf"\b{_AT_START}(?:call|phone|ring) "
         r"(?:him|her|them|up|(?:the|my|our) [\w ]{2,30}|Mr|Mrs|Ms|Dr)\b(?! (?:it|this))",
         r"call|phone|dial|voice",
         r"(?!)",
     ),
-    _kind(
+    _resource(
         "print",
-        rf"\b{_ASKED}print (?:it|this|that|them|out|the|\w+ copies)\b",
+        rf"\b{_AT_START}print (?:it|this|that|them|out|the|\w+ copies)\b",
         r"print",
         r"(?!)",
     ),
@@ -118,58 +118,58 @@ MESSAGE = re.compile(
     r"(?:\bsubject(?: line)?\b|\bcalled\b|\btitled\b|\bheaded\b)[^.!?\n“\"]{0,15}[“\"](?P<subject>[^”\"\n]{3,90})[”\"]",
     re.IGNORECASE,
 )
-_WRITES = re.compile(r"\b(?:write|draft|send|compose|prepare|make|create|put together)\b", re.IGNORECASE)
+_WRITING = re.compile(r"\b(?:write|draft|send|compose|prepare|make|create|put together)\b", re.IGNORECASE)
 
 
 def available_tools(task: TaskSpec, context: CheckContext) -> tuple[str, ...]:
     return task.tools or context.episode.persona.tools
 
 
-def is_available(kind: ResourceKind, task: TaskSpec, context: CheckContext) -> bool:
-    """Whether a tool of the task, a file, a signal, a skill or an earlier session's result holds it."""
-    if any(kind.tools.search(tool) for tool in available_tools(task, context)):
+def is_available(resource: ResourceKind, task: TaskSpec, context: CheckContext) -> bool:
+    """Whether a tool, file, signal, skill or result of an earlier session provides it."""
+    if any(resource.tools.search(tool) for tool in available_tools(task, context)):
         return True
     tasks = (*context.earlier(task), task)
     names = [
-        *(file.path for one in tasks for file in one.assets),
-        *(file.description for one in tasks for file in one.assets),
-        *(path for one in tasks for path in (*one.expected_paths, *one.files_read)),
+        *(file.path for other in tasks for file in other.assets),
+        *(file.description for other in tasks for file in other.assets),
+        *(path for other in tasks for path in (*other.expected_paths, *other.files_read)),
         *(skill.name for skill in context.episode.persona.skills),
         *(match[0] for match in file_mentions(task.initial_request)),
         str(task.trigger.payload) if task.trigger.payload else "",
     ]
-    return any(kind.sources.search(name) for name in names)
+    return any(resource.sources.search(name) for name in names)
 
 
 def record_numbers(request: str) -> Iterator[Span]:
-    """Numbers of records that a sentence wants to be looked up, not only written down."""
+    """Numbers of records that a sentence asks to look up, not just to mention."""
     for sentence in sentences(request[:LONGEST]):
-        for found in CODE.finditer(sentence.text):
-            part = "code" if found["code"] else "bare"
-            before = sentence.text[: found.start()]
-            if (found["bare"] and not found["bare"][:2].isupper()) or not LOOKS_IT_UP.search(before[-60:]):
+        for match in CODE.finditer(sentence.text):
+            group = "code" if match["code"] else "bare"
+            before = sentence.text[: match.start()]
+            if (match["bare"] and not match["bare"][:2].isupper()) or not LOOKS_IT_UP.search(before[-60:]):
                 continue
-            start = sentence.start + found.start(part)
-            yield Span(found[part], start, start + len(found[part]))
+            start = sentence.start + match.start(group)
+            yield Span(match[group], start, start + len(match[group]))
 
 
 def message_subjects(request: str) -> Iterator[Span]:
-    """Subjects of messages that are to be found, not written."""
-    for found in MESSAGE.finditer(request[:LONGEST]):
-        if not _WRITES.search(request[max(0, found.start() - 60) : found.start("subject")]):
-            yield Span(found["subject"], found.start("subject"), found.end("subject"))
+    """Subjects of messages to be found, not written."""
+    for match in MESSAGE.finditer(request[:LONGEST]):
+        if not _WRITING.search(request[max(0, match.start() - 60) : match.start("subject")]):
+            yield Span(match["subject"], match.start("subject"), match.end("subject"))
 
 
 def findable_text(task: TaskSpec, context: CheckContext) -> str | None:
-    """Everything but the request itself that a session could find a record in; None: some of it cannot be read."""
+    """Everything but the request in which a session could find a record; None if some of it cannot be read here."""
     tasks = (*context.earlier(task), task)
     persona = context.episode.persona
-    files = [*(file for one in tasks for file in one.assets), *(file for s in persona.skills for file in s.files)]
+    files = [*(file for other in tasks for file in other.assets), *(file for s in persona.skills for file in s.files)]
     if any(file.sha256 not in context.texts for file in files):
         return None
     return "\n".join(
         (
-            *(f"{established_text(one)}\n{visible_text(one, context)}" for one in tasks[:-1]),
+            *(f"{established_text(other)}\n{visible_text(other, context)}" for other in tasks[:-1]),
             visible_text(task, context).removeprefix(task.initial_request),
             *(f"{file.path} {file.description}" for file in files),
             *(context.texts[file.sha256] for file in files),

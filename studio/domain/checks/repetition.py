@@ -1,4 +1,4 @@
-"""Rows that say what another row says."""
+"""Rows that repeat an earlier row."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from collections.abc import Iterator, Sequence
 from studio.domain.text.prose import is_negative
 from studio.domain.text.words import content_words
 
-FEWEST = 2
-"""Words two sentences have to share at least, before the same words in another order are the same."""
-DIRECTED = re.compile(
+MIN_WORDS = 2
+"""Minimum number of words for sentences with the same words in another order to count as the same."""
+ORDER_MATTERS = re.compile(
     r"\b(?:before|after|than|from|above|below|first|last|left|right|under|over|older|newer|more|less|until|since"
     r"|ahead|behind|whose|sends?|gives?|owes?|pays?|tells?|asks?)\b",
     re.IGNORECASE,
 )
-"""With these the order of the others says who and whom."""
+"""With these words, the order of the others changes the meaning."""
 
 
 def find_repeats(texts: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
-    """Place of each text that repeats an earlier one, that one's place, both 1-based, and whether letter for letter."""
-    letters: dict[str, int] = {}
-    meanings: dict[tuple[frozenset[str], bool], int] = {}
-    for place, text in enumerate(texts, 1):
-        plain = " ".join(text.split()).casefold().rstrip(" .;,")
-        if not plain:
+    """For each repetition: its position, the position of the first occurrence (1-based), whether it is identical."""
+    by_text: dict[str, int] = {}
+    by_meaning: dict[tuple[frozenset[str], bool], int] = {}
+    for position, text in enumerate(texts, 1):
+        normalized = " ".join(text.split()).casefold().rstrip(" .;,")
+        if not normalized:
             continue
-        first = letters.setdefault(plain, place)
-        if first != place:
-            yield place, first, True
+        first = by_text.setdefault(normalized, position)
+        if first != position:
+            yield position, first, True
             continue
         keys = frozenset(word.key for word in content_words(text[:2_000]))
-        if len(keys) < FEWEST or DIRECTED.search(text):
+        if len(keys) < MIN_WORDS or ORDER_MATTERS.search(text):
             continue
-        first = meanings.setdefault((keys, is_negative(text[:2_000])), place)
-        if first != place:
-            yield place, first, False
+        first = by_meaning.setdefault((keys, is_negative(text[:2_000])), position)
+        if first != position:
+            yield position, first, False

@@ -1,4 +1,4 @@
-"""What a rule is: a named function that looks at a task inside its episode and yields flaws."""
+"""Rules: named functions that inspect a task within its episode and yield flaws."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from studio.domain.task import ExactCheck, TaskSpec
 
 @dataclass(frozen=True)
 class Flaw:
-    """One defect, as a rule reports it; the engine adds rule, persona and task."""
+    """A defect reported by a rule; the engine adds rule, persona and task."""
 
     field: str
     message: str
-    mend: str
+    fix: str
     item: int | None = None
     """1-based."""
     words: str = ""
     """Verbatim from the field."""
     other: str = ""
-    """Another task that is concerned, by its id. In message and mend, “its id” is read as its title and number."""
+    """Id of another task involved. The quoted id in ``message`` and ``fix`` is replaced by its title and number."""
     proposal: ExactCheck | None = None
-    """The exact check that could take a judged item's place."""
+    """An exact check that could replace a judged item."""
     severity: Severity | None = None
-    """Where it differs from the rule's own."""
+    """None: the rule's."""
 
 
 @dataclass(frozen=True)
 class CheckContext:
-    """What a rule may look at besides the task."""
+    """What a rule may read besides the task."""
 
     episode: EpisodeSpec
     texts: Mapping[str, str]
-    """Contents of text files, by sha256; files that are not here could not be read as text or were not asked for."""
+    """Contents of text files by sha256; absent: not text, or not loaded."""
     plan: Plan
-    """What an episode shall hold; ``gaps_of(shape_of(episode), plan)`` says where it departs from it."""
+    """The benchmark's plan; see ``find_gaps``."""
     reports: Mapping[str, GraderReport]
-    """What running each grader script showed, by the script's sha256; absent: it has not been run yet."""
+    """Results of running grader scripts, by the script's sha256; absent: not run yet."""
     tools: Mapping[str, str]
-    """What every agent reads of a tool before it begins, by the tool's name; absent: nothing is known of it."""
+    """Descriptions shown to agents, by tool name; absent: unknown."""
 
     def earlier(self, task: TaskSpec) -> tuple[TaskSpec, ...]:
-        """The tasks that run before ``task``; none if it is not placed."""
+        """The tasks that run before ``task``; none if it is unplaced."""
         tasks = self.episode.tasks
         return next(
-            (tasks[:place] for place, other in enumerate(tasks) if other.task_id == task.task_id),
+            (tasks[:position] for position, other in enumerate(tasks) if other.task_id == task.task_id),
             (),
         )
 
@@ -59,17 +59,17 @@ Check = Callable[[TaskSpec, CheckContext], Iterable[Flaw]]
 
 @dataclass(frozen=True)
 class Rule:
-    """A check with its stable name and how much its findings weigh."""
+    """A registered check."""
 
     name: str
     severity: Severity
     check: Check
     judges_language: bool = False
-    """It weighs what people wrote, and can be wrong: an owner may set an error of it aside."""
+    """It interprets natural language and can be wrong, so owners may dismiss its errors."""
 
     @property
     def about(self) -> str:
-        """What it looks for, from its docstring."""
+        """The check's docstring."""
         return (self.check.__doc__ or "").strip()
 
 
@@ -77,7 +77,7 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(name: str, severity: Severity, *, judges_language: bool = False) -> Callable[[Check], Check]:
-    """Register a check under a name that waivers and reports may rely on."""
+    """Register a check under a permanent name, which waivers and reports refer to."""
 
     def register(check: Check) -> Check:
         if name in RULES:
@@ -89,7 +89,7 @@ def rule(name: str, severity: Severity, *, judges_language: bool = False) -> Cal
 
 
 def authored_texts(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
-    """Every text an author wrote: field, 1-based item, text."""
+    """Every text written by an author: field, 1-based item, text."""
     for field in ("title", "description", "initial_request", "reference_workflow"):
         yield field, None, getattr(task, field)
     for position, intent in enumerate(task.intents, 1):

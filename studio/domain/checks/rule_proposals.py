@@ -1,4 +1,4 @@
-"""The exact check that could stand in a judged item's place, where nothing has to be chosen first."""
+"""Proposes exact checks for criteria that do not need a judge."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _THINGS = {stem("sms"): "text message", stem("mail"): "email", stem("board"): "p
 
 
 def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] = ()) -> ExactCheck | None:
-    """``tools`` are the names of those the task can call. None: the criterion takes reading, or a person has to say
-    first which file, words or tool it means."""
+    """``tools`` are the names of the tools the task can call. None if the criterion requires judgement, or if the
+    file, text or tool it refers to is ambiguous."""
     exact = exactness(item.criterion)
     if exact is None or not exact.sure or len(exact.texts) != 1:
         return None
@@ -38,15 +38,15 @@ def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] =
     if exact.kind == "tool":
         if is_negative(item.criterion):
             return None
-        tool = _tool(item.criterion, tools)
+        tool = _tool_for(item.criterion, tools)
         return ExactCheck(kind="tool_called", tool=tool) if tool else None
     if exact.kind in ("contains", "equals", "lacks") and not EVERY.match(item.criterion):
-        return _words(exact, item.criterion, task)
+        return _text_check(exact, item.criterion, task)
     return None
 
 
 def referenced_file(criterion: str, task: TaskSpec) -> str | None:
-    """The file a criterion is about; empty: the reply; None: it may be one of several."""
+    """The file a criterion is about; empty: the reply; None: ambiguous."""
     named = {match[0] for match in file_mentions(criterion)}
     known = {*task.files_read, *task.expected_paths}
     paths = {path for path in known if path in named or path.rpartition("/")[2] in named} or named
@@ -55,7 +55,7 @@ def referenced_file(criterion: str, task: TaskSpec) -> str | None:
     return next(iter(paths)) if len(paths) == 1 else None if paths else ""
 
 
-def _words(exact: Exact, criterion: str, task: TaskSpec) -> ExactCheck | None:
+def _text_check(exact: Exact, criterion: str, task: TaskSpec) -> ExactCheck | None:
     path, text = referenced_file(criterion, task), exact.texts[0]
     if path is None:
         return None
@@ -69,20 +69,20 @@ def _words(exact: Exact, criterion: str, task: TaskSpec) -> ExactCheck | None:
 _IN_A_CALL = re.compile(
     r"\b(?:e-?mail|mail|gmail|subject|sms|text message|note|todoist|board|task|label|event|cart|order|file)\b", re.I
 )
-"""Words that stand where neither the reply nor a file shows them."""
+"""Content that appears neither in the reply nor in a file."""
 
 
-def _tool(criterion: str, tools: tuple[str, ...]) -> str:
-    """The one tool whose name says what the criterion says was done; empty: none, or more than one."""
-    said = set()
+def _tool_for(criterion: str, tools: tuple[str, ...]) -> str:
+    """The only tool whose name matches the action in the criterion; empty: none, or several."""
+    stems = set()
     for word in re.findall(r"[a-z]+", criterion.casefold()):
         key = stem(word)
-        said |= {key, _ACTS.get(key, key), *(stem(part) for part in _THINGS.get(key, "").split())}
+        stems |= {key, _ACTS.get(key, key), *(stem(part) for part in _THINGS.get(key, "").split())}
     best: dict[str, int] = {}
     for tool in tools:
         parts = {stem(part) for part in re.split(r"_+", tool.partition("__")[2] or tool) if len(part) > 2}
-        if parts and parts <= said:
+        if parts and parts <= stems:
             best[tool] = len(parts)
     most = max(best.values(), default=0)
-    found = [tool for tool, count in best.items() if count == most]
-    return found[0] if len(found) == 1 and most > 1 else ""
+    candidates = [tool for tool, count in best.items() if count == most]
+    return candidates[0] if len(candidates) == 1 and most > 1 else ""

@@ -1,4 +1,4 @@
-"""The grader script of a task, as several rules look at it."""
+"""The grader script of a task, for rules about grader scripts."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from studio.domain.task import TaskSpec
 
 @dataclass(frozen=True)
 class TaskScript:
-    """A script that is there and is text."""
+    """A readable grader script."""
 
     name: str
     source: str
     reading: ScriptReading
     report: GraderReport | None
-    """What running it showed; None: it has not been run yet."""
+    """None: not run yet."""
 
 
 def script_of(task: TaskSpec, context: CheckContext) -> TaskScript | None:
-    """The script the task names; None: it names none, or one that is not there or cannot be read."""
+    """None if the task has no grader script, or it is missing or not text."""
     if not task.grader_script:
         return None
     file = context.episode.persona.script(task.grader_script)

@@ -1,4 +1,4 @@
-"""What the tasks of an episode say and bring, as several rules ask for it."""
+"""Texts and files available in the tasks of an episode."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FILE_NAME = re.compile(
     r"(?<![\w/@.-])[\w][\w.-]*(?:/[\w.-]+)*\.(?:md|txt|csv|tsv|json|ya?ml|pdf|docx?|xlsx?|pptx?|png|jpe?g|html?|eml|ics|zip)\b",
     re.IGNORECASE,
 )
-_WEB = re.compile(r"www\.|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/", re.IGNORECASE)
-"""A page of a site, not a file of the workspace."""
-_MAKES = re.compile(
+_WEB_PAGE = re.compile(r"www\.|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/", re.IGNORECASE)
+"""A web page, not a file of the workspace."""
+_CREATES = re.compile(
     r"\b(?:write|save|put|store|create|(?<!own )(?<!our )(?<!my )(?<!the )draft|export|output|produce|sheet|fill"
     r"|(?:name|call)(?:d\b| (?:it|this|that|them|the)\b)|give me\b|generate|make|record|log|belongs?|stands?|deliver)",
     re.IGNORECASE,
@@ -25,7 +25,7 @@ _INTO = re.compile(
     r"\b(?:into|as|called|named)\s+(?:an?\s+|the\s+)?(?:new\s+)?(?:file\s+)?(?:named\s+|called\s+)?[“\"‘'`]?$",
     re.IGNORECASE,
 )
-_MADE_LATER = re.compile(
+_CREATED_AFTER = re.compile(
     r"[^.!?\n]{0,80}?\b(?:you|to be) (?:create|created|make|made|write|written|draw|drawn|produce)", re.I
 )
 _FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
@@ -39,20 +39,20 @@ _READ_HERE = re.compile(
 
 
 LONGEST = 60_000
-"""Characters of a signal's data that are read."""
+"""Maximum characters read of a signal's data."""
 UNFILLED = re.compile(r"<(?:insert|placeholder)\b[^>]*>")
-"""Written only where something has to be filled in, such as in the studio's starting points."""
+"""A blank of the studio's task templates that was not filled in."""
 
 
 def opening_text(task: TaskSpec) -> str:
-    """What the session opens with: the request, and the signal's data."""
+    """The request and the signal's data."""
     if not task.trigger.payload:
         return task.initial_request
     return f"{task.initial_request}\n{json.dumps(task.trigger.payload, ensure_ascii=False)[:LONGEST]}"
 
 
 def established_text(task: TaskSpec) -> str:
-    """Everything that a session of this task establishes: what is asked, wanted and scored in it."""
+    """Everything that is requested, intended or scored in this task, and so known after its session."""
     return "\n".join(
         (
             task.title,
@@ -66,12 +66,12 @@ def established_text(task: TaskSpec) -> str:
 
 
 def visible_text(task: TaskSpec, context: CheckContext) -> str:
-    """What the agent is given in this very session: its opening and its files."""
+    """What the agent sees in this session: its opening message and its files."""
     return "\n".join((opening_text(task), *(context.texts.get(file.sha256, "") for file in task.assets)))
 
 
 def profile_text(persona: PersonaSpec) -> str:
-    """What is written of the person, as one text."""
+    """The persona's profile as one text."""
     return "\n".join(
         (
             persona.name,
@@ -86,25 +86,25 @@ def profile_text(persona: PersonaSpec) -> str:
 
 
 def prerequisite_ids(task: TaskSpec, context: CheckContext) -> frozenset[str]:
-    """Ids of the tasks this one builds on, as declared, and of theirs."""
-    found: set[str] = set()
-    waiting = [dependency.task_id for dependency in task.depends_on]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            other = context.episode.task(name)
-            waiting += [dependency.task_id for dependency in other.depends_on] if other else []
-    return frozenset(found)
+    """Ids of the task's declared dependencies, direct and transitive."""
+    ids: set[str] = set()
+    pending = [dependency.task_id for dependency in task.depends_on]
+    while pending:
+        task_id = pending.pop()
+        if task_id not in ids:
+            ids.add(task_id)
+            other = context.episode.task(task_id)
+            pending += [dependency.task_id for dependency in other.depends_on] if other else []
+    return frozenset(ids)
 
 
 @lru_cache(maxsize=2_000)
 def file_mentions(text: str) -> tuple[re.Match[str], ...]:
-    return tuple(match for match in FILE_NAME.finditer(text, 0, 40_000) if not _WEB.match(match[0]))
+    return tuple(match for match in FILE_NAME.finditer(text, 0, 40_000) if not _WEB_PAGE.match(match[0]))
 
 
 def is_created_in(task: TaskSpec, name: str) -> bool:
-    """Whether this task's own session is to write a file of that name."""
+    """Whether this task's session should create a file of that name."""
     if any(path.rpartition("/")[2] == name for path in task.expected_paths):
         return True
     return name in created_file_names(task.initial_request)
@@ -112,14 +112,14 @@ def is_created_in(task: TaskSpec, name: str) -> bool:
 
 @lru_cache(maxsize=2_000)
 def created_file_names(request: str) -> frozenset[str]:
-    """Names of files that a request, read up to its hundredth file, asks to be written."""
-    made = set()
+    """Names of files a request asks to create; only the first hundred file names are read."""
+    names = set()
     for match in file_mentions(request)[:100]:
         before = request[max(0, match.start() - 160) : match.start()]
         same_sentence = re.split(r"[.!?](?=\s|$)|\n", before)[-1]
-        asked = [found.end() for found in _MAKES.finditer(same_sentence)]
-        made_before = asked and not _FROM.search(same_sentence, asked[-1])
-        made_later = _MADE_LATER.match(request, match.end(), match.end() + 120)
-        if (made_before or _INTO.search(before) or made_later) and not _READ_HERE.search(before[-40:]):
-            made.add(match[0].rpartition("/")[2])
-    return frozenset(made)
+        verb_ends = [verb.end() for verb in _CREATES.finditer(same_sentence)]
+        asked_before = verb_ends and not _FROM.search(same_sentence, verb_ends[-1])
+        asked_after = _CREATED_AFTER.match(request, match.end(), match.end() + 120)
+        if (asked_before or _INTO.search(before) or asked_after) and not _READ_HERE.search(before[-40:]):
+            names.add(match[0].rpartition("/")[2])
+    return frozenset(names)

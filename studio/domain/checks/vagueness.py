@@ -1,4 +1,4 @@
-"""Praise that two people weigh differently, and how much else a sentence says."""
+"""Vague evaluative wording, such as “professional” or “as appropriate”."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ VAGUE = re.compile(
     r"|nuanced|good|great|excellent|perfect|relevant|meaningful|engaging|compelling|interesting|superficial)\b",
     re.IGNORECASE,
 )
-REST = 2.5
-"""A sentence that says at least about this many definite words more is held by those."""
+MIN_REST = 2.5
+"""Weight of other words from which on a sentence is specific enough."""
 
 
-def vague_phrase(text: str, *, rest: float = REST) -> str:
-    """The praise that is nearly all a sentence says; empty: there is none, or more."""
+def vague_phrase(text: str, *, rest: float = MIN_REST) -> str:
+    """The vague phrase of a text that says little else; empty if there is none."""
     text = text[:2_000]
-    found = VAGUE.search(text)
-    if found is None or sum(word.weight for word in content_words(VAGUE.sub(" ", text))) >= rest:
+    match = VAGUE.search(text)
+    if match is None or sum(word.weight for word in content_words(VAGUE.sub(" ", text))) >= rest:
         return ""
-    return found[0]
+    return match[0]

@@ -1,4 +1,4 @@
-"""Grader scripts read, never run: what a script looks at, and calls it might be tried on. Running is evaluation's."""
+"""Static analysis of grader scripts; they are run by the evaluation package."""
 
 from studio.domain.graders.amounts import Amount
 from studio.domain.graders.demands import Demand, ToolTest

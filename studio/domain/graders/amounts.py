@@ -1,4 +1,4 @@
-"""How many words, characters, lines a script allows: what it compares a length or a count with."""
+"""Limits a script enforces on numbers of words, characters, lines and the like."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ MEASURES = {
     "headline": r"headline",
     "option": r"option",
 }
-"""What is counted, as sentences name it, and what names in scripts have of it."""
+"""Unit, as sentences name it, and a pattern for names in scripts."""
 _TEXT = re.compile(r"^(?:text|body|content|message|msg|sms|caption|note|summary|letter|reply)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Amount:
-    """Between how many of something it counts."""
+    """The range of a count that passes."""
 
     noun: str
     low: float
@@ -43,21 +43,21 @@ class Amount:
 def amounts(tree: ast.Module, names: Names) -> Iterator[Amount]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare) and len(node.ops) <= 2:
-            yield from _of(node, names)
+            yield from _amount_in(node, names)
 
 
-def _of(node: ast.Compare, names: Names) -> Iterator[Amount]:
+def _amount_in(node: ast.Compare, names: Names) -> Iterator[Amount]:
     parts = [node.left, *node.comparators]
-    known = [_number(part, names) for part in parts]
-    counted = [place for place, number in enumerate(known) if number is None]
-    if len(counted) != 1 or not (noun := _noun(parts[counted[0]])):
+    values = [_number(part, names) for part in parts]
+    counted = [index for index, number in enumerate(values) if number is None]
+    if len(counted) != 1 or not (noun := _counted_noun(parts[counted[0]])):
         return
-    low, high, place = 0.0, float("inf"), counted[0]
-    for at, op in enumerate(node.ops):
-        number = known[at + 1] if at == place else known[at]
+    low, high, index = 0.0, float("inf"), counted[0]
+    for position, op in enumerate(node.ops):
+        number = values[position + 1] if position == index else values[position]
         if number is None:
             return
-        op = op if at == place else _turned(op)
+        op = op if position == index else _mirrored(op)
         match op:
             case ast.LtE():
                 high = min(high, number)
@@ -75,7 +75,7 @@ def _of(node: ast.Compare, names: Names) -> Iterator[Amount]:
         yield Amount(noun, low, high, node.lineno)
 
 
-def _turned(op: ast.cmpop) -> ast.cmpop:
+def _mirrored(op: ast.cmpop) -> ast.cmpop:
     match op:
         case ast.LtE():
             return ast.GtE()
@@ -97,24 +97,24 @@ def _number(node: ast.AST, names: Names) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def _noun(node: ast.AST) -> str:
-    """What an expression counts; empty: that cannot be told."""
-    lengths = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args
-    inner = node.args[0] if lengths and isinstance(node, ast.Call) else node
+def _counted_noun(node: ast.AST) -> str:
+    """What an expression counts; empty if unknown."""
+    is_length = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args
+    inner = node.args[0] if is_length and isinstance(node, ast.Call) else node
     match inner:
         case ast.Call(func=ast.Attribute(attr="split"), args=[]):
             return "word"
         case ast.Call(func=ast.Attribute(attr="splitlines")):
             return "line"
         case ast.Name(id=name) | ast.Attribute(attr=name):
-            if lengths and _TEXT.match(name):
+            if is_length and _TEXT.match(name):
                 return "character"
-            return _measure(name)
+            return _noun_in_name(name)
         case ast.Call(func=ast.Name(id=name)):
-            return _measure(name)
+            return _noun_in_name(name)
     return ""
 
 
-def _measure(name: str) -> str:
+def _noun_in_name(name: str) -> str:
     found = [noun for noun, pattern in MEASURES.items() if re.search(pattern, name, re.IGNORECASE)]
     return found[0] if len(found) == 1 else ""

@@ -1,4 +1,4 @@
-"""What a script asks of calls: the words it searches for and the tools that count, followed through its helpers."""
+"""The texts a script searches for and the tools it looks at, followed through helper functions."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from studio.domain.graders.subjects import Subjects
-from studio.domain.graders.values import Names, OneOf, Value, assigned, flat, texts_in, value_of
+from studio.domain.graders.values import Names, OneOf, Value, constant_names, flatten, texts_in, value_of
 
-MOST_STEPS = 100_000
-"""Looks at parts of a script; those of people take some thousands."""
+MAX_STEPS = 100_000
+"""Limit on visited nodes; hand-written scripts need a few thousand."""
 TOOL = re.compile(r"(?:mcp_appworld_)?[a-z][a-z0-9_]*?__[a-z][a-z0-9_]*")
 FRAME = {"tool_name", "call", "result", "name", "arguments"}
-_LOOKING = {"startswith", "endswith", "find", "count", "index"}
+_SEARCH_METHODS = {"startswith", "endswith", "find", "count", "index"}
 
 
 class TooComplexError(Exception):
-    """The script is so entangled that reading it would take long: nothing more is told of it."""
+    """Reading the script would take too long."""
 
 
 @dataclass(frozen=True)
 class Demand:
-    """Words a script searches for; one of them is enough."""
+    """Texts a script searches for; one of them is enough."""
 
     any_of: tuple[str, ...]
     line: int
@@ -31,25 +31,25 @@ class Demand:
 
 @dataclass(frozen=True)
 class ToolTest:
-    """Tools that count alike at one place."""
+    """Alternative tools tested in one expression."""
 
     any_of: tuple[str, ...]
     line: int
 
 
 class Demands:
-    """A script's tree walked through; ``read`` fills the rest."""
+    """Collects demands and tool tests of a script; call ``read`` first."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
         self.steps = 0
         self.functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-        self.names: dict[str, Value] = assigned(tree)
+        self.names: dict[str, Value] = constant_names(tree)
         self.subjects = Subjects(tree, self._step)
-        self.found: list[Demand] = []
+        self.demands: list[Demand] = []
         self.tools: list[ToolTest] = []
         self.exact: dict[str, dict[str | int, None]] = {}
-        """Values an argument is compared with, by its name."""
+        """Values an argument is compared with, by argument name."""
         self.roles: dict[tuple[str, str], str] = {}
         """By function and parameter: ``tool``, ``argument``, ``any``, ``all`` or ``word``."""
 
@@ -59,10 +59,10 @@ class Demands:
                 self._learn_roles(function)
         self.tools.clear()
         self.exact.clear()
-        self.found = [demand for node in self.tree.body for demand in self._in(node, self.names)]
+        self.demands = [demand for node in self.tree.body for demand in self._in(node, self.names)]
 
     def arguments(self) -> Iterator[str]:
-        """Names it looks up in calls and results."""
+        """Names the script looks up in calls and results."""
         for node in ast.walk(self.tree):
             match node:
                 case ast.Call(func=ast.Attribute(attr="get"), args=[first, *_]):
@@ -73,17 +73,17 @@ class Demands:
                     if of in ("call", "args", "arguments", "result", "params"):
                         yield name
                 case ast.Call(func=ast.Name(id=function)) if function in self.functions:
-                    for parameter, given in handed(self.functions[function], node):
+                    for parameter, value in argument_pairs(self.functions[function], node):
                         if self.roles.get((function, parameter)) == "argument":
-                            yield from texts_in(value_of(given, self.names))
+                            yield from texts_in(value_of(value, self.names))
 
     def _step(self) -> None:
         self.steps += 1
-        if self.steps > MOST_STEPS:
+        if self.steps > MAX_STEPS:
             raise TooComplexError
 
     def _learn_roles(self, function: ast.FunctionDef) -> None:
-        """What a helper does with each of its parameters, told by how a marked value comes out of it."""
+        """Infer what a helper does with each parameter by passing marked values through it."""
         for argument in function.args.args:
             mark = f"\x00{argument.arg}"
             before = list(self.tools)
@@ -102,7 +102,7 @@ class Demands:
                 self.roles[function.name, argument.arg] = role
 
     def _in(self, node: ast.AST, names: Names) -> list[Demand]:
-        """The demands of a statement or expression, with what it says of tools noted."""
+        """The demands of a statement or expression; tool tests are recorded as a side effect."""
         self._step()
         match node:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -113,31 +113,31 @@ class Demands:
                 words = tuple(dict.fromkeys(word for demand in found for word in demand.any_of))
                 return [Demand(words, node.lineno)] if words else []
             case ast.Compare():
-                return [*self._compared(node, names), *self._below(node, names)]
+                return [*self._in_comparison(node, names), *self._in_children(node, names)]
             case ast.Call():
-                return self._called(node, names)
+                return self._in_call(node, names)
             case ast.For(target=ast.Name(id=name), iter=run):
-                given = value_of(run, names)
-                inner = {**names, name: OneOf(_elements(given))} if given is not None else names
+                value = value_of(run, names)
+                inner = {**names, name: OneOf(_elements(value))} if value is not None else names
                 return [d for each in (*node.body, *node.orelse) for d in self._in(each, inner)] + self._in(run, names)
             case ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
-                return self._run_through(node, names, every=False)
-        return self._below(node, names)
+                return self._in_comprehension(node, names, every=False)
+        return self._in_children(node, names)
 
-    def _below(self, node: ast.AST, names: Names) -> list[Demand]:
+    def _in_children(self, node: ast.AST, names: Names) -> list[Demand]:
         return [demand for child in ast.iter_child_nodes(node) for demand in self._in(child, names)]
 
-    def _run_through(
+    def _in_comprehension(
         self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp, names: Names, *, every: bool
     ) -> list[Demand]:
-        """``any`` and ``all`` over constants; ``every`` of them counts for itself."""
+        """A comprehension over constants; ``every``: each constant is a demand of its own."""
         ways = [dict(names)]
         for step in node.generators:
-            given = value_of(step.iter, names) if len(ways) == 1 else value_of(step.iter, ways[0])
-            if not isinstance(step.target, ast.Name) or given is None:
+            value = value_of(step.iter, names) if len(ways) == 1 else value_of(step.iter, ways[0])
+            if not isinstance(step.target, ast.Name) or value is None:
                 continue
-            elements = _elements(given)
-            if every and not isinstance(given, OneOf):
+            elements = _elements(value)
+            if every and not isinstance(value, OneOf):
                 ways = [{**way, step.target.id: each} for way in ways for each in elements][:200]
             else:
                 ways = [{**way, step.target.id: OneOf(elements)} for way in ways]
@@ -149,77 +149,79 @@ class Demands:
         words = tuple(dict.fromkeys(word for demand in found for word in demand.any_of))
         return [Demand(words, node.lineno)] if words else []
 
-    def _compared(self, node: ast.Compare, names: Names) -> list[Demand]:
+    def _in_comparison(self, node: ast.Compare, names: Names) -> list[Demand]:
         if len(node.ops) != 1:
             return []
         left, op, right = node.left, node.ops[0], node.comparators[0]
         for known, other in ((left, right), (right, left)):
-            given = value_of(known, names)
-            if given is None or (value_of(other, names) is not None):
+            value = value_of(known, names)
+            if value is None or (value_of(other, names) is not None):
                 continue
             subject = self.subjects.of(other)
             part = isinstance(op, ast.In | ast.NotIn) and known is left
-            if "tool_name" in subject or any(TOOL.fullmatch(text) for text in texts_in(given)):
+            if "tool_name" in subject or any(TOOL.fullmatch(text) for text in texts_in(value)):
                 if not part:
-                    self.tools.append(ToolTest(texts_in(given), node.lineno))
+                    self.tools.append(ToolTest(texts_in(value), node.lineno))
                 return []
             if isinstance(op, ast.Eq | ast.In) and not part:
-                self._compare_exactly(subject, given)
+                self._compare_exactly(subject, value)
             if subject & {"result"} or not isinstance(op, ast.Eq | ast.In):
                 return []
             if part and isinstance(other, ast.Name) and other.id in ("call", "args", "arguments", "params"):
                 return []
-            return [Demand(texts_in(given), node.lineno)]
+            return [Demand(texts_in(value), node.lineno)]
         return []
 
-    def _compare_exactly(self, subject: frozenset[str], given: Value) -> None:
+    def _compare_exactly(self, subject: frozenset[str], value: Value) -> None:
         for name in sorted(subject - FRAME):
-            self.exact.setdefault(name, {}).update(dict.fromkeys(flat(given)))
+            self.exact.setdefault(name, {}).update(dict.fromkeys(flatten(value)))
 
-    def _called(self, node: ast.Call, names: Names) -> list[Demand]:
+    def _in_call(self, node: ast.Call, names: Names) -> list[Demand]:
         match node:
             case ast.Call(func=ast.Name(id="all" | "any" as which), args=[ast.GeneratorExp() | ast.ListComp() as run]):
-                return self._run_through(run, names, every=which == "all")
-            case ast.Call(func=ast.Attribute(value=text, attr=name), args=[first, *_]) if name in _LOOKING:
-                subject, given = self.subjects.of(text), value_of(first, names)
+                return self._in_comprehension(run, names, every=which == "all")
+            case ast.Call(func=ast.Attribute(value=text, attr=name), args=[first, *_]) if name in _SEARCH_METHODS:
+                subject, value = self.subjects.of(text), value_of(first, names)
                 below = self._in(text, names)
-                if given is None or subject & {"result"}:
+                if value is None or subject & {"result"}:
                     return below
                 if "tool_name" in subject:
                     return below
-                self._compare_exactly(subject, given)
-                return [*below, Demand(texts_in(given), node.lineno)]
+                self._compare_exactly(subject, value)
+                return [*below, Demand(texts_in(value), node.lineno)]
             case ast.Call(func=ast.Name(id=function)) if function in self.functions:
-                found = self._below(node, names)
-                for parameter, given_node in handed(self.functions[function], node):
-                    given = value_of(given_node, names)
-                    if given is not None:
-                        found += self._handed_on(self.roles.get((function, parameter), ""), given, node.lineno)
+                found = self._in_children(node, names)
+                for parameter, given_node in argument_pairs(self.functions[function], node):
+                    value = value_of(given_node, names)
+                    if value is not None:
+                        found += self._demands_of_argument(
+                            self.roles.get((function, parameter), ""), value, node.lineno
+                        )
                 return found
-        return self._below(node, names)
+        return self._in_children(node, names)
 
-    def _handed_on(self, role: str, given: Value, line: int) -> list[Demand]:
+    def _demands_of_argument(self, role: str, value: Value, line: int) -> list[Demand]:
         match role:
             case "tool":
-                self.tools.append(ToolTest(texts_in(given), line))
+                self.tools.append(ToolTest(texts_in(value), line))
             case "any":
-                return [Demand(texts_in(given), line)]
+                return [Demand(texts_in(value), line)]
             case "all":
-                parts = given if isinstance(given, tuple) else (given,)
+                parts = value if isinstance(value, tuple) else (value,)
                 return [Demand(texts_in(part), line) for part in parts]
         return []
 
 
-def _elements(given: Value) -> tuple[Value, ...]:
-    match given:
+def _elements(value: Value) -> tuple[Value, ...]:
+    match value:
         case tuple():
-            return given
+            return value
         case OneOf(values=values):
             return tuple(each for value in values for each in (value if isinstance(value, tuple) else (value,)))
-    return (given,)
+    return (value,)
 
 
-def handed(function: ast.FunctionDef, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+def argument_pairs(function: ast.FunctionDef, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
     parameters = [argument.arg for argument in function.args.args]
     yield from zip(parameters, call.args, strict=False)
     yield from ((word.arg, word.value) for word in call.keywords if word.arg in parameters)

@@ -1,6 +1,6 @@
-"""What a grader script looks at, read from its syntax: tools, arguments, the words it searches for, how much it allows.
+"""Static reading of a grader script: tools, arguments, texts it searches for, limits.
 
-A reading may miss things, as a script may do anything; what it tells is there.
+A reading can be incomplete, but what it reports is in the script.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ from studio.domain.graders.amounts import Amount, amounts
 from studio.domain.graders.demands import FRAME, TOOL, Demand, Demands, TooComplexError, ToolTest
 
 LONGEST = 200_000
-"""Characters of a script; more is no grader."""
+"""Maximum characters of a script."""
 _PARSING_MODULES = {"csv", "re", "json", "html", "datetime", "xml", "math", "statistics", "ast", "string"}
 _PARSING_CALLS = {"split", "splitlines", "partition", "rpartition", "len", "max", "min", "sum", "float"}
 
 
 @dataclass(frozen=True)
 class ScriptReading:
-    """A script, read. With a ``problem``, nothing else is known."""
+    """With a ``problem``, nothing else is set."""
 
     problem: str = ""
     line: int | None = None
-    """Where the problem is, 1-based."""
+    """1-based line of the problem."""
     words_at: str = ""
     """That line, verbatim."""
     scores: bool = False
     """Whether it defines ``score``."""
     tools: tuple[ToolTest, ...] = ()
     arguments: tuple[str, ...] = ()
-    """Names it looks up in calls and results."""
+    """Names the script looks up in calls and results."""
     demands: tuple[Demand, ...] = ()
     words: tuple[str, ...] = ()
-    """All its other texts."""
+    """All other text constants."""
     numbers: tuple[int, ...] = ()
     exact: dict[str, tuple[str | int, ...]] = field(default_factory=dict)
-    """Values an argument is compared with, by its name."""
+    """Values an argument is compared with, by argument name."""
     amounts: tuple[Amount, ...] = ()
-    """How many words, lines and the like it allows."""
+    """Limits on numbers of words, lines and the like."""
     parses: bool = False
-    """Whether it takes texts apart or counts, so that words alone may not earn its keys."""
+    """Whether it parses or counts, so that words alone may not earn its keys."""
 
     @property
     def tool_names(self) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class ScriptReading:
 
 @lru_cache(maxsize=500)
 def read_script(source: str) -> ScriptReading:
-    """Read a script. Never raises and runs nothing of it; remembered by content."""
+    """Read a script without running it. Never raises; cached."""
     if len(source) > LONGEST:
         return ScriptReading(problem=f"It has {len(source):,} characters; at most {LONGEST:,} are read.")
     try:
@@ -73,31 +73,31 @@ def _read(tree: ast.Module) -> ScriptReading:
     try:
         reader = Demands(tree)
         reader.read()
-        return _told(tree, reader)
+        return _build_reading(tree, reader)
     except (TooComplexError, RecursionError):
         return ScriptReading(scores=_defines_score(tree), parses=True)
 
 
-def _told(tree: ast.Module, reader: Demands) -> ScriptReading:
+def _build_reading(tree: ast.Module, reader: Demands) -> ScriptReading:
     arguments = dict.fromkeys(reader.arguments())
     constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     named = {name for test in reader.tools for name in test.any_of}
-    loose = [c for c in constants if isinstance(c, str) and c not in named and TOOL.fullmatch(c)]
-    told = _docstrings(tree)
+    unmatched_tools = [c for c in constants if isinstance(c, str) and c not in named and TOOL.fullmatch(c)]
+    docstrings = _docstrings(tree)
     words = [
         c
         for c in constants
         if isinstance(c, str)
         and c.strip()
-        and not (c in arguments or c in named or c in told or c in FRAME or TOOL.fullmatch(c))
+        and not (c in arguments or c in named or c in docstrings or c in FRAME or TOOL.fullmatch(c))
     ]
     numbers = [c for c in constants if type(c) is int and abs(c) > 1]
-    tools = [*reader.tools, *(ToolTest((name,), _line(tree, name)) for name in dict.fromkeys(loose))]
+    tools = [*reader.tools, *(ToolTest((name,), _line(tree, name)) for name in dict.fromkeys(unmatched_tools))]
     return ScriptReading(
         scores=_defines_score(tree),
         tools=tuple(dict.fromkeys(tools)),
         arguments=tuple(name for name in arguments if name not in FRAME),
-        demands=tuple(dict.fromkeys(demand for demand in reader.found if demand.any_of)),
+        demands=tuple(dict.fromkeys(demand for demand in reader.demands if demand.any_of)),
         words=tuple(dict.fromkeys(words)),
         numbers=tuple(dict.fromkeys(numbers)),
         exact={name: tuple(values) for name, values in reader.exact.items()},

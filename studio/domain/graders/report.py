@@ -1,31 +1,31 @@
-"""What came of running a script on generated histories: pure data, made elsewhere, read by rules."""
+"""Results of running a grader script on generated histories."""
 
 from __future__ import annotations
 
 from studio.domain.base import Spec
 
 ANALYSIS = 2
-"""Version of reading, generating and examining. A report of another version counts as not run yet."""
+"""Version of the analysis. Reports with another version are discarded."""
 
 
 class GraderReport(Spec):
-    """One script, by its content. All tuples hold keys in the script's order."""
+    """Report on one script. Keys are in the script's order."""
 
     sha256: str
     keys: tuple[str, ...] | None = None
-    """What ``score([])`` returned; None: nothing, see ``problem``."""
+    """Keys returned by ``score([])``; None if it failed, see ``problem``."""
     problem: str = ""
     line: int | None = None
-    """The script's line that the problem is in, if it is in one."""
+    """Line of the problem, if known."""
     tried: int = 0
-    """How many histories it was run on, the empty one included."""
+    """Number of histories, including the empty one."""
     failed: str = ""
-    """What went wrong on one of them; empty: nothing."""
+    """Error on one of the histories; empty if none failed."""
     always: tuple[str, ...] = ()
-    """Earned on every history, the empty one included."""
+    """Earned on every history, including the empty one."""
     never: tuple[str, ...] = ()
-    """Earned on none."""
+    """Earned on no history."""
     by_draft: tuple[str, ...] = ()
-    """Earned where a message was only drafted."""
+    """Earned by a message that was only drafted."""
     by_anyone: tuple[str, ...] = ()
-    """Earned also where every message went to a stranger."""
+    """Earned even if every message went to a stranger."""

@@ -1,4 +1,4 @@
-"""The constants of a script, as far as they can be told without running it."""
+"""Constant folding for grader scripts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-MOST = 60
-"""Elements of a collection that are looked at."""
+MAX_ELEMENTS = 60
+"""Maximum elements read of a collection."""
 LONGEST = 5_000
-"""Characters of a text put together."""
+"""Maximum characters of a concatenated text."""
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """A value that is one of these, in turn: what a loop or ``any`` runs through."""
+    """Each of these values in turn: the variable of a loop or comprehension."""
 
     values: tuple[Value, ...]
 
@@ -27,7 +27,7 @@ _COLLECTIONS = {"frozenset", "set", "tuple", "list", "sorted"}
 
 
 def value_of(node: ast.AST, names: Names) -> Value | None:
-    """What an expression stands for; None: that cannot be told."""
+    """The constant value of an expression; None if unknown."""
     match node:
         case ast.Constant(value=bool() | None):
             return None
@@ -36,61 +36,61 @@ def value_of(node: ast.AST, names: Names) -> Value | None:
         case ast.Name(id=name):
             return names.get(name)
         case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
-            found = [value_of(each, names) for each in elements[:MOST]]
-            return tuple(each for each in found if each is not None)
+            values = [value_of(each, names) for each in elements[:MAX_ELEMENTS]]
+            return tuple(each for each in values if each is not None)
         case ast.Dict(keys=keys):
-            return tuple(each for key in keys[:MOST] if key and (each := value_of(key, names)) is not None)
+            return tuple(each for key in keys[:MAX_ELEMENTS] if key and (each := value_of(key, names)) is not None)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            one, other = value_of(left, names), value_of(right, names)
-            if isinstance(one, str) and isinstance(other, str):
-                return (one + other)[:LONGEST]
-            if isinstance(one, tuple) and isinstance(other, tuple):
-                return (one + other)[:MOST]
+            left_value, right_value = value_of(left, names), value_of(right, names)
+            if isinstance(left_value, str) and isinstance(right_value, str):
+                return (left_value + right_value)[:LONGEST]
+            if isinstance(left_value, tuple) and isinstance(right_value, tuple):
+                return (left_value + right_value)[:MAX_ELEMENTS]
             return None
         case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in _UNCHANGED:
             return value_of(inner, names)
         case ast.Call(func=ast.Name(id=name), args=[inner]) if name in _COLLECTIONS:
             return value_of(inner, names)
-        case ast.Subscript(value=inner, slice=ast.Constant(value=int() as place)):
+        case ast.Subscript(value=inner, slice=ast.Constant(value=int() as index)):
             whole = value_of(inner, names)
-            return whole[place] if isinstance(whole, tuple) and -len(whole) <= place < len(whole) else None
+            return whole[index] if isinstance(whole, tuple) and -len(whole) <= index < len(whole) else None
     return None
 
 
-def flat(value: Value | None) -> Iterator[str | int]:
-    """The texts and numbers in it."""
+def flatten(value: Value | None) -> Iterator[str | int]:
+    """All texts and numbers in a value."""
     match value:
         case str() | int():
             yield value
         case tuple():
             for each in value:
-                yield from flat(each)
+                yield from flatten(each)
         case OneOf(values=values):
             for each in values:
-                yield from flat(each)
+                yield from flatten(each)
 
 
 def texts_in(value: Value | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each for each in flat(value) if isinstance(each, str)))
+    return tuple(dict.fromkeys(each for each in flatten(value) if isinstance(each, str)))
 
 
-def assigned(tree: ast.AST) -> dict[str, Value]:
-    """Names that stand for constants throughout: given one once and never changed."""
-    given: dict[str, list[ast.expr | None]] = {}
+def constant_names(tree: ast.AST) -> dict[str, Value]:
+    """Names that are assigned a constant exactly once."""
+    assignments: dict[str, list[ast.expr | None]] = {}
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                given.setdefault(name, []).append(value)
+                assignments.setdefault(name, []).append(value)
             case ast.AnnAssign(target=ast.Name(id=name), value=value):
-                given.setdefault(name, []).append(value)
+                assignments.setdefault(name, []).append(value)
             case ast.AugAssign(target=ast.Name(id=name)):
-                given.setdefault(name, []).append(None)
+                assignments.setdefault(name, []).append(None)
             case ast.For(target=ast.Name(id=name)):
-                given.setdefault(name, []).append(None)
+                assignments.setdefault(name, []).append(None)
     names: dict[str, Value] = {}
-    for name, values in given.items():
+    for name, values in assignments.items():
         if len(values) == 1 and values[0] is not None:
-            found = value_of(values[0], names)
-            if found is not None and found not in ((), ""):
-                names[name] = found
+            constant = value_of(values[0], names)
+            if constant is not None and constant not in ((), ""):
+                names[name] = constant
     return names

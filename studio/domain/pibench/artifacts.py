@@ -25,7 +25,7 @@ def reference_folder(task_id: str) -> str:
 
 def read_artifacts(block: Node, report: Report) -> tuple[ExpectedArtifact, ...]:
     """The expected artifacts of a ``studio`` block, each path once; their references wait for ``attach``."""
-    found: dict[str, ExpectedArtifact] = {}
+    artifacts: dict[str, ExpectedArtifact] = {}
     for name, node in _entries(block, report):
         if node.kind == "mapping":
             fields.warn_unknown(node, ENTRY_KEYS, report, where=name)
@@ -33,24 +33,24 @@ def read_artifacts(block: Node, report: Report) -> tuple[ExpectedArtifact, ...]:
         if not path:
             if node.kind == "mapping":
                 node.error(report, f"{name} names no file.", "Write “path: …”, or remove the entry.")
-        elif path in found:
+        elif path in artifacts:
             node.warn(report, f"{name} names “{path}” again; the first entry counts.", "Remove one of the two.")
         else:
             note = fields.text_at(node, "note", report, name=f"{name}.note") if node.kind == "mapping" else ""
-            found[path] = ExpectedArtifact(path=path, note=note)
+            artifacts[path] = ExpectedArtifact(path=path, note=note)
             _check_reference(node, name, path, report)
-    return tuple(found.values())
+    return tuple(artifacts.values())
 
 
 def with_placeholder_references(spec: TaskSpec, block: Node) -> TaskSpec:
     """The task with a mark, in place of a reference, on each artifact for which the block lists one."""
-    return _with(spec, {path: Content(sha256="", size=0) for path in _listed(block)})
+    return _set_references(spec, {path: Content(sha256="", size=0) for path in _referenced_entries(block)})
 
 
 def with_references(spec: TaskSpec, block: Node, files: Mapping[str, FileRef], report: Report) -> TaskSpec:
     """The task with the references its block lists, out of ``files`` by path; an error for each that is not there."""
     contents = {}
-    for path, (name, node) in _listed(block).items():
+    for path, (name, node) in _referenced_entries(block).items():
         if path in files:
             contents[path] = Content(sha256=files[path].sha256, size=files[path].size)
         else:
@@ -59,43 +59,45 @@ def with_references(spec: TaskSpec, block: Node, files: Mapping[str, FileRef], r
                 f"{name} lists a reference, and there is no file “{reference_folder(spec.task_id)}{path}”.",
                 "Add the file, or remove “reference: true”.",
             )
-    return _with(spec, contents)
+    return _set_references(spec, contents)
 
 
 def encode_artifacts(artifacts: tuple[ExpectedArtifact, ...]) -> list[Encoded]:
     """How a block says them: a path of which nothing more is said is the path."""
     return [
         {
-            "path": one.path,
-            **({"note": one.note} if one.note else {}),
-            **({"reference": True} if one.reference else {}),
+            "path": artifact.path,
+            **({"note": artifact.note} if artifact.note else {}),
+            **({"reference": True} if artifact.reference else {}),
         }
-        if one.note or one.reference
-        else one.path
-        for one in artifacts
+        if artifact.note or artifact.reference
+        else artifact.path
+        for artifact in artifacts
     ]
 
 
-def _with(spec: TaskSpec, contents: Mapping[str, Content]) -> TaskSpec:
-    artifacts = tuple(one.model_copy(update={"reference": contents.get(one.path)}) for one in spec.expected_artifacts)
+def _set_references(spec: TaskSpec, contents: Mapping[str, Content]) -> TaskSpec:
+    artifacts = tuple(
+        artifact.model_copy(update={"reference": contents.get(artifact.path)}) for artifact in spec.expected_artifacts
+    )
     return spec.model_copy(update={"expected_artifacts": artifacts})
 
 
 def _entries(block: Node, report: Report) -> Iterator[tuple[str, Node]]:
-    for place, node in enumerate(fields.sequence_at(block, KEY, report, name=NAME), 1):
-        yield f"{NAME}[{place}]", node
+    for position, node in enumerate(fields.sequence_at(block, KEY, report, name=NAME), 1):
+        yield f"{NAME}[{position}]", node
 
 
-def _listed(block: Node) -> dict[str, tuple[str, Node]]:
+def _referenced_entries(block: Node) -> dict[str, tuple[str, Node]]:
     """Name and place of the entries that list a reference, by path; of two for one path the first counts."""
-    found: dict[str, tuple[str, Node]] = {}
+    entries: dict[str, tuple[str, Node]] = {}
     seen = set()
     for name, node in _entries(block, Report("")):
         path = _path(node, name, Report(""))
-        if path and path not in seen and _says_reference(node):
-            found[path] = (name, node)
+        if path and path not in seen and _has_reference(node):
+            entries[path] = (name, node)
         seen.add(path)
-    return found
+    return entries
 
 
 def _path(node: Node, name: str, report: Report) -> str:
@@ -104,16 +106,18 @@ def _path(node: Node, name: str, report: Report) -> str:
     return fields.node_text(node, name, report, longest=fields.PATH_LENGTH).strip()
 
 
-def _says_reference(node: Node) -> bool:
-    said = node.get("reference") if node.kind == "mapping" else None
-    return said is not None and said.value is True
+def _has_reference(node: Node) -> bool:
+    reference = node.get("reference") if node.kind == "mapping" else None
+    return reference is not None and reference.value is True
 
 
 def _check_reference(node: Node, name: str, path: str, report: Report) -> None:
-    said = node.get("reference") if node.kind == "mapping" else None
-    if said is not None and said.value not in (True, False, None):
-        said.error(report, f"{name}.reference is neither true nor false.", "Write “reference: true”, or remove it.")
-    elif _says_reference(node) and (why := why_unsafe(path)):
+    reference = node.get("reference") if node.kind == "mapping" else None
+    if reference is not None and reference.value not in (True, False, None):
+        reference.error(
+            report, f"{name}.reference is neither true nor false.", "Write “reference: true”, or remove it."
+        )
+    elif _has_reference(node) and (why := why_unsafe(path)):
         node.error(
             report,
             f"{name} lists a reference for “{path[:120]}”, which is not a valid file name. {why}",

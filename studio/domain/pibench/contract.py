@@ -17,11 +17,11 @@ def check_contract(
 
     Of ``broken`` tasks nobody knows what they score, so nothing is said of it.
     """
-    by_trimmed = {task_id.strip(): task_id for task_id in tasks}
-    places: dict[str, int] = {}
+    by_trimmed_id = {task_id.strip(): task_id for task_id in tasks}
+    positions: dict[str, int] = {}
     placed: list[tuple[str, EpisodeEntry]] = []
     for entry in listed.entries:
-        folder = entry.task_id if entry.task_id in tasks else by_trimmed.get(entry.task_id)
+        folder = entry.task_id if entry.task_id in tasks else by_trimmed_id.get(entry.task_id)
         if folder is None:
             if entry.task_id:
                 entry.node.error(
@@ -29,53 +29,54 @@ def check_contract(
                     f"There is no task “{entry.task_id}”.",
                     f"Add tasks/{entry.task_id}/task.yaml, correct the id, or remove the entry.",
                 )
-        elif folder in places:
+        elif folder in positions:
             entry.node.error(report, f"The task “{entry.task_id}” appears twice.", "Remove one of the two entries.")
         else:
-            places[folder] = len(placed)
+            positions[folder] = len(placed)
             placed.append((folder, entry))
     return [
-        (folder, _dependencies(folder, entry, places, by_trimmed, tasks, broken, report)) for folder, entry in placed
+        (folder, _dependencies(folder, entry, positions, by_trimmed_id, tasks, broken, report))
+        for folder, entry in placed
     ]
 
 
 def _dependencies(
     folder: str,
     entry: EpisodeEntry,
-    places: Mapping[str, int],
-    by_trimmed: Mapping[str, str],
+    positions: Mapping[str, int],
+    by_trimmed_id: Mapping[str, str],
     tasks: Mapping[str, TaskSpec],
     broken: Set[str],
     report: Report,
 ) -> tuple[str, ...]:
-    kept: list[str] = []
+    accepted: list[str] = []
     for name, node in entry.depends_on:
-        other = name if name in tasks else by_trimmed.get(name)
-        if other is None or other not in places:
+        other = name if name in tasks else by_trimmed_id.get(name)
+        if other is None or other not in positions:
             node.error(
                 report, f"“{folder}” depends on “{name}”, which the episode does not name.", "Name an earlier task."
             )
         elif other == folder:
             node.error(report, f"“{folder}” depends on itself.", "Remove this dependency.")
-        elif other in kept:
+        elif other in accepted:
             node.error(report, f"“{folder}” depends on “{name}” twice.", "Remove one of the two.")
-        elif places[other] > places[folder]:
+        elif positions[other] > positions[folder]:
             node.error(
                 report,
                 f"“{folder}” depends on “{name}”, which runs later.",
                 "Move the entry of the one before the other, or remove this dependency.",
             )
         else:
-            kept.append(other)
+            accepted.append(other)
             if other not in broken:
                 _check_setup(folder, other, tasks[other], node, report)
-    if kept and folder not in broken and tasks[folder].is_setup:
+    if accepted and folder not in broken and tasks[folder].is_setup:
         entry.node.error(
             report,
             f"“{folder}” depends on earlier tasks and has neither criteria nor a grader script: nothing scores it.",
             "Add a checklist or a grader script, or remove its dependencies.",
         )
-    return tuple(kept)
+    return tuple(accepted)
 
 
 def _check_setup(folder: str, other: str, task: TaskSpec, node: Node, report: Report) -> None:

@@ -28,7 +28,9 @@ def node_text(node: Node, name: str, report: Report, *, longest: int | None = No
         node.warn(report, f"“{name}” is not text; it is read as “{value[:80]}”.", "Put it in quotes.")
     else:
         node.warn(
-            report, f"“{name}” is a {_kind(node)}, not text; it is kept but read as empty.", "Write it as one text."
+            report,
+            f"“{name}” is a {_kind_name(node)}, not text; it is kept but read as empty.",
+            "Write it as one text.",
         )
         return ""
     if longest is not None and len(value) > longest:
@@ -57,7 +59,7 @@ def as_mapping(node: Node | None, report: Report, name: str) -> Node:
     if node.kind != "mapping":
         node.error(
             report,
-            f"“{name}” is a {_kind(node)} and must be a mapping.",
+            f"“{name}” is a {_kind_name(node)} and must be a mapping.",
             "Write “key: value” lines, indented under it.",
         )
         return Node("mapping", {}, node.line, node.column)
@@ -72,7 +74,7 @@ def sequence_at(parent: Node, key: str, report: Report, *, name: str = "") -> li
     if node.kind != "sequence":
         node.error(
             report,
-            f"“{name or key}” is a {_kind(node)} and must be a list.",
+            f"“{name or key}” is a {_kind_name(node)} and must be a list.",
             "Put each entry in a line of its own that starts with “- ”.",
         )
         return []
@@ -82,11 +84,11 @@ def sequence_at(parent: Node, key: str, report: Report, *, name: str = "") -> li
 def text_list(parent: Node, key: str, report: Report, *, name: str = "") -> tuple[str, ...]:
     """The texts of a list, trimmed; empty ones are left out."""
     name = name or key
-    found = (
-        node_text(item, f"{name}[{place}]", report, longest=PATH_LENGTH).strip()
-        for place, item in enumerate(sequence_at(parent, key, report, name=name), 1)
+    values = (
+        node_text(item, f"{name}[{position}]", report, longest=PATH_LENGTH).strip()
+        for position, item in enumerate(sequence_at(parent, key, report, name=name), 1)
     )
-    return tuple(value for value in found if value)
+    return tuple(value for value in values if value)
 
 
 def free_mapping(parent: Node, key: str, report: Report) -> Encoded:
@@ -95,7 +97,7 @@ def free_mapping(parent: Node, key: str, report: Report) -> Encoded:
     if node is None or node.is_null:
         return {}
     if node.kind != "mapping":
-        node.warn(report, f"“{key}” is a {_kind(node)}, not a mapping.", "Write “key: value” lines under it.")
+        node.warn(report, f"“{key}” is a {_kind_name(node)}, not a mapping.", "Write “key: value” lines under it.")
         return {"value": node.value}
     return node.value
 
@@ -104,13 +106,13 @@ def warn_unknown(node: Node, known: Iterable[str], report: Report, *, where: str
     known = set(known)
     for key in node.key_nodes():
         if not isinstance(key.value, str) or key.value not in known:
-            place = f" in {where}" if where else ""
+            location = f" in {where}" if where else ""
             key.warn(
                 report,
-                f"The key “{key.value}”{place} is not part of the format; it is kept but not used.",
+                f"The key “{key.value}”{location} is not part of the format; it is kept but not used.",
                 "If this is intended, ignore it; otherwise correct the spelling.",
             )
 
 
-def _kind(node: Node) -> str:
+def _kind_name(node: Node) -> str:
     return {"sequence": "list", "mapping": "mapping"}.get(node.kind, "single value")

@@ -39,11 +39,11 @@ class Node:
     def is_null(self) -> bool:
         return self.kind == "scalar" and self.value is None
 
-    def error(self, report: Report, message: str, mend: str) -> None:
-        report.error(message, mend, line=self.line, column=self.column)
+    def error(self, report: Report, message: str, fix: str) -> None:
+        report.error(message, fix, line=self.line, column=self.column)
 
-    def warn(self, report: Report, message: str, mend: str) -> None:
-        report.warn(message, mend, line=self.line, column=self.column)
+    def warn(self, report: Report, message: str, fix: str) -> None:
+        report.warn(message, fix, line=self.line, column=self.column)
 
 
 def node_of(value: Encoded) -> Node:

@@ -53,16 +53,16 @@ def read_tools(root: Node, report: Report) -> tuple[str, ...]:
     else:
         root.error(report, "The file is neither a list nor a mapping.", "List the tools under “tool_names”.")
         return ()
-    found: dict[str, None] = {}
-    for place, item in enumerate(items, 1):
-        tool = fields.node_text(item, f"{name}[{place}]", report, longest=fields.ID_LENGTH).strip()
+    tools: dict[str, None] = {}
+    for position, item in enumerate(items, 1):
+        tool = fields.node_text(item, f"{name}[{position}]", report, longest=fields.ID_LENGTH).strip()
         if not tool:
-            item.warn(report, f"{name}[{place}] is empty; it is left out.", "Remove it.")
-        elif tool in found:
+            item.warn(report, f"{name}[{position}] is empty; it is left out.", "Remove it.")
+        elif tool in tools:
             item.warn(report, f"“{tool}” appears twice; it is used once.", "Remove one of the two.")
         else:
-            found[tool] = None
-    return tuple(found)
+            tools[tool] = None
+    return tuple(tools)
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ def read_episode(root: Node, report: Report, *, persona: str) -> EpisodeFile:
     if root.get("tasks") is None:
         root.warn(report, "“tasks” is missing: the episode is empty.", "List the tasks in the order they run.")
     entries = []
-    for place, item in enumerate(fields.sequence_at(root, "tasks", report), 1):
-        name = f"tasks[{place}]"
+    for position, item in enumerate(fields.sequence_at(root, "tasks", report), 1):
+        name = f"tasks[{position}]"
         if item.kind != "mapping":
             item.error(report, f"{name} is not a mapping.", "Write it as “- task_id: …”.")
         elif item.get("task_id") is None:
@@ -117,14 +117,14 @@ def _entry(item: Node, name: str, report: Report) -> EpisodeEntry:
     node = item.get("task_id") or item
     if not task_id:
         node.error(report, f"{name}.task_id is empty.", "Name the task, or remove the line “task_id”.")
-    needed = []
-    for place, other in enumerate(fields.sequence_at(item, "depends_on", report, name=f"{name}.depends_on"), 1):
-        value = fields.node_text(other, f"{name}.depends_on[{place}]", report, longest=fields.ID_LENGTH)
+    dependencies = []
+    for position, other in enumerate(fields.sequence_at(item, "depends_on", report, name=f"{name}.depends_on"), 1):
+        value = fields.node_text(other, f"{name}.depends_on[{position}]", report, longest=fields.ID_LENGTH)
         if not value.strip():
-            other.error(report, f"{name}.depends_on[{place}] is empty.", "Name the task, or remove the entry.")
+            other.error(report, f"{name}.depends_on[{position}] is empty.", "Name the task, or remove the entry.")
         else:
-            needed.append((value.strip(), other))
-    return EpisodeEntry(task_id, node, tuple(needed))
+            dependencies.append((value.strip(), other))
+    return EpisodeEntry(task_id, node, tuple(dependencies))
 
 
 def check_header(root: Node, report: Report, persona: str) -> None:

@@ -23,9 +23,9 @@ from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.problems import Problem, Report
 from studio.domain.task import Dependency, TaskSpec
 
-KEPT_OUT = (".history", ".result", ".eval_result")
+RUN_FOLDERS = (".history", ".result", ".eval_result")
 """Folders of a task that earlier runs left; never staged."""
-_JUNK = ("__MACOSX", ".DS_Store", "__pycache__", "Thumbs.db")
+_SYSTEM_FILES = ("__MACOSX", ".DS_Store", "__pycache__", "Thumbs.db")
 _DOCUMENTS = ("profile.yaml", "episode.yaml")
 
 
@@ -39,12 +39,12 @@ class Reading:
     errors: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
 
-    def take(self, report: Report) -> None:
-        self.errors += sorted(report.errors, key=_place)
-        self.warnings += sorted(report.warnings, key=_place)
+    def add_report(self, report: Report) -> None:
+        self.errors += sorted(report.errors, key=_line_and_column)
+        self.warnings += sorted(report.warnings, key=_line_and_column)
 
 
-def _place(problem: Problem) -> tuple[int, int]:
+def _line_and_column(problem: Problem) -> tuple[int, int]:
     return problem.line or 0, problem.column or 0
 
 
@@ -55,7 +55,7 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
     ``name`` is what a persona is called whose files lie at the root, with no folder around them.
     """
     reading = Reading()
-    files = {path: data for path, data in files.items() if not any(part in _JUNK for part in path.split("/"))}
+    files = {path: data for path, data in files.items() if not any(part in _SYSTEM_FILES for part in path.split("/"))}
     roots = _persona_folders(files)
     if not roots:
         reading.errors.append(
@@ -68,7 +68,7 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
         )
     names: dict[str, str] = {}
     for root in roots:
-        persona = root.rstrip("/").rpartition("/")[2] or name or _named_by_profile(files)
+        persona = root.rstrip("/").rpartition("/")[2] or name or _user_id_in_profile(files)
         if (other := names.get(persona)) is not None:
             reading.errors.append(
                 Problem(
@@ -95,22 +95,22 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
 
 def _persona_folders(files: Iterable[str]) -> list[str]:
     """Prefixes (ending in “/”, or empty) of the outermost folders that look like a persona's."""
-    found = set()
+    folders = set()
     for path in files:
         parts = path.split("/")
         if parts[-1] in _DOCUMENTS:
-            found.add("/".join(parts[:-1]))
+            folders.add("/".join(parts[:-1]))
         elif parts[-1] == "task.yaml" and len(parts) >= 3 and parts[-3] == "tasks":
-            found.add("/".join(parts[:-3]))
+            folders.add("/".join(parts[:-3]))
     outermost = {
         folder
-        for folder in found
-        if not any(folder != other and (not other or folder.startswith(f"{other}/")) for other in found)
+        for folder in folders
+        if not any(folder != other and (not other or folder.startswith(f"{other}/")) for other in folders)
     }
     return sorted(f"{folder}/" if folder else "" for folder in outermost)
 
 
-def _named_by_profile(files: Mapping[str, bytes]) -> str:
+def _user_id_in_profile(files: Mapping[str, bytes]) -> str:
     node = parse_yaml(files.get("profile.yaml", b""), Report(""))
     user_id = node.get("user_id") if node else None
     return user_id.value.strip() if user_id and isinstance(user_id.value, str) else "persona"
@@ -124,25 +124,25 @@ class _PersonaReader:
         self.root = root
         self.files = files
         self.reading = reading
-        self.left = set(files)
+        self.unassigned = set(files)
         """Paths not yet taken as something."""
 
     def read(self) -> EpisodeSpec:
         self._check_names()
-        profile_node, profile_report = self._document("profile.yaml", needed=True)
+        profile_node, profile_report = self._document("profile.yaml", required=True)
         persona = PersonaSpec(user_id=self.persona)
         if profile_node is not None:
             persona = read_profile(profile_node, profile_report, persona=self.persona)
-        self.reading.take(profile_report)
+        self.reading.add_report(profile_report)
         tools, tools_source = self._tools()
-        episode_node, episode_report = self._document("episode.yaml", needed=True)
-        listed = EpisodeFile()
+        episode_node, episode_report = self._document("episode.yaml", required=True)
+        episode_file = EpisodeFile()
         if episode_node is not None:
-            listed = read_episode(episode_node, episode_report, persona=self.persona)
+            episode_file = read_episode(episode_node, episode_report, persona=self.persona)
         tasks = self._tasks()
         task_reports = {task_id: report for task_id, (_, _, report) in tasks.items()}
-        placed = check_contract(
-            listed,
+        run_order = check_contract(
+            episode_file,
             {key: spec for key, (spec, _, _) in tasks.items()},
             {key for key, report in task_reports.items() if report.errors},
             episode_report,
@@ -152,12 +152,12 @@ class _PersonaReader:
                 tasks[key][0].model_copy(update={"depends_on": tuple(Dependency(task_id=name) for name in needed)}),
                 tasks[key][1],
             )
-            for key, needed in placed
+            for key, needed in run_order
         ]
         unplaced = [
             apply_dependency_and_asset_notes(spec, node)
             for key, (spec, node, _) in sorted(tasks.items())
-            if key not in dict(placed)
+            if key not in dict(run_order)
         ]
         if episode_node is not None:
             for task in unplaced:
@@ -166,13 +166,13 @@ class _PersonaReader:
                     "Add it to the list of tasks in episode.yaml.",
                 )
         skills = self._skills()
-        scripts = self._take(lambda path: path.startswith("scripts/") and path.endswith(".py"))
+        scripts = self._assign(lambda path: path.startswith("scripts/") and path.endswith(".py"))
         self._check_scripts([*ordered, *unplaced], scripts, tasks)
         for report in (episode_report, *task_reports.values()):
-            self.reading.take(report)
+            self.reading.add_report(report)
         return EpisodeSpec(
-            episode_id=listed.episode_id,
-            docker_image_id=listed.docker_image_id,
+            episode_id=episode_file.episode_id,
+            docker_image_id=episode_file.docker_image_id,
             source=episode_node.value if episode_node is not None and episode_node.kind == "mapping" else {},
             persona=persona.model_copy(
                 update={
@@ -180,12 +180,12 @@ class _PersonaReader:
                     "tools_source": tools_source,
                     "skills": skills,
                     "scripts": scripts,
-                    "files": self._take(lambda path: True),
+                    "files": self._assign(lambda path: True),
                 }
             ),
             tasks=tuple(ordered),
             unplaced=tuple(unplaced),
-            groups=listed.groups,
+            groups=episode_file.groups,
         )
 
     def _check_names(self) -> None:
@@ -195,17 +195,17 @@ class _PersonaReader:
         for path in self.files:
             if len(path) > PATH_LENGTH:
                 report.error(f"The path “{path[:80]}…” has more than {PATH_LENGTH} characters.", "Shorten it.")
-        self.reading.take(report)
+        self.reading.add_report(report)
 
-    def _document(self, path: str, *, needed: bool = False) -> tuple[Node | None, Report]:
+    def _document(self, path: str, *, required: bool = False) -> tuple[Node | None, Report]:
         report = Report(self.root + path)
-        self.left.discard(path)
+        self.unassigned.discard(path)
         if path in self.files:
             node = parse_yaml(self.files[path], report)
-            if needed and node is not None and node.kind == "mapping" and not node.pairs and not report.errors:
+            if required and node is not None and node.kind == "mapping" and not node.pairs and not report.errors:
                 node.error(report, "The file is empty.", "Start with “schema_version: v2”.")
             return node, report
-        if needed:
+        if required:
             report.error("The file is missing.", "Add it; PIBENCH's layout needs it in every persona's folder.")
         return None, report
 
@@ -213,11 +213,11 @@ class _PersonaReader:
         if not self.files.get("tools.yaml", b"").strip():
             report = Report(self.root + "tools.yaml")
             report.warn("There is no list of tools: the persona has none.", "List them in tools.yaml.")
-            self.reading.take(report)
+            self.reading.add_report(report)
             return (), None
         node, report = self._document("tools.yaml")
         tools = read_tools(node, report) if node is not None else ()
-        self.reading.take(report)
+        self.reading.add_report(report)
         return tools, node.value if node is not None else None
 
     def _tasks(self) -> dict[str, tuple[TaskSpec, Node, Report]]:
@@ -232,7 +232,7 @@ class _PersonaReader:
             node, report = self._document(document)
             if document not in paths:
                 report.warn("The folder has no task.yaml; its files are kept and not used.", "Add task.yaml.")
-                self.reading.take(report)
+                self.reading.add_report(report)
                 continue
             if len(task_id) > ID_LENGTH:
                 report.error(f"The folder's name has more than {ID_LENGTH} characters.", "Shorten it.")
@@ -241,11 +241,11 @@ class _PersonaReader:
                 continue
             spec = read_task(node, report, persona=self.persona, task_id=task_id)
             prefix = f"tasks/{task_id}/"
-            assets = self._take(
+            assets = self._assign(
                 lambda path, prefix=prefix: (
-                    path.startswith(prefix) and path.removeprefix(prefix).split("/")[0] not in KEPT_OUT
+                    path.startswith(prefix) and path.removeprefix(prefix).split("/")[0] not in RUN_FOLDERS
                 ),
-                below=prefix,
+                prefix=prefix,
             )
             spec = spec.model_copy(update={"assets": assets})
             tasks[task_id] = (self._with_references(spec, node, report), node, report)
@@ -254,40 +254,44 @@ class _PersonaReader:
     def _with_references(self, spec: TaskSpec, node: Node, report: Report) -> TaskSpec:
         """Files among the references that the task does not list are left for the persona's other files."""
         folder = reference_folder(spec.task_id)
-        named = {f"{folder}{path}" for path in spec.expected_paths}
-        there = {ref.path: ref for ref in self._refer(named & self.left)}
-        spec = attach_references(spec, node, {path.removeprefix(folder): ref for path, ref in there.items()}, report)
-        self.left.difference_update(f"{folder}{ref.path}" for ref in spec.references)
-        for path in sorted(path for path in self.left if path.startswith(folder)):
+        listed = {f"{folder}{path}" for path in spec.expected_paths}
+        refs_by_path = {ref.path: ref for ref in self._refs(listed & self.unassigned)}
+        spec = attach_references(
+            spec, node, {path.removeprefix(folder): ref for path, ref in refs_by_path.items()}, report
+        )
+        self.unassigned.difference_update(f"{folder}{ref.path}" for ref in spec.references)
+        for path in sorted(path for path in self.unassigned if path.startswith(folder)):
             unlisted = Report(self.root + path)
             unlisted.warn(
                 f"The task “{spec.task_id}” does not list this reference; it is kept with the persona's other files.",
                 "List it under “expected_artifacts” of the task's “studio” block, with “reference: true”.",
             )
-            self.reading.take(unlisted)
+            self.reading.add_report(unlisted)
         return spec
 
     def _skills(self) -> tuple[Skill, ...]:
-        names = sorted({path.split("/")[1] for path in self.left if path.startswith("skills/") and path.count("/") > 1})
+        names = sorted(
+            {path.split("/")[1] for path in self.unassigned if path.startswith("skills/") and path.count("/") > 1}
+        )
         return tuple(
             Skill(
                 name=name,
-                files=self._take(
+                files=self._assign(
                     lambda path, name=name: path.startswith(f"skills/{name}/"),
-                    below=f"skills/{name}/",
+                    prefix=f"skills/{name}/",
                 ),
             )
             for name in names
         )
 
-    def _take(self, wanted: object, *, below: str = "") -> tuple[FileRef, ...]:
+    def _assign(self, matches: object, *, prefix: str = "") -> tuple[FileRef, ...]:
         """Refer to the files left for which ``wanted`` holds, by their path below ``below``."""
-        taken = sorted(path for path in self.left if wanted(path))  # type: ignore[operator]
-        self.left.difference_update(taken)
-        refs = [ref.model_copy(update={"path": ref.path.removeprefix(below)}) for ref in self._refer(taken)]
+        assigned = sorted(path for path in self.unassigned if matches(path))  # type: ignore[operator]
+        self.unassigned.difference_update(assigned)
+        refs = [ref.model_copy(update={"path": ref.path.removeprefix(prefix)}) for ref in self._refs(assigned)]
         return tuple(sorted(refs, key=lambda ref: ref.path))
 
-    def _refer(self, paths: Iterable[str]) -> Iterator[FileRef]:
+    def _refs(self, paths: Iterable[str]) -> Iterator[FileRef]:
         for path in paths:
             data = self.files[path]
             sha256 = hashlib.sha256(data).hexdigest()
@@ -298,16 +302,16 @@ class _PersonaReader:
         self,
         tasks: Iterable[TaskSpec],
         scripts: Iterable[FileRef],
-        read: Mapping[str, tuple[TaskSpec, Node, Report]],
+        tasks_read: Mapping[str, tuple[TaskSpec, Node, Report]],
     ) -> None:
-        named = set()
+        used = set()
         persona = PersonaSpec(user_id=self.persona, scripts=tuple(scripts))
         for task in tasks:
             if not task.grader_script:
                 continue
             script = persona.script(task.grader_script)
             if script is None:
-                _, root, report = read[task.task_id]
+                _, root, report = tasks_read[task.task_id]
                 objectives = root.get("objectives") or root
                 (objectives.get("tools_evaluation_path") or objectives).warn(
                     report,
@@ -315,9 +319,9 @@ class _PersonaReader:
                     "Add the script, or remove “tools_evaluation_path”.",
                 )
             else:
-                named.add(script.path)
+                used.add(script.path)
         for script in persona.scripts:
-            if script.path not in named:
+            if script.path not in used:
                 report = Report(self.root + script.path)
                 report.warn("No task names this grader.", "Name it in a task's “tools_evaluation_path”, or remove it.")
-                self.reading.take(report)
+                self.reading.add_report(report)

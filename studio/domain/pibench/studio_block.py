@@ -52,19 +52,19 @@ EPISODE_KEYS = ("groups",)
 INTENT_KEYS = ("position", "uid", "scope", "recoverable_from")
 ITEM_KEYS = ("position", "uid", "grader", "rule", "evidence", "follows_from")
 
-S = TypeVar("S", bound=Spec)
-I = TypeVar("I", HiddenIntent, ChecklistItem)  # noqa: E741
+SpecT = TypeVar("SpecT", bound=Spec)
+RowT = TypeVar("RowT", HiddenIntent, ChecklistItem)
 
 
 def apply_task_block(spec: TaskSpec, root: Node, report: Report) -> TaskSpec:
     """The task with what its block adds; ``carries_over`` and ``assets`` wait for ``apply_late``."""
     block = fields.mapping_at(root, KEY, report)
     fields.warn_unknown(block, TASK_KEYS, report, where=KEY)
-    intents = _numbered(block, "intents", spec.intents, INTENT_KEYS, report)
+    intents = _entries_by_position(block, "intents", spec.intents, INTENT_KEYS, report)
     spec = spec.model_copy(
         update={"intents": tuple(_intent(intent, intents.get(n), report) for n, intent in enumerate(spec.intents, 1))}
     )
-    items = _numbered(block, "checklist", spec.checklist, ITEM_KEYS, report)
+    items = _entries_by_position(block, "checklist", spec.checklist, ITEM_KEYS, report)
     return spec.model_copy(
         update={
             "category": fields.text_at(block, "category", report, name="studio.category", longest=20).strip(),
@@ -139,41 +139,41 @@ def read_groups(root: Node, report: Report) -> tuple[GroupSpec, ...]:
 
 def task_block(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
     """The block for this task: only what is not the default."""
-    places = {intent.uid: place for place, intent in enumerate(spec.intents, 1)}
+    positions = {intent.uid: position for position, intent in enumerate(spec.intents, 1)}
     trigger: dict[str, Encoded] = {}
     if spec.trigger.kind not in ("user_message", "webhook") or spec.trigger.payload:
-        trigger = _said({"kind": spec.trigger.kind, "payload": spec.trigger.payload})
+        trigger = _without_defaults({"kind": spec.trigger.kind, "payload": spec.trigger.payload})
     intents = [
-        _said(
+        _without_defaults(
             {
                 "uid": intent.uid if uids else "",
                 "scope": intent.scope if intent.scope != "session_local" else "",
-                "recoverable_from": [_said(place.to_json()) for place in intent.recoverable_from],
+                "recoverable_from": [_without_defaults(source.to_json()) for source in intent.recoverable_from],
             }
         )
         for intent in spec.intents
     ]
     items = [
-        _said(
+        _without_defaults(
             {
                 "uid": item.uid if uids else "",
                 "grader": item.grader if item.grader != "rubric" else "",
-                "rule": _said(item.rule.to_json()) if item.rule else {},
+                "rule": _without_defaults(item.rule.to_json()) if item.rule else {},
                 "evidence": list(item.evidence),
-                "follows_from": [places[uid] for uid in item.follows_from if uid in places],
+                "follows_from": [positions[uid] for uid in item.follows_from if uid in positions],
             }
         )
         for item in spec.checklist
     ]
-    return _said(
+    return _without_defaults(
         {
             "category": spec.category,
             "group": spec.group,
             "trigger": trigger,
             "intents": _with_positions(intents),
             "checklist": _with_positions(items),
-            "carries_over": _said({d.task_id: d.carries_over for d in spec.depends_on}),
-            "assets": _said({file.path: file.description for file in spec.assets}),
+            "carries_over": _without_defaults({d.task_id: d.carries_over for d in spec.depends_on}),
+            "assets": _without_defaults({file.path: file.description for file in spec.assets}),
             "tools": list(spec.tools),
             "skills": list(spec.skills),
             "reference_workflow": spec.reference_workflow,
@@ -183,11 +183,11 @@ def task_block(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
 
 
 def persona_block(spec: PersonaSpec) -> dict[str, Encoded]:
-    return _said({key: getattr(spec, key) for key in PERSONA_KEYS})
+    return _without_defaults({key: getattr(spec, key) for key in PERSONA_KEYS})
 
 
 def episode_block(groups: Sequence[GroupSpec]) -> dict[str, Encoded]:
-    return _said({"groups": {group.name: group.carries_over for group in groups}})
+    return _without_defaults({"groups": {group.name: group.carries_over for group in groups}})
 
 
 def set_block(raw: Encoded, facts: Mapping[str, Any], known: Sequence[str]) -> Encoded:
@@ -207,50 +207,50 @@ def has_uids(source: Encoded) -> bool:
     )
 
 
-def _said(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _without_defaults(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if value not in ("", [], {}, None)}
 
 
-def _with_positions(facts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"position": place, **own} for place, own in enumerate(facts, 1) if own]
+def _with_positions(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"position": position, **entry} for position, entry in enumerate(entries, 1) if entry]
 
 
-def _numbered(
-    block: Node, key: str, targets: Sequence[object], known: Sequence[str], report: Report
+def _entries_by_position(
+    block: Node, key: str, rows: Sequence[object], known: Sequence[str], report: Report
 ) -> dict[int, Node]:
     """The block's entries by the position they speak of."""
-    found: dict[int, Node] = {}
-    for place, entry in enumerate(fields.sequence_at(block, key, report, name=f"studio.{key}"), 1):
-        name = f"studio.{key}[{place}]"
+    entries: dict[int, Node] = {}
+    for index, entry in enumerate(fields.sequence_at(block, key, report, name=f"studio.{key}"), 1):
+        name = f"studio.{key}[{index}]"
         entry = fields.as_mapping(entry, report, name)
         fields.warn_unknown(entry, known, report, where=name)
         node = entry.get("position")
-        position = place if node is None else node.value
-        if type(position) is not int or not 1 <= position <= len(targets):
+        position = index if node is None else node.value
+        if type(position) is not int or not 1 <= position <= len(rows):
             (node or entry).error(
                 report,
-                f"{name} refers to position “{position}”, and there are {len(targets)} entries.",
+                f"{name} refers to position “{position}”, and there are {len(rows)} entries.",
                 "Give the 1-based position of the entry it belongs to.",
             )
-        elif position in found:
+        elif position in entries:
             (node or entry).error(report, f"{name} refers to position {position} again.", "Put both into one entry.")
         else:
-            found[position] = entry
-    return found
+            entries[position] = entry
+    return entries
 
 
 def _intent(intent: HiddenIntent, entry: Node | None, report: Report) -> HiddenIntent:
     if entry is None:
         return intent
-    places = [
-        _value(Recovery, node, report, "recoverable_from")
+    sources = [
+        _parse_model(Recovery, node, report, "recoverable_from")
         for node in fields.sequence_at(entry, "recoverable_from", report)
     ]
     return intent.model_copy(
         update={
             "uid": _uid(intent, entry, report),
             "scope": _choice(entry, "scope", ("session_local", "persistent"), report),
-            "recoverable_from": tuple(place for place in places if place is not None),
+            "recoverable_from": tuple(source for source in sources if source is not None),
         }
     )
 
@@ -263,27 +263,27 @@ def _item(item: ChecklistItem, entry: Node | None, intents: Sequence[HiddenInten
         update={
             "uid": _uid(item, entry, report),
             "grader": _choice(entry, "grader", ("rubric", "rule"), report),
-            "rule": None if rule is None or rule.is_null else _value(ExactCheck, rule, report, "rule"),
+            "rule": None if rule is None or rule.is_null else _parse_model(ExactCheck, rule, report, "rule"),
             "evidence": fields.text_list(entry, "evidence", report),
-            "follows_from": _follows(entry, intents, report),
+            "follows_from": _followed_intents(entry, intents, report),
         }
     )
 
 
-def _follows(entry: Node, intents: Sequence[HiddenIntent], report: Report) -> tuple[str, ...]:
+def _followed_intents(entry: Node, intents: Sequence[HiddenIntent], report: Report) -> tuple[str, ...]:
     known = {intent.uid for intent in intents}
-    found = set()
+    uids = set()
     for node in fields.sequence_at(entry, "follows_from", report):
         value = node.value
         if type(value) is int and 1 <= value <= len(intents):
-            found.add(intents[value - 1].uid)
+            uids.add(intents[value - 1].uid)
         elif isinstance(value, str) and uid_of(value) in known:
-            found.add(uid_of(value))
+            uids.add(uid_of(value))
         else:
             node.error(
                 report, f"follows_from names “{value}”, which is no intent.", "Give the intent's 1-based position."
             )
-    return tuple(intent.uid for intent in intents if intent.uid in found)
+    return tuple(intent.uid for intent in intents if intent.uid in uids)
 
 
 def _trigger(trigger: Trigger, block: Node, report: Report) -> Trigger:
@@ -295,9 +295,9 @@ def _trigger(trigger: Trigger, block: Node, report: Report) -> Trigger:
     return Trigger(kind=kind, payload=fields.free_mapping(entry, "payload", report))  # type: ignore[arg-type]
 
 
-def _uid(item: I, entry: Node, report: Report) -> str:
-    given = fields.text_at(entry, "uid", report).strip()
-    return uid_of(given) if given else item.uid
+def _uid(item: RowT, entry: Node, report: Report) -> str:
+    uid_text = fields.text_at(entry, "uid", report).strip()
+    return uid_of(uid_text) if uid_text else item.uid
 
 
 def _choice(entry: Node, key: str, allowed: Sequence[str], report: Report) -> str:
@@ -310,9 +310,9 @@ def _choice(entry: Node, key: str, allowed: Sequence[str], report: Report) -> st
     return value
 
 
-def _value(kind: type[S], node: Node, report: Report, name: str) -> S | None:
+def _parse_model(model: type[SpecT], node: Node, report: Report, name: str) -> SpecT | None:
     try:
-        return kind.model_validate(node.value)
+        return model.model_validate(node.value)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -14,7 +14,7 @@ from studio.domain.problems import Report
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec, ToolEvidence, Trigger, TriggerKind
 from studio.domain.uids import default_uid
 
-KEYS = (
+TASK_FILE_KEYS = (
     "schema_version",
     "task_id",
     "user_id",
@@ -28,9 +28,9 @@ KEYS = (
     "metadata",
     "studio",
 )
-OBJECTIVES = ("checklist", "files_read", "tools", "tools_evaluation_path")
+OBJECTIVE_KEYS = ("checklist", "files_read", "tools", "tools_evaluation_path")
 TASK_TYPES = ("long_term", "short_term_independent", "short_term_contextual")
-TRIGGERS: dict[str, TriggerKind] = {
+TRIGGER_KINDS: dict[str, TriggerKind] = {
     "user": "user_message",
     "user_query": "user_message",
     "environmental_signal": "webhook",
@@ -49,7 +49,7 @@ def read_task(root: Node, report: Report, *, persona: str, task_id: str) -> Task
     if root.kind != "mapping":
         root.error(report, "The file is not a mapping.", "Start with “schema_version: v2” and the other keys below it.")
         return TaskSpec(task_id=task_id)
-    fields.warn_unknown(root, KEYS, report)
+    fields.warn_unknown(root, TASK_FILE_KEYS, report)
     _check_version(root, report)
     _check_ids(root, report, persona, task_id)
     intent = fields.mapping_at(root, "intent", report)
@@ -122,13 +122,13 @@ def _trigger(root: Node, report: Report) -> Trigger:
     trigger = fields.mapping_at(root, "trigger", report)
     fields.warn_unknown(trigger, ("type",), report, where="trigger")
     kind = fields.text_at(trigger, "type", report, name="trigger.type").strip()
-    if kind not in TRIGGERS:
+    if kind not in TRIGGER_KINDS:
         (trigger.get("type") or root.get("trigger") or root).warn(
             report,
             f"The trigger type “{kind}” is unknown; the task is treated as started by a user message.",
-            f"Use one of {', '.join(TRIGGERS)}.",
+            f"Use one of {', '.join(TRIGGER_KINDS)}.",
         )
-    return Trigger(kind=TRIGGERS.get(kind, "user_message"))
+    return Trigger(kind=TRIGGER_KINDS.get(kind, "user_message"))
 
 
 def _initial_request(root: Node, intent: Node, report: Report, trigger: Trigger) -> str:
@@ -163,7 +163,7 @@ def _intents(root: Node, intent: Node, report: Report, persona: str, task_id: st
             report, "The task has no hidden intent.", "Add at least one entry “- content: …” under “hidden_intent”."
         )
         return ()
-    found = []
+    intents = []
     for position, item in enumerate(fields.sequence_at(intent, "hidden_intent", report), 1):
         name = f"hidden_intent[{position}]"
         if item.kind != "mapping":
@@ -175,7 +175,7 @@ def _intents(root: Node, intent: Node, report: Report, persona: str, task_id: st
             (item.get("content") or item).error(
                 report, f"{name} has no content.", "Say what the user needs, or remove the entry."
             )
-        found.append(
+        intents.append(
             HiddenIntent(
                 uid=default_uid(persona, task_id, "intent", position),
                 content=content,
@@ -183,7 +183,7 @@ def _intents(root: Node, intent: Node, report: Report, persona: str, task_id: st
                 source=item.value,
             )
         )
-    return tuple(found)
+    return tuple(intents)
 
 
 def _status(item: Node, name: str, report: Report) -> str:
@@ -201,16 +201,16 @@ def _status(item: Node, name: str, report: Report) -> str:
 def _objectives(root: Node, report: Report) -> Node:
     objectives = fields.mapping_at(root, "objectives", report)
     for key in objectives.key_nodes():
-        if key.value not in OBJECTIVES:
-            mend = "Remove it; the keys are checklist, files_read, tools and tools_evaluation_path."
+        if key.value not in OBJECTIVE_KEYS:
+            fix = "Remove it; the keys are checklist, files_read, tools and tools_evaluation_path."
             if key.value == "tools_checklist":
-                mend = "Write the checks as a grader script and name it in “tools_evaluation_path”."
-            key.error(report, f"“objectives” has the unknown key “{key.value}”.", mend)
+                fix = "Write the checks as a grader script and name it in “tools_evaluation_path”."
+            key.error(report, f"“objectives” has the unknown key “{key.value}”.", fix)
     return objectives
 
 
 def _checklist(objectives: Node, report: Report, persona: str, task_id: str) -> tuple[ChecklistItem, ...]:
-    found = []
+    items = []
     for position, item in enumerate(
         fields.sequence_at(objectives, "checklist", report, name="objectives.checklist"), 1
     ):
@@ -231,7 +231,7 @@ def _checklist(objectives: Node, report: Report, persona: str, task_id: str) -> 
             (item.get("evaluation") or item).warn(
                 report, f"{name}.evaluation is “{evaluation}”; only llm exists, and it is used.", "Write “llm”."
             )
-        found.append(
+        items.append(
             ChecklistItem(
                 uid=default_uid(persona, task_id, "item", position),
                 criterion=criterion,
@@ -239,7 +239,7 @@ def _checklist(objectives: Node, report: Report, persona: str, task_id: str) -> 
                 source=item.value,
             )
         )
-    return tuple(found)
+    return tuple(items)
 
 
 def _weight(item: Node, name: str, report: Report) -> float:
@@ -264,36 +264,36 @@ def _weight(item: Node, name: str, report: Report) -> float:
 
 
 def _files_read(objectives: Node, report: Report) -> tuple[str, ...]:
-    found = fields.text_list(objectives, "files_read", report, name="objectives.files_read")
+    paths = fields.text_list(objectives, "files_read", report, name="objectives.files_read")
     node = objectives.get("files_read")
-    for path in found:
+    for path in paths:
         if path.startswith("/") or ".." in path.split("/"):
             next((item for item in node.items if str(item.value).strip() == path), node).warn(  # type: ignore[union-attr]
                 report,
                 f"“{path}” is not a path inside the workspace; judges will find the file missing.",
                 "Use the file's path inside the workspace, without a leading “/”.",
             )
-    return found
+    return paths
 
 
 def _tool_evidence(objectives: Node, report: Report) -> tuple[ToolEvidence, ...]:
-    found = []
+    entries = []
     for position, item in enumerate(fields.sequence_at(objectives, "tools", report, name="objectives.tools"), 1):
         name = f"tools[{position}]"
         if item.kind != "mapping":
             item.error(report, f"{name} is not a mapping.", "Write it as “- <tool>: {call: […], result: […]}”.")
             continue
-        named = [key for key in item.key_nodes() if key.value not in ("call", "result")]
-        if len(named) != 1:
+        tool_keys = [key for key in item.key_nodes() if key.value not in ("call", "result")]
+        if len(tool_keys) != 1:
             item.error(
-                report, f"{name} names {len(named)} tools and must name one.", "Give each tool an entry of its own."
+                report, f"{name} names {len(tool_keys)} tools and must name one.", "Give each tool an entry of its own."
             )
             continue
-        tool = fields.node_text(named[0], f"{name}: the tool", report, longest=fields.ID_LENGTH).strip()
+        tool = fields.node_text(tool_keys[0], f"{name}: the tool", report, longest=fields.ID_LENGTH).strip()
         if not tool:
-            named[0].error(report, f"{name} names no tool.", "Write the tool's name as the key.")
+            tool_keys[0].error(report, f"{name} names no tool.", "Write the tool's name as the key.")
             continue
-        inner = fields.as_mapping(next(v for k, v in item.pairs if k is named[0]), report, f"{name}.{tool}")
+        inner = fields.as_mapping(next(v for k, v in item.pairs if k is tool_keys[0]), report, f"{name}.{tool}")
         fields.warn_unknown(inner, ("call", "result"), report, where=f"{name}.{tool}")
         call, result = (
             _paths(inner if inner.get(side) is not None else item, side, report, f"{name}.{tool}.{side}")
@@ -301,14 +301,14 @@ def _tool_evidence(objectives: Node, report: Report) -> tuple[ToolEvidence, ...]
         )
         if not call and not result:
             item.error(report, f"{name} shows nothing of “{tool}”.", "Name at least one path under “call” or “result”.")
-        found.append(ToolEvidence(tool=tool, call=call, result=result, source=item.value))
-    return tuple(found)
+        entries.append(ToolEvidence(tool=tool, call=call, result=result, source=item.value))
+    return tuple(entries)
 
 
 def _paths(parent: Node, side: str, report: Report, name: str) -> tuple[str, ...]:
-    for place, item in enumerate(fields.sequence_at(parent, side, Report(""), name=name), 1):
+    for position, item in enumerate(fields.sequence_at(parent, side, Report(""), name=name), 1):
         if item.kind == "scalar" and not str(item.value if item.value is not None else "").strip():
-            item.error(report, f"{name}[{place}] is empty.", "Write the path, or remove the entry.")
+            item.error(report, f"{name}[{position}] is empty.", "Write the path, or remove the entry.")
     return fields.text_list(parent, side, report, name=name)
 
 

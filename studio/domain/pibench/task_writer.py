@@ -16,7 +16,7 @@ from studio.domain.pibench.studio_block import (
     task_block,
     with_listed_references,
 )
-from studio.domain.pibench.task_reader import TRIGGERS, read_task
+from studio.domain.pibench.task_reader import TRIGGER_KINDS, read_task
 from studio.domain.problems import Report
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec, ToolEvidence
 
@@ -35,13 +35,13 @@ def task_document(spec: TaskSpec, persona: str) -> Encoded:
         if getattr(old, name) != getattr(spec, name):
             raw = set_key(raw, name, getattr(spec, name))
     if old.trigger != spec.trigger:
-        raw = _put_trigger(raw, spec)
-    raw = _put_intent(raw, old, spec)
-    raw = _put_objectives(raw, old, spec)
+        raw = _set_trigger(raw, spec)
+    raw = _set_intent(raw, old, spec)
+    raw = _set_objectives(raw, old, spec)
     if repr(old.metadata) != repr(spec.metadata):
         raw = set_key(raw, "metadata", spec.metadata)
     uids = not spec.source or has_uids(spec.source)
-    return _put_block(raw, old, spec, uids=uids)
+    return _set_block(raw, old, spec, uids=uids)
 
 
 def _skeleton(spec: TaskSpec, persona: str) -> Encoded:
@@ -61,31 +61,31 @@ def _skeleton(spec: TaskSpec, persona: str) -> Encoded:
     }
 
 
-def _put_trigger(raw: Encoded, spec: TaskSpec) -> Encoded:
+def _set_trigger(raw: Encoded, spec: TaskSpec) -> Encoded:
     """The format's own word for it; the kind of signal and its payload go into the ``studio`` block."""
     trigger = _mapping(raw, "trigger")
     by_user = spec.trigger.kind == "user_message"
-    if (TRIGGERS.get(_said(trigger, "type").strip(), "user_message") == "user_message") == by_user:
+    if (TRIGGER_KINDS.get(_text_at(trigger, "type").strip(), "user_message") == "user_message") == by_user:
         return raw
     return set_key(raw, "trigger", set_key(trigger, "type", "user" if by_user else "environmental_signal"))
 
 
-def _put_intent(raw: Encoded, old: TaskSpec, spec: TaskSpec) -> Encoded:
+def _set_intent(raw: Encoded, old: TaskSpec, spec: TaskSpec) -> Encoded:
     intent = _mapping(raw, "intent")
     if old.initial_request != spec.initial_request:
         intent = set_key(intent, "initial_input", spec.initial_request)
-    if _said_intents(old.intents) != _said_intents(spec.intents):
+    if _intent_content(old.intents) != _intent_content(spec.intents):
         intent = set_key(intent, "hidden_intent", [_intent(item) for item in spec.intents])
     return set_key(raw, "intent", intent) if repr(intent) != repr(_mapping(raw, "intent")) else raw
 
 
-def _said_intents(intents: Sequence[HiddenIntent]) -> list[tuple[Any, ...]]:
+def _intent_content(intents: Sequence[HiddenIntent]) -> list[tuple[Any, ...]]:
     return [(intent.content, intent.initial_status, repr(intent.source)) for intent in intents]
 
 
 def _intent(intent: HiddenIntent) -> Encoded:
     raw: Encoded = intent.source or {"content": ""}
-    if _said(raw, "content") != intent.content:
+    if _text_at(raw, "content") != intent.content:
         raw = set_key(raw, "content", intent.content)
     status = get_key(raw, "status")
     if (str(status).strip() == "provided") != (intent.initial_status == "provided"):
@@ -93,38 +93,38 @@ def _intent(intent: HiddenIntent) -> Encoded:
     return raw
 
 
-def _put_objectives(raw: Encoded, old: TaskSpec, spec: TaskSpec) -> Encoded:
+def _set_objectives(raw: Encoded, old: TaskSpec, spec: TaskSpec) -> Encoded:
     objectives = before = _mapping(raw, "objectives")
-    if _said_items(old.checklist) != _said_items(spec.checklist):
-        objectives = _put_list(objectives, "checklist", [_item(item) for item in spec.checklist])
+    if _item_content(old.checklist) != _item_content(spec.checklist):
+        objectives = _set_list(objectives, "checklist", [_item(item) for item in spec.checklist])
     if old.files_read != spec.files_read:
-        objectives = _put_list(objectives, "files_read", list(spec.files_read))
+        objectives = _set_list(objectives, "files_read", list(spec.files_read))
     if repr(old.tool_evidence) != repr(spec.tool_evidence):
-        objectives = _put_list(objectives, "tools", [_evidence(entry) for entry in spec.tool_evidence])
+        objectives = _set_list(objectives, "tools", [_evidence(entry) for entry in spec.tool_evidence])
     if old.grader_script != spec.grader_script:
         key = "tools_evaluation_path"
         objectives = set_key(objectives, key, spec.grader_script) if spec.grader_script else remove_key(objectives, key)
     if repr(objectives) == repr(before):
         return raw
     if get_key(raw, "objectives") is None and any(key == "metadata" for key, _ in pairs_of(raw) or []):
-        raw = _put_before(raw, "objectives", objectives, "metadata")
+        raw = _insert_before(raw, "objectives", objectives, "metadata")
     return set_key(raw, "objectives", objectives)
 
 
-def _said_items(items: Sequence[ChecklistItem]) -> list[tuple[Any, ...]]:
+def _item_content(items: Sequence[ChecklistItem]) -> list[tuple[Any, ...]]:
     return [(item.criterion, item.weight, repr(item.source)) for item in items]
 
 
 def _item(item: ChecklistItem) -> Encoded:
     raw: Encoded = item.source or {"criterion": ""}
-    if _said(raw, "criterion") != item.criterion:
+    if _text_at(raw, "criterion") != item.criterion:
         raw = set_key(raw, "criterion", item.criterion)
-    if item.criterion.strip() and not _weighs(get_key(raw, "weight"), item.weight):
+    if item.criterion.strip() and not _has_weight(get_key(raw, "weight"), item.weight):
         raw = set_key(raw, "weight", int(item.weight) if item.weight.is_integer() else item.weight)
     return raw
 
 
-def _weighs(raw: Encoded, weight: float) -> bool:
+def _has_weight(raw: Encoded, weight: float) -> bool:
     if raw is None:
         return weight == 1
     try:
@@ -144,25 +144,25 @@ def _evidence(entry: ToolEvidence) -> Encoded:
     return {entry.tool: {"call": list(entry.call), "result": list(entry.result)}}
 
 
-def _put_block(raw: Encoded, old: TaskSpec, spec: TaskSpec, *, uids: bool) -> Encoded:
-    facts = task_block(spec, uids=uids)
-    if repr(facts) == repr(task_block(old, uids=uids)):
+def _set_block(raw: Encoded, old: TaskSpec, spec: TaskSpec, *, uids: bool) -> Encoded:
+    block = task_block(spec, uids=uids)
+    if repr(block) == repr(task_block(old, uids=uids)):
         return raw
-    return set_block(raw, facts, TASK_KEYS)
+    return set_block(raw, block, TASK_KEYS)
 
 
-def _put_list(mapping: Encoded, key: str, items: list[Encoded]) -> Encoded:
+def _set_list(mapping: Encoded, key: str, items: list[Encoded]) -> Encoded:
     """An emptied list goes with its key if it had none before."""
     return set_key(mapping, key, items) if items or get_key(mapping, key) is not None else mapping
 
 
-def _put_before(mapping: Encoded, key: str, value: Encoded, before: str) -> Encoded:
+def _insert_before(mapping: Encoded, key: str, value: Encoded, before: str) -> Encoded:
     pairs = [pair for pair in pairs_of(mapping) or [] if pair[0] != key]
-    place = [name for name, _ in pairs].index(before)
-    return encode_mapping([*pairs[:place], (key, value), *pairs[place:]])
+    index = [name for name, _ in pairs].index(before)
+    return encode_mapping([*pairs[:index], (key, value), *pairs[index:]])
 
 
-def _said(raw: Encoded, key: str) -> str:
+def _text_at(raw: Encoded, key: str) -> str:
     """The text at ``key``, as the reader takes it."""
     return text_at(node_of(raw), key, Report(""))
 

@@ -23,17 +23,17 @@ def write_persona(episode: EpisodeSpec, contents: Mapping[str, bytes], *, root: 
     base = f"{root}{persona.user_id}/"
     files: dict[str, bytes] = {}
 
-    def keep(folder: str, refs: tuple[FileRef, ...]) -> None:
+    def add_files(folder: str, refs: tuple[FileRef, ...]) -> None:
         for ref in refs:
             files[f"{base}{folder}{ref.path}"] = contents[ref.sha256]
 
-    keep("", persona.files)
-    keep("", persona.scripts)
+    add_files("", persona.files)
+    add_files("", persona.scripts)
     for skill in persona.skills:
-        keep(f"skills/{skill.name}/", skill.files)
+        add_files(f"skills/{skill.name}/", skill.files)
     for task in (*episode.tasks, *episode.unplaced):
-        keep(f"tasks/{task.task_id}/", task.assets)
-        keep(reference_folder(task.task_id), task.references)
+        add_files(f"tasks/{task.task_id}/", task.assets)
+        add_files(reference_folder(task.task_id), task.references)
         files[f"{base}tasks/{task.task_id}/task.yaml"] = dump_yaml(task_document(task, persona.user_id))
     files[f"{base}profile.yaml"] = dump_yaml(profile_document(persona))
     files[f"{base}episode.yaml"] = dump_yaml(episode_document(episode))
@@ -93,19 +93,19 @@ def episode_document(episode: EpisodeSpec) -> Encoded:
         raw = set_key(raw, "runtime", set_key(get_key(raw, "runtime"), "docker_image_id", episode.docker_image_id))
     wanted = [(task.task_id, [d.task_id for d in task.depends_on]) for task in episode.tasks]
     names = {task.task_id.strip(): task.task_id for task in episode.tasks}
-    said = [
+    current = [
         (names.get(entry.task_id, entry.task_id), [names.get(name, name) for name, _ in entry.depends_on])
         for entry in old.entries
     ]
-    if said != wanted:
+    if current != wanted:
         entries = get_key(raw, "tasks")
-        raw = set_key(raw, "tasks", _entries(entries if isinstance(entries, list) else [], wanted, names))
+        raw = set_key(raw, "tasks", _merge_entries(entries if isinstance(entries, list) else [], wanted, names))
     if old.groups != episode.groups:
         raw = set_block(raw, episode_block(episode.groups), EPISODE_KEYS)
     return raw
 
 
-def _entries(raw: list[Encoded], wanted: list[tuple[str, list[str]]], names: Mapping[str, str]) -> list[Encoded]:
+def _merge_entries(raw: list[Encoded], wanted: list[tuple[str, list[str]]], names: Mapping[str, str]) -> list[Encoded]:
     """The wanted entries; those without a task stay behind the one they followed."""
     by_task: dict[str, Encoded] = {}
     followers: dict[str, list[Encoded]] = {}
@@ -120,8 +120,8 @@ def _entries(raw: list[Encoded], wanted: list[tuple[str, list[str]]], names: Map
     entries = followers.pop("", [])
     for task_id, needed in wanted:
         entry = by_task.get(task_id, {"task_id": task_id, "depends_on": []})
-        said = [names.get(str(name).strip(), str(name).strip()) for name in get_key(entry, "depends_on") or []]
-        entries.append(entry if said == needed else set_key(entry, "depends_on", needed))
+        current = [names.get(str(name).strip(), str(name).strip()) for name in get_key(entry, "depends_on") or []]
+        entries.append(entry if current == needed else set_key(entry, "depends_on", needed))
         entries += followers.pop(task_id, [])
     return entries + [entry for rest in followers.values() for entry in rest]
 

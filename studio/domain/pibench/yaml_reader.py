@@ -26,7 +26,7 @@ _FAST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CORE = "tag:yaml.org,2002:"
-_MENDS = [
+_FIXES = [
     (r"cannot start any token|found character '\\t'", ("Indent with spaces instead of tabs, and put text that starts "
      "with a special character (@ ` % &) in quotes.")),
     ("mapping values are not allowed", "Put the text in quotes, or write it as a block (|): it holds “: ”."),
@@ -60,7 +60,7 @@ def parse_yaml(data: bytes, report: Report) -> Node | None:
     builder = _Builder(report)
     try:
         for event in yaml.parse(text, Loader=loader):
-            builder.take(event)
+            builder.feed(event)
     except _YamlError:
         return None
     except yaml.MarkedYAMLError as error:
@@ -69,7 +69,7 @@ def parse_yaml(data: bytes, report: Report) -> Node | None:
         report.error(
             f"Not valid YAML: {what}.",
             next(
-                (mend for pattern, mend in _MENDS if re.search(pattern, what)),
+                (fix for pattern, fix in _FIXES if re.search(pattern, what)),
                 "Check the quotes and the indentation around this line.",
             ),
             line=mark.line + 1 if mark else None,
@@ -90,22 +90,22 @@ def _decode(data: bytes, report: Report) -> str | None:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         before = data[: error.start].decode(encoding, "replace")
-        _at(report, before, f"Byte 0x{data[error.start]:02x} is not UTF-8.", "Save the file as UTF-8.")
+        _error_after(report, before, f"Byte 0x{data[error.start]:02x} is not UTF-8.", "Save the file as UTF-8.")
         return None
-    if found := _FORBIDDEN.search(text):
-        _at(
+    if match := _FORBIDDEN.search(text):
+        _error_after(
             report,
-            text[: found.start()],
-            f"The character U+{ord(found[0]):04X} is not allowed in YAML.",
+            text[: match.start()],
+            f"The character U+{ord(match[0]):04X} is not allowed in YAML.",
             "Remove it; it is invisible in most editors.",
         )
         return None
     return text
 
 
-def _at(report: Report, before: str, message: str, mend: str) -> None:
+def _error_after(report: Report, before: str, message: str, fix: str) -> None:
     """An error right after ``before``."""
-    report.error(message, mend, line=before.count("\n") + 1, column=len(before) - (before.rfind("\n") + 1) + 1)
+    report.error(message, fix, line=before.count("\n") + 1, column=len(before) - (before.rfind("\n") + 1) + 1)
 
 
 @dataclass(slots=True)
@@ -136,7 +136,7 @@ class _Builder:
     resolver: Any = field(default_factory=yaml.resolver.Resolver)
     constructor: Any = field(default_factory=yaml.constructor.SafeConstructor)
 
-    def take(self, event: Any) -> None:
+    def feed(self, event: Any) -> None:
         match event:
             case yaml.DocumentStartEvent():
                 self._start_document(event)
@@ -156,14 +156,14 @@ class _Builder:
     def _start_document(self, event: Any) -> None:
         self.documents += 1
         if self.documents > 1:
-            self._refuse(event, "The file holds more than one document.", "Remove what follows the line “---”.")
+            self._fail(event, "The file holds more than one document.", "Remove what follows the line “---”.")
 
     def _open(self, kind: NodeKind, event: Any) -> None:
         if len(self.stack) >= MAX_DEPTH:
-            self._refuse(event, f"This is nested more than {MAX_DEPTH} deep.", "Make the document flatter.")
+            self._fail(event, f"This is nested more than {MAX_DEPTH} deep.", "Make the document flatter.")
         if event.anchor:
             self.anchors[event.anchor] = None
-        line, column = _place(event)
+        line, column = _position(event)
         self.stack.append(_Open(kind, line, column, event.anchor, is_set=event.tag == f"{_CORE}set"))
 
     def _close(self) -> None:
@@ -173,7 +173,7 @@ class _Builder:
                 "sequence", [child.value for child in done.children], done.line, done.column, items=done.children
             )
         else:
-            pairs = self._distinct(list(zip(done.children[::2], done.children[1::2], strict=True)))
+            pairs = self._unique_pairs(list(zip(done.children[::2], done.children[1::2], strict=True)))
             node = mapping_node(pairs, done.line, done.column)
             if done.is_set:
                 node = Node("scalar", encode_set([key.value for key, _ in pairs]), done.line, done.column)
@@ -202,13 +202,13 @@ class _Builder:
     def _alias(self, event: Any) -> Node:
         self.aliases += 1
         if self.aliases > MAX_ALIASES:
-            self._refuse(event, f"There are more than {MAX_ALIASES:,} references.", "Write the parts out.")
+            self._fail(event, f"There are more than {MAX_ALIASES:,} references.", "Write the parts out.")
         node = self.anchors.get(event.anchor, ...)
         if isinstance(node, Node):
             return node
         if node is None:
-            self._refuse(event, f"“*{event.anchor}” refers to something it is a part of.", "Write the part out.")
-        self._refuse(
+            self._fail(event, f"“*{event.anchor}” refers to something it is a part of.", "Write the part out.")
+        self._fail(
             event,
             f"“*{event.anchor}” refers to nothing above.",
             "Put the text in quotes: a word that starts with * is read as a reference.",
@@ -216,7 +216,7 @@ class _Builder:
         raise AssertionError
 
     def _scalar(self, event: Any) -> Node:
-        line, column = _place(event)
+        line, column = _position(event)
         tag = event.tag
         if tag is None or tag == "!":
             tag = self.resolver.resolve(yaml.ScalarNode, event.value, event.implicit)
@@ -232,12 +232,12 @@ class _Builder:
             case "bool" | "int" | "float" | "timestamp" | "binary" as name:
                 node.value = self._construct(name, tag, event, node)
             case _:
-                self._tag_refused(event.tag, node)
+                self._reject_tag(event.tag, node)
                 node.value = event.value
-        if isinstance(node.value, str) and (found := _UNSTORABLE.search(node.value)):
+        if isinstance(node.value, str) and (match := _UNSTORABLE.search(node.value)):
             node.error(
                 self.report,
-                f"The text contains the character U+{ord(found[0]):04X}, which cannot be stored.",
+                f"The text contains the character U+{ord(match[0]):04X}, which cannot be stored.",
                 "Remove it.",
             )
         return node
@@ -256,14 +256,14 @@ class _Builder:
 
     def _check_tag(self, event: Any, allowed: tuple[str, ...]) -> None:
         if event.tag not in (None, "!", *(_CORE + name for name in allowed)):
-            line, column = _place(event)
-            self._tag_refused(event.tag, Node("scalar", None, line, column))
+            line, column = _position(event)
+            self._reject_tag(event.tag, Node("scalar", None, line, column))
 
-    def _tag_refused(self, tag: str, node: Node) -> None:
+    def _reject_tag(self, tag: str, node: Node) -> None:
         shown = tag.replace(_CORE, "!!", 1)
         node.error(self.report, f"The tag “{shown}” is not read.", "Remove the tag and write plain values.")
 
-    def _distinct(self, pairs: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
+    def _unique_pairs(self, pairs: list[tuple[Node, Node]]) -> list[tuple[Node, Node]]:
         """Keys once each, merged keys (``<<``) in front, as YAML readers give them."""
         merged: list[tuple[Node, Node]] = []
         own: list[tuple[Node, Node]] = []
@@ -275,19 +275,19 @@ class _Builder:
             if key.kind != "scalar":
                 key.error(self.report, "A key cannot be a list or a mapping.", "Use a word as the key.")
                 continue
-            if (first := seen.get(_identity(key))) is not None:
+            if (first := seen.get(_key_identity(key))) is not None:
                 key.error(
                     self.report,
                     f"The key “{key.value}” appears twice, first in line {first.line}.",
                     "Remove one of the two; only one can be stored.",
                 )
                 continue
-            seen[_identity(key)] = key
+            seen[_key_identity(key)] = key
             own.append((key, value))
         if not merged:
             return own
-        whole = {_identity(key): (key, value) for key, value in merged}
-        whole |= {_identity(key): (key, value) for key, value in own}
+        whole = {_key_identity(key): (key, value) for key, value in merged}
+        whole |= {_key_identity(key): (key, value) for key, value in own}
         return list(whole.values())
 
     def _merged(self, value: Node) -> list[tuple[Node, Node]]:
@@ -297,16 +297,16 @@ class _Builder:
             return []
         return [pair for source in reversed(sources) for pair in source.pairs]
 
-    def _refuse(self, event: Any, message: str, mend: str) -> None:
-        line, column = _place(event)
-        self.report.error(message, mend, line=line, column=column)
+    def _fail(self, event: Any, message: str, fix: str) -> None:
+        line, column = _position(event)
+        self.report.error(message, fix, line=line, column=column)
         raise _YamlError
 
 
-def _place(event: Any) -> tuple[int, int]:
+def _position(event: Any) -> tuple[int, int]:
     return event.start_mark.line + 1, event.start_mark.column + 1
 
 
-def _identity(key: Node) -> Any:
+def _key_identity(key: Node) -> Any:
     """Equal for keys that Python takes for the same: 1, 1.0 and true among them."""
     return repr(key.value) if isinstance(key.value, str | dict | list) else key.value

@@ -34,7 +34,7 @@ class _PlainDumper(_Dumper):
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     style = None
-    if _blockable(value):
+    if _can_be_block(value):
         style = "|"
     elif _NUMBER_ELSEWHERE.fullmatch(value):
         style = '"'
@@ -45,7 +45,7 @@ def _plain_text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style='"')
 
 
-def _blockable(value: str) -> bool:
+def _can_be_block(value: str) -> bool:
     """A block keeps the text only if nothing in it is a line break of another kind or hides at a line's end."""
     if "\n" not in value.rstrip("\n") and not value.endswith("\n"):
         return False
@@ -74,10 +74,10 @@ def dump_yaml(document: Encoded) -> bytes:
     raise ValueError("this document cannot be written as YAML")
 
 
-def is_identical(one: Encoded, other: Encoded) -> bool:
+def is_identical(a: Encoded, b: Encoded) -> bool:
     """Equal to the order of keys and the kind of numbers."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return list(one) == list(other) and all(is_identical(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(is_identical, one, other))
-    return type(one) is type(other) and one == other and repr(one) == repr(other)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return list(a) == list(b) and all(is_identical(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(is_identical, a, b))
+    return type(a) is type(b) and a == b and repr(a) == repr(b)

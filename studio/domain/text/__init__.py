@@ -1,1 +1,1 @@
-"""Reading plain text without a model: words, stems, numbers, clauses, and how much of one text another one says."""
+"""Text analysis without a model: words, stems, numbers, clauses, and how much of one text another one covers."""

@@ -1,4 +1,4 @@
-"""Words that call something back that was said or made before, and what a text pins down by name."""
+"""Phrases that refer back to earlier sessions (“as agreed”), and names and facts in a text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from studio.domain.text.clauses import Span, quoted, sentences
 from studio.domain.text.word_classes import FUNCTION
 
-_CALLBACK = re.compile(
+_BACK_REFERENCE = re.compile(
     r"\b(?:previous(?:ly)?|earlier (?:session|today|this week|work|version|research|analysis|draft"
     r"|conversation|agreed|one)|"
     r"last (?:time|session)|as (?:before|agreed|discussed|last time|we (?:agreed|discussed|did))"
@@ -44,25 +44,25 @@ _FACT = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d[\d,.]{3,}\d\b|\b
 
 @lru_cache(maxsize=2_000)
 def back_references(text: str) -> tuple[tuple[Span, Span], ...]:
-    """Each call back with the sentence it stands in."""
+    """Each back reference with its sentence."""
     return tuple(
         (Span(match[0], sentence.start + match.start(), sentence.start + match.end()), sentence)
         for sentence in sentences(text[:20_000])
-        for match in _CALLBACK.finditer(sentence.text)
+        for match in _BACK_REFERENCE.finditer(sentence.text)
     )
 
 
 @lru_cache(maxsize=2_000)
 def named_facts(text: str) -> tuple[Span, ...]:
-    """Names of several words, quoted words, addresses, long numbers: what a session has to have learned somewhere."""
+    """Names of several words, quotations, e-mail addresses and long numbers: what an agent cannot guess."""
     text = text[:20_000]
-    found = [span for span in quoted(text) if 6 <= len(span.text) <= 90]
-    found += [Span(match[0], match.start(), match.end()) for match in _FACT.finditer(text)]
-    found += [span for match in _NAME.finditer(text) if (span := _name(match))]
-    return tuple(found)
+    spans = [span for span in quoted(text) if 6 <= len(span.text) <= 90]
+    spans += [Span(match[0], match.start(), match.end()) for match in _FACT.finditer(text)]
+    spans += [span for match in _NAME.finditer(text) if (span := _name(match))]
+    return tuple(spans)
 
 
-_KNOWN = re.compile(
+_KNOWN_NAME = re.compile(
     r"\b(?:Mr|Mrs|Ms|Mx|Dr|Prof)\.? (?P<person>[A-Z][\w’'-]{2,})"
     r"|\b(?:[Pp]roject|[Oo]peration|code name|codename|called) (?!Project|Operation)(?P<project>[A-Z][\w’'-]{3,})"
 )
@@ -70,13 +70,13 @@ _KNOWN = re.compile(
 
 @lru_cache(maxsize=2_000)
 def known_names(text: str) -> tuple[str, ...]:
-    """Persons addressed by their title, and projects."""
-    found = (match[match.lastgroup or 0].rstrip("’'") for match in _KNOWN.finditer(text[:20_000]))
-    return tuple(dict.fromkeys(found))
+    """Persons with a title, and projects."""
+    names = (match[match.lastgroup or 0].rstrip("’'") for match in _KNOWN_NAME.finditer(text[:20_000]))
+    return tuple(dict.fromkeys(names))
 
 
 def _name(match: re.Match[str]) -> Span | None:
-    """Without the little words that only opened a sentence; two capitals at least are left."""
+    """The name without function words at the start of a sentence; None if fewer than two capitals are left."""
     start, name = match.start(), match[0]
     while (first := name.split(maxsplit=1)) and first[0].casefold() in FUNCTION:
         rest = first[1] if len(first) > 1 else ""

@@ -1,4 +1,4 @@
-"""Text cut into sentences and clauses, with their places."""
+"""Splits text into sentences and clauses, with positions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CLAUSE_END = re.compile(
 
 
 class Span(NamedTuple):
-    """A stretch of a text: ``text`` is what stands at ``start:end``."""
+    """A part of a text: ``text`` is at ``start:end``."""
 
     text: str
     start: int
@@ -29,30 +29,30 @@ class Span(NamedTuple):
 
 @lru_cache(maxsize=4_000)
 def sentences(text: str) -> tuple[Span, ...]:
-    """Sentences and lines; a full stop inside a file name, a number or “p.m.” ends none."""
+    """Sentences and lines; full stops inside file names, numbers and “p.m.” are not sentence ends."""
     return _cut(text, 0, len(text), _SENTENCE_END, keep_end=True)
 
 
 @lru_cache(maxsize=4_000)
 def clauses(text: str) -> tuple[Span, ...]:
-    """Parts of sentences that can be true or false by themselves, as far as punctuation and joining words tell."""
+    """Parts of sentences that can be true or false independently, judged by punctuation and conjunctions."""
     return tuple(part for span in sentences(text) for part in _cut(text, span.start, span.end, _CLAUSE_END))
 
 
-def _cut(text: str, start: int, end: int, border: re.Pattern[str], *, keep_end: bool = False) -> tuple[Span, ...]:
-    spans, begin = [], start
-    for match in border.finditer(text, start, end):
-        spans.append((begin, match.end() if keep_end else match.start()))
-        begin = match.end()
-    spans.append((begin, end))
+def _cut(text: str, start: int, end: int, boundary: re.Pattern[str], *, keep_end: bool = False) -> tuple[Span, ...]:
+    spans, start_of_part = [], start
+    for match in boundary.finditer(text, start, end):
+        spans.append((start_of_part, match.end() if keep_end else match.start()))
+        start_of_part = match.end()
+    spans.append((start_of_part, end))
     return tuple(span for pair in spans if (span := _trimmed(text, *pair)).text)
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:
     part = text[start:end]
     left = len(part) - len(part.lstrip())
-    kept = part.strip()
-    return Span(kept, start + left, start + left + len(kept))
+    stripped = part.strip()
+    return Span(stripped, start + left, start + left + len(stripped))
 
 
 _QUOTED = re.compile(
@@ -62,9 +62,9 @@ _QUOTED = re.compile(
 
 @lru_cache(maxsize=4_000)
 def quoted(text: str) -> tuple[Span, ...]:
-    """What stands between quotation marks, without them."""
-    found = []
+    """Quoted text, without the quotation marks."""
+    spans = []
     for match in _QUOTED.finditer(text):
         group = match.lastindex or 1
-        found.append(_trimmed(text, match.start(group), match.end(group)))
-    return tuple(span for span in found if span.text)
+        spans.append(_trimmed(text, match.start(group), match.end(group)))
+    return tuple(span for span in spans if span.text)

@@ -1,4 +1,4 @@
-"""How much of what one text demands another text already says, clause by clause."""
+"""Measures how much of a demand another text says, clause by clause."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from studio.domain.text.clauses import Span, clauses, quoted
 from studio.domain.text.word_index import SAID, WordIndex, word_index
 from studio.domain.text.words import Word, content_words
 
-ABOUT = 0.45
-"""Weight of what a demand is about, against what it asks for."""
-ASIDE = 0.3
-"""Weight of what it contrasts that with, and of examples."""
-CLOSELY = 3
-"""So many sentences together may say what a demand asks for."""
+TOPIC_WEIGHT = 0.45
+"""Weight of a demand's topic, relative to what it asks for."""
+ASIDE_WEIGHT = 0.3
+"""Weight of contrasts and examples."""
+SENTENCES_TOGETHER = 3
+"""Number of sentences that may say a demand together."""
 _LEAD_IN = re.compile(r"\s*(?:In|On|At|For|After|Before|When|Within|Throughout|Where|If|Once|During)\b[^,;:]{3,120},")
 _SUBJECT = re.compile(
     r"\s*(?:[^\s,;:]+\s+){1,9}?(?=(?:[a-z]+ly\s+)?(?:must|should|shall|has|have|needs?|is|are|will|can|cannot|may|says?|states?|gives?"
@@ -30,36 +30,36 @@ _EXAMPLE = re.compile(r"\(?(?:such as|e\.g\.|for example|for instance|like)\b", 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause of the demanding text and what is said of it elsewhere."""
+    """A clause of the demand and how much of it the other text says."""
 
     span: Span
     weight: float
-    """Of its words together."""
+    """Total weight of its words."""
     said: float
-    """Share of that weight that the other text has, at its best place: 0 to 1."""
+    """Share of the weight found in the best-matching part of the other text: 0 to 1."""
     place: Span
-    """That place in the other text."""
+    """That part of the other text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What a text says of a demand."""
+    """How much of a demand a text says."""
 
     clauses: tuple[Clause, ...]
     near: float
-    """Share of the whole demand said, each clause at its best place: 0 to 1."""
+    """Share of the whole demand, each clause at its best match: 0 to 1."""
     at_once: float
-    """Share of it that the best single sentence says."""
+    """Share said by the best single sentence."""
     together: float
-    """Share of it that the best three sentences say."""
+    """Share said by the best three sentences."""
     said: frozenset[int]
-    """Where the words stand in the demand that those three have."""
+    """Start positions of the demand's words that those three contain."""
     weights: Mapping[int, float]
-    """What each word of the demand counts, by where it stands."""
+    """Weights of the demand's words, by start position."""
     missing: tuple[Word, ...]
-    """Words of the demand that the text has nowhere."""
+    """Words of the demand that the text does not contain."""
     missing_facts: tuple[str, ...]
-    """Numbers and quoted words of the demand that the text has nowhere."""
+    """Numbers and quotations of the demand that the text does not contain."""
 
     @property
     def weight(self) -> float:
@@ -68,26 +68,26 @@ class Coverage:
 
 @lru_cache(maxsize=8_000)
 def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Coverage:
-    """``topic`` are keys that go without saying in this task: they count half."""
-    own = content_words(demand)
-    weights = _weights(demand, own, topic)
-    there = word_index(text)
-    hits = {word.key: there.of(word.key) for word in own}
-    found = []
+    """``topic`` are keys of words that are common in this task; they count half."""
+    demand_words = content_words(demand)
+    weights = _weights(demand, demand_words, topic)
+    index = word_index(text)
+    hits = {word.key: index.of(word.key) for word in demand_words}
+    clause_matches = []
     for span in clauses(demand):
-        inside = [(word, weights[word.start]) for word in own if span.start <= word.start < span.end]
-        if weight := sum(each for _, each in inside):
-            found.append(_best_place(span, inside, weight, there, text, hits))
-    weight = sum(clause.weight for clause in found)
-    missing = tuple(word for word in own if max(hits[word.key].values(), default=0.0) < SAID)
+        clause_words = [(word, weights[word.start]) for word in demand_words if span.start <= word.start < span.end]
+        if weight := sum(each for _, each in clause_words):
+            clause_matches.append(_best_match(span, clause_words, weight, index, text, hits))
+    weight = sum(clause.weight for clause in clause_matches)
+    missing = tuple(word for word in demand_words if max(hits[word.key].values(), default=0.0) < SAID)
     lower = " ".join(text.casefold().split())
     facts = [word.text for word in missing if word.kind == "number"]
     quotes = [" ".join(span.text.casefold().split()).strip(" .,;") for span in quoted(demand)]
     facts += [quote for quote in quotes if quote not in lower]
-    at_once, together, said = _together(own, weights, hits)
+    at_once, together, said = _in_few_sentences(demand_words, weights, hits)
     return Coverage(
-        clauses=tuple(found),
-        near=sum(clause.said * clause.weight for clause in found) / weight if weight else 0.0,
+        clauses=tuple(clause_matches),
+        near=sum(clause.said * clause.weight for clause in clause_matches) / weight if weight else 0.0,
         at_once=at_once / weight if weight else 0.0,
         together=together / weight if weight else 0.0,
         said=frozenset(said),
@@ -99,83 +99,83 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
 
 @lru_cache(maxsize=8_000)
 def word_overlap(demand: str, text: str) -> float:
-    """Share of a demand's words that the text has somewhere: quick, to leave out what need not be read closely."""
-    own, there = content_words(demand), word_index(text)
-    weight = sum(word.weight for word in own)
-    return sum(word.weight * there.has(word.key) for word in own) / weight if weight else 0.0
+    """Share of a demand's words the text contains anywhere. A quick filter before ``coverage``."""
+    demand_words, index = content_words(demand), word_index(text)
+    weight = sum(word.weight for word in demand_words)
+    return sum(word.weight * index.has(word.key) for word in demand_words) / weight if weight else 0.0
 
 
 def lead_in_end(demand: str, clause: Span) -> int:
-    """Where a clause goes on after the circumstances it begins with: “In the summary, …”."""
+    """End of a clause's introduction, such as “In the summary, …”; its start if there is none."""
     lead = _LEAD_IN.match(demand, clause.start, clause.end)
     return lead.end() if lead else clause.start
 
 
 def request_start(demand: str, clause: Span) -> int:
-    """Where a clause begins to say what it asks for, after what it is about."""
-    begin = lead_in_end(demand, clause)
-    subject = _SUBJECT.match(demand, begin, clause.end)
-    return subject.end() if subject else begin
+    """Where a clause's request begins, after its introduction and subject."""
+    start = lead_in_end(demand, clause)
+    subject = _SUBJECT.match(demand, start, clause.end)
+    return subject.end() if subject else start
 
 
-def _weights(demand: str, own: Sequence[Word], topic: frozenset[str]) -> dict[int, float]:
-    """By place. What a demand is about, contrasts with or gives as an example counts less than what it asks for."""
-    weights = {word.start: word.weight * (0.5 if word.key in topic else 1.0) for word in own}
+def _weights(demand: str, demand_words: Sequence[Word], topic: frozenset[str]) -> dict[int, float]:
+    """By start position. Topic, contrasts and examples count less than the request."""
+    weights = {word.start: word.weight * (0.5 if word.key in topic else 1.0) for word in demand_words}
     for span in clauses(demand):
-        aside = request_start(demand, span)
+        request = request_start(demand, span)
         contrast = _CONTRAST.match(demand, span.start, span.end)
         example = _EXAMPLE.search(demand, span.start, span.end)
-        inside = [word for word in own if span.start <= word.start < span.end]
-        asked = sum(weights[word.start] for word in inside if word.start >= aside)
-        for word in inside:
-            if asked >= 1 and word.start < aside:
-                weights[word.start] *= ABOUT
+        clause_words = [word for word in demand_words if span.start <= word.start < span.end]
+        asked = sum(weights[word.start] for word in clause_words if word.start >= request)
+        for word in clause_words:
+            if asked >= 1 and word.start < request:
+                weights[word.start] *= TOPIC_WEIGHT
             if contrast or (example and word.start >= example.start()):
-                weights[word.start] *= ASIDE
+                weights[word.start] *= ASIDE_WEIGHT
     return weights
 
 
-def _best_place(
+def _best_match(
     span: Span,
-    inside: Sequence[tuple[Word, float]],
+    clause_words: Sequence[tuple[Word, float]],
     weight: float,
-    there: WordIndex,
+    index: WordIndex,
     text: str,
     hits: Mapping[str, Mapping[int, float]],
 ) -> Clause:
-    """A sentence, or one with the next."""
-    best, where = 0.0, Span("", 0, 0)
-    touched = {number for word, _ in inside for number in hits[word.key]}
+    """The best-matching sentence, or pair of neighbouring sentences."""
+    best, best_span = 0.0, Span("", 0, 0)
+    touched = {number for word, _ in clause_words for number in hits[word.key]}
     for number in sorted(touched | {number - 1 for number in touched if number}):
         one, two = 0.0, 0.0
-        for word, each in inside:
+        for word, each in clause_words:
             here, next_ = hits[word.key].get(number, 0.0), hits[word.key].get(number + 1, 0.0)
             one += each * here
             two += each * max(here, next_)
         if one / weight > best + 0.001:
-            best, where = one / weight, there.sentences[number]
+            best, best_span = one / weight, index.sentences[number]
         if two / weight > best + 0.001:
-            start, end = there.sentences[number].start, there.sentences[number + 1].end
-            best, where = two / weight, Span(text[start:end], start, end)
-    return Clause(span, weight, min(best, 1.0), where)
+            start, end = index.sentences[number].start, index.sentences[number + 1].end
+            best, best_span = two / weight, Span(text[start:end], start, end)
+    return Clause(span, weight, min(best, 1.0), best_span)
 
 
-def _together(
-    own: Sequence[Word], weights: Mapping[int, float], hits: Mapping[str, Mapping[int, float]]
+def _in_few_sentences(
+    demand_words: Sequence[Word], weights: Mapping[int, float], hits: Mapping[str, Mapping[int, float]]
 ) -> tuple[float, float, set[int]]:
-    """Weight that the best sentence says, that the best few say, and the places of the words these have."""
-    got = dict.fromkeys((word.start for word in own), 0.0)
+    """Weight said by the best sentence, by the best few, and the start positions of the words these contain."""
+    best_by_word = dict.fromkeys((word.start for word in demand_words), 0.0)
     first, total = 0.0, 0.0
-    for _ in range(CLOSELY):
+    for _ in range(SENTENCES_TOGETHER):
         gains: dict[int, float] = {}
-        for word in own:
+        for word in demand_words:
             for number, has in hits[word.key].items():
-                if has > got[word.start]:
-                    gains[number] = gains.get(number, 0.0) + weights[word.start] * (has - got[word.start])
+                if has > best_by_word[word.start]:
+                    gains[number] = gains.get(number, 0.0) + weights[word.start] * (has - best_by_word[word.start])
         if not gains:
             break
         best = max(gains, key=lambda number: (gains[number], -number))
         first, total = first or gains[best], total + gains[best]
-        for word in own:
-            got[word.start] = max(got[word.start], hits[word.key].get(best, 0.0))
-    return first, total, {start for start, has in got.items() if has >= SAID}
+        for word in demand_words:
+            best_by_word[word.start] = max(best_by_word[word.start], hits[word.key].get(best, 0.0))
+    return first, total, {start for start, has in best_by_word.items() if has >= SAID}

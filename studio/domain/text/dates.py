@@ -1,4 +1,4 @@
-"""Calendar days that a text names."""
+"""Calendar days named in a text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PATTERNS = (
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day as written; ``year`` 0 and ``weekday`` −1 where the text names none."""
+    """A day as written; ``year`` is 0 and ``weekday`` −1 if the text does not name them."""
 
     span: Span
     day: int
@@ -36,7 +36,7 @@ class Day:
     weekday: int
 
     def falls_on(self, year: int) -> int | None:
-        """The weekday it is in that year, Monday 0; None: there is no such day."""
+        """Its weekday in that year (Monday is 0); None if the day does not exist."""
         try:
             return date(year, self.month, self.day).weekday()
         except ValueError:
@@ -45,8 +45,8 @@ class Day:
 
 @lru_cache(maxsize=2_000)
 def find_days(text: str) -> tuple[Day, ...]:
-    """Every day that a text names, in order."""
-    found = []
+    """In order of appearance."""
+    result = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(text[:40_000]):
             parts = match.groupdict()
@@ -55,7 +55,7 @@ def find_days(text: str) -> tuple[Day, ...]:
             day = int(parts["day"])
             if 1 <= month <= 12 and 1 <= day <= 31:
                 weekday = WEEKDAYS.index(parts["weekday"].lower()) if parts["weekday"] else -1
-                found.append(
+                result.append(
                     Day(Span(match[0], match.start(), match.end()), day, month, int(parts["year"] or 0), weekday)
                 )
-    return tuple(sorted(found, key=lambda each: each.span.start))
+    return tuple(sorted(result, key=lambda each: each.span.start))

@@ -1,4 +1,4 @@
-"""How criteria are worded that a comparison of characters, a count or a look at the tool calls would settle."""
+"""Phrases of criteria that can be decided by comparing text, counting, or inspecting tool calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HAS_PART = re.compile(
     r"|tab|slide|category|table|page|row) (?:called |named |titled |entitled |headed )?$",
     re.IGNORECASE,
 )
-"""That a part of this name is there can be looked up; that something stands in it takes reading."""
+"""The existence of a named part can be looked up; its content requires a judge."""
 PLACE_AFTER = re.compile(
     r"^[\"'”’\])]*\s*(?:section|module|category|heading|part|column|element|factor|analysis"
     r"|sub-?task|task|note|constraint"
@@ -54,7 +54,7 @@ LACKS = re.compile(
     r"|(?:is|are) (?:not|never|nowhere) (?:used|mentioned|named|included|recommended|listed|contained)|(?:[Tt]he words?"
     r"|[Nn]o form of)\s.*\boccurs?|contains? no (?:word|mention))\b",
 )
-SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty"
+NUMBER_WORD = "one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty"
 COUNT = re.compile(
     r"\b(?:exactly|at most|at least|no more than|not more than|fewer than|less than"
     r"|maximum(?: of)?|minimum(?: of)?|max\.?|up to|within)\s+"
@@ -66,13 +66,13 @@ COUNT = re.compile(
     r"|\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?:words?|characters?"
     r"|paragraphs?|lines|sentences)\s+or (?:fewer|less)\b"
     r"|\bof at most \d+ (?:words|characters)\b"
-    rf"|\bexactly\s+(?:\d+|{SMALL})\s+[a-z]+s\b"
+    rf"|\bexactly\s+(?:\d+|{NUMBER_WORD})\s+[a-z]+s\b"
     r"|\bbetween \d+ and \d+ (?:words?|characters?|lines|pages|sentences|paragraphs?|items|rows|slides|entries"
     r"|minutes|seconds|hours)\b"
-    rf"|\bthere (?:are|is) (?:exactly |only )?(?:\d+|{SMALL}) [a-z]+\b",
+    rf"|\bthere (?:are|is) (?:exactly |only )?(?:\d+|{NUMBER_WORD}) [a-z]+\b",
     re.IGNORECASE,
 )
-NUMBER = rf"(?:\d[\d,.]*|{SMALL})"
+NUMBER = rf"(?:\d[\d,.]*|{NUMBER_WORD})"
 COUNTED = re.compile(
     r"\bno [\w-]+ (?:appears?|occurs?|is (?:used|listed|named)) more than (?:once|twice|\w+ times)\b"
     rf"|\b(?:adds? up|sums? up|sums?|amounts?) to (?:exactly )?{NUMBER}\b"
@@ -110,7 +110,7 @@ TOOL = re.compile(
     re.IGNORECASE,
 )
 EVERY = re.compile(r"\b(?:each|every|all|both|no|none|neither)\b", re.IGNORECASE)
-"""What such a word opens takes more than one look."""
+"""Quantifiers, which require more than one lookup."""
 OF_EACH = re.compile(r"Each of\b")
 BORDER = re.compile(r"\b(?:before|after|by|until|not|no|neither|unless|between|at (?:most|least))\b", re.IGNORECASE)
 SPEECH = re.compile(r"\b(?:confirms?|states?|says?|mentions?|tells?|reports?|explains?|note)\b", re.IGNORECASE)
@@ -128,20 +128,20 @@ VALUE = re.compile(
 GIVEN = re.compile(
     r"\b(?:is|are|was)\s+(?:given|stated|shown|recorded|listed|reported|set|announced|booked|entered|priced)"
     r"\s+(?:as|at|to be|under|for)\s+(?:the\s+)?"
-    rf"(?P<given>(?:[a-z]+\s)?[^\s.,;]*[\dA-Z][^\s;]*|(?:{SMALL})\s[a-z]+)"
+    rf"(?P<given>(?:[a-z]+\s)?[^\s.,;]*[\dA-Z][^\s;]*|(?:{NUMBER_WORD})\s[a-z]+)"
     r"|\b(?:is|are|number|extension|code|account|no\.?)"
     r"\s+(?P<number>[€$£¥]?\d[\d.,/-]*\d(?:\s?(?:%|[kcm]?m|k?g|ml|l|h|pt|kWh)(?!\w))?)"
 )
-"""“is given as C”, “extension 2200”: a value that can be looked for."""
+"""“is given as C”, “extension 2200”: a value to search for."""
 NAMED = re.compile(
     r"\b(?:is|are|as|to|at|by|named|called|addressed to|submitted to)\s+(?:the\s+)?"
     r"(?P<name>[A-Z][\w’'-]*(?:\s+(?:of\s+|the\s+|and\s+|&\s+)*[A-Z0-9][\w’'-]*)+)[.\s]*$"
 )
-"""A name of several words that the criterion ends with."""
+"""A name of several words at the end of the criterion."""
 OF_A_WORK = re.compile(
     r"\s(?:of|in|to) (?:the )?[A-Z][\w’'-]*(?:\s(?:(?:of|the|and|in|on|for|concerning) )*[A-Z][\w’'-]*)*$"
 )
-"""“Article 12 of the Housing Act” ends with its number as good as “Article 12” does."""
+"""Lets “Article 12 of the Housing Act” count as ending with its number."""
 EXPLAINS = re.compile(
     r"\b(?:explains?|analy[sz]es?|argues?|rationale|reason(?:s|ing)?|why|how|connects?|summar\w+"
     r"|convincing|clear(?:ly)? (?:explain|argue)|appropriate|suitable|readable|scan-friendly"

@@ -1,4 +1,4 @@
-"""Criteria that a comparison of characters, a count or a look at the tool calls would settle."""
+"""Recognizes criteria that can be decided by comparing text, counting, or inspecting tool calls."""
 
 from __future__ import annotations
 
@@ -34,58 +34,58 @@ from studio.domain.text.exact_phrases import (
 )
 from studio.domain.text.requirements import TOLERANCE
 
-BESIDE = 50
-"""Characters beside a count: with more of them, more than the count is asked for."""
+MAX_BESIDE_COUNT = 50
+"""Characters beside a count above which the criterion asks for more than the count."""
 SHORT, LONG, MANY = 75, 150, 3
-"""Characters up to which a criterion with a value asks for little else; the more where it ends with the value, or where
-so many values make it up."""
+"""A criterion with a value asks for little else if it has at most SHORT characters, or LONG if it ends with the value
+or has at least MANY values."""
 ExactKind = Literal["contains", "lacks", "exists", "count", "tool", "equals", "unchanged", "format", "runs"]
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """What an exact check would look at."""
+    """A criterion's exact form."""
 
     kind: ExactKind
     texts: tuple[str, ...]
-    """What has to occur or be counted, verbatim from the criterion."""
+    """What must occur or be counted, verbatim from the criterion."""
     sure: bool
-    """False: a person should look whether the wording is really fixed."""
+    """False: a person should confirm that the wording is fixed."""
 
 
 @lru_cache(maxsize=4_000)
 def exactness(criterion: str) -> Exact | None:
-    """How this criterion could be checked without a judge; None: it takes reading."""
+    """How this criterion could be checked without a judge; None if it needs one."""
     criterion = criterion[:2_000]
     lenient = TOLERANCE.search(criterion) is not None and not EXACT.search(criterion)
-    if found := EXISTS.search(criterion):
-        return Exact("exists", (next(filter(None, found.groups())),), True)
-    if found := UNCHANGED.search(criterion):
-        return Exact("unchanged", (next(filter(None, found.groups())),), True)
-    strings = _wanted(criterion)
+    if match := EXISTS.search(criterion):
+        return Exact("exists", (next(filter(None, match.groups())),), True)
+    if match := UNCHANGED.search(criterion):
+        return Exact("unchanged", (next(filter(None, match.groups())),), True)
+    quotes = _required_quotes(criterion)
     if LACKS.search(criterion) and not lenient and len(criterion) < 160:
-        words = strings or _after(
+        words = quotes or _first_match(
             criterion, r"\b(?:word|words|name) ([\w-]+)", r"form of (?:the word )?(\w+)", r"contain (?:the )?([^,.;]+)"
         )
         if words:
-            return Exact("lacks", words[:2], bool(strings) or "word" in criterion)
+            return Exact("lacks", words[:2], bool(quotes) or "word" in criterion)
     if lenient:
         return None
-    if found := RUNS.search(criterion):
-        return Exact("runs", (found[0],), len(criterion) < LONG)
-    if found := FORMAT.search(criterion):
-        return Exact("format", (found["format"],), len(criterion) < SHORT)
-    if found := COUNT.search(criterion):
-        return Exact("count", (found[0],), len(criterion) - len(found[0]) < BESIDE)
-    if found := COUNTED.search(criterion):
-        return Exact("count", (found[0],), len(criterion) - len(found[0]) < BESIDE)
-    found = TOOL.search(criterion)
-    if found and not SPEECH.search(criterion[: found.start()]):
-        return Exact("tool", (found[0],), True)
-    if strings and STATES.search(criterion) and not EXPLAINS.search(criterion.replace(strings[0], "")):
+    if match := RUNS.search(criterion):
+        return Exact("runs", (match[0],), len(criterion) < LONG)
+    if match := FORMAT.search(criterion):
+        return Exact("format", (match["format"],), len(criterion) < SHORT)
+    if match := COUNT.search(criterion):
+        return Exact("count", (match[0],), len(criterion) - len(match[0]) < MAX_BESIDE_COUNT)
+    if match := COUNTED.search(criterion):
+        return Exact("count", (match[0],), len(criterion) - len(match[0]) < MAX_BESIDE_COUNT)
+    match = TOOL.search(criterion)
+    if match and not SPEECH.search(criterion[: match.start()]):
+        return Exact("tool", (match[0],), True)
+    if quotes and STATES.search(criterion) and not EXPLAINS.search(criterion.replace(quotes[0], "")):
         return Exact(
             "equals" if EXACT.search(criterion) else "contains",
-            strings[:3],
+            quotes[:3],
             len(criterion) < 260 and not OF_EACH.match(criterion),
         )
     bare = _unquoted(criterion)
@@ -104,17 +104,17 @@ def exactness(criterion: str) -> Exact | None:
     return None
 
 
-def _wanted(criterion: str) -> tuple[str, ...]:
-    """Quoted words that have to occur, not those that name a place."""
-    found = []
+def _required_quotes(criterion: str) -> tuple[str, ...]:
+    """Quotations that must occur, as opposed to names of sections."""
+    quotes = []
     for span in quoted(criterion):
         before, after = criterion[: span.start - 1], criterion[span.end :]
         if (
             not ((SECTION.search(before) and not HAS_PART.search(before)) or PLACE_AFTER.match(after))
             and len(span.text) < 120
         ):
-            found.append(span.text.rstrip(".,;"))
-    return tuple(found)
+            quotes.append(span.text.rstrip(".,;"))
+    return tuple(quotes)
 
 
 def _unquoted(criterion: str) -> str:
@@ -123,7 +123,7 @@ def _unquoted(criterion: str) -> str:
     return criterion
 
 
-def _after(criterion: str, *patterns: str) -> tuple[str, ...]:
+def _first_match(criterion: str, *patterns: str) -> tuple[str, ...]:
     for pattern in patterns:
         if found := re.search(pattern, criterion):
             return (found[1].strip(),)
@@ -131,7 +131,7 @@ def _after(criterion: str, *patterns: str) -> tuple[str, ...]:
 
 
 def describe_check(exact: Exact, path: str | None) -> str:
-    """The check in words, for the person who decides. ``path``: the file meant; empty: the reply; None: unclear."""
+    """Describes the check. ``path`` is the file it is about; empty: the reply; None: unknown."""
     where = f"the file “{path}”" if path else "the reply" if path == "" else "the file concerned"
     text = "”, “".join(exact.texts)
     return {

@@ -1,4 +1,4 @@
-"""What tells whether a text gives a demand away: measures between the two, each a number."""
+"""Numeric features for detecting whether a text gives a demand away."""
 
 from __future__ import annotations
 
@@ -16,157 +16,157 @@ from studio.domain.text.word_index import WordIndex, word_index
 from studio.domain.text.words import Word, content_words
 
 CLAUSE = 0.6
-"""Share of a clause from which on it counts as said."""
+"""Share above which a clause counts as said."""
 SAME = 0.85
-"""From here on a clause and a demand are about the same, word for word."""
-LETTERS = 4
-NEAREST = 12
-"""So many sentences of the text are read closely, those that have most of the demand."""
-OFTEN = 50
-"""Places of one word that are followed up."""
+"""Share above which a clause and a demand are practically identical."""
+NGRAM_LENGTH = 4
+MAX_SENTENCES = 12
+"""Number of sentences examined closely: those that contain most of the demand."""
+MAX_POSITIONS = 50
+"""Occurrences of one word that are considered."""
 LONGEST_SENTENCE = 1_500
-"""What is longer is data or a list without full stops, and has every word somewhere."""
+"""Longer “sentences” are data or lists, which contain any word by chance."""
 _DIRECTS = re.compile(
     r"\b(?:please|wants?|needs?|should|must|ha(?:s|ve) to|don'?t|do not|only|keep|make|use|write|no|not|prefer|like"
     r"|include|put|send|give|add|mention|set|create|save|avoid|leave|say|tell|show|list|name|explain|compare|check|ask|let)\b",
     re.IGNORECASE,
 )
-"""Words of a sentence that asks for something; one that tells how things are has none of them."""
+"""Words typical of requests, as opposed to statements."""
 _LETTERS_OF_WORDS = re.compile(r"\w+")
 
 
 class LeakFeatures(NamedTuple):
-    """Of a demand and a text."""
+    """Features of a demand and a text."""
 
     at_once: float
-    """Share of the demand that the best sentence says."""
+    """Share of the demand said by the best sentence."""
     exact: float
-    """Share of it that the text has in the same words, not in kin or synonyms."""
+    """Share of the demand in the same words, as opposed to related words or synonyms."""
     share: float
-    """Share of it in clauses that are said."""
+    """Share of the demand in clauses that are said."""
     echo: float
-    """How well a clause of the text and the demand say each other: the harmonic mean of both shares."""
+    """Mutual coverage of the demand and a clause of the text: the harmonic mean of both shares."""
     letters: float
-    """Share of its groups of four letters that the best sentence has."""
+    """Share of the demand's character 4-grams in the best sentence."""
     chain: float
-    """The most of its words that follow each other in the text, too: 1 for eight."""
+    """Longest common run of words, divided by 8 and capped at 1."""
     lead_in: float
-    """Share of it that only says where or when."""
+    """Share of the demand in introductions (“In the summary, …”)."""
     gap: float
-    """Weight of the longest stretch that is not said, 4 at most."""
+    """Weight of the longest run of words not said, capped at 4."""
     facts: float
-    """Numbers and quoted words that the text has nowhere, 2 at most."""
+    """Number of missing numbers and quotations, capped at 2."""
     directs: float
-    """1: the place that says most of it asks for something."""
+    """1 if the best-matching part of the text is a request."""
     denied: bool
-    """The text says just this, and the one forbids it while the other does not: opposite demands in the same words."""
+    """The text says the same in the same words, but negated."""
     length: float
-    """Of the text, 3 at most: the longer, the likelier that it has the words by accident."""
+    """Log length of the text, capped at 3: long texts contain words by accident."""
 
 
-def leak_features(demand: str, text: str, said: Coverage) -> LeakFeatures:
-    """``said`` is the coverage of the demand by that text."""
-    own = content_words(demand)
-    weight = said.weight or 1.0
-    there = word_index(text)
-    best = main_place(said)
-    near = _nearest(own, said.weights, there)
-    exact = sum(said.weights[word.start] for word in own if 1.0 in there.of(word.key).values()) / weight
-    echoes = [_echo(demand, own, said.weights, sentence) for sentence in near]
+def leak_features(demand: str, text: str, coverage: Coverage) -> LeakFeatures:
+    """``coverage`` is the coverage of the demand by that text."""
+    demand_words = content_words(demand)
+    weight = coverage.weight or 1.0
+    index = word_index(text)
+    best = main_place(coverage)
+    near = _closest_sentences(demand_words, coverage.weights, index)
+    exact = sum(coverage.weights[word.start] for word in demand_words if 1.0 in index.of(word.key).values()) / weight
+    echoes = [_echo(demand, demand_words, coverage.weights, sentence) for sentence in near]
     echo, clause = max(echoes, key=lambda pair: pair[0], default=(0.0, ""))
     return LeakFeatures(
-        at_once=said.at_once,
+        at_once=coverage.at_once,
         exact=exact,
-        share=sum(clause.weight for clause in said.clauses if clause.said >= CLAUSE) / weight,
+        share=sum(clause.weight for clause in coverage.clauses if clause.said >= CLAUSE) / weight,
         echo=echo,
         letters=_letters_shared(demand, near),
-        chain=min(_chain(own, text), 8) / 8,
-        lead_in=_lead_in(demand, own, said.weights) / weight,
-        gap=min(_gap(own, said), 4.0),
-        facts=min(len(said.missing_facts), 2),
+        chain=min(_chain(demand_words, text), 8) / 8,
+        lead_in=_lead_in(demand, demand_words, coverage.weights) / weight,
+        gap=min(_gap(demand_words, coverage), 4.0),
+        facts=min(len(coverage.missing_facts), 2),
         directs=float(_DIRECTS.search(best.place.text) is not None),
         denied=min(echo, exact) >= SAME and _opposite(demand, clause),
         length=min(math.log1p(len(text) / 300), 3.0),
     )
 
 
-def main_place(said: Coverage) -> Clause:
-    """The clause of the demand of which most is said, and where."""
-    return max(said.clauses, key=lambda clause: (clause.said >= CLAUSE) * clause.weight * clause.said)
+def main_place(coverage: Coverage) -> Clause:
+    """The clause of the demand that is said best."""
+    return max(coverage.clauses, key=lambda clause: (clause.said >= CLAUSE) * clause.weight * clause.said)
 
 
-def _nearest(own: Sequence[Word], weights: Mapping[int, float], there: WordIndex) -> list[str]:
-    """The sentences that have most of a demand."""
+def _closest_sentences(demand_words: Sequence[Word], weights: Mapping[int, float], index: WordIndex) -> list[str]:
+
     has: dict[int, float] = defaultdict(float)
-    for word in own:
-        for number, how_well in there.of(word.key).items():
+    for word in demand_words:
+        for number, how_well in index.of(word.key).items():
             has[number] += weights[word.start] * how_well
-    best = sorted(has, key=lambda number: (-has[number], number))[:NEAREST]
-    lines = (" ".join(there.sentences[number].text.split()) for number in best)
+    best = sorted(has, key=lambda number: (-has[number], number))[:MAX_SENTENCES]
+    lines = (" ".join(index.sentences[number].text.split()) for number in best)
     return [line for line in lines if len(line) < LONGEST_SENTENCE]
 
 
 def _opposite(one: str, other: str) -> bool:
-    """“No more than five” and “five at most” are one demand: with numbers, a “not” says little."""
+    """Whether one is negated. Ignored for demands with numbers: “no more than five” equals “at most five”."""
     return is_negative(one) != is_negative(other) and not any(word.kind == "number" for word in content_words(one))
 
 
-def _echo(demand: str, own: Sequence[Word], weights: Mapping[int, float], sentence: str) -> tuple[float, str]:
-    """With the clause of the sentence."""
-    mine, total = word_index(demand), sum(weights.values()) or 1.0
+def _echo(demand: str, demand_words: Sequence[Word], weights: Mapping[int, float], sentence: str) -> tuple[float, str]:
+    """The feature ``echo`` of one sentence, and the clause that has it."""
+    demand_index, total = word_index(demand), sum(weights.values()) or 1.0
     best, clause = 0.0, ""
     for span in clauses(sentence):
-        theirs = content_words(span.text)
-        weight = sum(word.weight for word in theirs)
-        back = sum(word.weight * mine.has(word.key) for word in theirs)
-        if weight < 0.5 or not back:
+        clause_words = content_words(span.text)
+        weight = sum(word.weight for word in clause_words)
+        shared = sum(word.weight * demand_index.has(word.key) for word in clause_words)
+        if weight < 0.5 or not shared:
             continue
-        there = word_index(span.text)
-        shares = back / weight, sum(weights[word.start] * there.has(word.key) for word in own) / total
+        index = word_index(span.text)
+        shares = shared / weight, sum(weights[word.start] * index.has(word.key) for word in demand_words) / total
         if (both := 2 * shares[0] * shares[1] / sum(shares)) > best:
             best, clause = both, span.text
     return best, clause
 
 
 @lru_cache(maxsize=4_000)
-def _letters(text: str) -> frozenset[str]:
+def _letter_ngrams(text: str) -> frozenset[str]:
     line = f" {' '.join(_LETTERS_OF_WORDS.findall(text.casefold()))} "
-    return frozenset(line[start : start + LETTERS] for start in range(len(line) - LETTERS + 1))
+    return frozenset(line[start : start + NGRAM_LENGTH] for start in range(len(line) - NGRAM_LENGTH + 1))
 
 
 def _letters_shared(demand: str, sentences: Sequence[str]) -> float:
-    own = _letters(demand)
-    shared = (len(own & _letters(sentence)) for sentence in sentences)
-    return max(shared, default=0) / len(own) if own else 0.0
+    demand_words = _letter_ngrams(demand)
+    shared = (len(demand_words & _letter_ngrams(sentence)) for sentence in sentences)
+    return max(shared, default=0) / len(demand_words) if demand_words else 0.0
 
 
 @lru_cache(maxsize=500)
-def _where(text: str) -> Mapping[str, Sequence[int]]:
-    """The places of each key among the content words of a text."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for place, word in enumerate(content_words(text)):
-        if len(found[word.key]) < OFTEN:
-            found[word.key].append(place)
-    return dict(found)
+def _positions_by_key(text: str) -> Mapping[str, Sequence[int]]:
+    """Positions of each key among the content words of a text."""
+    positions: dict[str, list[int]] = defaultdict(list)
+    for position, word in enumerate(content_words(text)):
+        if len(positions[word.key]) < MAX_POSITIONS:
+            positions[word.key].append(position)
+    return dict(positions)
 
 
-def _chain(own: Sequence[Word], text: str) -> int:
-    where = _where(text)
+def _chain(demand_words: Sequence[Word], text: str) -> int:
+    positions = _positions_by_key(text)
     longest, before = 0, dict[int, int]()
-    for word in own:
-        before = {place: before.get(place - 1, 0) + 1 for place in where.get(word.key, ())}
+    for word in demand_words:
+        before = {position: before.get(position - 1, 0) + 1 for position in positions.get(word.key, ())}
         longest = max(longest, max(before.values(), default=0))
     return longest
 
 
-def _lead_in(demand: str, own: Sequence[Word], weights: Mapping[int, float]) -> float:
+def _lead_in(demand: str, demand_words: Sequence[Word], weights: Mapping[int, float]) -> float:
     ends = [(part.start, lead_in_end(demand, part)) for part in clauses(demand)]
-    return sum(weights[word.start] for word in own if any(start <= word.start < end for start, end in ends))
+    return sum(weights[word.start] for word in demand_words if any(start <= word.start < end for start, end in ends))
 
 
-def _gap(own: Sequence[Word], said: Coverage) -> float:
+def _gap(demand_words: Sequence[Word], coverage: Coverage) -> float:
     longest = running = 0.0
-    for word in own:
-        running = 0.0 if word.start in said.said else running + said.weights[word.start]
+    for word in demand_words:
+        running = 0.0 if word.start in coverage.said else running + coverage.weights[word.start]
         longest = max(longest, running)
     return longest

@@ -1,8 +1,8 @@
-"""Whether a text gives a demand away, wholly or in part.
+"""Detects whether a text gives a demand away, wholly or partly.
 
-The odds are two logistic regressions over ``signs``, fitted to the development labels in tests/data/labels by
-``python -m tests.bench.fitting``, which also tries them by leaving out whole tasks and whole personas;
-``make bench-checks`` says how good they are.
+Uses two logistic regressions over ``leak_features``, fitted to the development labels in tests/data/labels by
+``python -m tests.bench.fitting`` (which also cross-validates by task and by persona). ``make bench-checks`` measures
+them.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from studio.domain.text.word_index import SAID, word_index
 from studio.domain.text.words import content_words
 
 LONGEST = 40_000
-"""Characters of a text that are looked at; judges see no more of a file either."""
+"""Maximum characters read of a text; the same limit applies to files shown to judges."""
 SAID_WEIGHT = 0.6
-"""Something of weight has to be shared: less proves nothing."""
+"""Minimum weight of shared words; less proves nothing."""
 
 LONG = 80
-"""Characters of a clause that is quoted from its beginning."""
+"""Clauses up to this many characters are quoted from the start."""
 
 
 @dataclass(frozen=True, slots=True)
-class Odds:
-    """A logistic regression over some of the signs."""
+class LogisticModel:
+    """A logistic regression over some of the features."""
 
     base: float
     weights: Mapping[str, float]
-    likely: float
-    """From this chance on it is said. An error takes a higher one: a false alarm costs more trust than a miss, and what
-    people write leaks less often than what was written to fit this to."""
+    threshold: float
+    """Minimum probability to report. Higher for errors: a false alarm costs more trust than a miss, and real texts leak
+    less often than the labelled ones."""
 
-    def chance(self, found: LeakFeatures) -> float:
-        odds = self.base + sum(weight * getattr(found, name) for name, weight in self.weights.items())
-        return 1 / (1 + math.exp(-odds))
+    def chance(self, features: LeakFeatures) -> float:
+        logit = self.base + sum(weight * getattr(features, name) for name, weight in self.weights.items())
+        return 1 / (1 + math.exp(-logit))
 
 
-WHOLLY = Odds(
+WHOLLY = LogisticModel(
     -4.10,
     {
         "at_once": 3.81,
@@ -59,62 +59,68 @@ WHOLLY = Odds(
         "facts": -2.28,
         "directs": 1.45,
     },
-    likely=0.65,
+    threshold=0.65,
 )
-AT_ALL = Odds(
+AT_ALL = LogisticModel(
     -3.04,
     {"exact": 2.78, "share": 1.61, "echo": 3.14, "letters": 4.84, "facts": 0.71, "directs": 1.38, "length": -1.39},
-    likely=0.55,
+    threshold=0.55,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """What a text gives away of a demand."""
+    """What a text gives away."""
 
     degree: Literal["wholly", "partly"]
     words: str
     """The part of the demand that is given away, verbatim."""
     place: str
-    """Where, verbatim from the text: the clause, or the end of it, that says most."""
+    """The clause of the text that says most, or its end, verbatim."""
     chance: float
-    """Of being right about the degree: 0 to 1."""
+    """Probability of the degree: 0 to 1."""
 
 
 def topic_of(demands: Iterable[str], title: str = "") -> frozenset[str]:
-    """What the title or at least three demands of a task speak of goes without saying there."""
+    """Keys of words that occur in the title or in at least three demands of a task."""
     counts = Counter(key for demand in demands for key in {word.key for word in content_words(demand)})
     return frozenset(key for key, count in counts.items() if count >= 3) | {word.key for word in content_words(title)}
 
 
 @lru_cache(maxsize=8_000)
 def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Leak | None:
-    """The degree to which ``text`` says what ``demand`` asks for; None: not to speak of."""
+    """The degree to which ``text`` says what ``demand`` asks for; None if it does not."""
     demand, text = demand[:2_000], without_data(text[:LONGEST])
-    said = coverage(demand, text, topic)
-    if not said.clauses or said.together * said.weight < SAID_WEIGHT:
+    covered = coverage(demand, text, topic)
+    if not covered.clauses or covered.together * covered.weight < SAID_WEIGHT:
         return None
-    found, best = leak_features(demand, text, said), main_place(said)
-    if found.denied:
+    features, main_clause = leak_features(demand, text, covered), main_place(covered)
+    if features.denied:
         return None
-    wholly = WHOLLY.chance(found)
-    if wholly >= WHOLLY.likely:
-        return Leak("wholly", demand.strip(), _telling(demand, said, best), wholly)
-    at_all = max(AT_ALL.chance(found), wholly)
-    return Leak("partly", best.span.text, _telling(demand, said, best), at_all) if at_all >= AT_ALL.likely else None
+    wholly = WHOLLY.chance(features)
+    if wholly >= WHOLLY.threshold:
+        return Leak("wholly", demand.strip(), _most_telling_part(demand, covered, main_clause), wholly)
+    at_all = max(AT_ALL.chance(features), wholly)
+    return (
+        Leak("partly", main_clause.span.text, _most_telling_part(demand, covered, main_clause), at_all)
+        if at_all >= AT_ALL.threshold
+        else None
+    )
 
 
-def _telling(demand: str, said: Coverage, best: Clause) -> str:
-    """The clause of the place that says most of the demand, from its first word on that does if it is a long one."""
-    inside = [word for word in content_words(demand) if best.span.start <= word.start < best.span.end]
+def _most_telling_part(demand: str, covered: Coverage, main_clause: Clause) -> str:
+    """The most telling clause of the best match; a long one is cut to start at the first shared word."""
+    clause_words = [
+        word for word in content_words(demand) if main_clause.span.start <= word.start < main_clause.span.end
+    ]
 
     def share(part: str) -> float:
-        there = word_index(part)
-        return sum(said.weights[word.start] * there.has(word.key) for word in inside)
+        index = word_index(part)
+        return sum(covered.weights[word.start] * index.has(word.key) for word in clause_words)
 
-    telling = max((part.text for part in clauses(best.place.text)), key=share, default=best.place.text)
+    telling = max((part.text for part in clauses(main_clause.place.text)), key=share, default=main_clause.place.text)
     if len(telling) <= LONG:
         return telling
-    mine = word_index(best.span.text)
-    first = next((word.start for word in content_words(telling) if mine.has(word.key) >= SAID), 0)
+    clause_index = word_index(main_clause.span.text)
+    first = next((word.start for word in content_words(telling) if clause_index.has(word.key) >= SAID), 0)
     return telling[first:] if len(telling) - first > LONG // 2 else telling

@@ -1,4 +1,4 @@
-"""Reading a text as people do: data that lies in it is passed over, and a “no” turns a clause round."""
+"""Blanks out embedded data in prose, and detects negation."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from studio.domain.text.words import words
 _KEY = re.compile(r"\"[\w -]+\"\s*:")
 _STRING = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"")
 _SECRET = re.compile(r"\bpassword(?:\s+is)?\s*:?\s*['\"“‘](?P<secret>\S+?)['\"”’](?=[\s.,;)]|$)", re.IGNORECASE)
-_LEFT_OUT = re.compile(r"\b(?:leav(?:e|es|ing)|left|keep|keeps|kept|cut|cross) (?:\w+ ){0,5}out\b", re.IGNORECASE)
+_LEAVE_OUT = re.compile(r"\b(?:leav(?:e|es|ing)|left|keep|keeps|kept|cut|cross) (?:\w+ ){0,5}out\b", re.IGNORECASE)
 _HARMLESS = re.compile(r"\b(?:no|not) (?:more|less|later|earlier|fewer|only|longer|just|doubt)\b", re.IGNORECASE)
 
 
 def is_negative(text: str) -> bool:
-    """Whether a clause forbids or denies."""
+    """Whether a clause contains a negation."""
     text = _HARMLESS.sub(" ", text)
-    return _LEFT_OUT.search(text) is not None or any(
+    return _LEAVE_OUT.search(text) is not None or any(
         word.text.casefold().replace("’", "'") in NEGATIVE for word in words(text)
     )
 
 
 @lru_cache(maxsize=500)
 def without_data(text: str) -> str:
-    """The text with passwords and structured data blanked out, but for its long strings; every place stays where it
-    was."""
+    """The text with passwords and structured data (except long strings in it) replaced by spaces; positions are
+    preserved."""
     text = _SECRET.sub(_blank, text)
     if len(_KEY.findall(text)) < 3:
         return text

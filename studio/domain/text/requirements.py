@@ -42,7 +42,7 @@ _ANY_VERB = re.compile(
     r"(?=(?:the|an?|its?|their|his|her|them|that|to|how|why|whether|when|which|what|whom?|each|all|every|any|no|both|one|two"
     r"|three|other|another|[a-z]+ing|up|out|\d+|[A-Z]\w*|[“\"'])(?:\b|(?<=\W)))"
 )
-"""“… and wishes them well”: what follows tells a verb from a plural."""
+"""“… and wishes them well”: the next word distinguishes a verb from a plural."""
 _AND_TO = re.compile(r",?\s+and\s+(?:to\s+(?!the\b|an?\b)[a-z]+|how|why|whether|when|what|whom?|which|where)\s")
 _NEW_SUBJECT = re.compile(
     rf",?\s+and\s+(?:the|an?|its|their|each|neither|none|no|it|they|all)\s+(?:[^\s,;.]+\s+){{0,5}}?(?:{_VERB}|exceeds?\b)"
@@ -69,7 +69,7 @@ _TWO_OBJECTS = re.compile(
     r"\sand\s+(?=(?:the(?!\s(?:hours?|time)\b)|an?|its|their|his|her|how|why|whom?|when|where|whether|what|which)\s)",
     re.IGNORECASE,
 )
-"""“… gives the time and the place”: two things, each with its article."""
+"""“… gives the time and the place”: two things, each with an article."""
 _ONE_OBJECT = re.compile(r"\b(?:between|compar\w+|differ\w+|from|either)\b", re.IGNORECASE)
 """“… gives the difference between the offer and the bill”: one thing."""
 _TWO_NUMBERS = re.compile(
@@ -85,29 +85,28 @@ _BOTH = re.compile(r"\bboth\b[^.;]*?\sand\s|\s(?:AND|as well as|along with|toget
 _WITH = re.compile(r",\s+(?:with|at|in|for|on)\s+(?:an?|the)\s+[^.,;]*\d", re.IGNORECASE)
 _JOINTS = (_SECOND_VERB, _SECOND_CLAUSE, _ANY_VERB, _AND_TO, _NEW_SUBJECT, _WHILE)
 _JOINED = (_TWO_OBJECTS, _TWO_NUMBERS, _TWO_DONE)
-"""Those that end where the second requirement begins."""
+"""Patterns that end where the second requirement begins."""
 _LIST = re.compile(r"(?:^|(?<=[,;.:]))([^,;.:]+(?:,\s+[^,;.:]+){1,8},?)\s+and\s+[^,;.]+")
 _BRACKETS = re.compile(r"\([^)]*\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """An estimate. ``sure`` counts requirements joined so that one can hold without the other; ``listed`` things
-    that one requirement enumerates."""
+    """An estimate. ``sure`` counts independent requirements, ``listed`` the things one requirement enumerates."""
 
     sure: int
     listed: int
     enumerated: bool
-    """What is listed is what the criterion asks to be stated, each by itself."""
+    """The listed things are what the criterion asks to be stated."""
     parts: tuple[str, ...]
-    """The things, verbatim, as far as they can be told apart."""
+    """The individual requirements, verbatim, as far as they can be separated."""
     second: Span | None
-    """Where the second one stands, in the text itself."""
+    """The second requirement."""
 
 
 @lru_cache(maxsize=4_000)
 def requirements(text: str) -> Requirements:
-    """Of a criterion or an intent; what stands behind its first 2,000 characters is not looked at."""
+    """Requirements of a criterion or an intent; reads the first 2,000 characters."""
     text = text[:2_000]
     bare = _ASIDE.sub(_blank, TOLERANCE.sub(_blank, text))
     for span in quoted(text):
@@ -152,7 +151,7 @@ def requirements(text: str) -> Requirements:
 
 
 def _asks_for(text: str, found: re.Match[str] | None) -> bool:
-    """Whether the list is what has to be stated, and not part of a reason, a fact or one name."""
+    """Whether the list is what must be stated, rather than part of a reason, a fact or a name."""
     if found is None:
         return False
     first = re.split(r"[,:]", found[0], maxsplit=1)[0]
@@ -162,7 +161,7 @@ def _asks_for(text: str, found: re.Match[str] | None) -> bool:
 
 
 def _items(listing: str, *, bare: bool) -> tuple[str, ...]:
-    """``bare``: nothing but the list, as after a colon; else its first item stands behind what asks for it."""
+    """``bare``: the list alone, as after a colon; otherwise its first item is preceded by a verb."""
     first, *others = re.split(r",\s*(?:and\s+)?|\s+and\s+", listing)
     verb = None if bare else _ASKS.search(first)
     items = [first[verb.end() :] if verb else first, *others]
@@ -175,7 +174,7 @@ def _trimmed(part: str) -> str:
 
 
 def _and(text: str, match: re.Match[str]) -> int:
-    """Where the “and” stands that such a joint ends with."""
+    """Position of the match's last “and”."""
     return text.rindex(" and", match.start(), match.end())
 
 

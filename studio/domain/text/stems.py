@@ -1,4 +1,4 @@
-"""Words reduced to what their forms share: “shortened” and “shortens” are one."""
+"""English stemming: “shortened” and “shortens” have one stem."""
 
 from __future__ import annotations
 
@@ -87,19 +87,19 @@ IRREGULAR = {
     }.items()
     for form in forms.split()
 }
-"""Forms and close kin that the stemmer keeps apart from their base."""
+"""Irregular forms and related words the stemmer does not map to their base."""
 FIXED = {"important": "important", "customer": "customer", "customers": "customer"}
-"""Words that would lose their sense with their ending: a customer is no custom."""
+"""Words the stemmer would conflate with others: customer, custom."""
 _BRITISH = re.compile(r"(?<=\w\w)is(?=(?:e[drs]?|ers|ing|ations?)$)")
-"""“-ise”, which the stemmer would keep apart from “-ize”."""
+"""“-ise”, normalized to “-ize”."""
 _stemmer = snowballstemmer.stemmer("english")
 _lock = Lock()
-"""A stemmer holds the word it works on, so threads take turns."""
+"""The stemmer is not thread-safe."""
 
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """The word's stem in lower case, by Snowball's English stemmer."""
+    """The lower-case stem, by Snowball's English stemmer."""
     word = word.casefold().replace("’", "'")
     word = word.removesuffix("'s").removesuffix("'")
     if word in FIXED:

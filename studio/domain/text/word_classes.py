@@ -1,4 +1,4 @@
-"""Words by what they do in instructions: those that carry nothing, those that say little, those that mean the same."""
+"""Word lists: function words, words with little meaning in instructions, synonyms, phrases."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FRAME = _stems(
     want need require expect prefer like appear help task request thing way able following respective relevant
     necessary appropriate specific explicit clear come exclusive sole dedicated"""
 )
-"""What requirements begin with: it says that something is wanted, not what."""
+"""Words that introduce a requirement without saying what is required."""
 
 GENERIC = _stems(
     """email mail message text note file document report list section part item point title name word sentence
@@ -50,7 +50,7 @@ GENERIC = _stems(
     % € £ $ ¥ eur euro usd dollar
     gbp pound rmb percent pct"""
 )
-"""Words of any office task: shared by request and intent they prove little."""
+"""Common in office tasks, so weak evidence when shared."""
 
 COMMON = _stems(
     """able accept access act action actual add address agree aim allow already approach area arrange ask available
@@ -77,7 +77,7 @@ COMMON = _stems(
     action active actor basic director difficulty driver factor news notice reality series signal specialist
     specification statement statistics suitable top typical worker"""
 )
-"""Words of everyday talk: they say a little more than those, and less than a word of the trade."""
+"""Everyday words: stronger evidence than GENERIC words, weaker than technical terms."""
 
 
 LIGHT = _stems(
@@ -88,11 +88,11 @@ LIGHT = _stems(
     turn type use various way well well-suited whole either throughout roughly approximately simply actually really
     previously currently also strictly fully overall individual particular certain given mere purely entirely always"""
 )
-"""Words that tie others together: a demand is worded with them, and another text with others."""
+"""Connecting words, which differ between texts with the same meaning."""
 
 
 def _lines(name: str) -> list[str]:
-    """Of a word list beside this file, without remarks."""
+    """Lines of a word list in this folder, without comments."""
     text = (Path(__file__).parent / name).read_text("utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
@@ -106,7 +106,7 @@ def _synonyms() -> dict[str, frozenset[int]]:
 
 
 SYNONYMS = _synonyms()
-"""Stem to the groups it belongs to; two stems with a group in common can stand for each other."""
+"""Synonym groups by stem; stems that share a group are synonyms."""
 
 
 def _phrases() -> dict[tuple[str, ...], list[tuple[tuple[str, ...], tuple[str, ...]]]]:
@@ -119,5 +119,5 @@ def _phrases() -> dict[tuple[str, ...], list[tuple[tuple[str, ...], tuple[str, .
 
 
 PHRASES = _phrases()
-"""First two keys of an expression, or its only one, to the keys of the whole and the words that say the same."""
+"""By the first two keys of a phrase (or its only one): the keys of the phrase and the words it stands for."""
 OPENERS = frozenset(keys[0] for keys in PHRASES)

@@ -1,4 +1,4 @@
-"""Where a text has a word or its kin: sentence by sentence, looked up rather than searched."""
+"""Index of the words of a text by sentence, including related words and synonyms."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from studio.domain.text.word_classes import SYNONYMS
 from studio.domain.text.words import content_words
 
 SAID = 0.75
-"""From here on a word counts as said."""
+"""Similarity above which a word counts as said."""
 _KIN, _SYNONYM = 0.9, 0.8
 _PREFIX = 5
 
 
 class WordIndex:
-    """The words of a text by the sentence they stand in."""
-
     __slots__ = ("_groups", "_keys", "_known", "_prefixes", "sentences")
 
     def __init__(self, text: str) -> None:
@@ -26,36 +24,36 @@ class WordIndex:
         self._keys: dict[str, set[int]] = defaultdict(set)
         self._groups: dict[int, set[int]] = defaultdict(set)
         self._prefixes: dict[str, list[str]] = defaultdict(list)
-        found = iter(content_words(text))
-        word = next(found, None)
+        word_iterator = iter(content_words(text))
+        word = next(word_iterator, None)
         for number, span in enumerate(self.sentences):
             while word and word.start < span.end:
                 self._keys[word.key].add(number)
-                word = next(found, None)
-        for key, where in self._keys.items():
+                word = next(word_iterator, None)
+        for key, numbers in self._keys.items():
             if len(key) >= _PREFIX and key[0] != "#":
                 self._prefixes[key[:_PREFIX]].append(key)
             for group in SYNONYMS.get(key, ()):
-                self._groups[group] |= where
+                self._groups[group] |= numbers
 
     def of(self, key: str) -> dict[int, float]:
-        """Number of each sentence that has it: 1 the word itself, less for kin and synonyms."""
+        """Similarity by number of sentence: 1 for the word itself, less for related words and synonyms."""
         if key not in self._known:
             self._known[key] = self._look_up(key)
         return self._known[key]
 
     def _look_up(self, key: str) -> dict[int, float]:
-        found: dict[int, float] = {}
+        matches: dict[int, float] = {}
         if key[:1] != "#":
             for group in SYNONYMS.get(key, ()):
-                found |= dict.fromkeys(self._groups.get(group, ()), _SYNONYM)
+                matches |= dict.fromkeys(self._groups.get(group, ()), _SYNONYM)
             for other in self._prefixes.get(key[:_PREFIX], ()):
                 if abs(len(key) - len(other)) <= 3 and (key.startswith(other) or other.startswith(key)):
-                    found |= dict.fromkeys(self._keys[other], _KIN)
-        return found | dict.fromkeys(self._keys.get(key, ()), 1.0)
+                    matches |= dict.fromkeys(self._keys[other], _KIN)
+        return matches | dict.fromkeys(self._keys.get(key, ()), 1.0)
 
     def has(self, key: str) -> float:
-        """As in its best sentence; 0: nothing of the sort."""
+        """Similarity in the best sentence; 0 if absent."""
         return max(self.of(key).values(), default=0.0)
 
 

@@ -1,4 +1,4 @@
-"""Text cut into words with their places, so that what is found can be shown where it stands."""
+"""Splits text into words with positions, keys and weights."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _TOKEN = re.compile(
 
 
 class Word(NamedTuple):
-    """A word at ``start:end`` of its text. ``key`` is what equal words share: a stem, or a number's value."""
+    """A word at ``start:end`` of its text. ``key`` is the same for equal words: a stem, or a number's value."""
 
     text: str
     start: int
@@ -57,57 +57,57 @@ class Word(NamedTuple):
     key: str
     kind: WordKind
     weight: float
-    """How much it proves that another text has it, too: 0 for grammar, above 1 for numbers and names."""
+    """Strength as evidence when shared: 0 for function words, above 1 for numbers and names."""
 
 
 @lru_cache(maxsize=4_000)
 def words(text: str) -> tuple[Word, ...]:
     """The words of a text, in order."""
-    found: list[Word] = []
-    behind = 0
+    result: list[Word] = []
+    last_end = 0
     for match in _TOKEN.finditer(text):
         start, end = match.span()
-        if start < behind:
+        if start < last_end:
             continue
         token = match[0]
         read = _read(token, token[0].isupper() and _opens_sentence(text, start))
         if read[1] == "number" and token.isalpha() and (spelt := _SPELT.match(text, start)):
             token, end = spelt[0], spelt.end()
             read = _read(token, True)
-        found.append(Word(token, start, end, *read))
-        behind = end
-    return tuple(_with_phrases(found))
+        result.append(Word(token, start, end, *read))
+        last_end = end
+    return tuple(_with_phrases(result))
 
 
-def _with_phrases(found: list[Word]) -> list[Word]:
-    """“looked over” is one word, “reviewed”: the first words of an expression stand for its meaning, the rest for
-    nothing."""
-    place, last = 0, len(found) - 1
-    while place <= last:
-        key = found[place].key
+def _with_phrases(result: list[Word]) -> list[Word]:
+    """Replace phrases by their meaning (“looked over” by “reviewed”): the first words get the keys of the meaning, the
+    others weight 0."""
+    index, last = 0, len(result) - 1
+    while index <= last:
+        key = result[index].key
         if key in OPENERS:
-            after = found[place + 1].key if place < last else ""
+            after = result[index + 1].key if index < last else ""
             for phrase, meaning in (*PHRASES.get((key, after), ()), *PHRASES.get((key,), ())):
-                if tuple(word.key for word in found[place : place + len(phrase)]) == phrase:
+                if tuple(word.key for word in result[index : index + len(phrase)]) == phrase:
                     for offset, _ in enumerate(phrase):
-                        word = found[place + offset]
+                        word = result[index + offset]
                         read = _read(meaning[offset], True) if offset < len(meaning) else ("", "word", 0.0)
-                        found[place + offset] = Word(word.text, word.start, word.end, *read)
-                    place += len(phrase) - 1
+                        result[index + offset] = Word(word.text, word.start, word.end, *read)
+                    index += len(phrase) - 1
                     break
-        place += 1
-    return found
+        index += 1
+    return result
 
 
 @lru_cache(maxsize=4_000)
 def content_words(text: str) -> tuple[Word, ...]:
-    """The words that carry something."""
+    """The words with a weight."""
     return tuple(word for word in words(text) if word.weight > 0)
 
 
 @lru_cache(maxsize=40_000)
 def _read(token: str, opens: bool) -> tuple[str, WordKind, float]:
-    """Key, kind and weight of a token; a capital that ``opens`` a sentence makes no name."""
+    """Key, kind and weight of a token. A capital does not make a name if the token ``opens`` a sentence."""
     lower = token.casefold().replace("’", "'")
     if token[0].isdigit():
         key = f"#{_plain_number(lower)}"
@@ -168,7 +168,7 @@ def _opens_sentence(text: str, start: int) -> bool:
 
 
 def similarity(one: str, other: str) -> float:
-    """How well one key stands for another: 1 the same, less for kin and synonyms, 0 strangers."""
+    """Similarity of two keys: 1 if equal, less for related words and synonyms, 0 otherwise."""
     if one == other:
         return 1.0
     if one[:1] == "#" or other[:1] == "#":

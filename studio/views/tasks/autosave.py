@@ -246,14 +246,14 @@ def shown_findings(found: Iterable[Any], sheet: TaskForm, episode: EpisodeSpec) 
         rows = getattr(sheet, name, None) if name in ROWS else None
         if rows and finding.item and finding.item <= len(rows):
             name = f"{name}.{rows[finding.item - 1]['key']}.{ROWS[name]}"
-        mend = fix_for(finding, episode)
+        fix = fix_for(finding, episode)
         told.append(
             finding.model_dump()
             | {
                 "fingerprint": finding.fingerprint,
                 "input": name,
-                "click": mend,
-                "changes": json.dumps(changes_of(mend, sheet), ensure_ascii=False) if mend else "",
+                "fix": fix,
+                "changes": json.dumps(changes_of(fix, sheet), ensure_ascii=False) if fix else "",
             }
         )
     return told

@@ -26,7 +26,7 @@ def test_an_intent_is_held_against_its_places_and_its_items():
     found = build_evidence_map(task, earlier=["sunday"])
 
     assert (found.rows[0].kinds, found.rows[0].items) == (frozenset({"session"}), (1, 3))
-    assert (found.lost, found.unscored, found.loose_items) == ((2,), (2,), (2,))
+    assert (found.unrecoverable, found.unscored, found.unlinked_items) == ((2,), (2,), (2,))
 
 
 def test_a_place_that_is_not_there_recovers_nothing():
@@ -34,13 +34,13 @@ def test_a_place_that_is_not_there_recovers_nothing():
     tool = Recovery(kind="tool", ref="gmail_search.body")
     task = a_task(intents=(RYE, SALT.model_copy(update={"recoverable_from": (file, tool)})))
 
-    assert build_evidence_map(task, earlier=[], tools=["gmail_search"]).lost == (1,)
-    assert build_evidence_map(task, earlier=["sunday"], tools=[]).rows[1].unknown == (
+    assert build_evidence_map(task, earlier=[], tools=["gmail_search"]).unrecoverable == (1,)
+    assert build_evidence_map(task, earlier=["sunday"], tools=[]).rows[1].missing == (
         tool,
     )  # the file may be from then
-    assert build_evidence_map(task, earlier=[], tools=[]).lost == (1, 2)
+    assert build_evidence_map(task, earlier=[], tools=[]).unrecoverable == (1, 2)
     there = task.model_copy(update={"assets": (FileRef(path="notes.md", sha256="0", size=1),)})
-    assert build_evidence_map(there, earlier=["sunday"], tools=[]).lost == ()
+    assert build_evidence_map(there, earlier=["sunday"], tools=[]).unrecoverable == ()
 
 
 def test_a_script_scores_what_its_keys_say():
@@ -52,7 +52,7 @@ def test_a_script_scores_what_its_keys_say():
     found = build_evidence_map(task)
 
     assert found.rows[1].keys == ("no_salt",)
-    assert (found.unscored, found.loose_keys) == ((1,), ("tidy",))
+    assert (found.unscored, found.unlinked_keys) == ((1,), ("tidy",))
 
 
 def test_a_setup_task_has_no_gap_in_what_is_scored():

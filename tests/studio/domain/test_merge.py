@@ -72,7 +72,7 @@ def test_no_word_of_either_is_lost(base, theirs, mine):
         if is_ not in (was, own):
             assert is_ in (
                 getattr(merged.spec, name),
-                *(one.theirs for one in merged.conflicts if one.place == (name,)),
+                *(one.theirs for one in merged.conflicts if one.path == (name,)),
             )
     before = {intent.uid: intent for intent in base.intents}
     for side in (theirs, mine):
@@ -89,7 +89,7 @@ def test_no_word_of_either_is_lost(base, theirs, mine):
 def test_who_is_second_matters_only_where_both_changed(base, theirs, mine):
     one, other = merge(base, theirs, mine), merge(base, mine, theirs)
 
-    assert {c.place for c in one.conflicts} == {c.place for c in other.conflicts}
+    assert {c.path for c in one.conflicts} == {c.path for c in other.conflicts}
 
 
 BASE = TaskSpec(
@@ -138,7 +138,7 @@ def test_the_same_sentence_changed_by_both_is_told_with_both():
 
     assert merged.spec.intents[0].content == "Rye at five."
     [conflict] = merged.conflicts
-    assert conflict.place == ("intents", "1", "content")
+    assert conflict.path == ("intents", "1", "content")
     assert (conflict.base, conflict.theirs, conflict.mine) == ("Rye first.", "Rye at four.", "Rye at five.")
 
 
@@ -148,7 +148,7 @@ def test_a_row_that_one_removes_and_the_other_changes_stays_and_is_told():
 
     for merged in (merge(BASE, with_intents(second), mine), merge(BASE, mine, with_intents(second))):
         assert [intent.content for intent in merged.spec.intents] == ["Rye at five.", "No salt."]
-        assert [one.place for one in merged.conflicts] == [("intents", "1")]
+        assert [one.path for one in merged.conflicts] == [("intents", "1")]
 
 
 @settings(max_examples=100, deadline=None)
@@ -158,6 +158,6 @@ def test_who_takes_all_of_theirs_has_nothing_left_to_choose(base, theirs, mine):
     spec = merged.spec
 
     for conflict in merged.conflicts:
-        spec = take_value(spec, theirs, conflict.place)
-        assert value_at(spec, conflict.place) == value_at(theirs, conflict.place) == conflict.theirs
+        spec = take_value(spec, theirs, conflict.path)
+        assert value_at(spec, conflict.path) == value_at(theirs, conflict.path) == conflict.theirs
     assert merge(base, theirs, spec).conflicts == ()

@@ -24,7 +24,7 @@ def task(task_id: str, *intents: HiddenIntent, needs: tuple[str, ...] = (), **mo
 
 def learned(*tasks: TaskSpec) -> list[tuple[int, IntentOrigin | None, tuple[int, ...]]]:
     episode = EpisodeSpec(episode_id="e", persona=PersonaSpec(user_id="p"), tasks=tasks)
-    return [(row.session, row.first, row.used) for row in persistent_intents(episode)]
+    return [(row.session, row.origin, row.used_in) for row in persistent_intents(episode)]
 
 
 def test_an_intent_is_first_learned_in_the_earliest_session_that_tells_it():
@@ -46,7 +46,7 @@ def test_files_are_known_from_the_session_that_brings_them_and_the_profile_from_
         task("c", lasting(("file", "unknown.csv"))),
     )
 
-    assert [first for _, first, _ in found] == [
+    assert [origin for _, origin, _ in found] == [
         IntentOrigin(1, "file", "stock.csv"),
         IntentOrigin(0, "profile"),
         IntentOrigin(3, "file", "unknown.csv"),
@@ -77,7 +77,7 @@ def test_what_nothing_can_teach_is_a_gap_with_its_reason():
         "Its source is “gone”, which is not in the episode.",
         "",
     ]
-    assert [row.first is None for row in rows] == [True, True, True, False]
+    assert [row.origin is None for row in rows] == [True, True, True, False]
 
 
 def test_intents_of_one_session_are_left_out_and_an_empty_episode_has_none():

@@ -73,7 +73,7 @@ def test_an_unfinished_episode_is_told_what_to_write_and_not_blamed():
         "None of 2 planned standalone tasks written.",
         "No task is started by an event.",
     ]
-    assert found[0].mend == "Write 3 more tasks."
+    assert found[0].fix == "Write 3 more tasks."
 
 
 def test_an_empty_episode_misses_everything():

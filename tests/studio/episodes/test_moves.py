@@ -133,7 +133,7 @@ def test_what_carries_over_is_written_changed_and_removed(place):
     persona, _ = place
     do(place, "depend", "t3", place="t1", words="the hours, and the rye")
     do(place, "depend", "t5", place="t3", words="")
-    needs = arrangement_now(persona).needs
+    needs = arrangement_now(persona).dependencies
     assert needs["t3"] == (Dependency(task_id="t1", carries_over="the hours, and the rye"),)
     assert needs["t5"] == (Dependency(task_id="t3"),)
     do(place, "stop_depending", "t3", place="t1")

@@ -1,4 +1,4 @@
-"""Marks in a text that lead to a person, an account or a way in: told from invented ones by how they are built."""
+"""Detects real-looking personal numbers, phone numbers and access keys."""
 
 from studio.domain.checks.personal_data.identities import identities
 from studio.domain.checks.personal_data.keys import keys

@@ -19,18 +19,18 @@ TOKEN = re.compile(
     r"[\"']?\s*(?:is|[:=])?\s*[\"'`]?(?P<token>[A-Za-z0-9+/_=-]{20,500})",
     re.IGNORECASE,
 )
-RANDOM = 3.6
-"""Bits a letter from which on a string is drawn and not a word: names of things stay below."""
+MIN_ENTROPY = 3.6
+"""Bits per character above which a string counts as random; names are below."""
 
 
 def keys(text: str) -> Iterator[str]:
-    if found := KEYS.search(text):
-        yield found[0]
-    for found in TOKEN.finditer(text):
-        if _entropy(found["token"]) >= RANDOM and any(letter.isdigit() for letter in found["token"]):
-            yield found["token"]
+    if match := KEYS.search(text):
+        yield match[0]
+    for match in TOKEN.finditer(text):
+        if _entropy(match["token"]) >= MIN_ENTROPY and any(letter.isdigit() for letter in match["token"]):
+            yield match["token"]
 
 
 def _entropy(text: str) -> float:
-    """Bits a letter (Shannon)."""
+    """Shannon entropy in bits per character."""
     return -sum(n / len(text) * math.log2(n / len(text)) for n in Counter(text).values())

@@ -1,1 +1,1 @@
-"""One rule, one file. A new file here is found by itself; nothing else names it."""
+"""One rule per file; files are discovered automatically."""

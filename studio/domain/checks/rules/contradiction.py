@@ -37,7 +37,7 @@ def contradiction(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     for key in script_keys(task):
         if not _agrees(key.about[:2_000], agreed):
             for flaw in _flaws("grader_script", None, key.about[:2_000], before):
-                yield Flaw(flaw.field, f"What the script checks as “{key.name}”: {flaw.message}", flaw.mend)
+                yield Flaw(flaw.field, f"What the script checks as “{key.name}”: {flaw.message}", flaw.fix)
 
 
 def _agrees(text: str, agreed: Collection[tuple[str, str]]) -> bool:

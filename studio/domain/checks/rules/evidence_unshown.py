@@ -20,5 +20,5 @@ def evidence_unshown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 yield _flaw(position, f"The judge should look at “{place}” but is not shown it.", "Add it to the tools")
 
 
-def _flaw(position: int, message: str, mend: str) -> Flaw:
-    return Flaw("checklist", message, f"{mend} judges see, or choose other evidence.", position)
+def _flaw(position: int, message: str, fix: str) -> Flaw:
+    return Flaw("checklist", message, f"{fix} judges see, or choose other evidence.", position)

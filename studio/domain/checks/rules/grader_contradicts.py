@@ -21,7 +21,7 @@ DAY_OR_TIME = re.compile(r"\d{1,2}[:.]\d\d|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./
 FEWEST = 3
 """Digits of a number that can be mistaken for another."""
 LONGEST = 40_000
-MEND = "Make the script and the task consistent."
+FIX = "Make the script and the task consistent."
 
 
 class Slip(NamedTuple):
@@ -51,7 +51,7 @@ def grader_contradicts(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                     "grader_script",
                     f"“{script.name}” looks for {quote(word)} (line {demand.line}), and the task has "
                     f"{quote(slip.theirs)}.",
-                    MEND,
+                    FIX,
                     words=word if word in script.source else "",
                     severity=slip.severity,
                 )
@@ -109,7 +109,7 @@ def _amounts(script: TaskScript, task: TaskSpec) -> Iterator[Flaw]:
                 "grader_script",
                 f"“{script.name}” counts {_says(amount)} (line {amount.line}), and {where} says "
                 f"{quote(limit.span.text)}.",
-                MEND,
+                FIX,
             )
 
 

@@ -16,7 +16,7 @@ ASKS = re.compile(
     r"|do not|don't|never|always|create|write|draft|send|make|prepare|add|put|give|tell|find|book|set|keep|use)\b|[?:]",
     re.IGNORECASE,
 )
-MEND = "Ask for it in an intent, the request or a file, or accept other wording."
+FIX = "Ask for it in an intent, the request or a file, or accept other wording."
 
 
 @rule("grader-word-unasked", "warning")
@@ -43,13 +43,13 @@ def grader_word_unasked(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]
             if not any(map(anywhere.has, words)):
                 seen.add(words)
                 message = f"{wanted}, which nothing in the task or before it asks for."
-                yield Flaw("grader_script", message, MEND, words=words[0])
+                yield Flaw("grader_script", message, FIX, words=words[0])
             elif len(words) == 1 and len(group) > 2 and len(asked) == len(group) - 1:
                 seen.add(words)
                 message = (
                     f"{wanted}, which is mentioned but not asked for, as the other words are that it requires there."
                 )
-                yield Flaw("grader_script", message, MEND, words=words[0], severity="hint")
+                yield Flaw("grader_script", message, FIX, words=words[0], severity="hint")
 
 
 def _says_something(words: str) -> bool:

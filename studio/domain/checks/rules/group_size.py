@@ -13,4 +13,4 @@ def group_size(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """
     for gap in find_gaps(episode_shape(context.episode), context.plan):
         if gap.kind == "group-size" and not gap.unfinished and gap.tasks[0] == task.task_id:
-            yield Flaw("depends_on", gap.message, gap.mend, other=gap.tasks[-1] if len(gap.tasks) > 1 else "")
+            yield Flaw("depends_on", gap.message, gap.fix, other=gap.tasks[-1] if len(gap.tasks) > 1 else "")

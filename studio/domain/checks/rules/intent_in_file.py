@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.quotes import BRIEF, quote
+from studio.domain.checks.quotes import SHORT, quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 from studio.domain.text.coverage import word_overlap
@@ -29,7 +29,7 @@ def intent_in_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             if leak and leak.degree == "wholly" and leak.chance >= SURE and len(content_words(intent.content)) > 3:
                 yield Flaw(
                     "intents",
-                    f"“{file.path}” says this openly: {quote(leak.place, BRIEF)}.",
+                    f"“{file.path}” says this openly: {quote(leak.place, SHORT)}.",
                     "Add the file as the intent's source, or remove this from the file.",
                     position,
                     words=leak.words,

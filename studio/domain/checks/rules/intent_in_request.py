@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.quotes import BRIEF, quote
+from studio.domain.checks.quotes import SHORT, quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import UNFILLED, opening_text
 from studio.domain.task import TaskSpec
@@ -20,7 +20,7 @@ def intent_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         wholly = leak.degree == "wholly"
         yield Flaw(
             "intents",
-            f"The request already says {'this' if wholly else 'a part of this'}: {quote(leak.place, BRIEF)}.",
+            f"The request already says {'this' if wholly else 'a part of this'}: {quote(leak.place, SHORT)}.",
             "Remove it from the request, or remove the intent."
             if wholly
             else "Remove that part from the request, or keep only the unstated part in the intent.",

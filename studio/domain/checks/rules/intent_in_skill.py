@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from studio.domain.checks.quotes import BRIEF, quote
+from studio.domain.checks.quotes import SHORT, quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.skills import SKILL_FILE, description
 from studio.domain.task import TaskSpec
@@ -26,7 +26,7 @@ def intent_in_skill(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             if leak and leak.degree == "wholly" and leak.chance >= SURE:
                 yield Flaw(
                     "intents",
-                    f"The description of the skill “{name}” says this to every agent: {quote(leak.place, BRIEF)}.",
+                    f"The description of the skill “{name}” says this to every agent: {quote(leak.place, SHORT)}.",
                     "Move it from the description into the skill's text, or remove the intent.",
                     position,
                     words=leak.words,

@@ -8,8 +8,8 @@ from studio.domain.findings import Severity
 from studio.domain.task import TaskSpec
 
 LONGEST = 40_000
-MEND = "Replace it with an obviously invented one, or remove it."
-PHONE_MEND = "Use a number reserved for fiction, such as 555-0142 or 01632 960 123, or remove it."
+FIX = "Replace it with an obviously invented one, or remove it."
+PHONE_FIX = "Use a number reserved for fiction, such as 555-0142 or 01632 960 123, or remove it."
 
 
 @rule("personal-data", "warning")
@@ -24,7 +24,7 @@ def personal_data(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             yield Flaw(
                 field,
                 f"This looks like {what}." if field != "trigger" else f"“{words}” looks like {what}.",
-                MEND if severity == "warning" else PHONE_MEND,
+                FIX if severity == "warning" else PHONE_FIX,
                 item,
                 words=words if field != "trigger" else "",
                 severity=severity,
@@ -38,7 +38,7 @@ def personal_data(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             yield Flaw(
                 field,
                 f"{what_file}“{file.path}” has what looks like {what}.",
-                MEND if severity == "warning" else PHONE_MEND,
+                FIX if severity == "warning" else PHONE_FIX,
                 position,
                 words=file.path,
                 severity=severity,

@@ -11,11 +11,11 @@ def recovery_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     for position, intent in enumerate(task.intents, 1):
         for place in intent.recoverable_from:
             if place.ref.strip() and (problem := _missing(place, task, context)):
-                message, mend = problem
+                message, fix = problem
                 yield Flaw(
                     "intents",
                     message,
-                    mend,
+                    fix,
                     position,
                     other=place.ref if place.kind == "session" else "",
                     severity="error" if place.kind == "session" else "warning",

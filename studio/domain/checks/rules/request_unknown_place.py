@@ -12,7 +12,7 @@ def request_unknown_place(task: TaskSpec, context: CheckContext) -> Iterator[Fla
     if not available_tools(task, context):
         return
     for kind in RESOURCES:
-        if (found := kind.said.search(task.initial_request[:LONGEST])) and not is_available(kind, task, context):
+        if (found := kind.phrase.search(task.initial_request[:LONGEST])) and not is_available(kind, task, context):
             yield Flaw(
                 "initial_request",
                 f"The request refers to {kind.name}, but the agent has no tool or file for it.",
@@ -28,7 +28,7 @@ def request_unknown_deed(task: TaskSpec, context: CheckContext) -> Iterator[Flaw
     if not available_tools(task, context):
         return
     for kind in ACTIONS:
-        if (found := kind.said.search(task.initial_request[:LONGEST])) and not is_available(kind, task, context):
+        if (found := kind.phrase.search(task.initial_request[:LONGEST])) and not is_available(kind, task, context):
             yield Flaw(
                 "initial_request",
                 f"The agent has no tool to {kind.name}.",

@@ -1,4 +1,4 @@
-"""A one-click mend takes its finding away, says what it will do, and leaves the rest of the task alone."""
+"""A one-click fix takes its finding away, says what it will do, and leaves the rest of the task alone."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ def test_a_mend_takes_its_finding_away(name: str, episode: EpisodeSpec, texts: d
     own = episode.task(finding.task)
     assert own is not None
 
-    mend = fix_for(finding, episode)
+    fix = fix_for(finding, episode)
 
-    assert mend is not None
-    assert mend.label and mend.shows.endswith(".")
-    mended = mend.apply(own)
-    tasks = tuple(mended if each.task_id == own.task_id else each for each in episode.tasks)
+    assert fix is not None
+    assert fix.label and fix.effect.endswith(".")
+    fixed = fix.apply(own)
+    tasks = tuple(fixed if each.task_id == own.task_id else each for each in episode.tasks)
     left = find_problems(episode.model_copy(update={"tasks": tasks}), own.task_id, texts=texts)
     assert finding.fingerprint not in {each.fingerprint for each in left}
-    changed = {edit.field for edit in mend.edits}
-    assert {each for each in TaskSpec.model_fields if getattr(mended, each) != getattr(own, each)} == changed
-    assert changes_of(mend, task_form(own))
+    changed = {edit.field for edit in fix.edits}
+    assert {each for each in TaskSpec.model_fields if getattr(fixed, each) != getattr(own, each)} == changed
+    assert changes_of(fix, task_form(own))
 
 
 def test_every_mend_is_of_a_rule_and_is_tried() -> None:
@@ -96,31 +96,31 @@ def test_a_dependency_on_a_scored_task_is_not_declared_with_a_click() -> None:
         episode = episode_of(first, asks)
         finding = next(each for each in find_problems(episode, "t") if each.rule == "undeclared-dependency")
 
-        mend = fix_for(finding, episode)
+        fix = fix_for(finding, episode)
 
-        assert (mend is not None) == offered
-        if mend:
-            assert mend.apply(asks).depends_on == (Dependency(task_id="a"),)
+        assert (fix is not None) == offered
+        if fix:
+            assert fix.apply(asks).depends_on == (Dependency(task_id="a"),)
 
 
 def test_a_mend_of_a_row_that_is_gone_changes_nothing() -> None:
     full = scored("t", intents=(HiddenIntent(uid="a", content="a b"), HiddenIntent(uid="b", content="a b")))
     episode = episode_of(full)
     finding = next(each for each in find_problems(episode) if each.rule == "duplicate-intent")
-    mend = fix_for(finding, episode)
-    assert mend is not None
+    fix = fix_for(finding, episode)
+    assert fix is not None
 
-    assert changes_of(mend, task_form(full.model_copy(update={"intents": full.intents[:1]}))) == []
+    assert changes_of(fix, task_form(full.model_copy(update={"intents": full.intents[:1]}))) == []
 
 
 def test_an_exact_check_is_put_into_the_inputs_of_its_item() -> None:
     criterion = ChecklistItem(uid="c", criterion="The file plan.md exists.")
     episode = episode_of(scored("t", checklist=(criterion,), files_read=("plan.md",)))
     finding = next(each for each in find_problems(episode) if each.rule == "criterion-should-be-rule")
-    mend = fix_for(finding, episode)
-    assert mend is not None
+    fix = fix_for(finding, episode)
+    assert fix is not None
 
-    changes = {one["put"]: one["value"] for one in changes_of(mend, task_form(episode.tasks[0]))}
+    changes = {one["put"]: one["value"] for one in changes_of(fix, task_form(episode.tasks[0]))}
 
     assert changes["checklist.c.grader"] == "rule"
     assert (changes["checklist.c.rule_kind"], changes["checklist.c.rule_path"]) == ("file_exists", "plan.md")

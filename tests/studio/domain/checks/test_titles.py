@@ -35,9 +35,9 @@ def test_a_task_without_a_title_keeps_its_id_and_one_outside_the_episode_says_so
         unplaced=(task("b", title="Left over"),),
     )
 
-    assert episode.called("a") == "“a” (session 1)"
-    assert episode.called("b") == "“Left over” (not placed)"
-    assert episode.called("nowhere") == "“nowhere”"
+    assert episode.task_label("a") == "“a” (session 1)"
+    assert episode.task_label("b") == "“Left over” (not placed)"
+    assert episode.task_label("nowhere") == "“nowhere”"
 
 
 def test_a_waiver_holds_when_the_other_task_gets_a_new_title_or_place() -> None:
