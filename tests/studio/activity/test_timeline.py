@@ -64,7 +64,7 @@ class Desk:
         return client.get(url).content.decode()
 
 
-def told(desk, only=""):
+def kinds(desk, only=""):
     kinds = [
         (entry.kind, getattr(entry.row, "verb", "") or getattr(entry.row, "decision", ""))
         for entry in activity_of(desk.task, only=only)
@@ -72,10 +72,10 @@ def told(desk, only=""):
     return kinds[::-1]
 
 
-def test_everything_is_told_once_in_the_order_it_happened(desk):
+def test_every_event_appears_once_in_chronological_order(desk):
     desk.live()
 
-    assert told(desk) == [
+    assert kinds(desk) == [
         ("version", ""),
         ("event", "assigned"),
         ("event", "assigned"),
@@ -88,15 +88,15 @@ def test_everything_is_told_once_in_the_order_it_happened(desk):
         ("review", "approved"),
     ]
     newest = next(entry for entry in activity_of(desk.task) if entry.kind == "version")
-    assert (newest.says, [one.author for one in newest.applied]) == ("Changed the initial request.", [desk.reviewer])
+    assert (newest.summary, [one.author for one in newest.applied]) == ("Changed the initial request.", [desk.reviewer])
 
 
-def test_it_is_narrowed_to_versions_or_talk(desk):
+def test_activity_can_be_narrowed_to_versions_or_comments(desk):
     comment = desk.live()
     comments.resolve(comment, by=desk.author, resolved=False)
 
-    assert {kind for kind, _ in told(desk, "versions")} == {"version", "event", "review"}
-    assert told(desk, "talk") == [
+    assert {kind for kind, _ in kinds(desk, "versions")} == {"version", "event", "review"}
+    assert kinds(desk, "talk") == [
         ("comment", ""),
         ("reply", ""),
         ("review", "changes_requested"),
@@ -105,7 +105,7 @@ def test_it_is_narrowed_to_versions_or_talk(desk):
     ]
 
 
-def test_what_was_taken_back_and_was_not_answered_is_not_told(desk):
+def test_retracted_comments_without_replies_are_left_out(desk):
     comment = comments.add_comment(desk.task.pk, by=desk.reviewer, text="Hm.")
     other = comments.add_comment(desk.task.pk, by=desk.reviewer, text="Well.")
     for number in range(3):
@@ -113,10 +113,10 @@ def test_what_was_taken_back_and_was_not_answered_is_not_told(desk):
     comments.retract(comment, by=desk.reviewer)
     comments.retract(other, by=desk.reviewer)
 
-    assert [kind for kind, _ in told(desk, "talk")] == ["comment", "reply", "reply", "reply"]
+    assert [kind for kind, _ in kinds(desk, "talk")] == ["comment", "reply", "reply", "reply"]
 
 
-def test_the_story_costs_the_same_for_little_and_for_much(desk, django_assert_max_num_queries):
+def test_activity_takes_a_constant_number_of_queries(desk, django_assert_max_num_queries):
     desk.live()
     with django_assert_max_num_queries(12) as little:
         list(activity_of(desk.task))
@@ -132,7 +132,7 @@ def test_the_story_costs_the_same_for_little_and_for_much(desk, django_assert_ma
         assert len(list(activity_of(desk.task))) == 50
 
 
-def test_the_page_shows_it_by_day_and_escapes_it(desk):
+def test_page_groups_activity_by_day_and_escapes_text(desk):
     desk.live()
 
     page = desk.get(desk.url("activity"))
@@ -140,12 +140,12 @@ def test_the_page_shows_it_by_day_and_escapes_it(desk):
     assert [len(entries) for _, entries in by_day(activity_of(desk.task))] == [10]
     assert "<b>plan</b>" not in page and "&lt;b&gt;plan" in page
     assert page.count(">the initial request</a>") == 2
-    assert "not feasible" in page and "No file." in page and "proposed by" in page
+    assert "Feasible: no" in page and "No file." in page and "suggested by" in page
     assert "Well scoped" in desk.get(desk.url("activity") + "?only=talk&page=x")
     assert "replied on" in desk.get(desk.task.get_absolute_url())
 
 
-def test_nested_fields_are_told_in_words_and_any_two_versions_are_compared(desk):
+def test_nested_fields_are_described_and_any_two_versions_compared(desk):
     spec = load_task(desk.task)
     intent = spec.intents[0].model_copy(
         update={"recoverable_from": (Recovery(kind="file", ref="orders.csv", note="p. 2"),)}
@@ -169,7 +169,7 @@ def test_nested_fields_are_told_in_words_and_any_two_versions_are_compared(desk)
 
     assert "found out from: a file orders.csv – p. 2" in joined(page).replace("<ins>", "").replace("</ins>", "")
     assert "rule: the file contains plan.md “rye”" in page
-    assert "follows from intent: 1" in page
+    assert "tests intent: 1" in page
     assert "{" not in page.partition('class="diff"')[2].partition("</main>")[0]
     same = desk.get(desk.url("version", 3) + "?with=1")
     assert "No differences." in same

@@ -65,7 +65,7 @@ def desk():
     return Desk()
 
 
-def test_a_remark_names_the_version_it_was_made_on_and_can_be_settled_and_opened(desk):
+def test_comment_names_its_version_and_can_be_resolved_and_reopened(desk):
     comment = desk.comment()
 
     comments.resolve(comment, by=desk.author, resolved=True)
@@ -79,7 +79,7 @@ def test_a_remark_names_the_version_it_was_made_on_and_can_be_settled_and_opened
     assert list(verbs) == ["settled_a_remark", "opened_a_remark_again"]
 
 
-def test_words_stand_where_they_were_chosen_also_after_edits_elsewhere(desk):
+def test_quotes_are_located_after_edits_elsewhere(desk):
     desk.comment("plan", nth=1)
     desk.edit(initial_request=f"Hello. {REQUEST}")
 
@@ -89,7 +89,7 @@ def test_words_stand_where_they_were_chosen_also_after_edits_elsewhere(desk):
     assert (thread.location.span.start, thread.current_quote, thread.input_name) == (start, "plan", "initial_request")
 
 
-def test_words_that_are_gone_say_so_and_keep_the_old_ones(desk):
+def test_deleted_quote_is_shown_as_gone_with_its_old_text(desk):
     desk.comment("orders.csv")
     desk.edit(initial_request="Please make a plan.")
 
@@ -99,19 +99,19 @@ def test_words_that_are_gone_say_so_and_keep_the_old_ones(desk):
     client = Client()
     client.force_login(desk.author)
     page = client.get(desk.task.get_absolute_url()).content.decode()
-    assert "not there any more" in page
+    assert "no longer exists" in page
     assert desk.url("version", 1) in page
 
 
-def test_the_talk_is_sorted_by_place_and_settled_ones_come_last(desk):
+def test_threads_follow_the_page_and_resolved_ones_come_last(desk):
     intent, item = desk.spec.intents[0].uid, desk.spec.checklist[0].uid
-    settled = desk.comment(field="title")
+    resolved = desk.comment(field="title")
     desk.comment(field="checklist", item_uid=item)
     desk.comment("rye", field="intents", item_uid=intent)
     desk.comment(field="intents", item_uid=intent)
     desk.comment("Saturday")
     desk.comment(field="")
-    comments.resolve(settled, by=desk.author, resolved=True)
+    comments.resolve(resolved, by=desk.author, resolved=True)
 
     names = [thread.target for thread in desk.threads]
 
@@ -119,14 +119,14 @@ def test_the_talk_is_sorted_by_place_and_settled_ones_come_last(desk):
     assert [bool(thread.location.span) for thread in desk.threads] == [False, True, False, True, False, False]
 
 
-def test_a_row_that_is_removed_keeps_its_talk(desk):
+def test_removed_row_keeps_its_thread(desk):
     desk.comment(field="intents", item_uid=desk.spec.intents[0].uid)
     desk.edit(intents=())
 
-    assert (desk.threads[0].gone, desk.threads[0].name) == (True, "an intent that was removed")
+    assert (desk.threads[0].gone, desk.threads[0].target) == (True, "an intent that was removed")
 
 
-def test_reading_the_talk_costs_the_same_for_one_and_for_many(desk, django_assert_num_queries):
+def test_reading_threads_takes_a_constant_number_of_queries(desk, django_assert_num_queries):
     texts = quotable_texts(desk.spec.to_json())
     desk.comment("plan")
     with django_assert_num_queries(2):
@@ -139,7 +139,7 @@ def test_reading_the_talk_costs_the_same_for_one_and_for_many(desk, django_asser
         assert len(threads_of(desk.task, texts)) == 21
 
 
-def test_answers_tell_those_who_talk_and_a_remark_who_writes(desk):
+def test_replies_notify_participants_and_comments_notify_the_author(desk):
     comment = desk.comment()
     comments.reply(comment, by=desk.author, text=f"@{desk.reviewer.username} I see.")
     answer = comments.reply(comment, by=desk.author, text="Done.")
@@ -153,7 +153,7 @@ def test_answers_tell_those_who_talk_and_a_remark_who_writes(desk):
     assert [one.text for one in desk.threads[0].replies][1:] == ["Done.", "Thanks."]
 
 
-def test_ones_own_words_are_changed_and_taken_back_by_nobody_else(desk):
+def test_only_the_author_can_edit_or_delete_a_comment(desk):
     comment = desk.comment(text="Wich rye?")
     answer = comments.reply(comment, by=desk.author, text="The dark one.")
 
@@ -171,7 +171,7 @@ def test_ones_own_words_are_changed_and_taken_back_by_nobody_else(desk):
     assert desk.threads == []
 
 
-def test_a_suggestion_is_applied_at_a_click_and_its_author_is_an_author(desk):
+def test_author_of_an_applied_suggestion_becomes_an_author_of_the_version(desk):
     suggested = desk.comment("plan.md", suggestion="baking.md", text="")
 
     applied = suggestions.apply(desk.task.pk, [suggested.pk], by=desk.author)
@@ -193,7 +193,7 @@ def test_a_suggestion_is_applied_at_a_click_and_its_author_is_an_author(desk):
         applied.revision.reviews.create(reviewer=desk.reviewer, decision="approved")
 
 
-def test_several_are_applied_together_in_one_version(desk):
+def test_several_suggestions_are_applied_in_one_version(desk):
     keys = [
         desk.comment("Please", suggestion="Kindly").pk,
         desk.comment("plan.md", suggestion="a.md").pk,
@@ -208,7 +208,7 @@ def test_several_are_applied_together_in_one_version(desk):
     assert desk.spec.intents[0].content == "The dark rye goes in before the rolls."
 
 
-def test_a_second_click_applies_nothing_twice(desk):
+def test_suggestion_is_not_applied_twice(desk):
     suggested = desk.comment("plan.md", suggestion="plan.md plan.md")
     suggestions.apply(desk.task.pk, [suggested.pk], by=desk.author)
 
@@ -218,30 +218,30 @@ def test_a_second_click_applies_nothing_twice(desk):
     assert desk.task.revisions.count() == 2
 
 
-def test_two_for_the_same_words_are_not_applied_over_each_other(desk):
+def test_overlapping_suggestions_are_not_applied_together(desk):
     keys = [desk.comment("Saturday", suggestion="Sunday").pk, desk.comment("make Saturday's", suggestion="do a").pk]
 
-    with pytest.raises(WorkflowError, match="same words"):
+    with pytest.raises(WorkflowError, match="change the same text"):
         suggestions.apply(desk.task.pk, keys, by=desk.author)
 
     assert desk.spec.initial_request == REQUEST
 
 
-def test_words_that_changed_since_are_a_persons_choice_and_nothing_is_lost(desk):
+def test_suggestion_for_changed_text_is_left_to_a_person(desk):
     suggested = desk.comment("from orders.csv", suggestion="from the orders")
     desk.edit(initial_request=REQUEST.replace("from orders.csv", "out of orders.csv"))
 
     applied = suggestions.apply(desk.task.pk, [suggested.pk], by=desk.author)
-    choice = suggestions.conflict_of(suggested)
+    conflict = suggestions.conflict_of(suggested)
 
     assert (applied.revision, applied.unresolved, desk.task.revisions.count()) == (None, [suggested], 2)
-    assert (choice.was, choice.now) == (REQUEST, REQUEST.replace("from orders.csv", "out of orders.csv"))
-    assert "from the orders" in choice.suggested
+    assert (conflict.original, conflict.current) == (REQUEST, REQUEST.replace("from orders.csv", "out of orders.csv"))
+    assert "from the orders" in conflict.suggested
     saved = suggestions.apply_resolved(desk.task.pk, suggested.pk, "Make the plan.", by=desk.author, version=2)
     assert (saved.number, desk.spec.initial_request) == (3, "Make the plan.")
 
 
-def test_a_choice_on_top_of_an_old_version_is_shown_what_came_since(desk):
+def test_deciding_on_an_outdated_version_shows_the_current_text(desk):
     suggested = desk.comment("from orders.csv", suggestion="from the orders")
     desk.edit(initial_request="Make a plan.")
     desk.edit(initial_request="Make two plans.")
@@ -257,14 +257,14 @@ def test_a_choice_on_top_of_an_old_version_is_shown_what_came_since(desk):
     assert "Typed &lt;b&gt;by hand" in answer.content.decode()
 
 
-def test_a_suggestion_for_a_row_that_is_gone_is_not_applied(desk):
+def test_suggestion_for_a_removed_row_is_not_applied(desk):
     suggested = desk.comment(
         "rye", field="intents", item_uid=desk.spec.intents[0].uid, suggestion="<script>alert(1)</script>"
     )
     desk.edit(intents=())
 
     assert suggestions.apply(desk.task.pk, [suggested.pk], by=desk.author).unresolved == [suggested]
-    with pytest.raises(WorkflowError, match="not there any more"):
+    with pytest.raises(WorkflowError, match="no longer exists"):
         suggestions.apply_resolved(desk.task.pk, suggested.pk, "x", by=desk.author, version=2)
     client = Client()
     client.force_login(desk.author)
@@ -273,7 +273,7 @@ def test_a_suggestion_for_a_row_that_is_gone_is_not_applied(desk):
         assert "<script>alert" not in page and "&lt;script&gt;alert" in page
 
 
-def test_a_suggestion_for_the_whole_text_and_one_that_takes_words_away(desk):
+def test_suggestions_can_replace_the_whole_text_or_delete_the_quote(desk):
     whole = desk.comment(field="description", suggestion="Orders become a plan.")
     without = desk.comment(" and save it as plan.md", suggestion="")
 
@@ -283,7 +283,7 @@ def test_a_suggestion_for_the_whole_text_and_one_that_takes_words_away(desk):
     assert desk.spec.initial_request == "Please make Saturday's baking plan from orders.csv."
 
 
-def test_words_typed_and_not_saved_survive_an_applied_suggestion(desk):
+def test_unsaved_text_survives_an_applied_suggestion(desk):
     suggested = desk.comment("plan.md", suggestion="baking.md")
     client = Client()
     client.force_login(desk.author)
@@ -307,12 +307,12 @@ def test_words_typed_and_not_saved_survive_an_applied_suggestion(desk):
         ({"field": "title", "suggestion": "Bread for Saturday"}, "identical to the current text"),
     ],
 )
-def test_what_cannot_be_said_is_refused_in_words(desk, values, says):
+def test_invalid_comments_are_rejected_with_a_message(desk, values, says):
     with pytest.raises(WorkflowError, match=says):
         comments.add_comment(desk.task.pk, by=desk.reviewer, **({"text": "Look."} | values))
 
 
-def test_long_and_hostile_words_are_kept_and_shown_as_words(desk):
+def test_long_and_hostile_text_is_stored_and_escaped(desk):
     text = "<img src=x onerror=alert(1)> 🥖 @nobody @" + "x" * 9_900
 
     desk.post("comment_add", by=desk.reviewer, about="initial_request", text=text, words="plan.md", start="3")
@@ -325,7 +325,7 @@ def test_long_and_hostile_words_are_kept_and_shown_as_words(desk):
     assert '<mark class="comment"' in page
 
 
-def test_remarks_of_another_benchmark_and_people_without_the_right_are_kept_out(desk):
+def test_comments_need_the_right_role_in_the_same_benchmark(desk):
     other = Desk()
     theirs = other.comment("plan.md", suggestion="x")
     viewer = member(desk.benchmark, Role.VIEWER)
@@ -345,7 +345,7 @@ def test_remarks_of_another_benchmark_and_people_without_the_right_are_kept_out(
         Comment.objects.create(task=desk.task, author=desk.author, text="x", reply_to=theirs)
 
 
-def test_words_that_are_typed_and_not_in_a_version_yet_get_one_first(desk):
+def test_commenting_on_unsaved_text_saves_a_version_first(desk):
     autosave(EditorKey(desk.task), desk.author, sheet(desk, "A title nobody saved"), base_version=1)
 
     answer = desk.post(
