@@ -76,7 +76,7 @@ def test_rejection_of_every_json_mode_is_not_remembered(client_for: ClientFactor
         ask(client_for("gpt-0", recorder=notebook))
 
     assert formats(notebook) == ["json_schema", "json_object", None]
-    assert client_module._works == {}
+    assert client_module._accepted_modes == {}
 
 
 def test_too_long_conversation_is_not_retried_in_other_modes(client_for: ClientFactory, scripted: ScriptedServer):
