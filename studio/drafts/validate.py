@@ -1,4 +1,4 @@
-"""What cannot be stored, said before the database says it."""
+"""Validation of drafts before they are stored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATH_LENGTH = 500
 
 
 class StaleDraftError(Exception):
-    """Someone else saved first. ``current`` is the version stored now."""
+    """Someone else saved first. ``current`` is the newest version."""
 
     def __init__(self, current: int) -> None:
         super().__init__("Someone else has saved this in the meantime. Compare, then save again.")
@@ -26,7 +26,7 @@ class StaleDraftError(Exception):
 
 
 class DraftError(ValueError):
-    """A draft that cannot be saved as it is. ``field`` and ``item`` say where, the text what to do."""
+    """A draft that cannot be saved. ``field`` and ``item``, a 1-based position, say where; the message what to do."""
 
     def __init__(self, field: str, message: str, item: int | None = None) -> None:
         super().__init__(message)
@@ -35,30 +35,30 @@ class DraftError(ValueError):
 
 
 def validate_storable(spec: TaskSpec | PersonaSpec) -> None:
-    """Raise DraftError for text that PostgreSQL cannot hold and for values out of their range."""
-    _refuse_characters(spec.model_dump())
+    """Raise DraftError for text that PostgreSQL cannot store and for values out of range."""
+    _validate_characters(spec.model_dump())
     if isinstance(spec, TaskSpec):
-        _refuse_task(spec)
+        _validate_task(spec)
     else:
-        _refuse_long("user_id", spec.user_id, ID_LENGTH)
-        _refuse_long("name", spec.name, ID_LENGTH)
+        _validate_long("user_id", spec.user_id, ID_LENGTH)
+        _validate_long("name", spec.name, ID_LENGTH)
         if not spec.user_id.strip():
             raise DraftError("user_id", "Enter an id for the persona; it is used as its folder name.")
-        _refuse_folder("user_id", spec.user_id)
+        _validate_folder("user_id", spec.user_id)
         for position, tool in enumerate(spec.tools, 1):
-            _refuse_long("tools", tool, ID_LENGTH, position)
+            _validate_long("tools", tool, ID_LENGTH, position)
         for position, skill in enumerate(spec.skills, 1):
-            _refuse_long("skills", skill.name, ID_LENGTH, position)
-            _refuse_folder("skills", skill.name, position)
-            _refuse_paths("skills", skill.files)
-        _refuse_paths("scripts", spec.scripts)
-        _refuse_paths("files", spec.files)
+            _validate_long("skills", skill.name, ID_LENGTH, position)
+            _validate_folder("skills", skill.name, position)
+            _validate_paths("skills", skill.files)
+        _validate_paths("scripts", spec.scripts)
+        _validate_paths("files", spec.files)
 
 
-def _refuse_characters(values: dict[str, Any]) -> None:
+def _validate_characters(values: dict[str, Any]) -> None:
     text = json.dumps(values, ensure_ascii=False)
     if "\\u0000" not in text and not UNSTORABLE.search(text):
-        return  # nearly always; the fields are gone through only to name one
+        return  # nearly always; the fields are searched only to name one
     for name, value in values.items():
         for inner in _texts(value):
             if found := UNSTORABLE.search(inner):
@@ -66,19 +66,19 @@ def _refuse_characters(values: dict[str, Any]) -> None:
 
 
 def validate_unused_id(task_id: str, others: Iterable[str]) -> None:
-    """Raise DraftError if another task's folder would be this one's on systems that take a and A for the same."""
+    """Raise DraftError if another task has this id, ignoring case: ids are folder names, also on systems that do."""
     for other in others:
         if other.casefold() == task_id.casefold():
             raise DraftError("task_id", f"The episode already has a task “{other}”. Choose another id.")
 
 
-def _refuse_task(spec: TaskSpec) -> None:
+def _validate_task(spec: TaskSpec) -> None:
     if not spec.task_id.strip():
         raise DraftError("task_id", "Enter an id for the task; it is used as its folder name.")
     for name in ("task_id", "user_id", "environment_id", "task_type", "group"):
-        _refuse_long(name, getattr(spec, name), ID_LENGTH)
-    _refuse_long("category", spec.category, 20)
-    _refuse_long("grader_script", spec.grader_script, PATH_LENGTH)
+        _validate_long(name, getattr(spec, name), ID_LENGTH)
+    _validate_long("category", spec.category, 20)
+    _validate_long("grader_script", spec.grader_script, PATH_LENGTH)
     for position, item in enumerate(spec.checklist, 1):
         if not 0 < item.weight < float("inf"):
             raise DraftError("checklist", "Enter a weight greater than 0.", position)
@@ -89,17 +89,17 @@ def _refuse_task(spec: TaskSpec) -> None:
                 name,
                 "Two items have the same internal id. Reload the page and save again.",
             )
-    _refuse_folder("task_id", spec.task_id)
-    _refuse_paths("assets", spec.assets)
-    _refuse_artifacts(spec)
-    _refuse_dependencies(spec)
+    _validate_folder("task_id", spec.task_id)
+    _validate_paths("assets", spec.assets)
+    _validate_artifacts(spec)
+    _validate_dependencies(spec)
 
 
-def _refuse_artifacts(spec: TaskSpec) -> None:
+def _validate_artifacts(spec: TaskSpec) -> None:
     """Any line can say what is to be left; a reference is a file of the export, and so needs a name one can have."""
     seen = set()
     for position, artifact in enumerate(spec.expected_artifacts, 1):
-        _refuse_long("expected_artifacts", artifact.path, PATH_LENGTH, position)
+        _validate_long("expected_artifacts", artifact.path, PATH_LENGTH, position)
         if not artifact.path.strip():
             raise DraftError("expected_artifacts", "Give the file a name.", position)
         if artifact.path in seen:
@@ -109,7 +109,7 @@ def _refuse_artifacts(spec: TaskSpec) -> None:
             raise DraftError("expected_artifacts", f"“{artifact.path}” is not a valid file name. {why}", position)
 
 
-def _refuse_dependencies(spec: TaskSpec) -> None:
+def _validate_dependencies(spec: TaskSpec) -> None:
     seen = set()
     for position, dependency in enumerate(spec.depends_on, 1):
         if dependency.task_id == spec.task_id:
@@ -127,16 +127,16 @@ def _refuse_dependencies(spec: TaskSpec) -> None:
         seen.add(dependency.task_id)
 
 
-def _refuse_folder(field: str, name: str, item: int | None = None) -> None:
-    """Ids name folders of an export."""
+def _validate_folder(field: str, name: str, item: int | None = None) -> None:
+    """Ids are folder names in exports."""
     if why := why_unsafe(name) or ("The name contains a slash." if "/" in name else ""):
         raise DraftError(field, f"“{name}” is not a valid folder name. {why}", item)
 
 
-def _refuse_paths(field: str, files: Sequence[FileRef]) -> None:
+def _validate_paths(field: str, files: Sequence[FileRef]) -> None:
     seen: set[str] = set()
     for position, file in enumerate(files, 1):
-        _refuse_long(field, file.path, PATH_LENGTH, position)
+        _validate_long(field, file.path, PATH_LENGTH, position)
         if why := why_unsafe(file.path):
             raise DraftError(field, f"“{file.path}” is not a valid file name. {why}", position)
         if file.path in seen:
@@ -144,7 +144,7 @@ def _refuse_paths(field: str, files: Sequence[FileRef]) -> None:
         seen.add(file.path)
 
 
-def _refuse_long(field: str, text: str, most: int, item: int | None = None) -> None:
+def _validate_long(field: str, text: str, most: int, item: int | None = None) -> None:
     if len(text) > most:
         raise DraftError(
             field,

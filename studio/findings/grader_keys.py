@@ -1,6 +1,6 @@
-"""What authoring asks of grader scripts that needs code to be run: the keys, and what earns them.
+"""Keys and reports of grader scripts, for which code has to run.
 
-Running code is evaluation's business, which lies above; it registers itself here when it starts.
+``evaluation`` runs it, which ``studio`` cannot import; it registers itself here at startup.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 AT_ONCE = 4
+"""Scripts run in parallel."""
 
 
 @dataclass(frozen=True)
 class GraderKeys:
-    """What ``score([])`` of a script returned, in order, or why nothing came."""
+    """The keys that ``score([])`` of a script returned, in order, or why it returned none."""
 
     keys: tuple[str, ...] | None = None
     problem: str = ""
@@ -22,15 +23,15 @@ class GraderKeys:
 
 KeyReader = Callable[[bytes], GraderKeys]
 
-Examiner = Callable[[Iterable[str]], None]
+ReportMaker = Callable[[Iterable[str]], None]
 
 _reader: KeyReader | None = None
-_examine_now: Examiner | None = None
-_examine_later: Examiner | None = None
+_make_reports_now: ReportMaker | None = None
+_make_reports_later: ReportMaker | None = None
 
 
 def register_key_reader(reader: KeyReader) -> None:
-    """Name the function that runs a script in the sandbox. It never raises."""
+    """Register the function that runs a script in the sandbox. It must not raise."""
     global _reader
     _reader = reader
 
@@ -46,15 +47,15 @@ def read_keys(scripts: Iterable[bytes]) -> list[GraderKeys]:
         return list(pool.map(_reader, scripts))
 
 
-def register_examiners(*, now: Examiner, later: Examiner) -> None:
-    """Name the functions that make the ``ScriptReport`` of each script, by sha256, where there is none yet: at once,
-    and by a worker once the transaction is stored. Neither raises."""
-    global _examine_now, _examine_later
-    _examine_now, _examine_later = now, later
+def register_report_makers(*, now: ReportMaker, later: ReportMaker) -> None:
+    """Register the functions that make missing ``ScriptReport`` rows of scripts, named by sha256: one immediately, one
+    in a worker after the transaction commits. Neither may raise."""
+    global _make_reports_now, _make_reports_later
+    _make_reports_now, _make_reports_later = now, later
 
 
 def request_reports(scripts: Iterable[str], *, wait: bool = False) -> None:
-    """See to it that these scripts, named by sha256, have a report. Without a sandbox they keep none."""
-    chosen = _examine_now if wait else _examine_later
-    if chosen is not None and (wanted := list(scripts)):
-        chosen(wanted)
+    """Make reports of these scripts, named by sha256. Without a sandbox there are none."""
+    make = _make_reports_now if wait else _make_reports_later
+    if make is not None and (wanted := list(scripts)):
+        make(wanted)

@@ -14,7 +14,7 @@ from studio.models import (
 
 
 def open_findings() -> QuerySet[Finding]:
-    """Findings that nobody waived, and errors that nobody set aside."""
+    """Findings without a waiver."""
     same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
     return Finding.objects.exclude(~Q(severity="error") & Exists(Waiver.objects.filter(**same))).exclude(
         Q(severity="error") & Exists(SetAside.objects.filter(**same))
@@ -22,7 +22,7 @@ def open_findings() -> QuerySet[Finding]:
 
 
 def findings_with_waivers() -> QuerySet[Finding]:
-    """All findings, each with the reason for which it was ``waived`` or set aside; null where it stands open."""
+    """All findings, each with the reason of its waiver as ``waived``: null if it is open."""
     same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
     return Finding.objects.annotate(
         waived=Case(
@@ -43,15 +43,13 @@ WEIGHT = Case(When(severity="error", then=0), When(severity="warning", then=1), 
 
 
 def findings_of_task(task: Task) -> QuerySet[Finding]:
-    """All findings of a task, errors first, then as the checks told them."""
+    """All findings of a task, errors first, then in the order of the checks."""
     return Finding.objects.filter(task=task).order_by(WEIGHT, "pk")
 
 
 def findings_of(benchmark: Benchmark, *, severity: str = "", everything: bool = False) -> QuerySet[Finding]:
-    """A benchmark's open findings, errors first, then in the order of personas and tasks.
-
-    ``everything``: those that may stay as well, and ``waived`` of each says why.
-    """
+    """A benchmark's open findings, errors first, then in the order of personas and tasks. With ``everything`` also
+    the waived ones, annotated with their reason as ``waived``."""
     rows = (findings_with_waivers() if everything else open_findings()).filter(
         task__episode__persona__benchmark=benchmark
     )

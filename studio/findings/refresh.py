@@ -1,4 +1,4 @@
-"""Stored findings, so that lists can count them without checking again."""
+"""Findings stored with their tasks, so that lists can count them without running the checks."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from studio.findings.grader_keys import request_reports
 from studio.models import Blob, Finding, GraderScript, Persona, ScriptReport, Task
 
 LONGEST_TEXT = 60_000
-"""Bytes. Longer files are not read for the checks, which look at no more than 40,000 characters of one."""
+"""Bytes. The checks read no more than 40,000 characters of a file, and nothing of longer ones."""
 LONGEST_SCRIPT = 800_000
-"""Bytes, likewise: no more than 200,000 characters of a grader are read."""
+"""Bytes. Likewise for 200,000 characters of a grader script."""
 _texts: BoundedCache[str, str | None] = BoundedCache(32_000_000)
-"""Recent files by sha256, None for what is no text: while an author types, every check reads the same ones again."""
+"""Recent files by sha256, None for binary ones: while an author types, every check reads the same files."""
 FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "other"]
 
 
 def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
-    """What the checks say now of every task of these personas, read from the drafts. Personas come with their
-    ``benchmark``, whose plan the checks hold an episode to."""
+    """Current findings of every task of these personas. Personas come with their ``benchmark``, whose plan the checks
+    use."""
     personas = list(personas)
     episodes = load_episodes(personas)
     of = episodes.values()
@@ -47,11 +47,10 @@ def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]
 
 
 def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
-    """Contents of the small text files that the episodes' tasks and skills bring, and of the graders they name, by
-    sha256, in one query."""
+    """Contents of the episodes' small text files, skills and grader scripts in use, by sha256, in one query."""
     episodes = list(episodes)
     wanted = {file.sha256 for episode in episodes for file in _files(episode) if file.size <= LONGEST_TEXT}
-    wanted |= {script.sha256 for script in _graders(episodes) if script.size <= LONGEST_SCRIPT}
+    wanted |= {script.sha256 for script in _scripts_in_use(episodes) if script.size <= LONGEST_SCRIPT}
     texts = _texts.get_many(wanted)
     if missing := [sha256 for sha256 in wanted if sha256 not in texts]:
         read = {sha256: _decoded(content) for sha256, content in Blob.objects.read(missing).items()}
@@ -68,8 +67,8 @@ def _decoded(content: bytes) -> str | None:
 
 
 def load_reports(episodes: Iterable[EpisodeSpec]) -> dict[str, GraderReport]:
-    """What running the graders of these episodes showed, by sha256; those that were not run yet are absent."""
-    scripts = {script.sha256 for script in _graders(episodes)}
+    """Reports of the episodes' grader scripts that have been run, by sha256."""
+    scripts = {script.sha256 for script in _scripts_in_use(episodes)}
     if not scripts:
         return {}
     rows = ScriptReport.objects.filter(sha256__in=scripts, analysis=ANALYSIS).values_list("sha256", "report")
@@ -77,14 +76,14 @@ def load_reports(episodes: Iterable[EpisodeSpec]) -> dict[str, GraderReport]:
 
 
 def run_graders(personas: Iterable[Persona], *, wait: bool = False) -> None:
-    """Have the graders of these personas run that were not run yet: by a worker, or now if we ``wait``."""
+    """Run the grader scripts of these personas that have no report yet: in a worker, or now with ``wait``."""
     scripts = GraderScript.objects.filter(persona__in=[persona.pk for persona in personas])
     done = ScriptReport.objects.filter(analysis=ANALYSIS).values("sha256")
     request_reports(dict.fromkeys(scripts.exclude(blob__in=done).values_list("blob", flat=True)), wait=wait)
 
 
-def _graders(episodes: Iterable[EpisodeSpec]) -> Iterator[FileRef]:
-    """The scripts that tasks name."""
+def _scripts_in_use(episodes: Iterable[EpisodeSpec]) -> Iterator[FileRef]:
+    """Grader scripts that tasks refer to."""
     for episode in episodes:
         for path in {task.grader_script for task in (*episode.tasks, *episode.unplaced) if task.grader_script}:
             if script := episode.persona.script(path):
@@ -100,8 +99,8 @@ def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
 
 
 def refresh_findings(personas: Iterable[Persona]) -> None:
-    """Check these personas and store what was found in place of what stood there. Graders that were not run yet are
-    sent to a worker, whose report brings us here again."""
+    """Check these personas and replace their stored findings. Grader scripts without a report are sent to a worker,
+    whose report refreshes the findings again."""
     personas = list(Persona.objects.filter(pk__in=[p.pk for p in personas]).select_related("benchmark"))
     tasks = {
         (persona, task_id): pk

@@ -1,6 +1,6 @@
-"""Living with what the checks say: a warning that may stay, and an error that is held to be wrong.
+"""Waivers: warnings that are accepted, and errors that an owner holds to be wrong.
 
-Both are tied to the finding's fingerprint, so they end by themselves when the words they were about change.
+A waiver is tied to its finding's fingerprint, so it ends when the text it is about changes.
 """
 
 from __future__ import annotations
@@ -21,13 +21,11 @@ from studio.models import Finding, Revision, SetAside, Task, User, Waiver
 
 
 class WaiverError(ValueError):
-    """A waiver that cannot be given or taken back; the text says why."""
+    """A waiver that cannot be given or withdrawn; the message says why."""
 
 
 @dataclass(frozen=True)
 class WaivedFinding:
-    """A finding that may stay, with who said so."""
-
     finding: findings.Finding | Finding
     reason: str
     by: User
@@ -35,14 +33,11 @@ class WaivedFinding:
 
 @transaction.atomic
 def add_waiver(
-    task_id: int, fingerprint: str, *, by: User, reason: str, found: Iterable[findings.Finding] | None = None
+    task_id: int, fingerprint: str, *, by: User, reason: str, current: Iterable[findings.Finding] | None = None
 ) -> None:
-    """Live with a warning, and say why. Errors cannot be waived.
-
-    ``found`` is what the checks say of words that are no version yet; else the stored findings count.
-    """
+    """Waive a warning or hint. ``current`` are findings of an unsaved draft; without it the stored ones count."""
     task = lock(task_id)
-    finding = _find(task, fingerprint, found)
+    finding = _find(task, fingerprint, current)
     if finding.severity == "error":
         raise WaiverError("Errors must be fixed; only warnings and hints can be dismissed.")
     reason = storable_text(reason)
@@ -56,22 +51,21 @@ def add_waiver(
 
 @transaction.atomic
 def remove_waiver(task_id: int, fingerprint: str, *, by: User) -> None:
-    """Let a waived warning, or an error that was set aside, stand again. Nothing happens the second time."""
+    """Withdraw the waiver of a warning or an error, if there is one."""
     task = lock(task_id)
-    gone, _ = Waiver.objects.filter(task=task, fingerprint=fingerprint).delete()
+    deleted, _ = Waiver.objects.filter(task=task, fingerprint=fingerprint).delete()
     if SetAside.objects.filter(task=task, fingerprint=fingerprint).exists():
-        _owner_only(task, by)
-        gone += SetAside.objects.filter(task=task, fingerprint=fingerprint).delete()[0]
-    if gone:
+        _require_owner(task, by)
+        deleted += SetAside.objects.filter(task=task, fingerprint=fingerprint).delete()[0]
+    if deleted:
         record(task, "unwaived", by=by, summary="Dismissal undone.")
 
 
 @transaction.atomic
 def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
-    """Hold an error to be wrong, and say why: it does not block approval and release, and is told at both.
+    """Waive an error, which then no longer blocks approval and release but is listed at both.
 
-    Only an owner who wrote nothing of this version may, and only of rules that judge language: what is missing or
-    cannot be read is so, whoever says what.
+    Only an owner who did not write this version may, and only for rules that judge language.
     """
     task = lock(task_id)
     finding = _find(task, fingerprint, None)
@@ -79,7 +73,7 @@ def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> Non
         raise WaiverError("This is for errors only; dismiss warnings and hints the usual way.")
     if finding.rule not in RULES or not RULES[finding.rule].judges_language:
         raise WaiverError("This error is not a matter of judgement. It must be fixed.")
-    _owner_only(task, by)
+    _require_owner(task, by)
     revision = Revision.objects.filter(task=task, number=task.version).first()
     if revision and by.pk in authors_of(revision):
         raise WaiverError("You wrote part of this version, so another owner has to dismiss it.")
@@ -95,41 +89,41 @@ def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> Non
 
 
 def split_waived(
-    task: Task, found: Iterable[findings.Finding | Finding]
+    task: Task, all_findings: Iterable[findings.Finding | Finding]
 ) -> tuple[list[findings.Finding | Finding], list[WaivedFinding]]:
-    """What stands open of these findings, and what may stay. Waivers of what is not found any more are left out."""
-    waived: dict[str, Waiver | SetAside] = {one.fingerprint: one for one in task.waivers.select_related("by")}
-    aside: dict[str, Waiver | SetAside] = {one.fingerprint: one for one in task.set_aside.select_related("by")}
-    left, allowed = [], []
-    for finding in found:
-        word = (aside if finding.severity == "error" else waived).get(finding.fingerprint)
-        if word is None:
+    """The open findings and the waived ones."""
+    waivers: dict[str, Waiver | SetAside] = {row.fingerprint: row for row in task.waivers.select_related("by")}
+    error_waivers: dict[str, Waiver | SetAside] = {row.fingerprint: row for row in task.set_aside.select_related("by")}
+    left, waived = [], []
+    for finding in all_findings:
+        waiver = (error_waivers if finding.severity == "error" else waivers).get(finding.fingerprint)
+        if waiver is None:
             left.append(finding)
         else:
-            allowed.append(WaivedFinding(finding, word.reason, word.by))
-    return left, allowed
+            waived.append(WaivedFinding(finding, waiver.reason, waiver.by))
+    return left, waived
 
 
 def waiver_reasons(tasks: Iterable[Task]) -> dict[tuple[str, str, str, bool], str]:
-    """Why findings of these tasks may stay, by persona, task, fingerprint and whether it is an error."""
-    found = {}
+    """Reasons of the waivers of these tasks, by persona id, task id, fingerprint and whether it is an error."""
+    reasons = {}
     for model, is_error in ((Waiver, False), (SetAside, True)):
         rows = model.objects.filter(task__in=tasks)
         for user_id, task_id, fingerprint, reason in rows.values_list(
             "task__episode__persona__user_id", "task__task_id", "fingerprint", "reason"
         ):
-            found[user_id, task_id, fingerprint, is_error] = reason
-    return found
+            reasons[user_id, task_id, fingerprint, is_error] = reason
+    return reasons
 
 
-def _find(task: Task, fingerprint: str, found: Iterable[findings.Finding] | None) -> findings.Finding | Finding:
-    there = Finding.objects.filter(task=task, fingerprint=fingerprint) if found is None else found
-    finding = next((one for one in there if one.fingerprint == fingerprint), None)
+def _find(task: Task, fingerprint: str, current: Iterable[findings.Finding] | None) -> findings.Finding | Finding:
+    rows = Finding.objects.filter(task=task, fingerprint=fingerprint) if current is None else current
+    finding = next((row for row in rows if row.fingerprint == fingerprint), None)
     if finding is None:
         raise WaiverError("The checks no longer report this.")
     return finding
 
 
-def _owner_only(task: Task, by: User) -> None:
+def _require_owner(task: Task, by: User) -> None:
     if not access.may(by, task.episode.persona.benchmark, "manage"):
         raise WaiverError("Only an owner of the benchmark can dismiss errors.")

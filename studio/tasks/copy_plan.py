@@ -1,4 +1,4 @@
-"""What becomes of tasks that are copied, or moved, into an episode: told before it is done."""
+"""Plan of a copy or move of tasks into an episode, shown before it is carried out."""
 
 from __future__ import annotations
 
@@ -14,42 +14,41 @@ from studio.drafts.save_tasks import ENDED_BY_EDITS
 from studio.models import Persona, Task
 
 MOST = 300
-"""Tasks at once."""
+"""Tasks in one copy."""
 
 
 class CopyError(ValueError):
-    """Nothing was copied; the text says why."""
+    """Nothing was copied; the message says why."""
 
 
 @dataclass
 class TaskCopy:
-    """What becomes of one task."""
-
     task: Task
     spec: TaskSpec
-    """As it will be."""
-    words: list[str] = field(default_factory=list)
-    """What it loses, or meets, on the way."""
+    """The copy."""
+    warnings: list[str] = field(default_factory=list)
+    """What the copy loses or refers to in its new episode."""
     refusal: str = ""
+    """Why the task cannot be moved."""
 
 
 @dataclass
 class CopyPlan:
     target: Persona
-    lines: list[TaskCopy]
+    copies: list[TaskCopy]
     scripts: dict[str, FileRef] = field(default_factory=dict)
-    """Grader scripts that come along, by their path there."""
-    asks: list[str] = field(default_factory=list)
-    """Scripts of which the target has another of that name."""
+    """Grader scripts that are copied too, by their path in the target."""
+    script_clashes: list[str] = field(default_factory=list)
+    """Paths at which the target has a different grader script."""
 
     @property
     def refused(self) -> list[TaskCopy]:
-        return [line for line in self.lines if line.refusal]
+        return [copy for copy in self.copies if copy.refusal]
 
 
-def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, theirs: bool = False) -> CopyPlan:
-    """What a copy would do to each task, in the order they run. ``theirs``: a grader script of the same name that the
-    target has already grades the copies; otherwise ours comes along under another name. Raises CopyError."""
+def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, keep_scripts: bool = False) -> CopyPlan:
+    """Plan the copy of each task, in the order they run. With ``keep_scripts``, copies are graded by the
+    target's grader script of the same name; otherwise their own is copied under another name. Raises CopyError."""
     if not tasks:
         raise CopyError("Choose at least one task.")
     if len(tasks) > MOST:
@@ -65,17 +64,17 @@ def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, t
     codes = {"", *(taxonomy.categories.values_list("code", flat=True) if taxonomy else ())}
     for task in tasks:
         persona = task.episode.persona
-        line = TaskCopy(task, specs[task.pk].model_copy(update={"task_id": ids[task.pk], "user_id": target.user_id}))
+        copy = TaskCopy(task, specs[task.pk].model_copy(update={"task_id": ids[task.pk], "user_id": target.user_id}))
         if moving:
-            line.refusal = _why_not_moved(task, target, tasks, episodes[persona.pk])
+            copy.refusal = _why_not_movable(task, target, tasks, episodes[persona.pk])
         if persona.pk != target.pk:
-            _leave_behind(line, task, tasks, ids, there)
-            _bring_script(plan, line, episodes[persona.pk], there, theirs=theirs)
-            _name_unknown(line, target, there, codes)
-        if line.spec.source:
-            source = {**line.spec.source, **_in_source(line.spec)}
-            line.spec = line.spec.model_copy(update={"source": source})
-        plan.lines.append(line)
+            _rewrite_dependencies(copy, task, tasks, ids, there)
+            _copy_script(plan, copy, episodes[persona.pk], there, keep_existing=keep_scripts)
+            _warn_of_unknown(copy, target, there, codes)
+        if copy.spec.source:
+            source = {**copy.spec.source, **_in_source(copy.spec)}
+            copy.spec = copy.spec.model_copy(update={"source": source})
+        plan.copies.append(copy)
     return plan
 
 
@@ -92,7 +91,7 @@ def _new_ids(tasks: Sequence[Task], there: EpisodeSpec) -> dict[int, str]:
     return ids
 
 
-def _why_not_moved(task: Task, target: Persona, tasks: Sequence[Task], here: EpisodeSpec) -> str:
+def _why_not_movable(task: Task, target: Persona, tasks: Sequence[Task], here: EpisodeSpec) -> str:
     if task.episode.persona_id == target.pk:
         return "It is already in this episode."
     if task.state in ENDED_BY_EDITS:
@@ -105,82 +104,82 @@ def _why_not_moved(task: Task, target: Persona, tasks: Sequence[Task], here: Epi
     return ""
 
 
-def _leave_behind(
-    line: TaskCopy, task: Task, tasks: Sequence[Task], ids: Mapping[int, str], there: EpisodeSpec
+def _rewrite_dependencies(
+    copy: TaskCopy, task: Task, tasks: Sequence[Task], ids: Mapping[int, str], there: EpisodeSpec
 ) -> None:
-    """Dependencies on tasks that come along, or are there by the same id, stay; the others are dropped."""
+    """Keep dependencies on tasks that are copied too or exist in the target by the same id; drop the others."""
     along = {other.task_id: ids[other.pk] for other in tasks if other.episode_id == task.episode_id}
     known = {other.task_id for other in there.tasks}
-    kept = []
-    for need in line.spec.depends_on:
+    dependencies = []
+    for need in copy.spec.depends_on:
         if need.task_id in along:
-            kept.append(need.model_copy(update={"task_id": along[need.task_id]}))
+            dependencies.append(need.model_copy(update={"task_id": along[need.task_id]}))
         elif need.task_id in known and task.position is not None:
-            kept.append(need)
-            line.words.append(f"Builds on the existing “{need.task_id}” there.")
+            dependencies.append(need)
+            copy.warnings.append(f"Builds on the existing “{need.task_id}” there.")
         else:
-            line.words.append(f"Does not build on “{need.task_id}” any more, since that task is not copied.")
+            copy.warnings.append(f"Does not build on “{need.task_id}” any more, since that task is not copied.")
     intents = tuple(
         intent.model_copy(
             update={
                 "recoverable_from": tuple(
-                    found.model_copy(update={"ref": along.get(found.ref, found.ref)})
-                    if found.kind == "session"
-                    else found
-                    for found in intent.recoverable_from
+                    source.model_copy(update={"ref": along.get(source.ref, source.ref)})
+                    if source.kind == "session"
+                    else source
+                    for source in intent.recoverable_from
                 )
             }
         )
-        for intent in line.spec.intents
+        for intent in copy.spec.intents
     )
-    line.spec = line.spec.model_copy(update={"depends_on": tuple(kept), "intents": intents})
+    copy.spec = copy.spec.model_copy(update={"depends_on": tuple(dependencies), "intents": intents})
 
 
-def _bring_script(plan: CopyPlan, line: TaskCopy, here: EpisodeSpec, there: EpisodeSpec, *, theirs: bool) -> None:
-    if not line.spec.grader_script:
+def _copy_script(plan: CopyPlan, copy: TaskCopy, here: EpisodeSpec, there: EpisodeSpec, *, keep_existing: bool) -> None:
+    if not copy.spec.grader_script:
         return
-    script = here.persona.script(line.spec.grader_script)
-    path = script_path(here.persona.user_id, line.spec.grader_script)
+    script = here.persona.script(copy.spec.grader_script)
+    path = script_path(here.persona.user_id, copy.spec.grader_script)
     if script is None:
-        line.words.append(f"Its grader script “{path}” is missing here as well.")
+        copy.warnings.append(f"Its grader script “{path}” is missing here as well.")
     else:
         taken = {file.path: file.sha256 for file in (*there.persona.scripts, *plan.scripts.values())}
         if taken.get(path, script.sha256) != script.sha256:
-            plan.asks.append(path)
-            if theirs:
-                line.words.append(f"Is graded by the “{path}” that is already there, which is a different script.")
+            plan.script_clashes.append(path)
+            if keep_existing:
+                copy.warnings.append(f"Is graded by the “{path}” that is already there, which is a different script.")
             else:
                 path = free_path(path, script, taken)
-                line.words.append(f"Its grader script is copied as “{path}”, because the name is taken.")
+                copy.warnings.append(f"Its grader script is copied as “{path}”, because the name is taken.")
         elif path not in taken:
-            line.words.append(f"Its grader script “{path}” is copied too.")
-        if not (theirs and path in plan.asks):
+            copy.warnings.append(f"Its grader script “{path}” is copied too.")
+        if not (keep_existing and path in plan.script_clashes):
             plan.scripts[path] = script.model_copy(update={"path": path})
-    line.spec = line.spec.model_copy(update={"grader_script": f"data/{there.persona.user_id}/{path}"})
+    copy.spec = copy.spec.model_copy(update={"grader_script": f"data/{there.persona.user_id}/{path}"})
 
 
 def free_path(path: str, script: FileRef, taken: Mapping[str, str]) -> str:
-    """A path for the script that no other one has; ``taken``: hashes by path."""
+    """A path that no other script has; ``taken`` are hashes by path."""
     stem, number = path.removesuffix(".py"), 2
     while taken.get(f"{stem}_{number}.py", script.sha256) != script.sha256:
         number += 1
     return f"{stem}_{number}.py"
 
 
-def _name_unknown(line: TaskCopy, target: Persona, there: EpisodeSpec, codes: Collection[str]) -> None:
+def _warn_of_unknown(copy: TaskCopy, target: Persona, there: EpisodeSpec, codes: Collection[str]) -> None:
     skills = {skill.name for skill in there.persona.skills}
     for what, names, known in (
-        ("tool", line.spec.tools, set(there.persona.tools)),
-        ("skill", line.spec.skills, skills),
+        ("tool", copy.spec.tools, set(there.persona.tools)),
+        ("skill", copy.spec.skills, skills),
     ):
         if unknown := [name for name in names if name not in known]:
             word = what if len(unknown) == 1 else f"{what}s"
-            line.words.append(f"{target} does not have the {word} {', '.join(f'“{name}”' for name in unknown)}.")
-    if line.task.episode.persona.benchmark_id != target.benchmark_id and line.spec.category not in codes:
-        line.words.append(f"Loses its category “{line.spec.category}”, which {target.benchmark} does not have.")
-        line.spec = line.spec.model_copy(update={"category": ""})
+            copy.warnings.append(f"{target} does not have the {word} {', '.join(f'“{name}”' for name in unknown)}.")
+    if copy.task.episode.persona.benchmark_id != target.benchmark_id and copy.spec.category not in codes:
+        copy.warnings.append(f"Loses its category “{copy.spec.category}”, which {target.benchmark} does not have.")
+        copy.spec = copy.spec.model_copy(update={"category": ""})
 
 
 def _in_source(spec: TaskSpec) -> dict[str, str]:
-    """Ids that an imported document says itself: the writer keeps what stands there."""
+    """Ids that the imported document has too, which the writer preserves."""
     return {name: getattr(spec, name) for name in ("task_id", "user_id") if name in spec.source}

@@ -1,8 +1,9 @@
-"""New personas and tasks."""
+"""New tasks: blank, or started from a template, a starting point or another task."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.db import transaction
 
@@ -10,12 +11,16 @@ from studio.domain.arrangement import ArrangementError, arrangement_of, validate
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
-from studio.drafts.load import load_episodes
+from studio.drafts.load import load_episode, load_episodes
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftError, validate_storable, validate_unused_id
 from studio.findings.refresh import refresh_findings
-from studio.models import Persona, Task, User
+from studio.models import Event, Persona, Task, TaskTemplate, TemplateFile, User
+from studio.tasks import copy_tasks
+from studio.tasks.starting_points import StartingPoint
+
+Template = StartingPoint | TaskTemplate | Task
 
 
 @transaction.atomic
@@ -28,8 +33,8 @@ def create_task(
     before: str = "",
     scripts: Sequence[FileRef] = (),
 ) -> Task:
-    """A task at the end of the persona's episode, or in front of the task ``before``, with grader ``scripts`` that the
-    persona gets by it. Raises DraftError if the episode has a task of this id."""
+    """A task at the end of the persona's episode, or before the task whose id is ``before``. ``scripts`` are grader
+    scripts that the persona gets with it. Raises DraftError."""
     validate_storable(spec)
     persona = Persona.objects.select_for_update().get(pk=persona.pk)
     old = load_episodes([persona])[persona.pk]
@@ -37,16 +42,16 @@ def create_task(
     row = Task(episode=persona.episode, task_id=spec.task_id, position=len(old.tasks) + 1)
     save_tasks([(row, spec)], by=by, note=note, verb="created")
     new = load_episodes([persona])[persona.pk]
-    place = next((n for n, task in enumerate(old.tasks) if task.task_id == before), len(old.tasks))
+    index = next((n for n, task in enumerate(old.tasks) if task.task_id == before), len(old.tasks))
     by_path = {file.path: file for file in (*new.persona.scripts, *scripts)}
     new = new.model_copy(
         update={
-            "tasks": (*new.tasks[:place], new.tasks[-1], *new.tasks[place:-1]),
+            "tasks": (*new.tasks[:index], new.tasks[-1], *new.tasks[index:-1]),
             "persona": new.persona.model_copy(update={"scripts": tuple(by_path[path] for path in sorted(by_path))}),
         }
     )
-    if place < len(old.tasks):
-        _refuse_too_early(new, spec)
+    if index < len(old.tasks):
+        _validate_position(new, spec)
     save_personas(
         [(persona, old, new)],
         by=by,
@@ -58,10 +63,80 @@ def create_task(
     return row
 
 
-def _refuse_too_early(new: EpisodeSpec, spec: TaskSpec) -> None:
+@dataclass(frozen=True)
+class NewTask:
+    task: Task
+    warnings: tuple[str, ...] = ()
+    """What it lost or refers to in its episode."""
+
+
+@transaction.atomic
+def start_task(
+    persona: Persona,
+    template: Template,
+    *,
+    task_id: str,
+    title: str = "",
+    request: str = "",
+    by: User,
+    before: str = "",
+) -> NewTask:
+    """A task of the persona with everything in ``template``, whose ``title`` and ``request`` can be replaced. Raises
+    DraftError, CopyError."""
+    Persona.objects.select_for_update().get(pk=persona.pk)
+    spec, scripts, warnings = _from_template(persona, template)
+    given = {"task_id": task_id, "title": title or spec.title, "initial_request": request or spec.initial_request}
+    if spec.source:
+        given["source"] = {**spec.source, **({"task_id": task_id} if "task_id" in spec.source else {})}  # type: ignore[assignment]
+    if not given["title"].strip():
+        raise DraftError("title", "Enter a title; the template has none.")
+    row = create_task(persona, spec.model_copy(update=given), by=by, before=before, scripts=scripts)
+    _record_template(persona, template, row, by=by)
+    return NewTask(row, warnings)
+
+
+def _from_template(persona: Persona, template: Template) -> tuple[TaskSpec, list[FileRef], tuple[str, ...]]:
+    """The task in its new episode, grader scripts that are copied with it, and warnings."""
+    if isinstance(template, Task):
+        plan = copy_tasks.plan_copy([template], persona)
+        return plan.copies[0].spec, list(plan.scripts.values()), tuple(plan.copies[0].warnings)
+    if isinstance(template, StartingPoint):
+        return template.spec.model_copy(update={"user_id": persona.user_id}), [], ()
+    spec = TaskSpec.model_validate(template.spec).model_copy(update={"user_id": persona.user_id})
+    if not spec.grader_script:
+        return spec, [], ()
+    file = template.files.filter(kind=TemplateFile.Kind.SCRIPT).select_related("blob").first()
+    scripts, warnings, path = [], [], spec.grader_script
+    if file:
+        script = FileRef(path=path, sha256=file.blob_id, size=file.blob.size)
+        taken = {file.path: file.sha256 for file in load_episode(persona).persona.scripts}
+        if taken.get(path, script.sha256) != script.sha256:
+            path = copy_tasks.free_path(path, script, taken)
+            warnings.append(f"Its grader script is copied as “{path}”, because the name is taken.")
+        scripts.append(script.model_copy(update={"path": path}))
+    return spec.model_copy(update={"grader_script": f"data/{persona.user_id}/{path}"}), scripts, tuple(warnings)
+
+
+def _record_template(persona: Persona, template: Template, row: Task, *, by: User) -> None:
+    if isinstance(template, Task):
+        copy_tasks.copy_event(template, row, persona, by=by).save()
+        return
+    own = isinstance(template, TaskTemplate)
+    Event.objects.create(
+        benchmark_id=persona.benchmark_id,
+        persona=persona,
+        task=row,
+        actor=by,
+        verb="started",
+        summary=f"From the {'template' if own else 'starting point'} “{template.name}”.",
+        data={"template": template.pk} if isinstance(template, TaskTemplate) else {"starting_point": template.key},
+    )
+
+
+def _validate_position(new: EpisodeSpec, spec: TaskSpec) -> None:
     try:
         validate_arrangement(
             arrangement_of(new), {task.task_id: task for task in (*new.tasks, *new.unplaced)}, [spec.task_id]
         )
-    except ArrangementError as refusal:
-        raise DraftError("depends_on", str(refusal)) from None
+    except ArrangementError as error:
+        raise DraftError("depends_on", str(error)) from None

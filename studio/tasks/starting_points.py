@@ -1,4 +1,4 @@
-"""Starting points for a task that come with the studio: whole tasks with places left to fill in."""
+"""Starting points that come with the studio: whole tasks with blanks to fill in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class StartingPoint:
     when: str
     """When to use it, in a sentence."""
     spec: TaskSpec
-    """What is to be filled in reads ``<insert …>``, which the checks find."""
+    """Blanks read ``<insert …>``, which the checks report."""
 
 
 @lru_cache(maxsize=1)
@@ -36,6 +36,6 @@ def _read(row: dict[str, Any]) -> StartingPoint:
     for uid, intent in zip(uids, row["intents"], strict=True):
         intent |= {"uid": uid, "recoverable_from": intent.pop("from")}
     for number, item in enumerate(row["checklist"], 1):
-        follows = [uids[place - 1] for place in item["follows_from"]]
+        follows = [uids[position - 1] for position in item["follows_from"]]
         item |= {"uid": default_uid("", key, "checklist", number), "follows_from": follows}
     return StartingPoint(key, name, when, TaskSpec.model_validate({"task_id": key, **row}))

@@ -1,4 +1,4 @@
-"""Templates of a benchmark: a task kept to begin others with, renamed, taken away again."""
+"""Task templates of a benchmark: saved, renamed, deleted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_WHEN = 300
 
 
 class TaskTemplateError(ValueError):
-    """A template that cannot be kept so. ``field`` says where, the text what to do."""
+    """A template that cannot be saved. ``field`` says where, the message what to do."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -29,43 +29,43 @@ class TaskTemplateError(ValueError):
 
 
 def templates_of(benchmark: Benchmark) -> QuerySet[TaskTemplate]:
-    """By name, without what is in them."""
+    """By name, without their content."""
     return benchmark.templates.defer("spec").select_related("created_by", "made_from__episode__persona__benchmark")
 
 
 def may_change(user: Somebody, template: TaskTemplate) -> bool:
-    """Owners, and who made it while they write here."""
+    """Owners, and its creator while they may edit the benchmark."""
     own = template.created_by_id == user.pk and may(user, template.benchmark, "edit")
     return own or may(user, template.benchmark, "manage")
 
 
 @transaction.atomic
 def save_template(task: Task, *, name: str, when: str, version: int, by: User) -> TaskTemplate:
-    """Keep a version of the task, with its files and its grader script, for the benchmark of its persona. Raises
+    """Save a version of the task, with its files and grader script, as a template of its benchmark. Raises
     TaskTemplateError."""
     persona = task.episode.persona
     benchmark = Benchmark.objects.select_for_update().get(pk=persona.benchmark_id)
-    name, when = _named(benchmark, name, when)
+    name, when = _validated(benchmark, name, when)
     if benchmark.templates.count() >= MOST:
         raise TaskTemplateError("name", f"There are already {MOST} templates here. Delete one first.")
     spec = spec_at(task, version)
     script = load_episode(persona).persona.script(spec.grader_script) if spec.grader_script else None
-    kept = without_ids(spec, persona.user_id)
+    content = without_ids(spec, persona.user_id)
     template = TaskTemplate.objects.create(
         benchmark=benchmark,
         name=name,
         when=when,
-        spec=kept.to_json(),
-        trigger_kind=kept.trigger.kind,
-        n_intents=len(kept.intents),
-        n_items=len(kept.scored_items),
-        n_files=len(kept.assets),
+        spec=content.to_json(),
+        trigger_kind=content.trigger.kind,
+        n_intents=len(content.intents),
+        n_items=len(content.scored_items),
+        n_files=len(content.assets),
         made_from=task,
         made_from_version=version if version <= task.version else task.version,
         created_by=by,
     )
-    files = [(TemplateFile.Kind.ASSET, file.path, file.sha256) for file in kept.assets]
-    files += [(TemplateFile.Kind.REFERENCE, file.path, file.sha256) for file in kept.references]
+    files = [(TemplateFile.Kind.ASSET, file.path, file.sha256) for file in content.assets]
+    files += [(TemplateFile.Kind.REFERENCE, file.path, file.sha256) for file in content.references]
     if script:
         files.append((TemplateFile.Kind.SCRIPT, script.path, script.sha256))
     TemplateFile.objects.bulk_create(
@@ -85,10 +85,10 @@ def save_template(task: Task, *, name: str, when: str, version: int, by: User) -
 
 @transaction.atomic
 def rename_template(template: TaskTemplate, *, name: str, when: str, by: User) -> TaskTemplate:
-    """Give it another name, or other words on when to use it. Raises TaskTemplateError."""
+    """Change its name and when to use it. Raises TaskTemplateError."""
     benchmark = Benchmark.objects.select_for_update().get(pk=template.benchmark_id)
     row = TaskTemplate.objects.select_for_update().get(pk=template.pk)
-    old, (name, when) = row.name, _named(benchmark, name, when, but=row.pk)
+    old, (name, when) = row.name, _validated(benchmark, name, when, but=row.pk)
     if (name, when) == (row.name, row.when):
         return row
     row.name, row.when = name, when
@@ -100,22 +100,22 @@ def rename_template(template: TaskTemplate, *, name: str, when: str, by: User) -
 
 @transaction.atomic
 def delete_template(template: TaskTemplate, *, by: User) -> None:
-    """Take it away. Tasks that began with it stay as they are."""
+    """Tasks that were started from it stay as they are."""
     TaskTemplate.objects.filter(pk=template.pk).delete()
     summary = f"Deleted the template “{template.name}”."
     Event.objects.create(benchmark_id=template.benchmark_id, actor=by, verb="template_deleted", summary=summary)
 
 
 def without_ids(spec: TaskSpec, folder: str) -> TaskSpec:
-    """The task without its ids, what it builds on, its group, and what only the imported file says; its grader script
-    by its path below the persona's ``folder``."""
+    """The task without ids, dependencies, group and imported sources, its grader script relative to the persona's
+    ``folder``."""
     intents = tuple(
         intent.model_copy(
             update={
                 "source": {},
                 "recoverable_from": tuple(
-                    Recovery(kind="session", note=found.note) if found.kind == "session" else found
-                    for found in intent.recoverable_from
+                    Recovery(kind="session", note=source.note) if source.kind == "session" else source
+                    for source in intent.recoverable_from
                 ),
             }
         )
@@ -137,7 +137,7 @@ def without_ids(spec: TaskSpec, folder: str) -> TaskSpec:
     )
 
 
-def _named(benchmark: Benchmark, name: str, when: str, *, but: int | None = None) -> tuple[str, str]:
+def _validated(benchmark: Benchmark, name: str, when: str, *, but: int | None = None) -> tuple[str, str]:
     name, when = (" ".join(UNSTORABLE.sub("", text).split()) for text in (name, when))
     if not name:
         raise TaskTemplateError("name", "Enter a name, such as “Weekly report to the board”.")

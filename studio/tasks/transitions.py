@@ -1,4 +1,4 @@
-"""State changes that a task's own people make: submit, withdraw, retire, reopen."""
+"""State changes by a task's authors: submit, withdraw, retire, reopen."""
 
 from __future__ import annotations
 
@@ -19,17 +19,15 @@ OPEN = (TaskState.DRAFT, TaskState.CHANGES_REQUESTED)
 
 
 class WorkflowError(ValueError):
-    """A step that cannot be taken now. The text is what the person reads: why, and what to do."""
+    """A transition that is not possible now; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Transition:
-    """A step that a task's people take by themselves: one task or many of a benchmark, at the same cost."""
-
     to: TaskState
     verb: str
-    refuses: Callable[[Task], str]
-    """Why it cannot be taken with this task now; empty if it can."""
+    why_not: Callable[[Task], str]
+    """Why the task cannot take it now; empty if it can."""
 
 
 TRANSITIONS = {
@@ -64,44 +62,44 @@ TRANSITIONS = {
 
 @transaction.atomic
 def apply_transition(name: str, tasks: Sequence[Task], *, by: User, text: str = "") -> None:
-    """Take one of the ``STEPS`` with each of these tasks, which come locked and with their benchmark. All or none:
-    raises WorkflowError. ``text`` is told in place of the version."""
-    step = TRANSITIONS[name]
+    """Apply one of the ``TRANSITIONS`` to tasks that are locked and loaded with their benchmark: all or none. ``text``
+    takes the place of the version in their events. Raises WorkflowError."""
+    transition = TRANSITIONS[name]
     for task in tasks:
-        if refusal := step.refuses(task):
+        if refusal := transition.why_not(task):
             raise WorkflowError(refusal)
     now = timezone.now()
     for task in tasks:
-        task.state, task.updated_at = step.to, now
+        task.state, task.updated_at = transition.to, now
     Task.objects.bulk_update(tasks, ["state", "updated_at"], batch_size=500)
-    lines = [event(task, step.verb, by=by, summary=storable_text(text) or f"Version {task.version}.") for task in tasks]
-    Event.objects.bulk_create(lines, batch_size=500)
+    summaries = {task.pk: storable_text(text) or f"Version {task.version}." for task in tasks}
+    events = [event(task, transition.verb, by=by, summary=summaries[task.pk]) for task in tasks]
+    Event.objects.bulk_create(events, batch_size=500)
     if name == "submit":
         notify.notify_of_submissions(tasks, authors_of_newest(tasks), by=by)
 
 
 def submit(task_id: int, *, by: User, text: str = "") -> Task:
-    """Ask for a review of the task as it stands."""
-    return _take("submit", task_id, by=by, text=text)
+    """Submit the newest version for review."""
+    return _apply("submit", task_id, by=by, text=text)
 
 
 def withdraw(task_id: int, *, by: User) -> Task:
-    """Take a submitted task back to the desk."""
-    return _take("withdraw", task_id, by=by)
+    return _apply("withdraw", task_id, by=by)
 
 
 def retire(task_id: int, *, by: User) -> Task:
-    """Put away a task that has no place in the episode any more. Its versions and what was measured on it stay."""
-    return _take("retire", task_id, by=by)
+    """Retire a task that has no position in the episode. Its versions and results stay."""
+    return _apply("retire", task_id, by=by)
 
 
 def reopen(task_id: int, *, by: User) -> Task:
     """Make a retired task a draft again."""
-    return _take("reopen", task_id, by=by)
+    return _apply("reopen", task_id, by=by)
 
 
 @transaction.atomic
-def _take(name: str, task_id: int, *, by: User, text: str = "") -> Task:
+def _apply(name: str, task_id: int, *, by: User, text: str = "") -> Task:
     task = lock(task_id)
     apply_transition(name, [task], by=by, text=text)
     return task

@@ -44,7 +44,7 @@ def waive(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
         elif do == "unwaive":
             waivers.remove_waiver(task.pk, fingerprint, by=user)
         else:
-            waivers.add_waiver(task.pk, fingerprint, by=user, reason=reason, found=found)
+            waivers.add_waiver(task.pk, fingerprint, by=user, reason=reason, current=found)
     except WaiverError as refusal:
         problem = str(refusal)
     if live:

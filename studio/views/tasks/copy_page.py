@@ -44,11 +44,11 @@ def copy(request: SignedInRequest, slug: str) -> HttpResponse:
     }
     try:
         if target and request.method == "POST" and "sure" in asked and asked.get("looked") == looked:
-            rows = copying.copy_tasks(tasks, target, by=request.user, moving=moving, theirs=theirs)
+            rows = copying.copy_tasks(tasks, target, by=request.user, moving=moving, keep_scripts=theirs)
             done = "moved" if moving else "copied"
             messages.success(request, f"{len(rows)} {'task' if len(rows) == 1 else 'tasks'} {done} to {target}.")
             return redirect(f"{target.get_absolute_url()}?task={rows[0].pk}")
-        context["plan"] = copying.plan_copy(tasks, target, moving=moving, theirs=theirs) if target else None
+        context["plan"] = copying.plan_copy(tasks, target, moving=moving, keep_scripts=theirs) if target else None
     except copying.CopyError as refusal:
         context["refusal"] = str(refusal)
     return render(request, "studio/tasks/copy.html", context, status=409 if "refusal" in context else 200)

@@ -73,8 +73,8 @@ def test_a_copy_elsewhere_brings_files_script_and_what_comes_along_and_names_the
     _, owner, persona = place
     there = elsewhere(owner)
 
-    alone = plan_copy(tasks_of(persona, "bread"), there).lines[0]
-    assert alone.words == [
+    alone = plan_copy(tasks_of(persona, "bread"), there).copies[0]
+    assert alone.warnings == [
         "Does not build on “setup” any more, since that task is not copied.",
         "Its grader script “scripts/x.py” is copied too.",
         "Miller does not have the tool “bake”.",
@@ -96,10 +96,10 @@ def test_a_script_of_a_taken_name_comes_under_another_or_not_at_all(place):
     _, owner, persona = place
     there = elsewhere(owner, scripts=(stored("scripts/x.py", b"def score(h): return {'other': 1}"),))
     bread = tasks_of(persona, "bread")
-    assert plan_copy(bread, there).asks == ["scripts/x.py"]
+    assert plan_copy(bread, there).script_clashes == ["scripts/x.py"]
 
     [ours] = copy_tasks(bread, there, by=owner)
-    [theirs] = copy_tasks(bread, there, by=owner, theirs=True)
+    [theirs] = copy_tasks(bread, there, by=owner, keep_scripts=True)
 
     assert load_task(ours).grader_script == "data/miller/scripts/x_2.py"
     assert load_task(theirs).grader_script == "data/miller/scripts/x.py"

@@ -13,8 +13,8 @@ from studio.drafts.validate import DraftError
 from studio.models import Finding, Membership, Role, Task, TaskTemplate
 from studio.review import workflow
 from studio.tasks import templates as keeping
+from studio.tasks.create import start_task
 from studio.tasks.save import save_task
-from studio.tasks.start import start_task
 from studio.tasks.starting_points import starting_points
 from studio.tasks.templates import TaskTemplateError, save_template
 from studio.tasks.transitions import WorkflowError, submit
@@ -109,7 +109,7 @@ def test_a_template_s_script_comes_under_another_name_where_its_own_is_taken(pla
     begun = start_task(there, template, task_id="m1", by=owner)
 
     assert load_task(begun.task).grader_script == "data/miller/scripts/x_2.py"
-    assert begun.words == ("Its grader script is copied as “scripts/x_2.py”, because the name is taken.",)
+    assert begun.warnings == ("Its grader script is copied as “scripts/x_2.py”, because the name is taken.",)
 
 
 def test_a_task_begun_with_another_keeps_what_it_may_and_says_the_rest(place):
@@ -121,7 +121,7 @@ def test_a_task_begun_with_another_keeps_what_it_may_and_says_the_rest(place):
     spec = load_task(begun.task)
     assert (spec.task_id, spec.title, spec.initial_request) == ("m1", "Flour", "Flour, please.")
     assert spec.source == {"task_id": "m1", "odd": 1}
-    assert "Does not build on “setup” any more" in begun.words[0]
+    assert "Does not build on “setup” any more" in begun.warnings[0]
     assert begun.task.events.filter(verb="copied").exists()
 
 
