@@ -152,7 +152,7 @@ class Tour:
                 page.keyboard.press(key)
             page.get_by_role("status").filter(has_text="Approved.").wait_for()
         page = self.go("reviewer", self.places.tasks[2])
-        page.get_by_label("Your comment").fill("The request already says what the second intent hides.")
+        page.get_by_label("Review comment").fill("The request already says what the second intent hides.")
         page.get_by_role("button", name="Request changes").click()
 
     def rehearse(self) -> None:

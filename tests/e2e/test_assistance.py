@@ -50,11 +50,11 @@ def test_a_bundled_criterion_is_split_taken_and_brought_back(task, visit):
     expect(page.locator("[data-proposal]")).to_contain_text("Waiting for a worker")
     answer()
     panel = page.locator("[data-proposal]").filter(has_text="A split")
-    expect(panel.get_by_role("button", name="Take it")).to_be_visible()
+    expect(panel.get_by_role("button", name="Accept", exact=True)).to_be_visible()
     expect(panel).to_contain_text("scripted")
     page.get_by_role("textbox", name="Description").fill("Typed while it worked.")
     panel.get_by_role("textbox").last.fill("The briefing gives the date of the next meeting.")
-    panel.get_by_role("button", name="Take it").press("Enter")
+    panel.get_by_role("button", name="Accept", exact=True).press("Enter")
 
     expect(page.locator("#checklist > .rows-edit > [data-row]")).to_have_count(len(before) + 2)
     assert criteria(page)[-1] == "The briefing gives the date of the next meeting."
@@ -78,11 +78,11 @@ def test_intents_are_proposed_and_taken_one_by_one_and_the_rest_put_away(task, v
     answer()
     panel = page.locator("#intents [data-proposal]")
     expect(panel.get_by_role("button", name="Accept all")).to_be_visible()
-    panel.get_by_role("button", name="Take New intent").first.click()
+    panel.get_by_role("button", name="Accept New intent").first.click()
     expect(rows).to_have_count(count + 1)
     panel.get_by_role("button", name="Dismiss", exact=True).click()
 
-    expect(panel).to_contain_text("Taken")
+    expect(panel).to_contain_text("Accepted")
     page.reload()
     expect(page.locator("[data-proposal]")).to_have_count(0)
     expect(page.locator("#intents .origin")).to_have_count(1)
@@ -112,5 +112,5 @@ def test_a_key_takes_nothing_out_of_sight_and_an_open_menu_stays_open(task, visi
     expect(take).to_be_focused()
     assert rows.count() == count
     page.keyboard.press("t")
-    expect(page.locator("#intents [data-proposal]")).to_contain_text("Taken")
+    expect(page.locator("#intents [data-proposal]")).to_contain_text("Accepted")
     expect(rows).not_to_have_count(count)

@@ -43,7 +43,7 @@ PARTS = (  # of a page, or of what it shows
 )
 ELSEWHERE = (  # steps, parts and files of the other rooms
     "evaluation:pilot_cancel evaluation:pilot_retry evaluation:pilot_json evaluation:session_download "
-    "evaluation:release_download evaluation:rehearsal_act evaluation:assist_ask evaluation:suggestion "
+    "evaluation:release_download evaluation:rehearsal_act evaluation:request_proposal evaluation:proposal "
     "evaluation:endpoint_try annotations:close annotations:results annotations:undo"
 )
 ALIKE = {"evaluation:benchmark_pilots", "annotations:packet"}  # the same page as another, which is looked at

@@ -56,11 +56,11 @@ def test_a_finding_is_waived_while_words_are_unsaved_and_stands_again(task, visi
     finding.get_by_role("textbox").fill("They last: she says so every week.")
     finding.get_by_role("button", name="Dismiss").click()
 
-    expect(pane.get_by_text("1 waived")).to_be_visible()
+    expect(pane.get_by_text("1 dismissed")).to_be_visible()
     expect(finding).to_have_count(0)
     expect(title).to_have_value("A briefing on the footbridge")
     assert Waiver.objects.get(task=task).reason == "They last: she says so every week."
-    pane.get_by_text("1 waived").click()
+    pane.get_by_text("1 dismissed").click()
     pane.get_by_role("button", name="Undo dismissal").click()
     expect(finding).to_have_count(1)
     assert not Waiver.objects.filter(task=task).exists()

@@ -34,7 +34,7 @@ def test_a_pilot_is_started_and_watched_without_touching_the_page(sample, visit)
 def test_a_session_is_read_by_its_evidence(sample, visit):
     pilot = a_finished_pilot(sample, "radio_03_running_order")
     page = visit("author").go(pilot.get_absolute_url())
-    page.get_by_role("link", name="read session Running order for 11 March, run 1").click()
+    page.get_by_role("link", name="open session Running order for 11 March, run 1").click()
 
     turns = page.get_by_role("navigation", name="Turns").get_by_role("link")
     turns.last.click()
@@ -51,7 +51,7 @@ def test_a_session_is_read_by_its_evidence(sample, visit):
     call = page.locator("details.call:not(.seen-file):not([open])").first
     call.locator("summary").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("what came back").first).to_be_visible()
+    expect(page.get_by_text("result").first).to_be_visible()
 
     workspace = page.locator("#workspace")
     workspace.get_by_role("link", name="1", exact=True).click()

@@ -45,9 +45,9 @@ def test_a_reviewer_says_what_should_change_and_the_author_finds_it(sample, radi
     mine.keyboard.press("s")
     expect(mine.get_by_role("banner")).to_contain_text("in review")
     theirs.goto(task.get_absolute_url())
-    expect(theirs.get_by_label("Your comment")).to_be_in_viewport()  # at once: looking and deciding
+    expect(theirs.get_by_label("Review comment")).to_be_in_viewport()  # at once: looking and deciding
     expect(theirs.get_by_role("link", name="Findings")).to_be_in_viewport()
-    theirs.get_by_label("Your comment").fill("Say which February.")
+    theirs.get_by_label("Review comment").fill("Say which February.")
     theirs.get_by_role("button", name="Request changes").click()
     expect(theirs.get_by_role("banner")).to_contain_text("changes requested")
 
@@ -56,7 +56,7 @@ def test_a_reviewer_says_what_should_change_and_the_author_finds_it(sample, radi
     expect(mine.get_by_role("complementary")).to_contain_text("Say which February.")
 
 
-def test_a_remark_stands_beside_its_field_at_once_and_goes_when_it_is_settled(radio, visit):
+def test_a_comment_stands_beside_its_field_at_once_and_goes_when_it_is_resolved(radio, visit):
     page = visit("reviewer").go(radio["02_briefing"].get_absolute_url())
     beside = page.locator("#request .comment-line")
 
@@ -65,11 +65,11 @@ def test_a_remark_stands_beside_its_field_at_once_and_goes_when_it_is_settled(ra
     page.get_by_role("button", name="Comment", exact=True).last.click()
 
     expect(beside).to_contain_text("For <b>whom</b>?")
-    page.locator("summary").filter(has_text="Answer").click()
+    page.locator("summary").filter(has_text="Reply").click()
     page.get_by_label("Your reply").fill("For the presenter.")
-    page.get_by_role("button", name="Answer").click()
-    expect(beside).to_contain_text("1 answer")
-    page.get_by_role("button", name="Settle").click()
+    page.get_by_role("button", name="Reply").click()
+    expect(beside).to_contain_text("1 reply")
+    page.get_by_role("button", name="Resolve").click()
     expect(beside).to_be_hidden()
 
 
@@ -77,7 +77,7 @@ def test_an_earlier_session_is_chosen_by_number_and_title(radio, visit):
     page = visit("author").go(radio["03_running_order"].get_absolute_url())
     row = page.locator("#intents > .rows-edit > [data-row]").nth(3)
 
-    row.get_by_role("button", name="where it can be found out").click()
+    row.get_by_role("button", name="Add a source").click()
     row.get_by_label("Source type").last.select_option("an earlier task")
     row.get_by_label("Which task").select_option(label="02 Briefing for the footbridge interview")
     page.keyboard.press("Control+s")
@@ -110,7 +110,7 @@ def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_a
     field = reviewer.get_by_role("textbox", name="Request")
     field.evaluate(SELECT, "Thursday")
     reviewer.get_by_role("button", name="Suggest", exact=True).click()
-    suggestion = reviewer.get_by_role("textbox", name="Proposed text")
+    suggestion = reviewer.get_by_role("textbox", name="Suggested text")
     expect(suggestion).to_have_value("Thursday")
     reviewer.keyboard.type("Friday")
     reviewer.get_by_role("textbox", name="Your comment").fill("The council meets on Friday.")
@@ -120,7 +120,7 @@ def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_a
     expect(reviewer.locator("#request mark.comment")).to_have_text("Thursday")
 
     author.goto("/inbox/")
-    author.get_by_role("button", name="remarks on").first.click()
+    author.get_by_role("button", name="commented on").first.click()
     title = author.get_by_role("textbox", name="Title")
     title.fill("Typed and unsaved")
     author.get_by_role("article").get_by_role("button", name="Apply").click()
@@ -134,18 +134,18 @@ def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_a
     expect(reviewer.get_by_text("someone else has to approve it")).to_be_visible()
     owner = visit("owner").go(task.get_absolute_url())
     owner.keyboard.press("a")
-    expect(owner.get_by_role("group", name="Realistic").get_by_label("it is so")).to_be_focused()
+    expect(owner.get_by_role("group", name="Realistic").get_by_label("Yes")).to_be_focused()
     for key in "1234a":
         owner.keyboard.press(key)
     expect(owner.get_by_role("banner")).to_contain_text("approved")
     owner.keyboard.press("h")
     story = owner.get_by_role("main")
-    expect(story).to_contain_text("proposed by")
+    expect(story).to_contain_text("suggested by")
     expect(story).to_contain_text("The council meets on Friday.")
     expect(story).to_contain_text("Well scoped")
 
 
-def test_a_remark_on_words_stays_on_them_while_the_author_writes_and_is_answered(sample, radio, visit):
+def test_a_comment_on_words_stays_on_them_while_the_author_writes_and_is_replied_to(sample, radio, visit):
     task = radio["03_running_order"]
     page = visit("author").go(task.get_absolute_url())
     request = page.get_by_role("textbox", name="Request")
@@ -160,25 +160,25 @@ def test_a_remark_on_words_stays_on_them_while_the_author_writes_and_is_answered
     page.keyboard.type("Hello there, ")
     expect(page.locator("#request mark.comment")).to_have_text(word)
     card = page.get_by_role("article")
-    card.locator("summary").filter(has_text="Answer").click()
+    card.locator("summary").filter(has_text="Reply").click()
     card.get_by_role("textbox", name="Your reply").fill("It is.")
-    card.get_by_role("button", name="Answer").click()
+    card.get_by_role("button", name="Reply").click()
     expect(card).to_contain_text("It is.")
-    card.get_by_role("button", name="Settle").click()
+    card.get_by_role("button", name="Resolve").click()
     expect(page.locator("#request mark.comment")).to_have_count(0)
-    expect(page.get_by_text("1 settled")).to_be_visible()
+    expect(page.get_by_text("1 resolved")).to_be_visible()
 
 
-def test_a_refused_remark_keeps_what_was_typed(sample, radio, visit):
+def test_a_refused_comment_keeps_what_was_typed(sample, radio, visit):
     page = visit("reviewer").go(radio["03_running_order"].get_absolute_url())
     page.get_by_label("Comment on").select_option("title")
     page.get_by_text("Suggest a change").click()
     title = page.get_by_role("textbox", name="Title").input_value()
-    suggestion = page.get_by_role("textbox", name="Proposed text")
+    suggestion = page.get_by_role("textbox", name="Suggested text")
     expect(suggestion).to_have_value(title)
     page.get_by_role("textbox", name="Your comment").fill("My long thought.")
     page.get_by_role("button", name="Comment", exact=True).last.click()
 
-    expect(page.get_by_text("what stands already there")).to_be_visible()
+    expect(page.get_by_text("identical to the current text")).to_be_visible()
     expect(page.get_by_role("textbox", name="Your comment")).to_have_value("My long thought.")
     expect(suggestion).to_have_value(title)
