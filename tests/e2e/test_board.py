@@ -206,15 +206,15 @@ def test_the_second_of_two_people_sees_the_new_order_and_that_theirs_was_not_app
 def test_without_scripts_sessions_are_moved_and_grouped_by_forms(sample, visit):
     page = visit("author", java_script_enabled=False).go(BOARD)
 
-    page.get_by_label(f"Choose {TITLES[3]}").check()
+    page.get_by_label(f"Select {TITLES[3]}").check()
     page.get_by_label("Destination").select_option(label=f"before 01 {TITLES[0]}")
     page.get_by_role("button", name="Move", exact=True).click()
     expect(titles(page)).to_have_text(order(4, 1, 2, 3, 5, 6, 7))
-    page.get_by_label(f"Choose {TITLES[2]}").check()
+    page.get_by_label(f"Select {TITLES[2]}").check()
     page.get_by_label("Destination").select_option(label=f"before 02 {TITLES[0]}")
     page.get_by_role("button", name="Move", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("must come after it")
-    page.get_by_label(f"Choose {TITLES[5]}").check()
+    page.get_by_label(f"Select {TITLES[5]}").check()
     page.get_by_label("Group, existing or new").fill("Phones")
     page.get_by_role("button", name="Add to group").click()
     expect(page.locator(".groups")).to_contain_text("Phones")

@@ -115,5 +115,5 @@ def test_the_evidence_of_a_long_task_is_drawn_once_the_page_has_been_checked(lon
     page.get_by_role("link", name="Evidence").click()
     expect(page.locator("#evidence .evidence > li")).to_have_count(INTENTS)
     expect(reader.locator("#evidence .evidence > li")).to_have_count(INTENTS)
-    asleep.locator("#evidence").get_by_role("link", name="Show it").click()
+    asleep.locator("#evidence").get_by_role("link", name="Show now").click()
     expect(asleep.locator("#evidence .evidence > li")).to_have_count(INTENTS)

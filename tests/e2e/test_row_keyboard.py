@@ -68,7 +68,7 @@ def test_a_task_is_written_with_keys_and_nothing_is_lost(browser, live_server, c
         "The rye goes in before the rolls.",
     ]
     page.fill("#comment-text", "Which salt?")
-    page.get_by_role("button", name="Remark", exact=True).click()
+    page.get_by_role("button", name="Comment", exact=True).click()
     page.wait_for_selector("#comments .thread")
     assert page.failures == []
 

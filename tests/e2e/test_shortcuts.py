@@ -94,7 +94,7 @@ def test_every_page_tells_its_keys(sample, radio, visit):
     ):
         page.goto(path)
         page.keyboard.press("?")
-        keys = page.get_by_role("dialog", name="Keys")
+        keys = page.get_by_role("dialog", name="Keyboard shortcuts")
         expect(keys.get_by_text(key, exact=True)).to_be_visible()
         page.keyboard.press("Escape")
         expect(keys).to_be_hidden()

@@ -15,7 +15,7 @@ def test_who_switches_keys_of_one_letter_off_keeps_the_others(sample, visit):
 
     for key in "gb?":
         page.keyboard.press(key)
-    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
     assert page.url.endswith("/settings/")
 
     page.keyboard.press("Control+k")
@@ -57,5 +57,5 @@ def test_no_key_acts_in_any_kind_of_field(sample, radio, visit):
         page.keyboard.type("ik?gb")
 
     expect(page.locator('[data-rows="intents"] > [data-row]')).to_have_count(before)
-    expect(page.get_by_role("dialog", name="Keys")).to_be_hidden()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
     assert page.url == here
