@@ -75,7 +75,7 @@ def stub() -> Iterator[StubModel]:
 
 @pytest.fixture
 def authoring(db: None, stub: StubModel, monkeypatch: pytest.MonkeyPatch) -> Authoring:
-    monkeypatch.setattr("evaluation.assistance.requests.send", lambda name, ids: None)
+    monkeypatch.setattr("evaluation.assistance.requests.enqueue", lambda name, ids: None)
     spec = a_spec(assets=(file("notes.md", NOTES),))
     benchmark = benchmark_of(spec)
     endpoint = ModelEndpoint.objects.create(

@@ -55,7 +55,7 @@ def test_invalid_field_is_marked_and_input_preserved():
     sent = {"pilot": pilot.pk, "name": "typed name", "size": 3, "overlap": 4, "seed": 5}
     text = client.post("/audits/new/", sent).content.decode()
 
-    assert "4 people must judge each decision, but only 1 person is asked" in text
+    assert "4 people must judge each decision, but only 1 person is assigned" in text
     assert "typed name" in text
     assert not AuditCampaign.objects.exists()
 

@@ -55,7 +55,7 @@ def test_rehearsal_from_the_assistants_seat(client: Client, draft: Task, scripte
         work_on(row.pk)
         page = post(client, row, "answer", text="The fee is named and I sign it.")
 
-    assert "It is over" in page
+    assert "Rehearsal over" in page
     assert "Proc for this session" in page
     assert page.count(f'href="{draft.get_absolute_url()}rehearse/"') == 3
     assert "scripted" in text(page)
@@ -79,7 +79,7 @@ def test_rehearsal_from_the_users_seat_with_manual_decisions(client: Client, dra
     assert "Yes, sign it." in page
     assert "● completed" in text(page) and "◐ inferred" in text(page)
 
-    assert "It is over" in post(client, row, "decide")
+    assert "Rehearsal over" in post(client, row, "decide")
 
 
 def test_rehearsal_ended_early_shows_the_unjudged_reply(client: Client, draft: Task, scripted):
@@ -90,7 +90,7 @@ def test_rehearsal_ended_early_shows_the_unjudged_reply(client: Client, draft: T
 
     assert "The rehearsal ended before this reply was judged." in page
     assert "Please write the note a." in page
-    assert ("It is over: You ended it." in page and "0.0 % Proc" in page) or "Proc for this session 0.0 %" in page
+    assert ("Rehearsal over: You ended it." in page and "0.0 % Proc" in page) or "Proc for this session 0.0 %" in page
     assert page.count("◌ open") == 3
 
 
@@ -119,7 +119,7 @@ def test_model_failure_is_shown_with_the_preserved_text(client: Client, draft: T
     work_on(row.pk)
     page = client.get(f"/rehearsals/{row.pk}/").content.decode()
 
-    assert ">My long answer.</textarea>" in page
+    assert ">\nMy long answer.</textarea>" in page
     assert "NOT_SET_API_KEY" in page and "Your text is kept" in page
 
 
@@ -157,7 +157,7 @@ def test_extracting_text_returns_to_its_turn(client: Client, draft: Task, script
     )
 
     assert answer["Location"].endswith(f"/rehearsals/{row.pk}/#turn-1")
-    assert "Extracted as intent 3 of the draft" in text(quick.content.decode())
+    assert "Extracted as intent 3 in the draft" in text(quick.content.decode())
     spec = load_task(draft)
     assert (spec.checklist[-1].criterion, spec.intents[-1].content) == ("Use euros.", "Use cents.")
     assert set(Revision.objects.filter(task=draft, number__gt=1).values_list("note", flat=True)) == {"From a rehearsal"}

@@ -39,7 +39,7 @@ def test_blockers_have_links_and_viewers_cannot_release(client: Client, benchmar
     page = client.get(f"/benchmarks/{benchmark.slug}/releases/").content.decode()
 
     assert "too few audited decisions of real judges" in page
-    assert "No pilot with a real model has run the current version of The letter ." in page
+    assert "No pilot with a real model has run the current version of The letter." in page
     assert f"/benchmarks/{benchmark.slug}/pilots/new/?task=a" in page
     assert 'name="version"' not in page
     answer = client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0", "accept": "Mine."})
@@ -80,7 +80,7 @@ def test_reason_is_recorded_in_the_release(client: Client, benchmark: Benchmark)
     release = Release.objects.get()
     assert answer.redirect_chain == [(f"/releases/{release.pk}/", 302)]
     page = answer.content.decode()
-    assert "Ruth accepted 2: To &lt;b&gt;try&lt;/b&gt; the way." in words(page)
+    assert "Ruth waived 2: To &lt;b&gt;try&lt;/b&gt; the way." in words(page)
     assert release.sha256 in page
 
 

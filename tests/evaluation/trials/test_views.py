@@ -112,7 +112,7 @@ def test_full_page_without_htmx_keeps_the_typed_text(script: GraderScript) -> No
     answer = author(script).post(url(script), {"source": TEXT + "# mine", "history": "example", "example": "[]"})
 
     page = answer.content.decode()
-    assert "# mine" in page and "unsaved" in page and "0 of 1" in page.replace("<b>", "").replace("</b>", "")
+    assert "# mine" in page and "Unsaved" in page and "0 of 1" in page.replace("<b>", "").replace("</b>", "")
 
 
 def test_strangers_get_404_and_auditors_cannot_run(script: GraderScript) -> None:
