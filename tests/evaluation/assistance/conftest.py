@@ -62,7 +62,7 @@ class Authoring:
         return row
 
     def work(self, row: Proposal) -> Proposal:
-        work_on(row.pk, patience=IMPATIENT)
+        work_on(row.pk, retry_policy=IMPATIENT)
         row.refresh_from_db()
         return row
 
