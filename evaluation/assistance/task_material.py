@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any, cast
 
 from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.kinds import LANGUAGES, ROW_FIELDS, ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.models import Proposal
+from evaluation.protocol.assistance import Kind
 from studio.domain.checks.sources import opening_text
 from studio.domain.task import TaskSpec
 from studio.domain.text.leaks import find_leak, topic_of
@@ -84,7 +86,7 @@ def build_request(
 ) -> ProposalRequest:
     """``spec`` is the version the request is about; ``pasted`` takes precedence over ``reference``. Raises
     AssistanceError."""
-    options: dict[str, str] = {}
+    options: dict[str, Any] = {}
     if kind == "translate":
         if language not in LANGUAGES:
             raise AssistanceError("Choose a language to translate into.")
@@ -93,7 +95,7 @@ def build_request(
         chosen = PASTED if pasted.strip() else reference
         options = {"reference": chosen, "reference_text": reference_text(spec, chosen, pasted)}
     row_uid = uid if field in ROW_FIELDS and UUID.fullmatch(uid) else ""
-    return ProposalRequest(kind=kind, field=field, uid=row_uid, **options)  # type: ignore[arg-type]
+    return ProposalRequest(kind=cast(Kind, kind), field=field, uid=row_uid, **options)
 
 
 def request_of(proposal: Proposal, spec: TaskSpec) -> ProposalRequest:
@@ -101,7 +103,7 @@ def request_of(proposal: Proposal, spec: TaskSpec) -> ProposalRequest:
     options: Mapping[str, str] = proposal.options
     reference = options.get("reference", "")
     return ProposalRequest(
-        kind=proposal.kind,  # type: ignore[arg-type]
+        kind=cast(Kind, proposal.kind),
         field=proposal.field,
         uid=str(proposal.item or ""),
         language=options.get("language", ""),

@@ -4,6 +4,7 @@ its script, and does not hold it."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import Protocol, cast
 
 from django.db.models.fields.json import KeyTextTransform
 
@@ -13,6 +14,12 @@ from studio.models import GraderScript, PersonaRevision
 
 ScriptReference = tuple[int, str]
 """A persona or a revision of one, and the path by which a task names a script."""
+
+
+class GradedSession(Protocol):
+    """A session with the path of its grader script, as a query annotates it."""
+
+    grader: str
 
 
 def hashes_at_revision(named: Iterable[ScriptReference]) -> dict[ScriptReference, str]:
@@ -37,25 +44,26 @@ def current_hashes(personas: Mapping[int, str], named: Collection[ScriptReferenc
     return {(persona, path): stored.get((persona, script_path(personas[persona], path)), "") for persona, path in named}
 
 
-def graded_by_older_script(sessions: Iterable[Session]) -> set[int]:
+def graded_by_older_script(sessions: Collection[Session]) -> set[int]:
     """Which of these sessions, by key, another script graded than the one their task has now. They come with their
     ``run__persona_revision__persona`` and ``grader``, as ``with_grader`` gives it."""
-    named = [one for one in sessions if one.grader]  # type: ignore[attr-defined]
+    grader = {session.pk: cast(GradedSession, session).grader for session in sessions}
+    named = [session for session in sessions if grader[session.pk]]
     if not named:
         return set()
-    of = {one.pk: one.run.persona_revision for one in named}
-    then = hashes_at_revision((of[one.pk].pk, one.grader) for one in named)  # type: ignore[attr-defined]
+    of = {session.pk: session.run.persona_revision for session in named}
+    then = hashes_at_revision((of[session.pk].pk, grader[session.pk]) for session in named)
     personas = {row.persona_id: row.persona.user_id for row in of.values()}
-    now = current_hashes(personas, {(of[one.pk].persona_id, one.grader) for one in named})  # type: ignore[attr-defined]
+    now = current_hashes(personas, {(of[session.pk].persona_id, grader[session.pk]) for session in named})
     return {
-        one.pk
-        for one in named
-        if then[of[one.pk].pk, one.grader] != now[of[one.pk].persona_id, one.grader]  # type: ignore[attr-defined]
+        session.pk
+        for session in named
+        if then[of[session.pk].pk, grader[session.pk]] != now[of[session.pk].persona_id, grader[session.pk]]
     }
 
 
 def is_graded_by_older_script(session: Session) -> bool:
-    session.grader = session.revision.spec["grader_script"]  # type: ignore[attr-defined]
+    cast(GradedSession, session).grader = session.revision.spec["grader_script"]
     return bool(graded_by_older_script([session]))
 
 

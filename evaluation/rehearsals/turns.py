@@ -77,10 +77,11 @@ def manual_decisions(
 def judge_decisions(taken: TurnTaken) -> dict[int, IntentDecision]:
     """The judge's decision on each open intent that counts."""
     by_index: dict[int, IntentDecision] = {}
-    for choice, decisions in (("met", taken.satisfied), ("asked", taken.asked_for)):
+    chosen: tuple[tuple[Choice, Mapping[int, Decision]], ...] = (("met", taken.satisfied), ("asked", taken.asked_for))
+    for choice, decisions in chosen:
         for index, decision in decisions.items():
             by_index[index] = IntentDecision(
-                choice if decision.yes else "neither",  # type: ignore[arg-type]
+                choice if decision.yes else "neither",
                 decision.quote if decision.yes else "",
                 decision.reason,
                 decision.yes and decision.supported,

@@ -110,7 +110,7 @@ def _by_run(sessions: Sequence[Session], results: Mapping[int, TaskResult]) -> d
 
 def _verdicts(pilot: Pilot) -> tuple[dict[int, Verdicts], dict[int, list[str]]]:
     """Checklist verdicts by session, and the keys of grader scripts as far as they were graded."""
-    by_session: dict[int, dict[tuple[str, int], list[tuple[int, bool | None]]]] = defaultdict(lambda: defaultdict(list))
+    by_session: dict[int, Any] = defaultdict(lambda: defaultdict(list))
     labels: dict[int, dict[int, str]] = defaultdict(dict)
     rows = Verdict.objects.filter(session__run__pilot=pilot, kind=Verdict.Kind.CHECKLIST).order_by("turn", "index")
     for pk, mode, index, turn, met, label, uid in rows.values_list(
@@ -120,7 +120,7 @@ def _verdicts(pilot: Pilot) -> tuple[dict[int, Verdicts], dict[int, list[str]]]:
         if uid is None:
             labels[pk][index] = label.removeprefix("[tools] ")
     keys = {pk: [label for _, label in sorted(found.items())] for pk, found in labels.items()}
-    return by_session, keys  # type: ignore[return-value]
+    return by_session, keys
 
 
 def _session(

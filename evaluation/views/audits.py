@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
@@ -24,6 +25,16 @@ class PilotChoice(forms.ModelChoiceField[Pilot]):
     def label_from_instance(self, pilot: Pilot) -> str:
         scripted = ", scripted: practice only" if pilot.scripted else ""
         return f"Pilot {pilot.number} · {pilot.agent}, judged by {pilot.judge} · {pilot.decisions} decisions{scripted}"  # type: ignore[attr-defined]
+
+
+def choice_field(form: forms.Form, name: str) -> forms.ModelChoiceField[Any]:
+    return cast("forms.ModelChoiceField[Any]", form.fields[name])
+
+
+def choices_in(form: forms.Form, name: str) -> QuerySet[Any]:
+    rows = choice_field(form, name).queryset
+    assert rows is not None
+    return rows.all()
 
 
 class OpenAuditForm(forms.Form):
@@ -66,8 +77,8 @@ class OpenAuditForm(forms.Form):
     def __init__(self, benchmark: Benchmark, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         auditors = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values("user")
-        self.fields["pilot"].queryset = auditable_pilots(benchmark)  # type: ignore[attr-defined]
-        self.fields["auditors"].queryset = User.objects.filter(pk__in=auditors)  # type: ignore[attr-defined]
+        choice_field(self, "pilot").queryset = auditable_pilots(benchmark)
+        choice_field(self, "auditors").queryset = User.objects.filter(pk__in=auditors)
 
 
 @login_required
@@ -86,7 +97,7 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
     benchmark = benchmark or allowed[0]
     initial = {"seed": secrets.randbelow(1_000_000), "pilot": request.GET.get("pilot")}
     form = OpenAuditForm(benchmark, request.POST or None, initial=initial)
-    pilots = form.fields["pilot"].queryset  # type: ignore[attr-defined]
+    pilots = choices_in(form, "pilot")
     if not initial["pilot"] and len(pilots[:2]) == 1:
         form.initial["pilot"] = pilots[0]
     if request.method == "POST" and form.is_valid():
@@ -108,8 +119,8 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
     context = {
         "form": form,
         "benchmark": benchmark,
-        "anything": form.fields["pilot"].queryset.exists(),  # type: ignore[attr-defined]
-        "anyone": form.fields["auditors"].queryset.exists(),  # type: ignore[attr-defined]
+        "anything": pilots.exists(),
+        "anyone": choices_in(form, "auditors").exists(),
     }
     request.room = "audits"
     return render(request, "annotations/open.html", context)

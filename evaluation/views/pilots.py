@@ -55,9 +55,9 @@ def benchmark_pilots(request: SignedInRequest, slug: str) -> HttpResponse:
 def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
     require(request.user, benchmark, "pilot")
-    wished = {name: request.GET[name] for name in ("persona", "agent") if name in request.GET}
+    wished: dict[str, Any] = {name: request.GET[name] for name in ("persona", "agent") if name in request.GET}
     if chosen := request.GET.getlist("task"):
-        wished["tasks"] = chosen  # type: ignore[assignment]
+        wished["tasks"] = chosen
     form = PilotForm(request.POST or None, benchmark=benchmark, initial=wished)
     if request.method == "POST" and form.is_valid():
         try:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from studio.domain.base import JsonDict
-from studio.domain.task import TriggerKind
 
-SIGNAL_EXAMPLES: dict[TriggerKind, list[tuple[str, JsonDict]]] = {
+SIGNAL_EXAMPLES: dict[str, list[tuple[str, JsonDict]]] = {
     "webhook": [
         (
             "A booking was changed",

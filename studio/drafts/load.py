@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from studio.domain import persona as persona_spec
 from studio.domain import task as task_spec
 from studio.domain.base import Content, FileRef
 from studio.domain.episode import EpisodeSpec, GroupSpec
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import TaskSpec
+from studio.domain.task import GraderKind, InitialStatus, Scope, TaskSpec, TriggerKind
 from studio.models import (
     Asset,
     ChecklistItem,
@@ -134,14 +134,14 @@ def _task(
         description=row.description,
         task_type=row.task_type,
         category=row.category,
-        trigger=task_spec.Trigger(kind=row.trigger_kind, payload=row.trigger_payload),  # type: ignore[arg-type]
+        trigger=task_spec.Trigger(kind=cast(TriggerKind, row.trigger_kind), payload=row.trigger_payload),
         initial_request=row.initial_request,
         intents=tuple(
             task_spec.HiddenIntent(
                 uid=str(intent.uid),
                 content=intent.content,
-                scope=intent.scope,  # type: ignore[arg-type]
-                initial_status=intent.initial_status,  # type: ignore[arg-type]
+                scope=cast(Scope, intent.scope),
+                initial_status=cast(InitialStatus, intent.initial_status),
                 recoverable_from=tuple(intent.recoverable_from),
                 source=intent.source,
             )
@@ -152,7 +152,7 @@ def _task(
                 uid=str(item.uid),
                 criterion=item.criterion,
                 weight=item.weight,
-                grader=item.grader,  # type: ignore[arg-type]
+                grader=cast(GraderKind, item.grader),
                 rule=item.rule,
                 evidence=tuple(item.evidence),
                 follows_from=tuple(str(uid) for uid in follows[item.pk]),

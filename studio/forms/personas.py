@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,7 +45,10 @@ def posted_persona_form(posted: Posted) -> PersonaForm:
 def read_persona_form(sheet: PersonaForm, base: PersonaSpec) -> tuple[PersonaSpec, dict[str, str]]:
     """The persona the sheet says, as far as it can be read, and what cannot; files, skills and the id stay."""
     errors: dict[str, str] = {}
-    complain: Callable[[str, str], None] = errors.setdefault  # type: ignore[assignment]
+
+    def complain(field: str, message: str) -> None:
+        errors.setdefault(field, message)
+
     values = sheet.values
     fields: dict[str, Any] = {
         name: preserve(getattr(base, name), values[name], one_line=name == "name") for name in ONE_LINE

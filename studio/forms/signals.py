@@ -100,7 +100,7 @@ def _fits_a_line(name: str) -> bool:
 
 
 def _example(kind: str, number: str) -> JsonDict:
-    known = SIGNAL_EXAMPLES.get(kind, [])  # type: ignore[call-overload]
+    known = SIGNAL_EXAMPLES.get(kind, [])
     place = number_of(number)
     if place >= len(known):
         raise SignalFormatError("example", "Choose an example of this kind of signal.")

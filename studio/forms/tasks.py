@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from studio.domain.task import (
     ChecklistItem,
@@ -13,9 +13,11 @@ from studio.domain.task import (
     ExactCheck,
     HiddenIntent,
     Recovery,
+    RuleKind,
     TaskSpec,
     ToolEvidence,
     Trigger,
+    TriggerKind,
 )
 from studio.forms.expected_artifacts import artifact_rows, posted_artifacts, read_artifacts
 from studio.forms.files import file_rows, keyed, posted_files, read_files
@@ -191,7 +193,7 @@ class _Reading:
             old = stored.get(self.uids[row["key"]])
             if old is None and not row["content"].strip() and not row["from"]:
                 continue
-            values = {
+            values: dict[str, Any] = {
                 "content": preserve(old.content if old else "", row["content"]),
                 "scope": _one_of(row["scope"], ("session_local", "persistent")),
                 "initial_status": _one_of(row["initial_status"], ("not_provided", "provided")),
@@ -201,9 +203,7 @@ class _Reading:
                     if place["kind"] in ("profile", "session", "file", "tool", "memory", "question")
                 ),
             }
-            result.append(
-                old.model_copy(update=values) if old else HiddenIntent(uid=self.uids[row["key"]], **values)  # type: ignore[arg-type]
-            )
+            result.append(old.model_copy(update=values) if old else HiddenIntent(uid=self.uids[row["key"]], **values))
         return tuple(result)
 
     def checklist(self) -> tuple[ChecklistItem, ...]:
@@ -215,7 +215,7 @@ class _Reading:
                 continue
             shown = _item_row(old) if old else None
             rule = self._rule(row, old.rule if old else None)
-            values = {
+            values: dict[str, Any] = {
                 "criterion": preserve(old.criterion if old else "", row["criterion"]),
                 "weight": old.weight if old and shown and shown["weight"] == row["weight"] else self._weight(row),
                 "grader": "rule" if row["grader"] == "rule" else "rubric",
@@ -223,9 +223,7 @@ class _Reading:
                 "evidence": read_lines(old.evidence if old else (), row["evidence"]),
                 "follows_from": tuple(self.uids[key] for key in row["follows_from"] if key in self.uids),
             }
-            result.append(
-                old.model_copy(update=values) if old else ChecklistItem(uid=self.uids[row["key"]], **values)  # type: ignore[arg-type]
-            )
+            result.append(old.model_copy(update=values) if old else ChecklistItem(uid=self.uids[row["key"]], **values))
         return tuple(result)
 
     def _weight(self, row: dict[str, Any]) -> float:
@@ -255,7 +253,7 @@ class _Reading:
             ("file_contains", "file_exists", "file_lacks", "reply_contains", "reply_lacks", "tool_called"),
         )
         return ExactCheck(
-            kind=kind,  # type: ignore[arg-type]
+            kind=cast(RuleKind, kind),
             path=row["rule_path"],
             text=preserve(old.text if old else "", row["rule_text"]),
             tool=row["rule_tool"],
@@ -296,7 +294,7 @@ class _Reading:
         stored = self.base.trigger.payload
         payload = read_payload(values[SWITCH], values["payload_raw"], self.sheet.payload, stored, self.complain)
         kind = _one_of(values["trigger"], ("user_message", "webhook", "heartbeat", "feed", "file_drop"))
-        return Trigger(kind=kind, payload=payload)  # type: ignore[arg-type]
+        return Trigger(kind=cast(TriggerKind, kind), payload=payload)
 
 
 def _item_row(item: ChecklistItem) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
@@ -85,9 +86,13 @@ def start_task(
     DraftError, CopyError."""
     Persona.objects.select_for_update().get(pk=persona.pk)
     spec, scripts, warnings = _from_template(persona, template)
-    given = {"task_id": task_id, "title": title or spec.title, "initial_request": request or spec.initial_request}
+    given: dict[str, Any] = {
+        "task_id": task_id,
+        "title": title or spec.title,
+        "initial_request": request or spec.initial_request,
+    }
     if spec.source:
-        given["source"] = {**spec.source, **({"task_id": task_id} if "task_id" in spec.source else {})}  # type: ignore[assignment]
+        given["source"] = {**spec.source, **({"task_id": task_id} if "task_id" in spec.source else {})}
     if not given["title"].strip():
         raise DraftError("title", "Enter a title; the template has none.")
     row = create_task(persona, spec.model_copy(update=given), by=by, before=before, scripts=scripts)

@@ -85,6 +85,6 @@ def _page(
         context["could_need"] = [
             other
             for other in shown.cards
-            if card.number and other.number < card.number and other.task.pk not in needed  # type: ignore[operator]
+            if card.number and other.number and other.number < card.number and other.task.pk not in needed
         ]
     return render(request, "studio/episodes/board.html", context, status=409 if refusal else 200)

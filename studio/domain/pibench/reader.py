@@ -6,8 +6,9 @@ Takes a mapping from path to bytes, so that a folder, a zip and an upload are on
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
@@ -242,9 +243,7 @@ class _PersonaReader:
             spec = read_task(node, report, persona=self.persona, task_id=task_id)
             prefix = f"tasks/{task_id}/"
             assets = self._assign(
-                lambda path, prefix=prefix: (
-                    path.startswith(prefix) and path.removeprefix(prefix).split("/")[0] not in RUN_FOLDERS
-                ),
+                partial(_belongs_to_task, prefix),
                 prefix=prefix,
             )
             spec = spec.model_copy(update={"assets": assets})
@@ -277,16 +276,16 @@ class _PersonaReader:
             Skill(
                 name=name,
                 files=self._assign(
-                    lambda path, name=name: path.startswith(f"skills/{name}/"),
+                    partial(_starts_with, f"skills/{name}/"),
                     prefix=f"skills/{name}/",
                 ),
             )
             for name in names
         )
 
-    def _assign(self, matches: object, *, prefix: str = "") -> tuple[FileRef, ...]:
-        """Refer to the files left for which ``wanted`` holds, by their path below ``below``."""
-        assigned = sorted(path for path in self.unassigned if matches(path))  # type: ignore[operator]
+    def _assign(self, matches: Callable[[str], bool], *, prefix: str = "") -> tuple[FileRef, ...]:
+        """Refer to the files left for which ``matches`` holds, by their path below ``prefix``."""
+        assigned = sorted(path for path in self.unassigned if matches(path))
         self.unassigned.difference_update(assigned)
         refs = [ref.model_copy(update={"path": ref.path.removeprefix(prefix)}) for ref in self._refs(assigned)]
         return tuple(sorted(refs, key=lambda ref: ref.path))
@@ -325,3 +324,11 @@ class _PersonaReader:
                 report = Report(self.root + script.path)
                 report.warn("No task names this grader.", "Name it in a task's “tools_evaluation_path”, or remove it.")
                 self.reading.add_report(report)
+
+
+def _belongs_to_task(prefix: str, path: str) -> bool:
+    return path.startswith(prefix) and path.removeprefix(prefix).split("/")[0] not in RUN_FOLDERS
+
+
+def _starts_with(prefix: str, path: str) -> bool:
+    return path.startswith(prefix)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, cast, get_args
 
 from pydantic import ValidationError
 
@@ -292,7 +292,7 @@ def _trigger(trigger: Trigger, block: Node, report: Report) -> Trigger:
     if entry.get("kind") is None and entry.get("payload") is None:
         return trigger
     kind = _choice(entry, "kind", get_args(TriggerKind), report) if entry.get("kind") else trigger.kind
-    return Trigger(kind=kind, payload=fields.free_mapping(entry, "payload", report))  # type: ignore[arg-type]
+    return Trigger(kind=cast(TriggerKind, kind), payload=fields.free_mapping(entry, "payload", report))
 
 
 def _uid(item: RowT, entry: Node, report: Report) -> str:

@@ -266,9 +266,11 @@ def _weight(item: Node, name: str, report: Report) -> float:
 def _files_read(objectives: Node, report: Report) -> tuple[str, ...]:
     paths = fields.text_list(objectives, "files_read", report, name="objectives.files_read")
     node = objectives.get("files_read")
+    if node is None:
+        return paths
     for path in paths:
         if path.startswith("/") or ".." in path.split("/"):
-            next((item for item in node.items if str(item.value).strip() == path), node).warn(  # type: ignore[union-attr]
+            next((item for item in node.items if str(item.value).strip() == path), node).warn(
                 report,
                 f"“{path}” is not a path inside the workspace; judges will find the file missing.",
                 "Use the file's path inside the workspace, without a leading “/”.",

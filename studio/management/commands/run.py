@@ -111,12 +111,12 @@ class Command(BaseCommand):
         except celery.connection_for_write().recoverable_connection_errors as error:
             raise LocalError(f"The broker named by CELERY_BROKER_URL does not answer: {error}") from None
 
-    def tell_what_runs(self, studio: dict[str, object]) -> None:
+    def tell_what_runs(self, studio: dict[str, Any]) -> None:
         if not studio:
             self.say(f"A studio on {data_folder()} has been starting for a long time; check the logs there.")
             return
         self.say(f"A studio on {data_folder()} is already running at {studio['address']}")
-        for name, pid in dict(studio["processes"]).items():  # type: ignore[call-overload]
+        for name, pid in dict(studio["processes"]).items():
             self.say(f"  {name}: process {pid}, log {ownership.log_file(name)}")
         self.say("To run another studio alongside it, give it its own data folder: STUDIO_DATA_DIR=... make run")
 

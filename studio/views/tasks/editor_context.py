@@ -158,7 +158,7 @@ def texts_shown(sheet: TaskForm) -> dict[FieldKey, str]:
 
 def examples(kind: str) -> list[str]:
     """Names of the signals of this kind that one can begin from."""
-    return [name for name, _ in SIGNAL_EXAMPLES.get(kind, [])]  # type: ignore[call-overload]
+    return [name for name, _ in SIGNAL_EXAMPLES.get(kind, [])]
 
 
 def marked_sections(findings: Iterable[Any]) -> dict[str, dict[str, Any]]:
