@@ -89,8 +89,8 @@ def test_sessions_go_before_another_to_the_end_aside_and_back_alone_or_together(
         ("move", ["t1"], {}, "t1", "Choose where to move it."),
         ("move", ["nowhere"], {"place": "t1"}, "", "no longer in this episode"),
         ("group", ["t2"], {"group": "  "}, "t2", "Enter a group name"),
-        ("group", ["t2"], {"group": "x" * 201}, "", "at most 200"),
-        ("describe_group", [], {"group": "Gone", "name": "x"}, "", "no group “Gone”"),
+        ("group", ["t2"], {"group": "x" * 201}, "", "the limit is 200"),
+        ("describe_group", [], {"group": "Gone", "name": "x"}, "", "“Gone” no longer exists"),
         ("merge_group", [], {"group": "Rye", "name": "Rye"}, "", "Choose the other group"),
         ("burn", ["t1"], {}, "", "Choose what to do."),
         ("undo", [], {}, "", "There is nothing to undo."),
@@ -117,16 +117,16 @@ def test_groups_are_made_renamed_merged_described_and_left(place):
     do(place, "describe_group", group="Rye", name="Dark", words="the starter")
     now = arrangement_now(persona)
     assert now.groups == {"t1": "Dark", "t2": "White bread", "t3": "Dark", "t4": "White bread", "t5": ""}
-    assert now.words == {"White bread": "flour", "Dark": "the starter"}
+    assert now.group_notes == {"White bread": "flour", "Dark": "the starter"}
 
     with pytest.raises(ArrangementError, match="merge them"):
         do(place, "describe_group", group="Dark", name="White bread", words="")
     do(place, "merge_group", group="White bread", name="Dark")
-    assert arrangement_now(persona).words == {"Dark": "the starter\nflour"}
+    assert arrangement_now(persona).group_notes == {"Dark": "the starter\nflour"}
     do(place, "ungroup", "t1", "t2", "t3", "t4")
     assert set(arrangement_now(persona).groups.values()) == {""}
     do(place, "undo")
-    assert arrangement_now(persona).words == {"Dark": "the starter\nflour"}
+    assert arrangement_now(persona).group_notes == {"Dark": "the starter\nflour"}
 
 
 def test_what_carries_over_is_written_changed_and_removed(place):
@@ -161,7 +161,7 @@ def test_steps_are_undone_one_by_one_and_done_again_and_nobody_elses(place):
     do(place, "move", "t4", place="t1", by=other)
     with pytest.raises(ArrangementError, match="changed since"):
         do(place, "undo")
-    assert moves.to_undo(persona, owner).sentence == "“Title t3” no longer builds on “Title t1” no longer exists."
+    assert moves.to_undo(persona, owner).sentence == "“Title t3” no longer builds on “Title t1”."
 
 
 def test_the_second_of_two_people_is_told_who_was_first_and_nothing_of_theirs_is_applied(place):

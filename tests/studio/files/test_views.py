@@ -91,7 +91,7 @@ def test_a_file_is_renamed_and_its_text_edited_with_its_line_ends(desk):
         ("/etc/passwd", "not a path"),
         ("task.yaml", "belongs to the format"),
         (".result/a", "belongs to the format"),
-        ("a\x01b", "cannot be shown"),
+        ("a\x01b", "cannot be displayed"),
         ("", "Give the file a name"),
         ("C:\\x", "not a path"),
     ],

@@ -170,7 +170,7 @@ def test_a_task_missing_from_the_files_stays_outside_the_episode(bench: Benchmar
 
     report = import_files(bench, files(whole), by=None)
 
-    assert any("“t1” is in the studio and not among the files" in warning.message for warning in report.warnings)
+    assert any("“t1” is in the studio but not among the files" in warning.message for warning in report.warnings)
     assert Task.objects.get(task_id="t1").position is None
     connection.check_constraints()
     assert brief(import_files(bench, files(whole), by=None))[1] == []
