@@ -49,7 +49,7 @@ def test_steps_of_hundreds_cost_as_many_queries_as_of_one(place):
         assert set(Task.objects.values_list("state", flat=True)) == {state}
     for verb in ("submitted", "withdrawn", "retired", "reopened"):
         assert Event.objects.filter(verb=verb, actor=owner, task__isnull=False).count() == 300
-    told = Notification.objects.filter(user=reviewer, kind=Notification.Kind.REVIEW_ASKED)
+    told = Notification.objects.filter(user=reviewer, kind=Notification.Kind.REVIEW_REQUESTED)
     assert told.values("task").distinct().count() == 300
 
 

@@ -108,7 +108,7 @@ def test_a_change_is_shown_before_it_is_made_and_made_as_shown(place):
 
     html = client.post(url, asked).content.decode()
     assert "2 of 2 tasks would change" in html
-    assert "Returns to draft and needs another review." in html
+    assert "Becomes a draft and needs another review." in html
     assert set(Task.objects.values_list("category", flat=True)) == {""}
 
     answer = client.post(url, asked | {"sure": "1"})
@@ -122,7 +122,7 @@ def test_tasks_are_retired_and_taken_back_together_or_not_at_all(place):
     placed, aside = a_task(persona, "placed", by=owner), a_task(persona, "aside", by=owner)
     save_order(persona.pk, ["placed"], by=owner)
 
-    with pytest.raises(BulkChangeError, match=r"Nothing was changed\. .*has a place in the episode"):
+    with pytest.raises(BulkChangeError, match=r"Nothing was changed\. .*It is in the episode"):
         bulk.apply(benchmark, {placed.pk: None, aside.pk: None}, "retire", by=owner)
     assert set(Task.objects.values_list("state", flat=True)) == {"draft"}
     assert bulk.apply(benchmark, {aside.pk: None}, "retire", by=owner) == 1
@@ -158,7 +158,7 @@ def test_tasks_go_into_a_group_as_by_a_step_on_their_board(place):
     assert [(line.before, line.after, line.changes) for line in lines] == [
         ("none", "Rye", True), ("Rye", "Rye", False), ("none", "Rye", True),
     ]  # fmt: skip
-    assert lines[0].note == "Returns to draft and needs another review."
+    assert lines[0].note == "Becomes a draft and needs another review."
     assert bulk.apply(benchmark, chosen, "group", "  Rye ", by=owner) == 2
     assert list(Task.objects.values_list("group__name", flat=True)) == ["Rye"] * 3
     moves.arrange(persona.pk, moves.Step("undo"), by=owner)
