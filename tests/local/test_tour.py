@@ -12,8 +12,8 @@ from tests.local.processes import start
 # In a process of its own: two drivers of browsers do not share one.
 GO = """
 import json
-from studio.local.pictures import chromium, own_studio
-from studio.local.tour import Tour
+from studio.dev.pictures import chromium, own_studio
+from studio.dev.tour import Tour
 
 with own_studio() as address, chromium() as browser:
     tour = Tour(browser, address)

@@ -316,7 +316,7 @@ def test_dead_workers_request_is_resumed_without_paying_twice(authoring):
     Proposal.objects.filter(pk=row.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     sent: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(requests, "send", lambda name, ids: sent.extend(ids))
+        patch.setattr(requests, "enqueue", lambda name, ids: sent.extend(ids))
         requests.resend_unclaimed()
 
     assert sent == [row.pk]

@@ -82,7 +82,7 @@ def test_infrastructure_failure_is_exit_status_1(stub: StubModel, capsys):
     [
         (("--benchmark", "nothing", *PARTS), "There is no benchmark “nothing”"),
         (("--benchmark", "SLUG", "--agent", "nobody"), "--agent: there is no model “nobody”. Available: "),
-        (("--benchmark", "SLUG", "--agent", "stub"), "Turn it on with --user-model"),
+        (("--benchmark", "SLUG", "--agent", "stub"), "Choose one with --user-model"),
         (("--benchmark", "SLUG", *PARTS, "--tasks", "q"), "No episode here has the task “q”."),
         (("--benchmark", "SLUG", *PARTS, "--runs", "99"), "between 1 and 20 runs"),
     ],

@@ -135,6 +135,6 @@ def test_a_zip_bomb_in_a_word_file_and_broken_documents_are_told():
 
     for path, content in (("a.docx", bomb.getvalue()), ("a.docx", b"PK\3\4nonsense"), ("a.xlsx", b"PK\3\4nonsense")):
         seen = preview(path, content)
-        assert (seen.kind, "cannot be shown" in seen.note) == ("nothing", True)
+        assert (seen.kind, "Cannot be shown" in seen.note) == ("nothing", True)
     broken = preview("a.pdf", b"%PDF-1.7\nnonsense")
     assert (broken.kind, "could not be read" in broken.note) == ("pdf", True)
