@@ -15,6 +15,7 @@ from studio.dev.browser import find_chromium
 from studio.dev.pictures import chromium
 from studio.imports.sample import load_sample
 from studio.models import Benchmark, Task, User
+from tests.e2e.snapshot import Snapshot
 from tests.e2e.visitor import PATIENCE, Visitor
 
 SCRIPTED = ("helpful", "passive", "asks", "silent", "user", "judge", "helper")
@@ -38,13 +39,24 @@ def browser() -> Iterator[Browser]:
             connections.close_all()  # those of this loop, which nobody else would close
 
 
+@pytest.fixture(scope="session")
+def _sample_rows() -> list[Snapshot]:
+    """Holds the sample's rows once they have been made."""
+    return []
+
+
 @pytest.fixture
-def sample(transactional_db: None, browser: Browser) -> Benchmark:
+def sample(transactional_db: None, browser: Browser, _sample_rows: list[Snapshot]) -> Benchmark:
     """The sample benchmark and its people; the scripted models are there."""
-    for name in SCRIPTED:
-        row = {"base_url": "scripted:", "model": f"scripted-{name}", "scripted": True}
-        ModelEndpoint.objects.get_or_create(name=f"scripted-{name}", defaults=row)
-    load_sample()
+    if not _sample_rows:
+        for name in SCRIPTED:
+            row = {"base_url": "scripted:", "model": f"scripted-{name}", "scripted": True}
+            ModelEndpoint.objects.get_or_create(name=f"scripted-{name}", defaults=row)
+        load_sample()
+        _sample_rows.append(Snapshot())
+    else:
+        ModelEndpoint.objects.all().delete()
+        _sample_rows[0].restore()
     return Benchmark.objects.get(slug="sample")
 
 
