@@ -25,8 +25,7 @@ class Snapshot:
                 columns = f'"{table}" ({cursor.fetchone()[0]})'
                 with cursor.copy(f"COPY {columns} TO STDOUT (FORMAT binary)") as rows:
                     chunks = [bytes(chunk) for chunk in rows]
-                cursor.execute(f'SELECT EXISTS (SELECT FROM "{table}")')
-                if cursor.fetchone()[0]:
+                if cursor.rowcount:
                     self._rows.append((columns, chunks))
 
     def restore(self) -> None:
