@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from annotations.consensus import agreed, update_consensus
+from annotations.consensus import unanimous_answer, update_consensus
 from annotations.models import Adjudication, AuditCampaign, Packet
 from annotations.visibility import Answers, answers_of, may_adjudicate
 from studio.models import User
@@ -25,7 +25,7 @@ def undecided_packets(campaign: AuditCampaign, answers: Answers | None = None) -
     return [
         pk
         for pk in rows
-        if len(answers.get(pk, {})) >= campaign.overlap and agreed(answers.get(pk, {}).values()) is None
+        if len(answers.get(pk, {})) >= campaign.overlap and unanimous_answer(answers.get(pk, {}).values()) is None
     ]
 
 
@@ -41,7 +41,7 @@ def adjudicate(packet: Packet, *, by: User, decision: bool, reason: str) -> Adju
         raise AdjudicationError("Someone who has not judged this decision must adjudicate it.")
     if len(answers) < packet.campaign.overlap:
         raise AdjudicationError("Not everyone assigned has judged this decision yet.")
-    if agreed(answers.values()) is not None:
+    if unanimous_answer(answers.values()) is not None:
         raise AdjudicationError("The auditors agree on this decision; there is nothing to adjudicate.")
     if not reason.strip():
         raise AdjudicationError("Give your reason in one sentence; the auditors will see it.", "reason")

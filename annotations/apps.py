@@ -6,6 +6,6 @@ class AnnotationsConfig(AppConfig):
     verbose_name = "Audits"
 
     def ready(self) -> None:
-        from annotations.todo import register_waiting
+        from annotations.todo import register_todo
 
-        register_waiting()
+        register_todo()

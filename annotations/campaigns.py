@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotations.models import AuditCampaign, Packet
-from annotations.packets import Sealed, Shown
+from annotations.packets import PacketContent, SealedDecision
 from studio.access import ALLOWED
 from studio.models import Benchmark, Event, Membership, User
 from studio.notifications import notify
@@ -31,8 +31,8 @@ class FrozenDecision:
     """Opaque here; unique within the campaign."""
     stratum: str
     weight: float
-    shown: Shown
-    sealed: Sealed
+    shown: PacketContent
+    sealed: SealedDecision
 
 
 @transaction.atomic
@@ -53,7 +53,7 @@ def open_campaign(
         raise CampaignError("name", "Enter a name for the audit.")
     if not decisions:
         raise CampaignError("size", "There are no judge decisions to audit yet. Finish a pilot first.")
-    check_auditors(benchmark, overlap, auditors)
+    validate_auditors(benchmark, overlap, auditors)
     campaign = AuditCampaign.objects.create(
         benchmark=benchmark,
         name=name.strip(),
@@ -95,7 +95,7 @@ def open_campaign(
     return campaign
 
 
-def check_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User]) -> None:
+def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User]) -> None:
     """Raise CampaignError unless enough people can judge each packet. Nobody named: all auditors."""
     if overlap < 1:
         raise CampaignError("overlap", "At least one person judges each decision.")

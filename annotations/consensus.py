@@ -10,7 +10,7 @@ from annotations.visibility import answers_of
 AS_BOOL = {Judgment.Answer.YES.value: True, Judgment.Answer.NO.value: False}
 
 
-def agreed(answers: Collection[str]) -> bool | None:
+def unanimous_answer(answers: Collection[str]) -> bool | None:
     """What all say; None where they differ, or anyone is unsure."""
     said = {AS_BOOL.get(answer) for answer in answers}
     return said.pop() if len(said) == 1 else None
@@ -26,7 +26,7 @@ def update_consensus(packet: Packet) -> Consensus | None:
     if last_word is None and len(answers) < packet.campaign.overlap:
         Consensus.objects.filter(packet=packet).delete()
         return None
-    decision = agreed(answers.values()) if last_word is None else last_word.decision
+    decision = unanimous_answer(answers.values()) if last_word is None else last_word.decision
     row, _ = Consensus.objects.update_or_create(
         packet=packet,
         defaults={"decision": decision, "judged_by": len(answers), "adjudicated": last_word is not None},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import forms
 
-from annotations.judgments import LONGEST_COMMENT
+from annotations.judgments import MAX_COMMENT_LENGTH
 
 
 class JudgmentForm(forms.Form):
@@ -17,7 +17,7 @@ class JudgmentForm(forms.Form):
     number = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     evidence = forms.CharField(required=False, strip=False, widget=forms.Textarea)
     """Passages, a line each."""
-    comment = forms.CharField(required=False, max_length=LONGEST_COMMENT, widget=forms.Textarea)
+    comment = forms.CharField(required=False, max_length=MAX_COMMENT_LENGTH, widget=forms.Textarea)
     milliseconds = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
 
     def passages(self) -> list[str]:
@@ -32,7 +32,7 @@ class AdjudicationForm(forms.Form):
         error_messages={"required": "Decide yes or no.", "invalid_choice": "Decide yes or no."},
     )
     reason = forms.CharField(
-        max_length=LONGEST_COMMENT,
+        max_length=MAX_COMMENT_LENGTH,
         widget=forms.Textarea,
         error_messages={"required": "Give your reason in one sentence; the auditors will see it."},
     )

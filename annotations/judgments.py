@@ -8,13 +8,13 @@ from django.db import transaction
 
 from annotations.consensus import update_consensus
 from annotations.models import AuditCampaign, Judgment, Packet
-from annotations.packets import Shown, find_passage, flat
-from annotations.visibility import RESULTS_READ, has_read_results, is_auditor, pending_packets
+from annotations.packets import PacketContent, collapse_whitespace, find_passage
+from annotations.visibility import RESULTS_OPENED, has_opened_results, is_auditor, pending_packets
 from studio.models import Event, User
 
 ANSWERS = (Judgment.Answer.YES, Judgment.Answer.NO, Judgment.Answer.UNSURE)
-LONGEST_COMMENT = 5_000
-MOST_PASSAGES = 20
+MAX_COMMENT_LENGTH = 5_000
+MAX_PASSAGES = 20
 
 
 class JudgmentError(Exception):
@@ -66,15 +66,15 @@ def record_judgment(
         raise JudgmentError("This audit has been closed in the meantime; your answer was not saved.")
     if not is_auditor(auditor, packet.campaign):
         raise JudgmentError("You are not assigned to this audit.")
-    if has_read_results(auditor, packet.campaign):
+    if has_opened_results(auditor, packet.campaign):
         raise JudgmentError("You have seen the results of this audit, so you can no longer judge in it.")
     if number != last + 1 or (last and given[last].answer != Judgment.Answer.UNDONE):
         raise JudgmentError("You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.adjudications.exists():
         raise JudgmentError("This decision has been adjudicated in the meantime; your answer was not saved.")
-    passages = _checked_passages(packet, evidence)
-    if len(comment) > LONGEST_COMMENT:
-        raise JudgmentError(f"Keep the comment under {LONGEST_COMMENT} characters.", "comment")
+    passages = _validate_passages(packet, evidence)
+    if len(comment) > MAX_COMMENT_LENGTH:
+        raise JudgmentError(f"Keep the comment under {MAX_COMMENT_LENGTH} characters.", "comment")
     row = Judgment.objects.create(
         packet=packet,
         auditor=auditor,
@@ -88,11 +88,11 @@ def record_judgment(
     return row
 
 
-def _checked_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
-    shown = Shown.model_validate(packet.shown)
-    passages = list(dict.fromkeys(flat(passage) for passage in evidence if passage.strip()))
-    if len(passages) > MOST_PASSAGES:
-        raise JudgmentError(f"Mark at most {MOST_PASSAGES} passages.", "evidence")
+def _validate_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
+    shown = PacketContent.model_validate(packet.shown)
+    passages = list(dict.fromkeys(collapse_whitespace(passage) for passage in evidence if passage.strip()))
+    if len(passages) > MAX_PASSAGES:
+        raise JudgmentError(f"Mark at most {MAX_PASSAGES} passages.", "evidence")
     for passage in passages:
         if find_passage(shown, passage) is None:
             words = passage if len(passage) <= 80 else passage[:79] + "…"
@@ -108,7 +108,7 @@ def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
     """
     if campaign.state != AuditCampaign.State.OPEN:
         raise JudgmentError("This audit is closed; answers can no longer be changed.")
-    if has_read_results(auditor, campaign):
+    if has_opened_results(auditor, campaign):
         raise JudgmentError("You have seen the results of this audit, so your answers can no longer be changed.")
     last = (
         Judgment.objects.filter(packet__campaign=campaign, auditor=auditor)
@@ -129,20 +129,20 @@ def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
 
 
 @transaction.atomic
-def read_results(campaign: AuditCampaign, auditor: User) -> None:
+def open_results(campaign: AuditCampaign, auditor: User) -> None:
     """From now on the auditor sees what the judge and colleagues said, and judges no more here.
 
     Refused while something is left for them. Reading twice is reading once.
     """
     AuditCampaign.objects.select_for_update().get(pk=campaign.pk)
-    if has_read_results(auditor, campaign):
+    if has_opened_results(auditor, campaign):
         return
     if pending_packets(campaign, auditor):
         raise JudgmentError("Finish judging first; the results could influence you.")
     Event.objects.create(
         benchmark_id=campaign.benchmark_id,
         actor=auditor,
-        verb=RESULTS_READ,
+        verb=RESULTS_OPENED,
         summary=f"Finished judging the audit “{campaign.name}” and opened its results",
         data={"campaign": campaign.pk},
     )

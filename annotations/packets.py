@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict
 Kind = Literal["satisfaction", "follow_up", "checklist"]
 Role = Literal["user", "assistant", "tool", "file"]
 
-STRUCK = "▮▮▮"
-SHORTEST_NAME = 4
+REDACTED = "▮▮▮"
+MIN_NAME_LENGTH = 4
 """Shorter names (``o1``) are ordinary words too often to be struck out."""
 
 QUESTIONS: dict[Kind, str] = {
@@ -44,7 +44,7 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Part(_Frozen):
+class EvidencePart(_Frozen):
     """One piece of evidence."""
 
     role: Role
@@ -53,19 +53,19 @@ class Part(_Frozen):
     text: str
 
 
-class Shown(_Frozen):
+class PacketContent(_Frozen):
     """The question and its evidence."""
 
     kind: Kind
     question: str
     subject: str
     """What the question is about: the need or the criterion, in its author's words."""
-    parts: tuple[Part, ...]
+    parts: tuple[EvidencePart, ...]
     context: tuple[str, ...] = ()
     """What the judge was told besides, which is not evidence: the task's other hidden needs."""
 
 
-class Sealed(_Frozen):
+class SealedDecision(_Frozen):
     """What the judge decided. Opened after the judgment."""
 
     decision: bool
@@ -74,36 +74,36 @@ class Sealed(_Frozen):
     judge: str = ""
 
 
-def show(
-    kind: Kind, subject: str, parts: Sequence[Part], *, context: Sequence[str] = (), names: Iterable[str] = ()
-) -> Shown:
+def build_content(
+    kind: Kind, subject: str, parts: Sequence[EvidencePart], *, context: Sequence[str] = (), names: Iterable[str] = ()
+) -> PacketContent:
     """What an auditor sees. ``names`` of models are struck out wherever they stand."""
-    strike = striker(names)
-    return Shown(
+    strike = make_redactor(names)
+    return PacketContent(
         kind=kind,
         question=QUESTIONS[kind],
         subject=strike(subject),
-        parts=tuple(Part(role=part.role, label=strike(part.label), text=strike(part.text)) for part in parts),
+        parts=tuple(EvidencePart(role=part.role, label=strike(part.label), text=strike(part.text)) for part in parts),
         context=tuple(map(strike, context)),
     )
 
 
-def striker(names: Iterable[str]) -> Callable[[str], str]:
+def make_redactor(names: Iterable[str]) -> Callable[[str], str]:
     """A function that strikes names out of a text, in any case, where they stand as words."""
-    known = sorted({name.strip() for name in names if len(name.strip()) >= SHORTEST_NAME}, key=len, reverse=True)
+    known = sorted({name.strip() for name in names if len(name.strip()) >= MIN_NAME_LENGTH}, key=len, reverse=True)
     if not known:
         return str
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, known))})(?!\w)", re.IGNORECASE)
-    return lambda text: pattern.sub(STRUCK, text)
+    return lambda text: pattern.sub(REDACTED, text)
 
 
-def find_passage(shown: Shown, passage: str) -> int | None:
+def find_passage(shown: PacketContent, passage: str) -> int | None:
     """The part in which a passage stands, runs of white space aside; None: in none."""
-    wanted = flat(passage)
+    wanted = collapse_whitespace(passage)
     if not wanted:
         return None
-    return next((number for number, part in enumerate(shown.parts) if wanted in flat(part.text)), None)
+    return next((number for number, part in enumerate(shown.parts) if wanted in collapse_whitespace(part.text)), None)
 
 
-def flat(text: str) -> str:
+def collapse_whitespace(text: str) -> str:
     return " ".join(text.split())

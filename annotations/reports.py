@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from annotations.adjudication import undecided_packets
 from annotations.intervals import Rate
 from annotations.models import AuditCampaign, Consensus, Judgment, Packet
-from annotations.results import Line, Summary
+from annotations.results import AuditSummary, DisagreementRow
 from annotations.visibility import ADJUDICATORS, answers_of
 from studio.access import roles_in
 from studio.models import User
 
 KINDS = {"checklist": "Checklist", "satisfaction": "Intent satisfied", "follow_up": "Intent asked for"}
-LEAST_TIMED = 3
+MIN_TIMED_ANSWERS = 3
 """Answers needed before a guess at the time left is worth showing."""
 
 
 @dataclass(frozen=True)
-class Undecided:
+class UndecidedPacket:
     """A packet whose auditors differ. Does not say what the judge held: that would sway the last word."""
 
     packet: Packet
@@ -34,7 +34,7 @@ class Undecided:
 
 
 @dataclass(frozen=True)
-class Disagreement:
+class JudgeDisagreement:
     """A packet on which people hold the opposite of the judge."""
 
     packet: Packet
@@ -50,25 +50,25 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
-class Bar:
+class RateBar:
     """One line of the chart: positions in percent of its width; None where n is 0."""
 
-    line: Line
+    line: DisagreementRow
     low: float | None
     at: float | None
     high: float | None
 
 
 @dataclass(frozen=True)
-class Chart:
+class RateChart:
     """Rates with their intervals, drawn on one scale."""
 
-    bars: tuple[Bar, ...]
+    bars: tuple[RateBar, ...]
     end: int
     """The right end of the scale, in percent."""
 
 
-def chart(summary: Summary) -> Chart:
+def draw_chart(summary: AuditSummary) -> RateChart:
     lines = (*summary.lines, summary.total)
     highest = max((line.rate.high or 0.0 for line in lines), default=0.0)
     end = next(end for end in (5, 10, 20, 50, 100) if highest * 100 <= end or end == 100)
@@ -76,14 +76,14 @@ def chart(summary: Summary) -> Chart:
     def place(value: float | None) -> float | None:
         return None if value is None else round(value * 10_000 / end, 2)
 
-    return Chart(tuple(Bar(line, *map(place, _ends(line.rate))) for line in lines), end)
+    return RateChart(tuple(RateBar(line, *map(place, _ends(line.rate))) for line in lines), end)
 
 
 def _ends(rate: Rate) -> tuple[float | None, float | None, float | None]:
     return rate.low, rate.value, rate.high
 
 
-def undecided(campaign: AuditCampaign, user: User) -> list[Undecided]:
+def list_undecided(campaign: AuditCampaign, user: User) -> list[UndecidedPacket]:
     answers = answers_of([campaign.pk])
     allowed = not roles_in(user, campaign.benchmark).isdisjoint(ADJUDICATORS)
     found = []
@@ -91,7 +91,7 @@ def undecided(campaign: AuditCampaign, user: User) -> list[Undecided]:
         said = answers[packet.pk]
         counts = Counter(said.values())
         found.append(
-            Undecided(
+            UndecidedPacket(
                 packet,
                 KINDS[packet.kind],
                 packet.shown["subject"],
@@ -104,7 +104,7 @@ def undecided(campaign: AuditCampaign, user: User) -> list[Undecided]:
     return found
 
 
-def disagreements(campaign: AuditCampaign) -> list[Disagreement]:
+def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
     rows = (
         Consensus.objects.filter(packet__campaign=campaign, decision__isnull=False)
         .select_related("packet")
@@ -112,7 +112,7 @@ def disagreements(campaign: AuditCampaign) -> list[Disagreement]:
         .order_by("packet__position")
     )
     return [
-        Disagreement(
+        JudgeDisagreement(
             packet=row.packet,
             kind=KINDS[row.packet.kind],
             subject=row.packet.shown["subject"],
@@ -128,7 +128,7 @@ def disagreements(campaign: AuditCampaign) -> list[Disagreement]:
     ]
 
 
-def standing_judgments(packet: Packet) -> list[Judgment]:
+def current_judgments(packet: Packet) -> list[Judgment]:
     """Each auditor's answer that counts, without a name: who said it does not matter for the last word."""
     newest = packet.judgments.order_by("auditor_id", "-number").distinct("auditor_id")
     return sorted((row for row in newest if row.answer != Judgment.Answer.UNDONE), key=lambda row: row.created_at)
@@ -142,7 +142,7 @@ def minutes_left(campaign: AuditCampaign, user: User, left: int) -> int | None:
         .values_list("milliseconds", flat=True)[:30]
     )
     times = [time for time in newest if time is not None]
-    if len(times) < LEAST_TIMED or not left:
+    if len(times) < MIN_TIMED_ANSWERS or not left:
         return None
     return max(1, round(statistics.median(times) * left / 60_000))
 

@@ -20,7 +20,7 @@ AXES = {
 
 
 @dataclass(frozen=True)
-class Settled:
+class ResolvedDecision:
     """A packet people have decided, beside what the judge said."""
 
     kind: str
@@ -31,7 +31,7 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class Line:
+class DisagreementRow:
     """One kind of decision."""
 
     label: str
@@ -44,14 +44,14 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Summary:
+class AuditSummary:
     """An audit, or several, in numbers. Only decisions that people have settled count."""
 
-    total: Line
+    total: DisagreementRow
     weighted: float | None
     """The rate over all decisions of the pilots, each settled one counting for those it stands for: a
     sample that takes one of every rare kind is not quite proportional."""
-    lines: tuple[Line, ...]
+    lines: tuple[DisagreementRow, ...]
     packets: int
     undecided: int
     """Enough people judged, and they differ or are unsure."""
@@ -65,7 +65,7 @@ class Summary:
     """Packets that several people judged."""
 
 
-def summarise(campaigns: Sequence[AuditCampaign]) -> Summary:
+def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
     """Together, in a constant number of queries."""
     ids = [campaign.pk for campaign in campaigns]
     rows = list(
@@ -74,16 +74,18 @@ def summarise(campaigns: Sequence[AuditCampaign]) -> Summary:
         )
     )
     settled = [
-        Settled(kind, decision, bool(sealed["decision"]), weight)
+        ResolvedDecision(kind, decision, bool(sealed["decision"]), weight)
         for kind, decision, sealed, weight in rows
         if decision is not None
     ]
     units = [list(answers.values()) for answers in answers_of(ids).values() if len(answers) > 1]
     packets = Packet.objects.filter(campaign__in=ids).count()
-    return Summary(
-        total=line_of("All", settled),
+    return AuditSummary(
+        total=count_disagreements("All", settled),
         weighted=weighted_rate(settled),
-        lines=tuple(line_of(label, [one for one in settled if one.kind in kinds]) for label, kinds in AXES.items()),
+        lines=tuple(
+            count_disagreements(label, [one for one in settled if one.kind in kinds]) for label, kinds in AXES.items()
+        ),
         packets=packets,
         undecided=len(rows) - len(settled),
         waiting=packets - len(rows),
@@ -93,14 +95,14 @@ def summarise(campaigns: Sequence[AuditCampaign]) -> Summary:
     )
 
 
-def line_of(label: str, settled: Iterable[Settled]) -> Line:
+def count_disagreements(label: str, settled: Iterable[ResolvedDecision]) -> DisagreementRow:
     known = list(settled)
     strict = sum(one.people and not one.judge for one in known)
     lenient = sum(one.judge and not one.people for one in known)
-    return Line(label, wilson(strict + lenient, len(known)), strict, lenient)
+    return DisagreementRow(label, wilson(strict + lenient, len(known)), strict, lenient)
 
 
-def weighted_rate(settled: Iterable[Settled]) -> float | None:
+def weighted_rate(settled: Iterable[ResolvedDecision]) -> float | None:
     known = list(settled)
     everything = sum(one.weight for one in known)
     return sum(one.weight for one in known if one.people != one.judge) / everything if everything else None

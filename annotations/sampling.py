@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Candidate:
+class AuditableDecision:
     """A decision that could be audited."""
 
     key: str
@@ -19,7 +19,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SampledDecision:
     """A decision of the sample."""
 
     key: str
@@ -28,7 +28,7 @@ class Drawn:
     """How many decisions of its stratum it stands for."""
 
 
-def draw(candidates: Iterable[Candidate], size: int, seed: int) -> list[Drawn]:
+def draw_sample(candidates: Iterable[AuditableDecision], size: int, seed: int) -> list[SampledDecision]:
     """A sample of at most ``size``, in a random order that tells nothing of the strata.
 
     Every stratum gets its proportional share by largest remainder, and one at least while there is
@@ -47,7 +47,7 @@ def draw(candidates: Iterable[Candidate], size: int, seed: int) -> list[Drawn]:
         if len(set(keys)) != len(keys):
             raise ValueError("two candidates have the same key")
         for key in rng.sample(keys, shares[stratum]):
-            drawn.append(Drawn(key, stratum, len(keys) / shares[stratum]))
+            drawn.append(SampledDecision(key, stratum, len(keys) / shares[stratum]))
     rng.shuffle(drawn)
     return drawn
 

@@ -11,7 +11,7 @@ from studio.models import Benchmark, User
 from studio.reports.todo import Group, Item, register
 
 
-def audits_waiting(user: User, benchmarks: QuerySet[Benchmark], most: int) -> list[Group]:
+def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> list[Group]:
     """Open audits in which the person is still asked, the oldest first."""
     campaigns = list(
         AuditCampaign.objects.filter(benchmark__in=benchmarks, state=AuditCampaign.State.OPEN)
@@ -33,5 +33,5 @@ def audits_waiting(user: User, benchmarks: QuerySet[Benchmark], most: int) -> li
     return [Group("audits", "Decisions to judge", items, len(asked))]
 
 
-def register_waiting() -> None:
-    register("audits", audits_waiting)
+def register_todo() -> None:
+    register("audits", pending_audits)

@@ -12,10 +12,10 @@ from annotations import reports
 from annotations.adjudication import AdjudicationError, adjudicate
 from annotations.campaigns import close_campaign
 from annotations.forms import AdjudicationForm, JudgmentForm
-from annotations.judgments import JudgmentError, next_number, read_results, record_judgment, undo_last
+from annotations.judgments import JudgmentError, next_number, open_results, record_judgment, undo_last
 from annotations.models import AuditCampaign, Packet
-from annotations.packets import GUIDES, Shown
-from annotations.results import summarise
+from annotations.packets import GUIDES, PacketContent
+from annotations.results import summarize
 from annotations.visibility import (
     benchmarks_to_audit,
     is_auditor,
@@ -60,12 +60,12 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
     }
     if sees_results(request.user, row):
         context |= {
-            "summary": (summary := summarise([row])),
-            "chart": reports.chart(summary),
+            "summary": (summary := summarize([row])),
+            "chart": reports.draw_chart(summary),
             "weighted": round(100 * (summary.weighted or 0), 1),
             "between": round(100 * (summary.between_auditors or 0), 1),
-            "undecided": reports.undecided(row, request.user),
-            "disagreements": reports.disagreements(row),
+            "undecided": reports.list_undecided(row, request.user),
+            "disagreements": reports.list_disagreements(row),
         }
     return render(request, "annotations/campaign.html", context)
 
@@ -82,9 +82,9 @@ def close(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def results(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = _audited(request, pk)
+    row = _find_assigned_campaign(request, pk)
     try:
-        read_results(row, request.user)
+        open_results(row, request.user)
     except JudgmentError as exc:
         messages.warning(request, str(exc))
     return redirect(row)
@@ -94,7 +94,7 @@ def results(request: SignedInRequest, pk: int) -> HttpResponse:
 @require_GET
 def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
     """To the next question, or to where an auditor sees that nothing is left."""
-    row = _audited(request, pk)
+    row = _find_assigned_campaign(request, pk)
     waiting = pending_packets(row, request.user)
     if not waiting:
         return redirect(row)
@@ -104,9 +104,9 @@ def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
-    row = _audited(request, pk)
+    row = _find_assigned_campaign(request, pk)
     packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
-    form = JudgmentForm(request.POST or None, initial=_said_before(packet, request.user))
+    form = JudgmentForm(request.POST or None, initial=_initial_values(packet, request.user))
     refused = None
     if request.method == "POST" and form.is_valid():
         said = form.cleaned_data
@@ -125,15 +125,15 @@ def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
             refused = exc
         else:
             return redirect("annotations:judge", row.pk)
-    if not form.is_bound and _judged(packet, request):
+    if not form.is_bound and _is_answered(packet, request):
         return redirect("annotations:judge", row.pk)
-    return _question(request, row, packet, form, status=409 if refused and not refused.field else 200)
+    return _render_question(request, row, packet, form, status=409 if refused and not refused.field else 200)
 
 
 @login_required
 @require_POST
 def undo(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = _audited(request, pk)
+    row = _find_assigned_campaign(request, pk)
     try:
         packet = undo_last(row, request.user)
     except JudgmentError as exc:
@@ -161,7 +161,7 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
             form.add_error(exc.field or None, str(exc))
         else:
             return redirect(row)
-    shown = Shown.model_validate(packet.shown)
+    shown = PacketContent.model_validate(packet.shown)
     return render(
         request,
         "annotations/adjudicate.html",
@@ -170,13 +170,13 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
             "packet": packet,
             "shown": shown,
             "guide": GUIDES[shown.kind],
-            "judgments": reports.standing_judgments(packet),
+            "judgments": reports.current_judgments(packet),
             "form": form,
         },
     )
 
 
-def _audited(request: SignedInRequest, pk: int) -> AuditCampaign:
+def _find_assigned_campaign(request: SignedInRequest, pk: int) -> AuditCampaign:
     """A campaign in which this person is asked; else 404."""
     row = get_object_or_404(visible_campaigns(request.user), pk=pk)
     if not is_auditor(request.user, row):
@@ -184,7 +184,7 @@ def _audited(request: SignedInRequest, pk: int) -> AuditCampaign:
     return row
 
 
-def _said_before(packet: Packet, user: User) -> dict[str, object]:
+def _initial_values(packet: Packet, user: User) -> dict[str, object]:
     """What the form starts with: nothing, or the words of an answer that was taken back."""
     number = next_number(packet, user)
     before = packet.judgments.filter(auditor=user, number=number - 2).first()
@@ -192,18 +192,18 @@ def _said_before(packet: Packet, user: User) -> dict[str, object]:
     return {"number": number, **words}
 
 
-def _judged(packet: Packet, request: SignedInRequest) -> bool:
+def _is_answered(packet: Packet, request: SignedInRequest) -> bool:
     """Nothing to ask here any more: answered, adjudicated or closed."""
     last = packet.judgments.filter(auditor=request.user.pk).order_by("-number").first()
     answered = last is not None and last.answer != "undone"
     return answered or packet.campaign.state != "open" or packet.adjudications.exists()
 
 
-def _question(
+def _render_question(
     request: SignedInRequest, row: AuditCampaign, packet: Packet, form: JudgmentForm, *, status: int
 ) -> HttpResponse:
     share = shares_of([row], request.user)[row.pk]
-    shown = Shown.model_validate(packet.shown)
+    shown = PacketContent.model_validate(packet.shown)
     total = share.done + len(share.pending)
     return render(
         request,

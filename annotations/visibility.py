@@ -16,7 +16,7 @@ from studio.models import Benchmark, Event, Membership, User
 AUDITORS, OPENERS = ALLOWED["audit"], ALLOWED["plan_audit"]
 ADJUDICATORS = AUDITORS | OPENERS
 
-RESULTS_READ = "audit_results_read"
+RESULTS_OPENED = "audit_results_read"
 """An auditor who has seen the results is asked no more, and takes nothing back: what they said stays blind."""
 
 Answers = dict[int, dict[int, str]]
@@ -36,11 +36,11 @@ def benchmarks_to_audit(user: User) -> QuerySet[Benchmark]:
 
 def is_auditor(user: User, campaign: AuditCampaign) -> bool:
     """Asked in this campaign: an auditor of the benchmark, and named if anybody is."""
-    return campaign.pk in _asked([campaign], user)
+    return campaign.pk in _assigned([campaign], user)
 
 
-def has_read_results(user: User, campaign: AuditCampaign) -> bool:
-    return campaign.pk in _read([campaign], user)
+def has_opened_results(user: User, campaign: AuditCampaign) -> bool:
+    return campaign.pk in _opened_results([campaign], user)
 
 
 def may_adjudicate(user: User, packet: Packet) -> bool:
@@ -90,7 +90,7 @@ def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Share
     )
     for pk, campaign, adjudicated in rows.values_list("pk", "campaign_id", "adjudicated"):
         packets[campaign].append((pk, adjudicated))
-    asked = _asked(campaigns, user) - _read(campaigns, user)
+    asked = _assigned(campaigns, user) - _opened_results(campaigns, user)
     return {
         campaign.pk: _share(
             campaign,
@@ -115,7 +115,7 @@ def _share(
         settled=len(enough),
         done=len(mine),
         open=tuple(sorted(mine)) if asked else (),
-        pending=tuple(sorted(waiting, key=lambda pk: _place(campaign.seed, user.pk, pk))),
+        pending=tuple(sorted(waiting, key=lambda pk: _personal_order(campaign.seed, user.pk, pk))),
     )
 
 
@@ -140,10 +140,10 @@ def pending_sources(user: User, source: str = "") -> set[str]:
 def sees_results(user: User, campaign: AuditCampaign) -> bool:
     """What the judge and colleagues said is for those who are not asked (any more)."""
     closed = campaign.state == AuditCampaign.State.CLOSED
-    return closed or not is_auditor(user, campaign) or has_read_results(user, campaign)
+    return closed or not is_auditor(user, campaign) or has_opened_results(user, campaign)
 
 
-def _asked(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
+def _assigned(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
     benchmarks = {campaign.benchmark_id for campaign in campaigns}
     audited = set(
         Membership.objects.filter(user=user.pk, role__in=AUDITORS, benchmark__in=benchmarks).values_list(
@@ -162,13 +162,13 @@ def _asked(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
     }
 
 
-def _read(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
+def _opened_results(campaigns: Collection[AuditCampaign], user: User) -> set[int]:
     rows = Event.objects.filter(
-        actor=user.pk, verb=RESULTS_READ, benchmark__in={campaign.benchmark_id for campaign in campaigns}
+        actor=user.pk, verb=RESULTS_OPENED, benchmark__in={campaign.benchmark_id for campaign in campaigns}
     )
     return {data.get("campaign") for data in rows.values_list("data", flat=True)}
 
 
-def _place(*numbers: int) -> str:
+def _personal_order(*numbers: int) -> str:
 
     return hashlib.sha256(repr(numbers).encode()).hexdigest()

@@ -14,11 +14,11 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
-from annotations.campaigns import CampaignError, FrozenDecision, check_auditors, open_campaign
+from annotations.campaigns import CampaignError, FrozenDecision, open_campaign, validate_auditors
 from annotations.models import AuditCampaign
-from annotations.packets import Part, Sealed, Shown, show
-from annotations.results import Summary, summarise
-from annotations.sampling import Candidate, Drawn, draw
+from annotations.packets import EvidencePart, PacketContent, SealedDecision, build_content
+from annotations.results import AuditSummary, summarize
+from annotations.sampling import AuditableDecision, SampledDecision, draw_sample
 from evaluation.grading.evidence import TurnEvidence, load_evidence
 from evaluation.models import Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
@@ -68,8 +68,8 @@ def open_audit(
     """
     if not 1 <= size <= LARGEST:
         raise CampaignError("size", f"Choose between 1 and {LARGEST} decisions.")
-    check_auditors(pilot.benchmark, overlap, auditors)
-    drawn = draw(_candidates(pilot), size, seed)
+    validate_auditors(pilot.benchmark, overlap, auditors)
+    drawn = draw_sample(_candidates(pilot), size, seed)
     return open_campaign(
         pilot.benchmark,
         _frozen(pilot, drawn),
@@ -87,25 +87,25 @@ def audits_of(pilot: Pilot) -> QuerySet[AuditCampaign]:
     return AuditCampaign.objects.filter(source=source_of(pilot))
 
 
-def audit_summary(of: Benchmark | Pilot) -> Summary:
+def audit_summary(of: Benchmark | Pilot) -> AuditSummary:
     """What people hold of a pilot's judges, or of all real judges of a benchmark. Scripted ones are no evidence."""
     campaigns = audits_of(of) if isinstance(of, Pilot) else AuditCampaign.objects.filter(benchmark=of)
-    return summarise(list(campaigns.filter(scripted=False)))
+    return summarize(list(campaigns.filter(scripted=False)))
 
 
 def source_of(pilot: Pilot) -> str:
     return f"pilot:{pilot.pk}"
 
 
-def _candidates(pilot: Pilot) -> Iterator[Candidate]:
+def _candidates(pilot: Pilot) -> Iterator[AuditableDecision]:
     rows = auditable_verdicts(pilot).values_list(
         "pk", "kind", "met", "session__run__persona_revision__persona__user_id"
     )
     for pk, kind, met, persona in rows.iterator(chunk_size=5_000):
-        yield Candidate(f"verdict:{pk}", f"{kind} · {'yes' if met else 'no'} · {persona}"[:100])
+        yield AuditableDecision(f"verdict:{pk}", f"{kind} · {'yes' if met else 'no'} · {persona}"[:100])
 
 
-def _frozen(pilot: Pilot, drawn: Sequence[Drawn]) -> list[FrozenDecision]:
+def _frozen(pilot: Pilot, drawn: Sequence[SampledDecision]) -> list[FrozenDecision]:
     """The drawn verdicts in their order, each with what its judge saw; a session is loaded once."""
     pks = [int(one.key.removeprefix("verdict:")) for one in drawn]
     verdicts = {row.pk: row for row in Verdict.objects.filter(pk__in=pks)}
@@ -114,7 +114,7 @@ def _frozen(pilot: Pilot, drawn: Sequence[Drawn]) -> list[FrozenDecision]:
         by_session[row.session_id].append(row)
     sessions = Session.objects.filter(pk__in=by_session).select_related("revision")
     names = _names(pilot)
-    shown: dict[int, Shown] = {}
+    shown: dict[int, PacketContent] = {}
     for session in sessions.iterator(chunk_size=50):
         shown |= _shown(session, by_session[session.pk], names)
     return [
@@ -123,7 +123,7 @@ def _frozen(pilot: Pilot, drawn: Sequence[Drawn]) -> list[FrozenDecision]:
             stratum=one.stratum,
             weight=one.weight,
             shown=shown[pk],
-            sealed=Sealed(
+            sealed=SealedDecision(
                 decision=bool(verdicts[pk].met),
                 quote=verdicts[pk].quote,
                 reason=verdicts[pk].reason,
@@ -134,43 +134,45 @@ def _frozen(pilot: Pilot, drawn: Sequence[Drawn]) -> list[FrozenDecision]:
     ]
 
 
-def _shown(session: Session, verdicts: Iterable[Verdict], names: Collection[str]) -> dict[int, Shown]:
+def _shown(session: Session, verdicts: Iterable[Verdict], names: Collection[str]) -> dict[int, PacketContent]:
     task = TaskSpec.model_validate(session.revision.spec)
     scenes = {scene.number: scene for scene in load_evidence(session, ScoringMode.STRICT)}
     intents = [intent.content for intent in task.intents]
-    found: dict[int, Shown] = {}
+    found: dict[int, PacketContent] = {}
     for verdict in verdicts:
         scene = scenes[verdict.turn]
         if verdict.kind == Verdict.Kind.CHECKLIST:
             parts = [*_conversation(scene), *_tools(scene, task), *_files(scene, task)]
-            found[verdict.pk] = show("checklist", verdict.label, parts, context=intents, names=names)
+            found[verdict.pk] = build_content("checklist", verdict.label, parts, context=intents, names=names)
         elif verdict.kind == Verdict.Kind.SATISFACTION:
             parts = [_reply(scene), *_files(scene, task)]
-            found[verdict.pk] = show("satisfaction", verdict.label, parts, names=names)
+            found[verdict.pk] = build_content("satisfaction", verdict.label, parts, names=names)
         else:
-            found[verdict.pk] = show("follow_up", verdict.label, [_reply(scene)], names=names)
+            found[verdict.pk] = build_content("follow_up", verdict.label, [_reply(scene)], names=names)
     return found
 
 
-def _conversation(scene: TurnEvidence) -> list[Part]:
-    asked = [Part(role="user", label=f"turn {turn}", text=text) for turn, text in enumerate(scene.messages, start=1)]
+def _conversation(scene: TurnEvidence) -> list[EvidencePart]:
+    asked = [
+        EvidencePart(role="user", label=f"turn {turn}", text=text) for turn, text in enumerate(scene.messages, start=1)
+    ]
     return [*asked, _reply(scene)]
 
 
-def _reply(scene: TurnEvidence) -> Part:
-    return Part(role="assistant", label=f"turn {scene.number}", text=scene.reply)
+def _reply(scene: TurnEvidence) -> EvidencePart:
+    return EvidencePart(role="assistant", label=f"turn {scene.number}", text=scene.reply)
 
 
-def _tools(scene: TurnEvidence, task: TaskSpec) -> Iterator[Part]:
+def _tools(scene: TurnEvidence, task: TaskSpec) -> Iterator[EvidencePart]:
     for call in scene.calls:
         fields = shown_fields(call, task.tool_evidence)
         if fields is not None:
-            yield Part(role="tool", label=call.name, text=_as_lines(fields))
+            yield EvidencePart(role="tool", label=call.name, text=_as_lines(fields))
 
 
-def _files(scene: TurnEvidence, task: TaskSpec) -> list[Part]:
+def _files(scene: TurnEvidence, task: TaskSpec) -> list[EvidencePart]:
     texts = read_texts(files_shown(task), scene.read)
-    return [Part(role="file", label=path, text=text) for path, text in texts.items()]
+    return [EvidencePart(role="file", label=path, text=text) for path, text in texts.items()]
 
 
 def _as_lines(fields: dict[str, dict[str, object]]) -> str:

@@ -6,7 +6,7 @@ from itertools import count
 
 from annotations.campaigns import FrozenDecision, open_campaign
 from annotations.models import AuditCampaign
-from annotations.packets import Part, Sealed, show
+from annotations.packets import EvidencePart, SealedDecision, build_content
 from studio.models import Benchmark, Membership, User
 
 numbers = count(1)
@@ -30,15 +30,15 @@ def make_decision(
         source=f"verdict:{number}",
         stratum=f"{kind}/{judge}/ana",
         weight=2.5,
-        shown=show(
+        shown=build_content(
             kind,  # type: ignore[arg-type]
             f"The message asks for paper number {number}.",
             [
-                Part(role="user", label="turn 1", text="Please ask for what is missing."),
-                Part(role="assistant", label="turn 1", text=text),
+                EvidencePart(role="user", label="turn 1", text="Please ask for what is missing."),
+                EvidencePart(role="assistant", label="turn 1", text=text),
             ],
         ),
-        sealed=Sealed(decision=judge, quote="sealed quote", reason="sealed reason", judge="sealed-judge-model"),
+        sealed=SealedDecision(decision=judge, quote="sealed quote", reason="sealed reason", judge="sealed-judge-model"),
     )
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from annotations.adjudication import AdjudicationError, adjudicate, undecided_packets
-from annotations.consensus import agreed
+from annotations.consensus import unanimous_answer
 from annotations.judgments import record_judgment
 from annotations.models import Consensus
 from tests.annotations.builders import make_campaign, make_person
@@ -28,7 +28,7 @@ def judged(*answers: str, overlap: int = 2):
     ],
 )
 def test_consensus_needs_unanimous_answers(answers, decision):
-    assert agreed(answers) is decision
+    assert unanimous_answer(answers) is decision
 
 
 def test_consensus_needs_enough_judgments():

@@ -6,7 +6,7 @@ from django.db import DatabaseError, connection, transaction
 
 from annotations.adjudication import adjudicate
 from annotations.campaigns import close_campaign
-from annotations.judgments import JudgmentError, next_number, next_packet, read_results, record_judgment, undo_last
+from annotations.judgments import JudgmentError, next_number, next_packet, open_results, record_judgment, undo_last
 from annotations.models import Consensus, Judgment
 from annotations.visibility import pending_packets, pending_sources
 from tests.annotations.builders import make_campaign, make_person
@@ -208,7 +208,7 @@ def test_sources_are_pending_until_results_are_opened():
     judge_all(campaign, ana)
 
     assert (pending_sources(ana), pending_sources(ben), pending_sources(viewer)) == (everything, set(), set())
-    read_results(campaign, ana)
+    open_results(campaign, ana)
     assert pending_sources(ana) == set()
 
 
@@ -216,9 +216,9 @@ def test_results_stay_closed_until_everything_is_judged():
     campaign, (ana,) = make_campaign()
 
     with pytest.raises(JudgmentError, match="Finish judging first"):
-        read_results(campaign, ana)
+        open_results(campaign, ana)
 
     judge_all(campaign, ana)
-    read_results(campaign, ana)
-    read_results(campaign, ana)
+    open_results(campaign, ana)
+    open_results(campaign, ana)
     assert campaign.benchmark.events.filter(verb="audit_results_read").count() == 1

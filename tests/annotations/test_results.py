@@ -2,7 +2,7 @@ import pytest
 
 from annotations.campaigns import open_campaign
 from annotations.judgments import record_judgment
-from annotations.results import Settled, summarise, weighted_rate
+from annotations.results import ResolvedDecision, summarize, weighted_rate
 from tests.annotations.builders import make_benchmark, make_campaign, make_decision, make_person
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ def test_disagreement_is_counted_by_kind():
 
     answer(campaign, ana, "no", "yes", "unsure", "yes")
 
-    found = summarise([campaign])
+    found = summarize([campaign])
     counts = {line.label: (line.rate.count, line.rate.n, line.too_strict, line.too_lenient) for line in found.lines}
     assert counts == {
         "Comp · checklist": (2, 2, 1, 1),
@@ -41,7 +41,10 @@ def test_disagreement_is_counted_by_kind():
 
 
 def test_weighted_rate_uses_sampling_weights():
-    settled = [Settled("checklist", people=True, judge=False, weight=30), Settled("checklist", True, True, weight=10)]
+    settled = [
+        ResolvedDecision("checklist", people=True, judge=False, weight=30),
+        ResolvedDecision("checklist", True, True, weight=10),
+    ]
 
     assert (weighted_rate(settled), weighted_rate([])) == (0.75, None)
 
@@ -52,7 +55,7 @@ def test_agreement_uses_packets_with_several_judgments():
     answer(campaign, ana, "yes", "yes", "no", "no")
     answer(campaign, ben, "yes", "no", "no")
 
-    found = summarise([campaign])
+    found = summarize([campaign])
     assert (found.pairs_from, found.between_auditors) == (3, 1 / 3)
     assert found.alpha == pytest.approx(4 / 9)
 
@@ -61,6 +64,6 @@ def test_summary_has_a_constant_number_of_queries(django_assert_num_queries):
     campaigns = [make_campaign(size=2)[0] for _ in range(3)]
 
     with django_assert_num_queries(3):
-        summarise(campaigns[:1])
+        summarize(campaigns[:1])
     with django_assert_num_queries(3):
-        summarise(campaigns)
+        summarize(campaigns)

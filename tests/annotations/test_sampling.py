@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotations.sampling import Candidate, allocate, draw
+from annotations.sampling import AuditableDecision, allocate, draw_sample
 
 populations = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=120).map(
-    lambda strata: [Candidate(f"verdict:{number}", stratum) for number, stratum in enumerate(strata)]
+    lambda strata: [AuditableDecision(f"verdict:{number}", stratum) for number, stratum in enumerate(strata)]
 )
 
 
@@ -25,18 +25,18 @@ def test_smallest_strata_are_left_out_of_a_small_sample():
 
 def test_empty_sample_is_rejected():
     with pytest.raises(ValueError, match="at least one"):
-        draw([], 0, seed=1)
+        draw_sample([], 0, seed=1)
 
 
 def test_duplicate_keys_are_rejected():
     with pytest.raises(ValueError, match="same key"):
-        draw([Candidate("x", "a"), Candidate("x", "a")], 2, seed=1)
+        draw_sample([AuditableDecision("x", "a"), AuditableDecision("x", "a")], 2, seed=1)
 
 
 def test_another_seed_draws_another_sample():
-    candidates = [Candidate(str(number), "a") for number in range(100)]
+    candidates = [AuditableDecision(str(number), "a") for number in range(100)]
 
-    assert draw(candidates, 10, seed=1) != draw(candidates, 10, seed=2)
+    assert draw_sample(candidates, 10, seed=1) != draw_sample(candidates, 10, seed=2)
 
 
 @settings(max_examples=60)
@@ -45,13 +45,13 @@ def test_sample_depends_on_the_seed_not_the_order(candidates, size, seed, random
     shuffled = list(candidates)
     random.shuffle(shuffled)
 
-    assert draw(candidates, size, seed) == draw(shuffled, size, seed)
+    assert draw_sample(candidates, size, seed) == draw_sample(shuffled, size, seed)
 
 
 @settings(max_examples=60)
 @given(populations, st.integers(1, 150), st.integers(0, 5))
 def test_sample_has_the_requested_size_and_weights_add_up(candidates, size, seed):
-    drawn = draw(candidates, size, seed)
+    drawn = draw_sample(candidates, size, seed)
     population = Counter(candidate.stratum for candidate in candidates)
 
     assert len(drawn) == len({one.key for one in drawn}) == min(size, len(candidates))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.urls import URLResolver, get_resolver, resolve, reverse
 
-from annotations.judgments import next_number, next_packet, read_results, record_judgment
+from annotations.judgments import next_number, next_packet, open_results, record_judgment
 from evaluation.audits.campaigns import open_audit
 from evaluation.models import ModelEndpoint, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
@@ -65,7 +65,7 @@ def pages(sample, radio) -> list[Shot]:
     unsure = next_packet(done, auditor)
     while packet := next_packet(done, auditor):
         record_judgment(packet, auditor=auditor, answer=next(answers), number=next_number(packet, auditor))
-    read_results(done, auditor)
+    open_results(done, auditor)
     release = cut_release(sample, "0.1", by=sample.created_by, accept="To look at it.")
     script = GraderScript.objects.get(path="scripts/running_order.py")
     judge = ModelEndpoint.objects.get(name="scripted-judge")

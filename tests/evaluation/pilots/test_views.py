@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from annotations.campaigns import FrozenDecision, close_campaign, open_campaign
-from annotations.packets import Part, Sealed, show
+from annotations.packets import EvidencePart, SealedDecision, build_content
 from evaluation.audits.campaigns import source_of
 from evaluation.models import ModelEndpoint, Pilot, Session
 from evaluation.views.pilots import PERSONAS_PER_PAGE
@@ -218,10 +218,12 @@ def test_auditor_sees_no_verdicts_until_the_audit_is_over(client: Client):
     decision = verdict(session, quote="The fee is 70.", reason="It says 70.")
     settle(session, 1, "completed", 1)
     client.force_login(person(pilot.benchmark, "auditor"))
-    shown = show("checklist", "The fee is named.", [Part(role="assistant", label="turn 1", text="The fee is 70.")])
+    shown = build_content(
+        "checklist", "The fee is named.", [EvidencePart(role="assistant", label="turn 1", text="The fee is 70.")]
+    )
     audit = open_campaign(
         pilot.benchmark,
-        [FrozenDecision(f"verdict:{decision.pk}", "all", 1.0, shown, Sealed(decision=True))],
+        [FrozenDecision(f"verdict:{decision.pk}", "all", 1.0, shown, SealedDecision(decision=True))],
         name="audit",
         source=source_of(pilot),
         seed=1,
