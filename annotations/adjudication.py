@@ -1,4 +1,4 @@
-"""Where auditors differ, someone else has the last word."""
+"""Adjudication: someone else decides where auditors differ."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from studio.models import User
 
 
 class AdjudicationError(Exception):
-    """The last word cannot be given so. ``field`` says which entry is wrong, if one is."""
+    """The decision was rejected. ``field`` names the invalid entry, if there is one."""
 
-    def __init__(self, words: str, field: str = "") -> None:
-        super().__init__(words)
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
         self.field = field
 
 
 def undecided_packets(campaign: AuditCampaign, answers: Answers | None = None) -> list[int]:
-    """Packets that enough people judged without agreeing, and nobody has adjudicated, in their order."""
+    """Packets that enough people judged without agreeing, and nobody has adjudicated, by position."""
     answers = answers_of([campaign.pk]) if answers is None else answers
     rows = campaign.packets.filter(adjudications__isnull=True).order_by("position").values_list("pk", flat=True)
     return [
@@ -31,10 +31,7 @@ def undecided_packets(campaign: AuditCampaign, answers: Answers | None = None) -
 
 @transaction.atomic
 def adjudicate(packet: Packet, *, by: User, decision: bool, reason: str) -> Adjudication:
-    """Give the last word on a packet whose auditors differ. Raises AdjudicationError.
-
-    By somebody who has not judged it; a later word of theirs or of another replaces an earlier one.
-    """
+    """Record the final decision on a packet whose auditors differ; the newest one counts. Raises AdjudicationError."""
     packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=packet.pk)
     answers = answers_of([packet.campaign_id]).get(packet.pk, {})
     if not may_adjudicate(by, packet):

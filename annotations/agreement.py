@@ -1,7 +1,6 @@
-"""How far people agree: percent, Cohen's and Fleiss' κ, Krippendorff's α, for answers without an order.
+"""Agreement between people: percent, Cohen's and Fleiss' κ, Krippendorff's α, for nominal answers.
 
-All of them give None where they are undefined: nothing to compare, or no variation to agree about
-beyond chance.
+Each is None where undefined: nothing to compare, or no variation to agree about beyond chance.
 """
 
 from __future__ import annotations
@@ -11,16 +10,16 @@ from collections.abc import Hashable, Sequence
 from itertools import combinations
 
 Unit = Sequence[Hashable]
-"""The answers given to one packet, in any order; those who did not answer are left out."""
+"""The answers to one packet, in any order, without missing ones."""
 
 
 def disagreement(units: Sequence[Unit]) -> float | None:
     """The share of pairs of answers to the same packet that differ, over all packets."""
     pairs = differing = 0
     for unit in units:
-        for one, other in combinations(unit, 2):
+        for first, second in combinations(unit, 2):
             pairs += 1
-            differing += one != other
+            differing += first != second
     return differing / pairs if pairs else None
 
 
@@ -31,7 +30,7 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
     n = len(first)
     if n == 0:
         return None
-    observed = sum(one == other for one, other in zip(first, second, strict=True)) / n
+    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
     shares, others = Counter(first), Counter(second)
     expected = sum(shares[label] * others[label] for label in shares) / n**2
     return None if expected == 1 else (observed - expected) / (1 - expected)

@@ -16,17 +16,15 @@ from studio.notifications import notify
 
 
 class CampaignError(Exception):
-    """The campaign cannot be as asked for. ``field`` says which entry; the text says why and what to do."""
+    """The audit cannot be opened. ``field`` names the invalid entry."""
 
-    def __init__(self, field: str, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
         self.field = field
 
 
 @dataclass(frozen=True)
 class FrozenDecision:
-    """A decision of the sample, as it goes into a packet."""
-
     source: str
     """Opaque here; unique within the campaign."""
     stratum: str
@@ -48,7 +46,7 @@ def open_campaign(
     by: User | None,
     auditors: Collection[User] = (),
 ) -> AuditCampaign:
-    """Freeze the decisions, in their order, for people to judge. Raises CampaignError."""
+    """Freeze the decisions, in the given order, as packets. Raises CampaignError."""
     if not name.strip():
         raise CampaignError("name", "Enter a name for the audit.")
     if not decisions:
@@ -96,27 +94,27 @@ def open_campaign(
 
 
 def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[User]) -> None:
-    """Raise CampaignError unless enough people can judge each packet. Nobody named: all auditors."""
+    """Raise CampaignError unless enough people can judge each packet. No ``auditors``: all of the benchmark's."""
     if overlap < 1:
         raise CampaignError("overlap", "At least one person judges each decision.")
-    known = set(
+    eligible = set(
         Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values_list("user_id", flat=True)
     )
-    if strangers := [str(user) for user in auditors if user.pk not in known]:
+    if ineligible := [str(user) for user in auditors if user.pk not in eligible]:
         raise CampaignError(
-            "auditors", (f"{', '.join(strangers)} cannot audit here. Give them the auditor role first.")
+            "auditors", (f"{', '.join(ineligible)} cannot audit here. Give them the auditor role first.")
         )
-    asked = len({user.pk for user in auditors}) or len(known)
-    if asked < overlap:
-        people = "person is" if asked == 1 else "people are"
+    count = len({user.pk for user in auditors}) or len(eligible)
+    if count < overlap:
+        people = "person is" if count == 1 else "people are"
         raise CampaignError(
-            "overlap", f"{overlap} people must judge each decision, but only {asked} {people} assigned. Add auditors."
+            "overlap", f"{overlap} people must judge each decision, but only {count} {people} assigned. Add auditors."
         )
 
 
 @transaction.atomic
 def close_campaign(campaign: AuditCampaign, *, by: User) -> None:
-    """End the judging. What was judged stays and counts. Closing twice is closing once."""
+    """End the judging; answers so far are preserved and count. Idempotent."""
     row = AuditCampaign.objects.select_for_update().get(pk=campaign.pk)
     if row.state == AuditCampaign.State.CLOSED:
         return

@@ -1,4 +1,4 @@
-"""What people hold of a packet."""
+"""The consensus of auditors on a packet."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ AS_BOOL = {Judgment.Answer.YES.value: True, Judgment.Answer.NO.value: False}
 
 
 def unanimous_answer(answers: Collection[str]) -> bool | None:
-    """What all say; None where they differ, or anyone is unsure."""
-    said = {AS_BOOL.get(answer) for answer in answers}
-    return said.pop() if len(said) == 1 else None
+    """None if the answers differ or include “unsure”."""
+    decisions = {AS_BOOL.get(answer) for answer in answers}
+    return decisions.pop() if len(decisions) == 1 else None
 
 
 def update_consensus(packet: Packet) -> Consensus | None:
-    """Make the packet's row anew: the newest adjudication, else what all say once enough have judged.
+    """Recompute the packet's row: the newest adjudication, else the unanimous answer once enough people judged.
 
-    None, and no row, while too few have judged. Call with the packet locked.
+    Without enough judgments there is no row, and the result is None. Call with the packet locked.
     """
     answers = answers_of([packet.campaign_id]).get(packet.pk, {})
-    last_word = packet.adjudications.order_by("-created_at", "-pk").first()
-    if last_word is None and len(answers) < packet.campaign.overlap:
+    adjudication = packet.adjudications.order_by("-created_at", "-pk").first()
+    if adjudication is None and len(answers) < packet.campaign.overlap:
         Consensus.objects.filter(packet=packet).delete()
         return None
-    decision = unanimous_answer(answers.values()) if last_word is None else last_word.decision
+    decision = unanimous_answer(answers.values()) if adjudication is None else adjudication.decision
     row, _ = Consensus.objects.update_or_create(
         packet=packet,
-        defaults={"decision": decision, "judged_by": len(answers), "adjudicated": last_word is not None},
+        defaults={"decision": decision, "judged_by": len(answers), "adjudicated": adjudication is not None},
     )
     return row

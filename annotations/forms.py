@@ -1,4 +1,4 @@
-"""What auditors send."""
+"""Forms of auditors and adjudicators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from annotations.judgments import MAX_COMMENT_LENGTH
 
 
 class JudgmentForm(forms.Form):
-    """One answer. ``number`` makes sending it twice harmless."""
+    """``number`` makes sending the form twice harmless."""
 
     answer = forms.ChoiceField(
         choices=[("yes", "Yes"), ("no", "No"), ("unsure", "Unsure")],
@@ -16,7 +16,7 @@ class JudgmentForm(forms.Form):
     )
     number = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
     evidence = forms.CharField(required=False, strip=False, widget=forms.Textarea)
-    """Passages, a line each."""
+    """One passage per line."""
     comment = forms.CharField(required=False, max_length=MAX_COMMENT_LENGTH, widget=forms.Textarea)
     milliseconds = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
 
@@ -25,8 +25,6 @@ class JudgmentForm(forms.Form):
 
 
 class AdjudicationForm(forms.Form):
-    """The last word."""
-
     decision = forms.ChoiceField(
         choices=[("yes", "Yes"), ("no", "No")],
         error_messages={"required": "Decide yes or no.", "invalid_choice": "Decide yes or no."},

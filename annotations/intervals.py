@@ -1,4 +1,4 @@
-"""Intervals of proportions. A rate is never given without its n."""
+"""Confidence intervals of proportions, never given without n."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Rate:
-    """``count`` of ``n``, with a 95 % interval; all three are None where n is 0."""
+    """``count`` of ``n`` with a 95 % interval; the three numbers are None where n is 0."""
 
     count: int
     n: int
@@ -33,12 +33,12 @@ class Rate:
 
     @property
     def percent(self) -> str:
-        """All of it: ``2.7 % (0.9–7.5 %, n = 113)``."""
+        """``2.7 % (0.9–7.5 %, n = 113)``."""
         return f"{self.share} ({self.interval}, n = {self.n})" if self.n else "– (n = 0)"
 
 
 def wilson(count: int, n: int, z: float = 1.959964) -> Rate:
-    """The Wilson score interval (Wilson 1927): holds at small n and at 0 and n of n, where others fail.
+    """The Wilson score interval (Wilson 1927), which holds at small n and at 0 and n of n.
 
     ``z`` is the standard normal quantile; 1.96 gives 95 %.
     """

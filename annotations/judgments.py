@@ -1,4 +1,4 @@
-"""One auditor, one decision after the other."""
+"""Recording and undoing auditors' answers."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ MAX_PASSAGES = 20
 
 
 class JudgmentError(Exception):
-    """The answer cannot be taken. ``field`` says which entry is wrong, if one is; the text says what to do."""
+    """The answer was rejected. ``field`` names the invalid entry, if there is one."""
 
-    def __init__(self, words: str, field: str = "") -> None:
-        super().__init__(words)
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
         self.field = field
 
 
 def next_packet(campaign: AuditCampaign, auditor: User) -> Packet | None:
-    """What the auditor is asked next; None: nothing is left for them."""
-    waiting = pending_packets(campaign, auditor)
-    return Packet.objects.select_related("campaign").get(pk=waiting[0]) if waiting else None
+    """None if the auditor has judged everything."""
+    pending = pending_packets(campaign, auditor)
+    return Packet.objects.select_related("campaign").get(pk=pending[0]) if pending else None
 
 
 def next_number(packet: Packet, auditor: User) -> int:
-    """The number an answer given now would have; the form carries it, so that sending it twice does no harm."""
+    """The number of an answer given now. The form carries it, so that sending it twice is harmless."""
     last = packet.judgments.filter(auditor=auditor).order_by("-number").values_list("number", flat=True).first()
     return (last or 0) + 1
 
@@ -48,19 +48,19 @@ def record_judgment(
     comment: str = "",
     milliseconds: int | None = None,
 ) -> Judgment:
-    """Keep an auditor's answer. Sent twice, it is kept once. Raises JudgmentError; then nothing is kept.
+    """Store an auditor's answer, once even if it is sent twice. Raises JudgmentError; then nothing is stored.
 
-    ``number`` is what ``next_number`` gave when the question was put. ``evidence`` are passages of what
-    is shown, verbatim but for white space.
+    ``number`` is what ``next_number`` returned when the question was shown. ``evidence`` are verbatim passages of
+    what is shown, apart from white space.
     """
     if answer not in ANSWERS:
         raise JudgmentError("Answer yes, no or unsure.", "answer")
     packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=packet.pk)
-    given = {row.number: row for row in packet.judgments.filter(auditor=auditor)}
-    last = max(given, default=0)
-    if number in given:
-        if number == last and given[number].answer == answer:
-            return given[number]
+    earlier = {row.number: row for row in packet.judgments.filter(auditor=auditor)}
+    newest = max(earlier, default=0)
+    if number in earlier:
+        if number == newest and earlier[number].answer == answer:
+            return earlier[number]
         raise JudgmentError("You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.campaign.state != AuditCampaign.State.OPEN:
         raise JudgmentError("This audit has been closed in the meantime; your answer was not saved.")
@@ -68,7 +68,7 @@ def record_judgment(
         raise JudgmentError("You are not assigned to this audit.")
     if has_opened_results(auditor, packet.campaign):
         raise JudgmentError("You have seen the results of this audit, so you can no longer judge in it.")
-    if number != last + 1 or (last and given[last].answer != Judgment.Answer.UNDONE):
+    if number != newest + 1 or (newest and earlier[newest].answer != Judgment.Answer.UNDONE):
         raise JudgmentError("You have already answered this one, perhaps in another window. Undo it to change it.")
     if packet.adjudications.exists():
         raise JudgmentError("This decision has been adjudicated in the meantime; your answer was not saved.")
@@ -89,50 +89,52 @@ def record_judgment(
 
 
 def _validate_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
-    shown = PacketContent.model_validate(packet.shown)
+    content = PacketContent.model_validate(packet.shown)
     passages = list(dict.fromkeys(collapse_whitespace(passage) for passage in evidence if passage.strip()))
     if len(passages) > MAX_PASSAGES:
         raise JudgmentError(f"Mark at most {MAX_PASSAGES} passages.", "evidence")
     for passage in passages:
-        if find_passage(shown, passage) is None:
-            words = passage if len(passage) <= 80 else passage[:79] + "…"
-            raise JudgmentError(f"“{words}” does not occur in what is shown. Mark it there, or remove it.", "evidence")
+        if find_passage(content, passage) is None:
+            excerpt = passage if len(passage) <= 80 else passage[:79] + "…"
+            raise JudgmentError(
+                f"“{excerpt}” does not occur in what is shown. Mark it there, or remove it.", "evidence"
+            )
     return passages
 
 
 @transaction.atomic
 def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
-    """Take the auditor's last answer back, so that it is asked again. Raises JudgmentError.
+    """Withdraw the auditor's last answer, so that the question is asked again. Raises JudgmentError.
 
-    What has been adjudicated stays: somebody relied on it.
+    An adjudicated answer stays, because the adjudicator relied on it.
     """
     if campaign.state != AuditCampaign.State.OPEN:
         raise JudgmentError("This audit is closed; answers can no longer be changed.")
     if has_opened_results(auditor, campaign):
         raise JudgmentError("You have seen the results of this audit, so your answers can no longer be changed.")
-    last = (
+    newest_of_each = (
         Judgment.objects.filter(packet__campaign=campaign, auditor=auditor)
         .order_by("packet_id", "-number")
         .distinct("packet_id")
     )
-    standing = [row for row in last if row.answer != Judgment.Answer.UNDONE]
-    if not standing:
+    current = [row for row in newest_of_each if row.answer != Judgment.Answer.UNDONE]
+    if not current:
         raise JudgmentError("You have no answer to undo.")
-    newest = max(standing, key=lambda row: (row.created_at, row.pk))
-    packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=newest.packet_id)
+    last = max(current, key=lambda row: (row.created_at, row.pk))
+    packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=last.packet_id)
     if packet.adjudications.exists():
         raise JudgmentError("Your last answer has been adjudicated and can no longer be undone.")
-    if next_number(packet, auditor) == newest.number + 1:  # else another window was quicker
-        Judgment.objects.create(packet=packet, auditor=auditor, number=newest.number + 1, answer=Judgment.Answer.UNDONE)
+    if next_number(packet, auditor) == last.number + 1:  # otherwise another window has undone it
+        Judgment.objects.create(packet=packet, auditor=auditor, number=last.number + 1, answer=Judgment.Answer.UNDONE)
     update_consensus(packet)
     return packet
 
 
 @transaction.atomic
 def open_results(campaign: AuditCampaign, auditor: User) -> None:
-    """From now on the auditor sees what the judge and colleagues said, and judges no more here.
+    """Let the auditor see the results and judge no further. Idempotent.
 
-    Refused while something is left for them. Reading twice is reading once.
+    Raises JudgmentError while packets are left for them.
     """
     AuditCampaign.objects.select_for_update().get(pk=campaign.pk)
     if has_opened_results(auditor, campaign):

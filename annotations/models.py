@@ -1,4 +1,4 @@
-"""Audits: people judging what a judge judged, without seeing what it said.
+"""Audits: people judge again what a judge decided, without seeing its answer.
 
 Nothing here knows where a decision came from: a Packet is frozen by whoever opens the audit, and
 ``source`` is opaque.
@@ -14,7 +14,7 @@ from studio.models.fields import OrderedJSONField
 
 
 class AuditCampaign(models.Model):
-    """A sample of decisions to be judged by people."""
+    """A sample of decisions for people to judge."""
 
     class State(models.TextChoices):
         OPEN = "open", "Open"
@@ -29,9 +29,9 @@ class AuditCampaign(models.Model):
     overlap = models.PositiveSmallIntegerField(default=1)
     """How many people judge each packet."""
     auditors = models.ManyToManyField("studio.User", blank=True, related_name="audits")
-    """Who is asked; nobody named: every auditor of the benchmark."""
+    """Nobody assigned: every auditor of the benchmark."""
     scripted = models.BooleanField(default=False)
-    """The decisions are a scripted model's: practice, never evidence."""
+    """A scripted model decided: practice, never evidence."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, blank=True)
@@ -48,18 +48,18 @@ class AuditCampaign(models.Model):
 
 
 class Packet(models.Model):
-    """Exactly what an auditor sees of one decision, and, sealed beside it, what the judge decided. Frozen."""
+    """Exactly what an auditor sees of one decision and, sealed beside it, what the judge decided. Frozen."""
 
     campaign = models.ForeignKey(AuditCampaign, on_delete=models.CASCADE, related_name="packets")
     position = models.PositiveIntegerField()
     kind = models.CharField(max_length=20, choices=[(k, k) for k in ("satisfaction", "follow_up", "checklist")])
     stratum = models.CharField(max_length=100, blank=True)
     sampling_weight = models.FloatField(default=1.0)
-    """Decisions of the population this one stands for."""
+    """How many decisions of the population it represents."""
     shown = OrderedJSONField()
-    """The question and its evidence: all that the page may render before the judgment."""
+    """A ``PacketContent``: all that the page may render before the judgment."""
     sealed = OrderedJSONField()
-    """``{"decision": bool, "quote", "reason", "judge"}``; read only after the judgment."""
+    """A ``SealedDecision``: read only after the judgment."""
     source = models.CharField(max_length=100)
     """Opaque name of the decision (``verdict:345``)."""
 
@@ -72,7 +72,7 @@ class Packet(models.Model):
 
 
 class Judgment(models.Model):
-    """One auditor's answer. Never changed: an undo marks it superseded by adding the next."""
+    """One auditor's answer. Append-only: an undo adds the next number."""
 
     class Answer(models.TextChoices):
         YES = "yes", "Yes"
@@ -83,10 +83,9 @@ class Judgment(models.Model):
     packet = models.ForeignKey(Packet, on_delete=models.CASCADE, related_name="judgments")
     auditor = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="judgments")
     number = models.PositiveIntegerField()
-    """1, 2, …: the highest number of an auditor counts for a packet."""
+    """From 1; an auditor's highest number counts for a packet."""
     answer = models.CharField(max_length=10, choices=Answer.choices)
     evidence = OrderedJSONField(default=list, blank=True)
-    """Passages the auditor marked, verbatim."""
     comment = models.TextField(blank=True)
     milliseconds = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -102,7 +101,7 @@ class Judgment(models.Model):
 
 
 class Adjudication(models.Model):
-    """The last word where auditors differ, by someone else, with a reason. The newest counts."""
+    """The final decision where auditors differ. The newest counts."""
 
     packet = models.ForeignKey(Packet, on_delete=models.CASCADE, related_name="adjudications")
     by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
@@ -115,11 +114,11 @@ class Adjudication(models.Model):
 
 
 class Consensus(models.Model):
-    """What people hold of a packet, once enough judged: one current row a packet, made anew when inputs change."""
+    """One row per packet that enough people judged, recomputed whenever its inputs change."""
 
     packet = models.OneToOneField(Packet, on_delete=models.CASCADE, related_name="consensus")
     decision = models.BooleanField(null=True)
-    """Null: they differ and nobody adjudicated, or all were unsure."""
+    """Null: auditors differ and nobody adjudicated, or all were unsure."""
     judged_by = models.PositiveSmallIntegerField()
     adjudicated = models.BooleanField(default=False)
     updated_at = models.DateTimeField(auto_now=True)

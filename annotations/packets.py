@@ -1,7 +1,7 @@
 """Exactly what an auditor sees of one decision.
 
-``Shown`` is built from the question and its evidence alone: no parameter here could carry what the
-judge decided, why, or what it pointed to. Names of models are struck out of the evidence.
+``PacketContent`` is built from the question and its evidence alone: no parameter here could carry what the
+judge decided, why, or what it quoted. Model names are redacted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Role = Literal["user", "assistant", "tool", "file"]
 
 REDACTED = "▮▮▮"
 MIN_NAME_LENGTH = 4
-"""Shorter names (``o1``) are ordinary words too often to be struck out."""
+"""Shorter names (``o1``) are too often ordinary words."""
 
 QUESTIONS: dict[Kind, str] = {
     "satisfaction": "Does this reply, or a file shown with it, meet this intent?",
@@ -45,8 +45,6 @@ class _Frozen(BaseModel):
 
 
 class EvidencePart(_Frozen):
-    """One piece of evidence."""
-
     role: Role
     label: str
     """``turn 2``, a tool's name, a path."""
@@ -54,19 +52,17 @@ class EvidencePart(_Frozen):
 
 
 class PacketContent(_Frozen):
-    """The question and its evidence."""
-
     kind: Kind
     question: str
     subject: str
-    """What the question is about: the need or the criterion, in its author's words."""
+    """The intent or criterion in question, as its author wrote it."""
     parts: tuple[EvidencePart, ...]
     context: tuple[str, ...] = ()
-    """What the judge was told besides, which is not evidence: the task's other hidden needs."""
+    """What the judge was given besides the evidence: the task's other hidden intents."""
 
 
 class SealedDecision(_Frozen):
-    """What the judge decided. Opened after the judgment."""
+    """What the judge decided."""
 
     decision: bool
     quote: str = ""
@@ -77,19 +73,19 @@ class SealedDecision(_Frozen):
 def build_content(
     kind: Kind, subject: str, parts: Sequence[EvidencePart], *, context: Sequence[str] = (), names: Iterable[str] = ()
 ) -> PacketContent:
-    """What an auditor sees. ``names`` of models are struck out wherever they stand."""
-    strike = make_redactor(names)
+    """Build what an auditor sees, redacting ``names`` of models everywhere."""
+    redact = make_redactor(names)
     return PacketContent(
         kind=kind,
         question=QUESTIONS[kind],
-        subject=strike(subject),
-        parts=tuple(EvidencePart(role=part.role, label=strike(part.label), text=strike(part.text)) for part in parts),
-        context=tuple(map(strike, context)),
+        subject=redact(subject),
+        parts=tuple(EvidencePart(role=part.role, label=redact(part.label), text=redact(part.text)) for part in parts),
+        context=tuple(map(redact, context)),
     )
 
 
 def make_redactor(names: Iterable[str]) -> Callable[[str], str]:
-    """A function that strikes names out of a text, in any case, where they stand as words."""
+    """Return a function that redacts whole-word occurrences of the names, in any case, longest first."""
     known = sorted({name.strip() for name in names if len(name.strip()) >= MIN_NAME_LENGTH}, key=len, reverse=True)
     if not known:
         return str
@@ -97,12 +93,12 @@ def make_redactor(names: Iterable[str]) -> Callable[[str], str]:
     return lambda text: pattern.sub(REDACTED, text)
 
 
-def find_passage(shown: PacketContent, passage: str) -> int | None:
-    """The part in which a passage stands, runs of white space aside; None: in none."""
+def find_passage(content: PacketContent, passage: str) -> int | None:
+    """The index of the part that contains the passage, runs of white space aside; None if none does."""
     wanted = collapse_whitespace(passage)
     if not wanted:
         return None
-    return next((number for number, part in enumerate(shown.parts) if wanted in collapse_whitespace(part.text)), None)
+    return next((index for index, part in enumerate(content.parts) if wanted in collapse_whitespace(part.text)), None)
 
 
 def collapse_whitespace(text: str) -> str:

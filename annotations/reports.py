@@ -1,4 +1,4 @@
-"""Lists the pages show: what is to be adjudicated, where people and judge differ, how long it will take."""
+"""What the audit pages list: open adjudications, disagreements with the judge, time left."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from studio.models import User
 
 KINDS = {"checklist": "Checklist", "satisfaction": "Intent satisfied", "follow_up": "Intent asked for"}
 MIN_TIMED_ANSWERS = 3
-"""Answers needed before a guess at the time left is worth showing."""
 
 
 @dataclass(frozen=True)
 class UndecidedPacket:
-    """A packet whose auditors differ. Does not say what the judge held: that would sway the last word."""
+    """A packet whose auditors differ. Omits the judge's decision, which would sway the adjudicator."""
 
     packet: Packet
     kind: str
@@ -29,13 +28,13 @@ class UndecidedPacket:
     yes: int
     no: int
     unsure: int
-    mine: bool
-    """The person looking may give the last word."""
+    may_adjudicate: bool
+    """Whether the person looking may."""
 
 
 @dataclass(frozen=True)
 class JudgeDisagreement:
-    """A packet on which people hold the opposite of the judge."""
+    """A packet on which people decided the opposite of the judge."""
 
     packet: Packet
     kind: str
@@ -51,9 +50,9 @@ class JudgeDisagreement:
 
 @dataclass(frozen=True)
 class RateBar:
-    """One line of the chart: positions in percent of its width; None where n is 0."""
+    """One row of the chart: positions in percent of its width, None where n is 0."""
 
-    line: DisagreementRow
+    row: DisagreementRow
     low: float | None
     at: float | None
     high: float | None
@@ -61,22 +60,20 @@ class RateBar:
 
 @dataclass(frozen=True)
 class RateChart:
-    """Rates with their intervals, drawn on one scale."""
-
     bars: tuple[RateBar, ...]
     end: int
     """The right end of the scale, in percent."""
 
 
 def draw_chart(summary: AuditSummary) -> RateChart:
-    lines = (*summary.lines, summary.total)
-    highest = max((line.rate.high or 0.0 for line in lines), default=0.0)
+    rows = (*summary.rows, summary.total)
+    highest = max((row.rate.high or 0.0 for row in rows), default=0.0)
     end = next(end for end in (5, 10, 20, 50, 100) if highest * 100 <= end or end == 100)
 
-    def place(value: float | None) -> float | None:
+    def position(value: float | None) -> float | None:
         return None if value is None else round(value * 10_000 / end, 2)
 
-    return RateChart(tuple(RateBar(line, *map(place, _ends(line.rate))) for line in lines), end)
+    return RateChart(tuple(RateBar(row, *map(position, _ends(row.rate))) for row in rows), end)
 
 
 def _ends(rate: Rate) -> tuple[float | None, float | None, float | None]:
@@ -86,11 +83,11 @@ def _ends(rate: Rate) -> tuple[float | None, float | None, float | None]:
 def list_undecided(campaign: AuditCampaign, user: User) -> list[UndecidedPacket]:
     answers = answers_of([campaign.pk])
     allowed = not roles_in(user, campaign.benchmark).isdisjoint(ADJUDICATORS)
-    found = []
+    undecided = []
     for packet in campaign.packets.filter(pk__in=undecided_packets(campaign, answers)):
-        said = answers[packet.pk]
-        counts = Counter(said.values())
-        found.append(
+        given = answers[packet.pk]
+        counts = Counter(given.values())
+        undecided.append(
             UndecidedPacket(
                 packet,
                 KINDS[packet.kind],
@@ -98,10 +95,10 @@ def list_undecided(campaign: AuditCampaign, user: User) -> list[UndecidedPacket]
                 yes=counts["yes"],
                 no=counts["no"],
                 unsure=counts["unsure"],
-                mine=allowed and user.pk not in said,
+                may_adjudicate=allowed and user.pk not in given,
             )
         )
-    return found
+    return undecided
 
 
 def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
@@ -129,13 +126,13 @@ def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
 
 
 def current_judgments(packet: Packet) -> list[Judgment]:
-    """Each auditor's answer that counts, without a name: who said it does not matter for the last word."""
+    """Each auditor's valid answer, by time; shown without names."""
     newest = packet.judgments.order_by("auditor_id", "-number").distinct("auditor_id")
     return sorted((row for row in newest if row.answer != Judgment.Answer.UNDONE), key=lambda row: row.created_at)
 
 
 def minutes_left(campaign: AuditCampaign, user: User, left: int) -> int | None:
-    """A guess from the person's own pace; None while there is nothing to go by."""
+    """An estimate from the person's own pace; None without enough timed answers."""
     newest = (
         Judgment.objects.filter(packet__campaign=campaign, auditor=user.pk)
         .order_by("-created_at")
@@ -148,6 +145,6 @@ def minutes_left(campaign: AuditCampaign, user: User, left: int) -> int | None:
 
 
 def _comments(packet: Packet) -> tuple[str, ...]:
-    last_words = [row.reason for row in packet.adjudications.all()]
+    adjudications = [row.reason for row in packet.adjudications.all()]
     newest = {row.auditor_id: row for row in sorted(packet.judgments.all(), key=lambda row: row.number)}
-    return (*last_words, *(row.comment for row in newest.values() if row.comment and row.answer != "undone"))
+    return (*adjudications, *(row.comment for row in newest.values() if row.comment and row.answer != "undone"))

@@ -1,4 +1,4 @@
-"""What an audit found: how often people hold the opposite of the judge (paper, Table 6)."""
+"""Audit results: how often people disagree with the judge (paper, Table 6)."""
 
 from __future__ import annotations
 
@@ -16,93 +16,95 @@ AXES = {
     "Intent satisfied": ("satisfaction",),
     "Intent asked for": ("follow_up",),
 }
-"""The two axes of Table 6, and the two stages of the second."""
+"""The two axes of Table 6 and the two stages of the second."""
 
 
 @dataclass(frozen=True)
 class ResolvedDecision:
-    """A packet people have decided, beside what the judge said."""
+    """A packet that people decided, beside the judge's decision."""
 
     kind: str
     people: bool
     judge: bool
     weight: float = 1.0
-    """Decisions of the pilot it stands for."""
+    """How many decisions of the pilot it represents."""
 
 
 @dataclass(frozen=True)
 class DisagreementRow:
-    """One kind of decision."""
+    """Disagreement over one kind of decision."""
 
     label: str
     rate: Rate
-    """Of the settled decisions, those where people hold the opposite."""
+    """The share of resolved decisions on which people decided the opposite."""
     too_strict: int
-    """The judge said no, people yes."""
+    """The judge said no, people said yes."""
     too_lenient: int
-    """The judge said yes, people no."""
+    """The judge said yes, people said no."""
 
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """An audit, or several, in numbers. Only decisions that people have settled count."""
+    """The results of one or more audits. Only resolved decisions count."""
 
     total: DisagreementRow
     weighted: float | None
-    """The rate over all decisions of the pilots, each settled one counting for those it stands for: a
-    sample that takes one of every rare kind is not quite proportional."""
-    lines: tuple[DisagreementRow, ...]
+    """The rate with each decision weighted by those it represents, since a sample with one of every rare kind is not
+    quite proportional."""
+    rows: tuple[DisagreementRow, ...]
     packets: int
     undecided: int
-    """Enough people judged, and they differ or are unsure."""
+    """Enough people judged, but they differ or are unsure."""
     waiting: int
-    """Too few people have judged yet."""
+    """Not enough people have judged yet."""
     between_auditors: float | None
     """The share of pairs of answers to the same packet that differ."""
     alpha: float | None
-    """Krippendorff's α between auditors, unsure being an answer of its own."""
+    """Krippendorff's α between auditors; unsure is an answer like the others."""
     pairs_from: int
-    """Packets that several people judged."""
+    """How many packets several people judged."""
 
 
 def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
-    """Together, in a constant number of queries."""
+    """Summarize the audits together, in a constant number of queries."""
     ids = [campaign.pk for campaign in campaigns]
-    rows = list(
+    consensus = list(
         Consensus.objects.filter(packet__campaign__in=ids).values_list(
             "packet__kind", "decision", "packet__sealed", "packet__sampling_weight"
         )
     )
-    settled = [
+    resolved = [
         ResolvedDecision(kind, decision, bool(sealed["decision"]), weight)
-        for kind, decision, sealed, weight in rows
+        for kind, decision, sealed, weight in consensus
         if decision is not None
     ]
     units = [list(answers.values()) for answers in answers_of(ids).values() if len(answers) > 1]
     packets = Packet.objects.filter(campaign__in=ids).count()
     return AuditSummary(
-        total=count_disagreements("All", settled),
-        weighted=weighted_rate(settled),
-        lines=tuple(
-            count_disagreements(label, [one for one in settled if one.kind in kinds]) for label, kinds in AXES.items()
+        total=count_disagreements("All", resolved),
+        weighted=weighted_rate(resolved),
+        rows=tuple(
+            count_disagreements(label, [decision for decision in resolved if decision.kind in kinds])
+            for label, kinds in AXES.items()
         ),
         packets=packets,
-        undecided=len(rows) - len(settled),
-        waiting=packets - len(rows),
+        undecided=len(consensus) - len(resolved),
+        waiting=packets - len(consensus),
         between_auditors=disagreement(units),
         alpha=krippendorff_alpha(units),
         pairs_from=len(units),
     )
 
 
-def count_disagreements(label: str, settled: Iterable[ResolvedDecision]) -> DisagreementRow:
-    known = list(settled)
-    strict = sum(one.people and not one.judge for one in known)
-    lenient = sum(one.judge and not one.people for one in known)
-    return DisagreementRow(label, wilson(strict + lenient, len(known)), strict, lenient)
+def count_disagreements(label: str, resolved: Iterable[ResolvedDecision]) -> DisagreementRow:
+    decisions = list(resolved)
+    strict = sum(decision.people and not decision.judge for decision in decisions)
+    lenient = sum(decision.judge and not decision.people for decision in decisions)
+    return DisagreementRow(label, wilson(strict + lenient, len(decisions)), strict, lenient)
 
 
-def weighted_rate(settled: Iterable[ResolvedDecision]) -> float | None:
-    known = list(settled)
-    everything = sum(one.weight for one in known)
-    return sum(one.weight for one in known if one.people != one.judge) / everything if everything else None
+def weighted_rate(resolved: Iterable[ResolvedDecision]) -> float | None:
+    decisions = list(resolved)
+    total = sum(decision.weight for decision in decisions)
+    opposite = sum(decision.weight for decision in decisions if decision.people != decision.judge)
+    return opposite / total if total else None

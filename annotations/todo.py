@@ -1,4 +1,4 @@
-"""Audits that wait for somebody, on their Home."""
+"""Audits on the to-do list of a person's Home."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from studio.reports.todo import Group, Item, register
 
 
 def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> list[Group]:
-    """Open audits in which the person is still asked, the oldest first."""
+    """Open audits with packets left for the person, oldest first."""
     campaigns = list(
         AuditCampaign.objects.filter(benchmark__in=benchmarks, state=AuditCampaign.State.OPEN)
         .select_related("benchmark")
         .order_by("created_at")
     )
     shares = shares_of(campaigns, user)
-    asked = [campaign for campaign in campaigns if shares[campaign.pk].pending]
+    pending = [campaign for campaign in campaigns if shares[campaign.pk].pending]
     items = tuple(
         Item(
             campaign.name,
@@ -28,9 +28,9 @@ def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> li
             "waiting" if not shares[campaign.pk].done else "running",
             f"{len(shares[campaign.pk].pending)} to judge",
         )
-        for campaign in asked[:most]
+        for campaign in pending[:most]
     )
-    return [Group("audits", "Decisions to judge", items, len(asked))]
+    return [Group("audits", "Decisions to judge", items, len(pending))]
 
 
 def register_todo() -> None:

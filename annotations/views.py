@@ -1,4 +1,4 @@
-"""The audit's pages. Nothing of a packet's sealed side is rendered before the judgment."""
+"""The audit pages. Nothing sealed is rendered before the judgment."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from studio.models import User
 @login_required
 @require_GET
 def campaigns(request: SignedInRequest) -> HttpResponse:
-    found = visible_campaigns(request.user)
+    visible = visible_campaigns(request.user)
     if slug := request.GET.get("benchmark"):
-        found = found.filter(benchmark__slug=slug)
-    rows = list(found)
+        visible = visible.filter(benchmark__slug=slug)
+    rows = list(visible)
     shares = shares_of(rows, request.user)
     return render(
         request,
@@ -85,20 +85,19 @@ def results(request: SignedInRequest, pk: int) -> HttpResponse:
     row = _find_assigned_campaign(request, pk)
     try:
         open_results(row, request.user)
-    except JudgmentError as exc:
-        messages.warning(request, str(exc))
+    except JudgmentError as error:
+        messages.warning(request, str(error))
     return redirect(row)
 
 
 @login_required
 @require_GET
 def judge_next(request: SignedInRequest, pk: int) -> HttpResponse:
-    """To the next question, or to where an auditor sees that nothing is left."""
     row = _find_assigned_campaign(request, pk)
-    waiting = pending_packets(row, request.user)
-    if not waiting:
+    pending = pending_packets(row, request.user)
+    if not pending:
         return redirect(row)
-    return redirect("annotations:packet", row.pk, row.packets.get(pk=waiting[0]).position)
+    return redirect("annotations:packet", row.pk, row.packets.get(pk=pending[0]).position)
 
 
 @login_required
@@ -107,27 +106,27 @@ def judge(request: SignedInRequest, pk: int, position: int) -> HttpResponse:
     row = _find_assigned_campaign(request, pk)
     packet = get_object_or_404(row.packets.select_related("campaign"), position=position)
     form = JudgmentForm(request.POST or None, initial=_initial_values(packet, request.user))
-    refused = None
+    rejection = None
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
+        data = form.cleaned_data
         try:
             record_judgment(
                 packet,
                 auditor=request.user,
-                answer=said["answer"],
-                number=said["number"],
+                answer=data["answer"],
+                number=data["number"],
                 evidence=form.passages(),
-                comment=said["comment"],
-                milliseconds=said["milliseconds"],
+                comment=data["comment"],
+                milliseconds=data["milliseconds"],
             )
-        except JudgmentError as exc:
-            form.add_error(exc.field or None, str(exc))
-            refused = exc
+        except JudgmentError as error:
+            form.add_error(error.field or None, str(error))
+            rejection = error
         else:
             return redirect("annotations:judge", row.pk)
     if not form.is_bound and _is_answered(packet, request):
         return redirect("annotations:judge", row.pk)
-    return _render_question(request, row, packet, form, status=409 if refused and not refused.field else 200)
+    return _render_question(request, row, packet, form, status=409 if rejection and not rejection.field else 200)
 
 
 @login_required
@@ -136,8 +135,8 @@ def undo(request: SignedInRequest, pk: int) -> HttpResponse:
     row = _find_assigned_campaign(request, pk)
     try:
         packet = undo_last(row, request.user)
-    except JudgmentError as exc:
-        messages.warning(request, str(exc))
+    except JudgmentError as error:
+        messages.warning(request, str(error))
         return redirect("annotations:judge", row.pk)
     messages.success(request, "Your last answer was undone. Here is the question again.")
     return redirect("annotations:packet", row.pk, packet.position)
@@ -154,22 +153,22 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
         raise Http404
     form = AdjudicationForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
+        data = form.cleaned_data
         try:
-            adjudicate(packet, by=request.user, decision=said["decision"] == "yes", reason=said["reason"])
-        except AdjudicationError as exc:
-            form.add_error(exc.field or None, str(exc))
+            adjudicate(packet, by=request.user, decision=data["decision"] == "yes", reason=data["reason"])
+        except AdjudicationError as error:
+            form.add_error(error.field or None, str(error))
         else:
             return redirect(row)
-    shown = PacketContent.model_validate(packet.shown)
+    content = PacketContent.model_validate(packet.shown)
     return render(
         request,
         "annotations/adjudicate.html",
         {
             "campaign": row,
             "packet": packet,
-            "shown": shown,
-            "guide": GUIDES[shown.kind],
+            "content": content,
+            "guide": GUIDES[content.kind],
             "judgments": reports.current_judgments(packet),
             "form": form,
         },
@@ -177,7 +176,7 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
 
 
 def _find_assigned_campaign(request: SignedInRequest, pk: int) -> AuditCampaign:
-    """A campaign in which this person is asked; else 404."""
+    """Raises Http404 unless the person is an auditor of the campaign."""
     row = get_object_or_404(visible_campaigns(request.user), pk=pk)
     if not is_auditor(request.user, row):
         raise Http404
@@ -185,25 +184,25 @@ def _find_assigned_campaign(request: SignedInRequest, pk: int) -> AuditCampaign:
 
 
 def _initial_values(packet: Packet, user: User) -> dict[str, object]:
-    """What the form starts with: nothing, or the words of an answer that was taken back."""
+    """An undone answer's evidence and comment are offered again."""
     number = next_number(packet, user)
-    before = packet.judgments.filter(auditor=user, number=number - 2).first()
-    words = {"evidence": "\n".join(before.evidence), "comment": before.comment} if before else {}
-    return {"number": number, **words}
+    undone = packet.judgments.filter(auditor=user, number=number - 2).first()
+    values = {"evidence": "\n".join(undone.evidence), "comment": undone.comment} if undone else {}
+    return {"number": number, **values}
 
 
 def _is_answered(packet: Packet, request: SignedInRequest) -> bool:
-    """Nothing to ask here any more: answered, adjudicated or closed."""
+    """True if the packet is answered, adjudicated or closed."""
     last = packet.judgments.filter(auditor=request.user.pk).order_by("-number").first()
-    answered = last is not None and last.answer != "undone"
-    return answered or packet.campaign.state != "open" or packet.adjudications.exists()
+    is_answered = last is not None and last.answer != "undone"
+    return is_answered or packet.campaign.state != "open" or packet.adjudications.exists()
 
 
 def _render_question(
     request: SignedInRequest, row: AuditCampaign, packet: Packet, form: JudgmentForm, *, status: int
 ) -> HttpResponse:
     share = shares_of([row], request.user)[row.pk]
-    shown = PacketContent.model_validate(packet.shown)
+    content = PacketContent.model_validate(packet.shown)
     total = share.done + len(share.pending)
     return render(
         request,
@@ -211,10 +210,10 @@ def _render_question(
         {
             "campaign": row,
             "packet": packet,
-            "shown": shown,
-            "guide": GUIDES[shown.kind],
+            "content": content,
+            "guide": GUIDES[content.kind],
             "form": form,
-            "place": min(share.done + 1, total),
+            "number": min(share.done + 1, total),
             "total": total,
             "done": share.done,
             "minutes": reports.minutes_left(row, request.user, len(share.pending)),

@@ -1,4 +1,4 @@
-"""What people may see and do in audits, and the answers that count."""
+"""Who may see and do what in audits, and the answers that count."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ AUDITORS, OPENERS = ALLOWED["audit"], ALLOWED["plan_audit"]
 ADJUDICATORS = AUDITORS | OPENERS
 
 RESULTS_OPENED = "audit_results_read"
-"""An auditor who has seen the results is asked no more, and takes nothing back: what they said stays blind."""
+"""After it an auditor can neither judge nor undo, so that their answers stay blind."""
 
 Answers = dict[int, dict[int, str]]
-"""Packet → auditor → answer; those taken back are left out."""
+"""Packet → auditor → answer, without undone ones."""
 
 
 def visible_campaigns(user: User) -> QuerySet[AuditCampaign]:
-    """The campaigns of every benchmark the person belongs to."""
     return AuditCampaign.objects.filter(benchmark__in=benchmarks_for(user)).select_related("benchmark", "created_by")
 
 
 def benchmarks_to_audit(user: User) -> QuerySet[Benchmark]:
-    """Where the person may open campaigns."""
-    mine = Membership.objects.filter(user=user.pk, role__in=OPENERS).values("benchmark")
-    return Benchmark.objects.filter(pk__in=mine)
+    """The benchmarks in which the person may open audits."""
+    allowed = Membership.objects.filter(user=user.pk, role__in=OPENERS).values("benchmark")
+    return Benchmark.objects.filter(pk__in=allowed)
 
 
 def is_auditor(user: User, campaign: AuditCampaign) -> bool:
-    """Asked in this campaign: an auditor of the benchmark, and named if anybody is."""
+    """An auditor of the benchmark and, if the campaign assigns people, one of them."""
     return campaign.pk in _assigned([campaign], user)
 
 
@@ -44,44 +43,44 @@ def has_opened_results(user: User, campaign: AuditCampaign) -> bool:
 
 
 def may_adjudicate(user: User, packet: Packet) -> bool:
-    """Someone of the benchmark who has not judged this packet themselves."""
+    """An adjudicator of the benchmark who has not judged the packet."""
     if roles_in(user, packet.campaign.benchmark).isdisjoint(ADJUDICATORS):
         return False
     return user.pk not in answers_of([packet.campaign_id]).get(packet.pk, {})
 
 
 def answers_of(campaign_ids: Collection[int]) -> Answers:
-    """The answers that count in these campaigns: each auditor's newest for each packet. One query."""
+    """Each auditor's newest answer to each packet of the campaigns, in one query."""
     newest = (
         Judgment.objects.filter(packet__campaign__in=campaign_ids)
         .order_by("packet_id", "auditor_id", "-number")
         .distinct("packet_id", "auditor_id")
         .values_list("packet_id", "auditor_id", "answer")
     )
-    found: Answers = defaultdict(dict)
+    answers: Answers = defaultdict(dict)
     for packet, auditor, answer in newest:
         if answer != Judgment.Answer.UNDONE:
-            found[packet][auditor] = answer
-    return dict(found)
+            answers[packet][auditor] = answer
+    return dict(answers)
 
 
 @dataclass(frozen=True)
 class Share:
-    """How far a campaign is, and one person's part in it."""
+    """A campaign's progress and one person's part in it."""
 
     packets: int
-    settled: int
-    """Enough people have judged, or somebody adjudicated."""
+    resolved: int
+    """Packets that enough people judged or someone adjudicated."""
     done: int
-    """Judged by this person."""
-    open: tuple[int, ...]
-    """Of these, the ones they could still take back: nothing, once they have opened the results."""
+    """Packets this person judged."""
+    undoable: tuple[int, ...]
+    """Packets this person judged and has not opened the results of."""
     pending: tuple[int, ...]
-    """Packets this person is still asked, in an order of their own (so that people do not meet), drawn once."""
+    """Packets left for this person, in a stable order of their own, so that auditors rarely judge the same one."""
 
 
 def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Share]:
-    """By campaign, in a constant number of queries. A person who is not asked has nothing pending."""
+    """By campaign, in a constant number of queries. Nothing is pending for a person who is not assigned."""
     ids = [campaign.pk for campaign in campaigns]
     answers = answers_of(ids)
     packets: dict[int, list[tuple[int, bool]]] = defaultdict(list)
@@ -90,55 +89,53 @@ def shares_of(campaigns: Sequence[AuditCampaign], user: User) -> dict[int, Share
     )
     for pk, campaign, adjudicated in rows.values_list("pk", "campaign_id", "adjudicated"):
         packets[campaign].append((pk, adjudicated))
-    asked = _assigned(campaigns, user) - _opened_results(campaigns, user)
+    assigned = _assigned(campaigns, user) - _opened_results(campaigns, user)
     return {
         campaign.pk: _share(
             campaign,
             user,
             packets[campaign.pk],
             answers,
-            asked=campaign.pk in asked,
+            assigned=campaign.pk in assigned,
         )
         for campaign in campaigns
     }
 
 
 def _share(
-    campaign: AuditCampaign, user: User, packets: Sequence[tuple[int, bool]], answers: Answers, *, asked: bool
+    campaign: AuditCampaign, user: User, packets: Sequence[tuple[int, bool]], answers: Answers, *, assigned: bool
 ) -> Share:
-    asked = asked and campaign.state == AuditCampaign.State.OPEN
+    assigned = assigned and campaign.state == AuditCampaign.State.OPEN
     enough = {pk for pk, adjudicated in packets if adjudicated or len(answers.get(pk, {})) >= campaign.overlap}
-    mine = {pk for pk, _ in packets if user.pk in answers.get(pk, {})}
-    waiting = [pk for pk, _ in packets if asked and pk not in enough and pk not in mine]
+    judged = {pk for pk, _ in packets if user.pk in answers.get(pk, {})}
+    pending = [pk for pk, _ in packets if assigned and pk not in enough and pk not in judged]
     return Share(
         packets=len(packets),
-        settled=len(enough),
-        done=len(mine),
-        open=tuple(sorted(mine)) if asked else (),
-        pending=tuple(sorted(waiting, key=lambda pk: _personal_order(campaign.seed, user.pk, pk))),
+        resolved=len(enough),
+        done=len(judged),
+        undoable=tuple(sorted(judged)) if assigned else (),
+        pending=tuple(sorted(pending, key=lambda pk: _personal_order(campaign.seed, user.pk, pk))),
     )
 
 
 def pending_packets(campaign: AuditCampaign, user: User) -> tuple[int, ...]:
-    """Packets the person is still asked, in their own order."""
     return shares_of([campaign], user)[campaign.pk].pending
 
 
 def pending_sources(user: User, source: str = "") -> set[str]:
-    """Opaque names of the decisions a person judges blind, in open audits of ``source`` or of anything.
+    """Sources of the decisions that the person judges blind, in open audits of ``source`` or of anything.
 
-    Those still to be judged, and those they could take back: until they open the audit's results.
-    Whoever shows these decisions elsewhere hides them from this person.
+    These are packets they still have to judge or could undo. Other pages hide them from this person.
     """
     campaigns = visible_campaigns(user).filter(state=AuditCampaign.State.OPEN)
     if source:
         campaigns = campaigns.filter(source=source)
-    pending = {pk for share in shares_of(list(campaigns), user).values() for pk in (*share.pending, *share.open)}
+    pending = {pk for share in shares_of(list(campaigns), user).values() for pk in (*share.pending, *share.undoable)}
     return set(Packet.objects.filter(pk__in=pending).values_list("source", flat=True))
 
 
 def sees_results(user: User, campaign: AuditCampaign) -> bool:
-    """What the judge and colleagues said is for those who are not asked (any more)."""
+    """False for an auditor of an open campaign who has not opened its results."""
     closed = campaign.state == AuditCampaign.State.CLOSED
     return closed or not is_auditor(user, campaign) or has_opened_results(user, campaign)
 
@@ -170,5 +167,4 @@ def _opened_results(campaigns: Collection[AuditCampaign], user: User) -> set[int
 
 
 def _personal_order(*numbers: int) -> str:
-
     return hashlib.sha256(repr(numbers).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Benchmarks, people and audits to test with."""
+"""Builders of benchmarks, people and audits for tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_decision(
         stratum=f"{kind}/{judge}/ana",
         weight=2.5,
         shown=build_content(
-            kind,  # type: ignore[arg-type]
+            kind,  # type: ignore[arg-type]  # tests pass plain strings
             f"The message asks for paper number {number}.",
             [
                 EvidencePart(role="user", label="turn 1", text="Please ask for what is missing."),
@@ -45,10 +45,10 @@ def make_decision(
 def make_campaign(
     benchmark: Benchmark | None = None, *, size: int = 3, overlap: int = 1, auditors: int = 1, **changes: object
 ) -> tuple[AuditCampaign, list[User]]:
-    """An open audit, and the people asked in it."""
+    """An open audit and its auditors."""
     benchmark = benchmark or make_benchmark()
     people = [make_person(benchmark, "auditor") for _ in range(auditors)]
-    asked = {
+    options = {
         "name": "spring audit",
         "source": "pilot:1",
         "seed": 7,
@@ -57,4 +57,4 @@ def make_campaign(
         "by": None,
     } | changes
     decisions = [make_decision(number, judge=number % 2 == 1) for number in range(1, size + 1)]
-    return open_campaign(benchmark, decisions, **asked), people  # type: ignore[arg-type]
+    return open_campaign(benchmark, decisions, **options), people  # type: ignore[arg-type]  # options are of mixed types

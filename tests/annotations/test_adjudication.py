@@ -9,7 +9,7 @@ from tests.annotations.builders import make_campaign, make_person
 pytestmark = pytest.mark.django_db
 
 
-def judged(*answers: str, overlap: int = 2):
+def judged_campaign(*answers: str, overlap: int = 2):
     campaign, people = make_campaign(size=1, overlap=overlap, auditors=max(len(answers), overlap))
     packet = campaign.packets.get()
     for person, answer in zip(people, answers, strict=False):
@@ -32,7 +32,7 @@ def test_consensus_needs_unanimous_answers(answers, decision):
 
 
 def test_consensus_needs_enough_judgments():
-    campaign, _, _ = judged("yes")
+    campaign, _, _ = judged_campaign("yes")
 
     assert not Consensus.objects.exists()
     assert undecided_packets(campaign) == []
@@ -40,7 +40,7 @@ def test_consensus_needs_enough_judgments():
 
 @pytest.mark.parametrize("answers", [("yes", "no"), ("yes", "unsure"), ("unsure", "unsure")])
 def test_adjudicator_decides_a_disagreement(answers):
-    campaign, packet, _ = judged(*answers)
+    campaign, packet, _ = judged_campaign(*answers)
     owner = make_person(campaign.benchmark, "owner")
     assert undecided_packets(campaign) == [packet.pk]
 
@@ -52,7 +52,7 @@ def test_adjudicator_decides_a_disagreement(answers):
 
 
 def test_later_adjudication_supersedes_the_earlier():
-    campaign, packet, _ = judged("yes", "no")
+    campaign, packet, _ = judged_campaign("yes", "no")
     owner = make_person(campaign.benchmark, "owner")
 
     adjudicate(packet, by=owner, decision=False, reason="first thought")
@@ -63,7 +63,7 @@ def test_later_adjudication_supersedes_the_earlier():
 
 
 def test_adjudicator_must_not_have_judged_and_needs_the_role():
-    campaign, packet, (ana, _) = judged("yes", "no")
+    campaign, packet, (ana, _) = judged_campaign("yes", "no")
 
     for person in (ana, make_person(campaign.benchmark, "viewer"), make_person()):
         with pytest.raises(AdjudicationError, match="has not judged"):
@@ -71,17 +71,17 @@ def test_adjudicator_must_not_have_judged_and_needs_the_role():
 
 
 @pytest.mark.parametrize(
-    ("answers", "reason", "words", "field"),
+    ("answers", "reason", "message", "field"),
     [
         (("yes",), "because", "Not everyone", ""),
         (("yes", "yes"), "because", "agree", ""),
         (("yes", "no"), "  ", "Give your reason", "reason"),
     ],
 )
-def test_unneeded_or_unexplained_adjudication_is_rejected(answers, reason, words, field):
-    campaign, packet, _ = judged(*answers)
+def test_unneeded_or_unexplained_adjudication_is_rejected(answers, reason, message, field):
+    campaign, packet, _ = judged_campaign(*answers)
 
-    with pytest.raises(AdjudicationError, match=words) as refused:
+    with pytest.raises(AdjudicationError, match=message) as error:
         adjudicate(packet, by=make_person(campaign.benchmark, "owner"), decision=True, reason=reason)
 
-    assert refused.value.field == field
+    assert error.value.field == field

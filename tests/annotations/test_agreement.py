@@ -78,17 +78,17 @@ def test_answers_to_different_packets_are_rejected():
 
 @given(units)
 def test_order_of_packets_and_people_does_not_matter(answers):
-    turned = [list(reversed(unit)) for unit in reversed(answers)]
+    reversed_units = [list(reversed(unit)) for unit in reversed(answers)]
 
-    assert krippendorff_alpha(turned) == pytest.approx(krippendorff_alpha(answers))
-    assert disagreement(turned) == pytest.approx(disagreement(answers))
+    assert krippendorff_alpha(reversed_units) == pytest.approx(krippendorff_alpha(answers))
+    assert disagreement(reversed_units) == pytest.approx(disagreement(answers))
 
 
 @given(st.lists(st.tuples(*[st.sampled_from(["yes", "no"])] * 2), min_size=1, max_size=20))
 def test_agreement_is_at_most_one(pairs):
     first, second = zip(*pairs, strict=True)
-    found = [cohen_kappa(first, second), fleiss_kappa(pairs), krippendorff_alpha(pairs)]
+    values = [cohen_kappa(first, second), fleiss_kappa(pairs), krippendorff_alpha(pairs)]
 
-    assert all(value is None or value <= 1 + 1e-9 for value in found)
+    assert all(value is None or value <= 1 + 1e-9 for value in values)
     if first == second:
-        assert all(value is None or value == pytest.approx(1) for value in found)
+        assert all(value is None or value == pytest.approx(1) for value in values)

@@ -22,18 +22,18 @@ def test_opening_freezes_decisions_in_order():
 
 
 @pytest.mark.parametrize(
-    ("changes", "field", "words"),
+    ("changes", "field", "message"),
     [
         ({"name": " "}, "name", "Enter a name for the audit"),
         ({"overlap": 0}, "overlap", "At least one person"),
         ({"overlap": 3}, "overlap", "3 people must judge each decision, but only 2 people are assigned"),
     ],
 )
-def test_invalid_campaign_is_rejected_at_its_field(changes, field, words):
-    with pytest.raises(CampaignError, match=words) as refused:
+def test_invalid_campaign_is_rejected_at_its_field(changes, field, message):
+    with pytest.raises(CampaignError, match=message) as error:
         make_campaign(auditors=2, **changes)
 
-    assert refused.value.field == field
+    assert error.value.field == field
     assert not AuditCampaign.objects.exists()
 
 

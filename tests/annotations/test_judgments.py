@@ -64,9 +64,9 @@ def test_concurrent_duplicate_is_stored_once():
             connection.close()
 
     with ThreadPoolExecutor(2) as pool:
-        kept = set(pool.map(send, range(2)))
+        stored = set(pool.map(send, range(2)))
 
-    assert kept == {Judgment.objects.get().pk}
+    assert stored == {Judgment.objects.get().pk}
 
 
 def test_order_is_personal_and_stable():
@@ -112,7 +112,7 @@ def test_changed_answer_needs_an_undo(number):
 
 
 @pytest.mark.parametrize(
-    ("given", "field", "words"),
+    ("changes", "field", "message"),
     [
         ({"answer": "maybe"}, "answer", "yes, no or unsure"),
         ({"evidence": ["nobody said this"]}, "evidence", "“nobody said this” does not occur in what is shown"),
@@ -121,13 +121,13 @@ def test_changed_answer_needs_an_undo(number):
         ({"number": 3}, "", "already answered this one"),
     ],
 )
-def test_invalid_answer_is_rejected(given, field, words):
+def test_invalid_answer_is_rejected(changes, field, message):
     campaign, (ana,) = make_campaign()
 
-    with pytest.raises(JudgmentError, match=words) as refused:
-        record_judgment(campaign.packets.first(), **({"auditor": ana, "answer": "yes", "number": 1} | given))
+    with pytest.raises(JudgmentError, match=message) as error:
+        record_judgment(campaign.packets.first(), **({"auditor": ana, "answer": "yes", "number": 1} | changes))
 
-    assert refused.value.field == field
+    assert error.value.field == field
     assert not Judgment.objects.exists()
 
 
@@ -202,12 +202,12 @@ def test_database_rejects_changes_to_judgments_and_packets():
 def test_sources_are_pending_until_results_are_opened():
     campaign, (ana, ben) = make_campaign(size=3, auditors=2)
     viewer = make_person(campaign.benchmark, "viewer")
-    everything = {"verdict:1", "verdict:2", "verdict:3"}
-    assert (pending_sources(ana, "pilot:1"), pending_sources(ana, "pilot:2")) == (everything, set())
+    sources = {"verdict:1", "verdict:2", "verdict:3"}
+    assert (pending_sources(ana, "pilot:1"), pending_sources(ana, "pilot:2")) == (sources, set())
 
     judge_all(campaign, ana)
 
-    assert (pending_sources(ana), pending_sources(ben), pending_sources(viewer)) == (everything, set(), set())
+    assert (pending_sources(ana), pending_sources(ben), pending_sources(viewer)) == (sources, set(), set())
     open_results(campaign, ana)
     assert pending_sources(ana) == set()
 

@@ -43,9 +43,9 @@ def test_model_names_are_redacted_everywhere(subject, evidence, name):
 
 
 def test_names_are_redacted_as_words_longest_first():
-    strike = make_redactor(["gpt-5", "gpt-5-mini", "o1"])
+    redact = make_redactor(["gpt-5", "gpt-5-mini", "o1"])
 
-    assert strike("GPT-5-mini, gpt-5, gpt-55, o1") == f"{REDACTED}, {REDACTED}, gpt-55, o1"
+    assert redact("GPT-5-mini, gpt-5, gpt-55, o1") == f"{REDACTED}, {REDACTED}, gpt-55, o1"
 
 
 @given(parts)

@@ -9,8 +9,8 @@ pytestmark = pytest.mark.django_db
 
 
 def answer(campaign, person, *answers):
-    for packet, said in zip(campaign.packets.all(), answers, strict=False):
-        record_judgment(packet, auditor=person, answer=said, number=1)
+    for packet, choice in zip(campaign.packets.all(), answers, strict=False):
+        record_judgment(packet, auditor=person, answer=choice, number=1)
 
 
 def test_disagreement_is_counted_by_kind():
@@ -28,25 +28,25 @@ def test_disagreement_is_counted_by_kind():
 
     answer(campaign, ana, "no", "yes", "unsure", "yes")
 
-    found = summarize([campaign])
-    counts = {line.label: (line.rate.count, line.rate.n, line.too_strict, line.too_lenient) for line in found.lines}
+    summary = summarize([campaign])
+    counts = {row.label: (row.rate.count, row.rate.n, row.too_strict, row.too_lenient) for row in summary.rows}
     assert counts == {
         "Comp · checklist": (2, 2, 1, 1),
         "Proc · hidden intents": (0, 1, 0, 0),
         "Intent satisfied": (0, 1, 0, 0),
         "Intent asked for": (0, 0, 0, 0),
     }
-    assert (found.total.rate.count, found.total.rate.n, found.packets) == (2, 3, 5)
-    assert (found.undecided, found.waiting) == (1, 1)
+    assert (summary.total.rate.count, summary.total.rate.n, summary.packets) == (2, 3, 5)
+    assert (summary.undecided, summary.waiting) == (1, 1)
 
 
 def test_weighted_rate_uses_sampling_weights():
-    settled = [
+    resolved = [
         ResolvedDecision("checklist", people=True, judge=False, weight=30),
         ResolvedDecision("checklist", True, True, weight=10),
     ]
 
-    assert (weighted_rate(settled), weighted_rate([])) == (0.75, None)
+    assert (weighted_rate(resolved), weighted_rate([])) == (0.75, None)
 
 
 def test_agreement_uses_packets_with_several_judgments():
@@ -55,9 +55,9 @@ def test_agreement_uses_packets_with_several_judgments():
     answer(campaign, ana, "yes", "yes", "no", "no")
     answer(campaign, ben, "yes", "no", "no")
 
-    found = summarize([campaign])
-    assert (found.pairs_from, found.between_auditors) == (3, 1 / 3)
-    assert found.alpha == pytest.approx(4 / 9)
+    summary = summarize([campaign])
+    assert (summary.pairs_from, summary.between_auditors) == (3, 1 / 3)
+    assert summary.alpha == pytest.approx(4 / 9)
 
 
 def test_summary_has_a_constant_number_of_queries(django_assert_num_queries):

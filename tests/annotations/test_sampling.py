@@ -54,9 +54,13 @@ def test_sample_has_the_requested_size_and_weights_add_up(candidates, size, seed
     drawn = draw_sample(candidates, size, seed)
     population = Counter(candidate.stratum for candidate in candidates)
 
-    assert len(drawn) == len({one.key for one in drawn}) == min(size, len(candidates))
-    assert {(one.key, one.stratum) for one in drawn} <= {(one.key, one.stratum) for one in candidates}
-    for stratum in {one.stratum for one in drawn}:
-        assert sum(one.weight for one in drawn if one.stratum == stratum) == pytest.approx(population[stratum])
+    assert len(drawn) == len({decision.key for decision in drawn}) == min(size, len(candidates))
+    assert {(decision.key, decision.stratum) for decision in drawn} <= {
+        (decision.key, decision.stratum) for decision in candidates
+    }
+    for stratum in {decision.stratum for decision in drawn}:
+        assert sum(decision.weight for decision in drawn if decision.stratum == stratum) == pytest.approx(
+            population[stratum]
+        )
     if size >= len(population):
-        assert {one.stratum for one in drawn} == set(population)
+        assert {decision.stratum for decision in drawn} == set(population)

@@ -1,4 +1,4 @@
-"""Audits on the Home of those who are asked."""
+"""Audits on an auditor's Home."""
 
 import pytest
 from django.test import Client
@@ -12,7 +12,7 @@ from tests.annotations.builders import make_benchmark, make_campaign, make_perso
 pytestmark = pytest.mark.django_db
 
 
-def waiting(user):
+def listed_audits(user):
     groups = todo_of(user, access.benchmarks_for(user))
     return [(item.title, item.says, item.state) for group in groups if group.key == "audits" for item in group.items]
 
@@ -25,11 +25,11 @@ def judge(campaign, person):
 def test_audit_is_listed_until_the_last_answer():
     campaign, (auditor,) = make_campaign(size=2)
 
-    assert waiting(auditor) == [("spring audit", "2 to judge", "waiting")]
+    assert listed_audits(auditor) == [("spring audit", "2 to judge", "waiting")]
     judge(campaign, auditor)
-    assert waiting(auditor) == [("spring audit", "1 to judge", "running")]
+    assert listed_audits(auditor) == [("spring audit", "1 to judge", "running")]
     judge(campaign, auditor)
-    assert waiting(auditor) == []
+    assert listed_audits(auditor) == []
 
 
 def test_only_open_audits_of_assigned_auditors_are_listed():
@@ -37,9 +37,9 @@ def test_only_open_audits_of_assigned_auditors_are_listed():
     viewer, stranger = make_person(benchmark, "viewer"), make_person(make_benchmark(), "auditor")
     campaign, (auditor,) = make_campaign(benchmark)
 
-    assert (waiting(viewer), waiting(stranger)) == ([], [])
+    assert (listed_audits(viewer), listed_audits(stranger)) == ([], [])
     close_campaign(campaign, by=auditor)
-    assert waiting(auditor) == []
+    assert listed_audits(auditor) == []
 
 
 def test_home_links_to_the_next_question():
@@ -57,9 +57,9 @@ def test_number_of_queries_is_constant(django_assert_num_queries, django_assert_
     benchmark = make_benchmark()
     _, (auditor,) = make_campaign(benchmark)
     with django_assert_max_num_queries(20) as few:
-        waiting(auditor)
+        listed_audits(auditor)
     for _ in range(5):
         make_campaign(benchmark)
 
     with django_assert_num_queries(len(few)):
-        assert len(waiting(auditor)) == 6
+        assert len(listed_audits(auditor)) == 6

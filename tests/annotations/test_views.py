@@ -21,8 +21,8 @@ def signed_in(user) -> Client:
 
 
 def answer_all(campaign, person, *answers):
-    for packet, said in zip(campaign.packets.all(), answers, strict=False):
-        record_judgment(packet, auditor=person, answer=said, number=1)
+    for packet, choice in zip(campaign.packets.all(), answers, strict=False):
+        record_judgment(packet, auditor=person, answer=choice, number=1)
 
 
 def page(client, url, status=200):
@@ -52,8 +52,8 @@ def test_auditor_judges_all_questions_and_opens_the_results():
     for number in (1, 2):
         asked = client.get(f"/audits/{campaign.pk}/judge/", follow=True)
         assert f"<b>{number}</b> of 2" in asked.content.decode()
-        sent = {"answer": "yes", "number": "1", "evidence": "by five tomorrow", "comment": "", "milliseconds": "900"}
-        client.post(asked.request["PATH_INFO"], sent)
+        data = {"answer": "yes", "number": "1", "evidence": "by five tomorrow", "comment": "", "milliseconds": "900"}
+        client.post(asked.request["PATH_INFO"], data)
 
     assert [row.evidence for row in Judgment.objects.all()] == [["by five tomorrow"]] * 2
     last = client.get(f"/audits/{campaign.pk}/judge/", follow=True).content.decode()
@@ -74,16 +74,16 @@ def test_sealed_decision_is_hidden_until_everything_is_judged():
     client.post(f"/audits/{campaign.pk}/results/")
     pages.append(page(client, campaign.get_absolute_url()))
 
-    assert not [word for text in pages for word in SEALED if word in text]
+    assert not [secret for text in pages for secret in SEALED if secret in text]
     assert all("Disagreements" not in text for text in pages)
     assert page(client, f"/audits/{campaign.pk}/adjudicate/3/", 404)
 
 
 def test_rejected_answer_preserves_input():
     campaign, (ana,) = make_campaign()
-    sent = {"answer": "yes", "number": "1", "evidence": "nobody said this", "comment": "typed <b>words</b>"}
+    data = {"answer": "yes", "number": "1", "evidence": "nobody said this", "comment": "typed <b>words</b>"}
 
-    text = signed_in(ana).post(f"/audits/{campaign.pk}/judge/1/", sent).content.decode()
+    text = signed_in(ana).post(f"/audits/{campaign.pk}/judge/1/", data).content.decode()
 
     assert "does not occur in what is shown" in text
     assert "typed &lt;b&gt;words&lt;/b&gt;" in text
@@ -155,7 +155,7 @@ def test_adjudicator_does_not_see_the_judges_decision():
     assert url in page(client, campaign.get_absolute_url())
 
     text = page(client, url)
-    assert not [word for word in (*SEALED, ana.username, ben.username) if word in text]
+    assert not [secret for secret in (*SEALED, ana.username, ben.username) if secret in text]
     assert "Give your reason in one sentence" in client.post(url, {"decision": "yes", "reason": ""}).content.decode()
     assert client.post(url, {"decision": "no", "reason": "Not said."}).status_code == 302
 
@@ -184,18 +184,18 @@ def test_lists_have_a_constant_number_of_queries(role):
     def count(audits: int, size: int) -> tuple[int, int]:
         benchmark = make_benchmark()
         client = signed_in(make_person(benchmark, role))
-        made = [make_campaign(benchmark, size=size, overlap=2, auditors=2) for _ in range(audits)]
-        for campaign, people in made:
+        campaigns = [make_campaign(benchmark, size=size, overlap=2, auditors=2) for _ in range(audits)]
+        for campaign, people in campaigns:
             campaign.auditors.set(people)
             for person in people:
                 answer_all(campaign, person, *(["no"] * size))
-        found = []
-        for url in ("/audits/", made[0][0].get_absolute_url()):
+        counts = []
+        for url in ("/audits/", campaigns[0][0].get_absolute_url()):
             with CaptureQueriesContext(
                 connection,
             ) as queries:
                 page(client, url)
-            found.append(len(queries))
-        return found[0], found[1]
+            counts.append(len(queries))
+        return counts[0], counts[1]
 
     assert count(1, 1) == count(3, 6)
