@@ -54,13 +54,9 @@ def test_sample_has_the_requested_size_and_weights_add_up(candidates, size, seed
     drawn = draw_sample(candidates, size, seed)
     population = Counter(candidate.stratum for candidate in candidates)
 
-    assert len(drawn) == len({decision.key for decision in drawn}) == min(size, len(candidates))
-    assert {(decision.key, decision.stratum) for decision in drawn} <= {
-        (decision.key, decision.stratum) for decision in candidates
-    }
-    for stratum in {decision.stratum for decision in drawn}:
-        assert sum(decision.weight for decision in drawn if decision.stratum == stratum) == pytest.approx(
-            population[stratum]
-        )
+    assert len(drawn) == len({item.key for item in drawn}) == min(size, len(candidates))
+    assert {(item.key, item.stratum) for item in drawn} <= {(item.key, item.stratum) for item in candidates}
+    for stratum in {item.stratum for item in drawn}:
+        assert sum(item.weight for item in drawn if item.stratum == stratum) == pytest.approx(population[stratum])
     if size >= len(population):
-        assert {decision.stratum for decision in drawn} == set(population)
+        assert {item.stratum for item in drawn} == set(population)
