@@ -1,4 +1,4 @@
-"""The tables of evaluation, for staff to look at. What pilots and releases left is not changed here."""
+"""Read-only admin of evaluation's tables; model endpoints can be edited."""
 
 from __future__ import annotations
 

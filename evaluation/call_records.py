@@ -1,4 +1,4 @@
-"""The stored record of model calls: an answered call is not paid for again."""
+"""The record of model calls; an answered call is not paid for again."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from studio.domain.storable import storable
 
 
 class RecordOwnerDeletedError(Exception):
-    """What the call was made for was deleted in the meantime."""
+    """The row that the call was made for has been deleted."""
 
 
 class CallRecord:
-    """All calls made for one ``owner``: rows of ``kind`` whose ``foreign_key`` is that owner."""
+    """All calls made for ``owner``: rows of ``kind`` whose ``foreign_key`` refers to it."""
 
     def __init__(
         self,
@@ -51,17 +51,16 @@ class CallRecord:
         budget: Budget | None = None,
         retry_policy: RetryPolicy | None = None,
     ) -> ModelClient:
-        """A client whose calls go into this record. ``turn`` gives the turn that a call belongs to."""
+        """A client whose calls are recorded here. ``turn`` returns the turn that a call belongs to."""
         recorder = CallRecorder(self, endpoint, purpose, turn)
         return ModelClient(Endpoint.of(endpoint), recorder=recorder, budget=budget, retry_policy=retry_policy)
 
     def answer(self, request_hash: str) -> Mapping[str, Any] | None:
-        """The stored answer to the same request."""
         pk = self.answered.get(request_hash)
         return None if pk is None else self._answers().values_list("response", flat=True).get(pk=pk)
 
     def store(self, row: dict[str, Any]) -> None:
-        """Stores outside of any transaction of the turn: the call was paid for, whatever becomes of the turn.
+        """Store outside the turn's transaction: the call was paid for even if the turn fails.
 
         Raises RecordOwnerDeletedError.
         """
@@ -80,7 +79,7 @@ class CallRecord:
 
 
 class CallRecorder:
-    """A client's ``Recorder``: calls of one endpoint for one purpose."""
+    """A ``Recorder`` of one endpoint's calls for one purpose."""
 
     def __init__(self, record: CallRecord, endpoint: ModelEndpoint, purpose: str, turn: Callable[[], int]) -> None:
         self._record = record
@@ -131,7 +130,7 @@ def proposal_record(proposal: Proposal) -> CallRecord:
 
 
 def _mark_scripted(row: Pilot | Rehearsal | Proposal, **conditions: Any) -> None:
-    """Does nothing to a stored row that no longer meets ``conditions``."""
+    """Does nothing if the stored row no longer meets ``conditions``."""
     if not row.scripted:
         type(row)._default_manager.filter(pk=row.pk, **conditions).update(scripted=True)
         row.scripted = True

@@ -24,38 +24,36 @@ LABELS = {
     "RequestRejectedError": "request refused",
     "ContextTooLongError": "request refused",
 }
-"""By class of failure."""
+"""By exception class."""
 
 
 @dataclass(frozen=True)
 class EndpointCheck:
-    """The result of one small request."""
-
     works: bool
     milliseconds: int
     answer: str = ""
     kind: str = ""
-    """Of a failure: ``key refused``."""
+    """A failure's label: ``key refused``."""
     message: str = ""
-    """Of a failure. Never holds a key."""
+    """A failure's description. Never contains a key."""
 
 
 def check_endpoint(row: ModelEndpoint) -> EndpointCheck:
-    """Send one small request, once. Nothing is stored; it may cost a few tokens."""
+    """Send one small request. Nothing is stored; it may cost a few tokens."""
     started = time.monotonic()
     try:
         client = ModelClient(Endpoint.of(row), budget=Budget(), retry_policy=RetryPolicy(attempts=1))
         completion = client.complete([{"role": "user", "content": PROMPT}], max_tokens=MAX_TOKENS)
-    except EndpointError as failure:
-        kind = LABELS.get(type(failure).__name__, "failed")
-        return EndpointCheck(False, _since(started), kind=kind, message=str(failure))
-    except ValueError as problem:
-        return EndpointCheck(False, _since(started), kind="not usable", message=str(problem))
-    return EndpointCheck(True, _since(started), answer=completion.text.strip()[:300])
+    except EndpointError as error:
+        kind = LABELS.get(type(error).__name__, "failed")
+        return EndpointCheck(False, _milliseconds_since(started), kind=kind, message=str(error))
+    except ValueError as error:
+        return EndpointCheck(False, _milliseconds_since(started), kind="not usable", message=str(error))
+    return EndpointCheck(True, _milliseconds_since(started), answer=completion.text.strip()[:300])
 
 
 def key_is_set(row: ModelEndpoint) -> bool | None:
-    """Whether this process has the endpoint's key; None: it needs none."""
+    """Whether this process has the endpoint's key; None if it needs none."""
     if not row.key_env:
         return None
     return bool(os.environ.get(row.key_env, "").strip())
@@ -70,5 +68,5 @@ def problem_of(row: ModelEndpoint) -> str:
     return ""
 
 
-def _since(started: float) -> int:
+def _milliseconds_since(started: float) -> int:
     return round((time.monotonic() - started) * 1000)

@@ -1,4 +1,4 @@
-"""Agents: what takes a turn in a session. ``make_agent`` is the way to one."""
+"""Agents that take part in sessions; ``make_agent`` builds one."""
 
 from evaluation.agents import react
 from evaluation.agents.base import AgentLimits, AgentSetup, make_agent, register

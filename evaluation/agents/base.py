@@ -1,4 +1,4 @@
-"""What an agent is made from, and the agents there are."""
+"""The registry of agents, and what an agent is built from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.protocol.participants import Agent
 
 @dataclass(frozen=True)
 class AgentLimits:
-    """0 is no limit. ``tokens`` and ``cost`` are of the session, the others of a turn."""
+    """0 is no limit. ``tokens`` and ``cost`` apply to a session, the others to a turn."""
 
     model_calls: int = 100
     tool_calls: int = 200
@@ -27,29 +27,29 @@ class AgentLimits:
 
 @dataclass(frozen=True)
 class AgentSetup:
-    """All that an agent gets to know besides the messages. There is no room for hidden intents here."""
+    """All that an agent knows besides the messages. It has no room for hidden intents."""
 
     client: ModelClient
     workspace: Path
     tools: tuple[str, ...] = ()
-    """Names the persona binds; those that are not built are not offered."""
+    """Names that the persona binds; unimplemented ones are not offered."""
     limits: AgentLimits = AgentLimits()
     state: Mapping[str, Any] = field(default_factory=dict)
-    """Of the last stored turn of this session; empty at its start."""
+    """The state stored with the last turn of this session; empty at its start."""
     timing: Timing = field(default_factory=Timing)
 
 
-Maker = Callable[[AgentSetup], Agent]
-_makers: dict[str, Maker] = {}
+AgentFactory = Callable[[AgentSetup], Agent]
+_factories: dict[str, AgentFactory] = {}
 
 
-def register(kind: str, maker: Maker) -> None:
-    _makers[kind] = maker
+def register(kind: str, factory: AgentFactory) -> None:
+    _factories[kind] = factory
 
 
 def make_agent(setup: AgentSetup, kind: str = "react") -> Agent:
-    """An agent ready for its next turn. Raises LookupError for a kind there is not."""
+    """Build an agent ready for its next turn. Raises LookupError for an unknown kind."""
     try:
-        return _makers[kind](setup)
+        return _factories[kind](setup)
     except KeyError:
-        raise LookupError(f"There is no agent {kind!r}; there are {', '.join(sorted(_makers))}.") from None
+        raise LookupError(f"There is no agent {kind!r}; there are {', '.join(sorted(_factories))}.") from None

@@ -1,7 +1,7 @@
-"""What the built-in agent is told before the first message: its workspace, its memory, its skills.
+"""The built-in agent's system message: its workspace, memory and skills.
 
-Neutral on purpose: it neither urges the model to guess what a user left unsaid nor to ask about it,
-because whether it does is what is measured.
+Deliberately neutral: it urges the model neither to guess what a user left unsaid nor to ask about it, because
+that is what is measured.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ MEMORY = "MEMORY.md"
 SKILLS = "skills"
 MAX_MEMORY = 16_000
 MAX_SKILLS = 100
-MAX_ABOUT = 300
+MAX_DESCRIPTION = 300
 
 _BRIEFING = """\
 You are a personal assistant. You work for one user over many sessions, in a folder called the workspace.
@@ -33,45 +33,44 @@ Skills are instructions for kinds of work. Read one with read_file when you need
 """
 
 
-def briefing(workspace: Workspace) -> str:
-    """The system message of a session."""
-    skills = skills_in(workspace)
-    listed = "\n".join(f"- {SKILLS}/{name}/SKILL.md: {about}" for name, about in skills)
+def build_briefing(workspace: Workspace) -> str:
+    skills = list_skills(workspace)
+    lines = "\n".join(f"- {SKILLS}/{name}/SKILL.md: {about}" for name, about in skills)
     return _BRIEFING.format(
         memory=MEMORY,
-        remembered=_remembered(workspace),
-        skills=_SKILLS.format(listed=listed) if skills else "",
+        remembered=_read_memory(workspace),
+        skills=_SKILLS.format(listed=lines) if skills else "",
     )
 
 
-def skills_in(workspace: Workspace) -> list[tuple[str, str]]:
-    """Each skill's name and first line."""
+def list_skills(workspace: Workspace) -> list[tuple[str, str]]:
+    """Each skill's name and description."""
     try:
         names = [entry.path.rpartition("/")[2] for entry in workspace.entries(SKILLS) if entry.folder]
     except WorkspaceError:
         return []
-    found = []
+    skills = []
     for name in names[:MAX_SKILLS]:
         text = _read(workspace, f"{SKILLS}/{name}/SKILL.md")
         if text is not None:
-            found.append((name, _about(text)))
-    return found
+            skills.append((name, _description_of(text)))
+    return skills
 
 
-def _about(text: str) -> str:
-    """The description in the front matter, or the first line that says something."""
+def _description_of(text: str) -> str:
+    """The description in the front matter, or else the first line with text."""
     lines = [line.strip() for line in text.splitlines()]
     if lines[:1] == ["---"] and "---" in lines[1:]:
         end = lines.index("---", 1)
         for line in lines[1:end]:
             key, _, value = line.partition(":")
             if key == "description" and (value := value.strip().strip("\"'")) and value not in (">", "|", ">-", "|-"):
-                return value[:MAX_ABOUT]
+                return value[:MAX_DESCRIPTION]
         lines = lines[end + 1 :]
-    return next((bare for line in lines if (bare := line.lstrip("#").strip())), "no description")[:MAX_ABOUT]
+    return next((bare for line in lines if (bare := line.lstrip("#").strip())), "no description")[:MAX_DESCRIPTION]
 
 
-def _remembered(workspace: Workspace) -> str:
+def _read_memory(workspace: Workspace) -> str:
     text = (_read(workspace, MEMORY) or "").strip()
     if len(text) <= MAX_MEMORY:
         return text or "(nothing yet)"

@@ -1,4 +1,4 @@
-"""The API on pilots, sessions, releases, models and their help: the same rules as the pages, the same people."""
+"""The API of pilots, sessions, releases, model endpoints and assistance."""
 
 from __future__ import annotations
 

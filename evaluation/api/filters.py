@@ -1,4 +1,4 @@
-"""What the API's lists understand in an address."""
+"""Query parameters shared by the API's lists."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rest_framework.request import Request
 BENCHMARK = OpenApiParameter("benchmark", str, description="Slug; limits to this benchmark.")
 
 
-def of_benchmark(found: Any, request: Request) -> Any:
+def filter_by_benchmark(rows: Any, request: Request) -> Any:
     slug = request.query_params.get("benchmark", "")
-    return found.filter(benchmark__slug=slug) if slug else found
+    return rows.filter(benchmark__slug=slug) if slug else rows
 
 
 def is_key(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The API on pilots and the models they run with."""
+"""The API of pilots and model endpoints."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.response import Response
 
 from evaluation import visibility
-from evaluation.api.filters import BENCHMARK, of_benchmark
-from evaluation.audits.blindness import pending_in
+from evaluation.api.filters import BENCHMARK, filter_by_benchmark
+from evaluation.audits.blindness import pending_verdicts
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
 from evaluation.results.pilot_report import pilot_report
@@ -57,7 +57,7 @@ class PilotSerializer(serializers.ModelSerializer[Pilot]):
 
 
 class NewPilotSerializer(serializers.Serializer[Any]):
-    """As ``manage.py pilot`` takes it."""
+    """The options of ``manage.py pilot``."""
 
     benchmark = serializers.SlugField()
     agent = serializers.CharField()
@@ -77,23 +77,23 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     queryset = Pilot.objects.none()
 
     def get_queryset(self) -> Any:
-        found = visibility.with_counts(visibility.visible_pilots(self.request.user)).order_by("-created_at", "-pk")
-        return of_benchmark(found, self.request)
+        pilots = visibility.with_counts(visibility.visible_pilots(self.request.user)).order_by("-created_at", "-pk")
+        return filter_by_benchmark(pilots, self.request)
 
     @extend_schema(request=NewPilotSerializer, responses={201: PilotSerializer})
     def create(self, request: ApiRequest) -> Response:
         """Start a pilot on the tasks as they are now."""
-        wanted = NewPilotSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        data = dict(wanted.validated_data)
+        serializer = NewPilotSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = dict(serializer.validated_data)
         benchmark = find_benchmark(request.user, data.pop("benchmark"))
         require(request.user, benchmark, "pilot")
         for part in ("agent", "user_model", "judge"):
             data[part] = _endpoint(part, data[part])
         try:
             pilot = start_pilot(benchmark, by=request.user, **data)
-        except PilotError as refused:
-            raise ValidationError({refused.field: [refused.message]}) from refused
+        except PilotError as error:
+            raise ValidationError({error.field: [error.message]}) from error
         row = self.get_queryset().get(pk=pilot.pk)
         return Response(PilotSerializer(row).data, status=status.HTTP_201_CREATED)
 
@@ -102,7 +102,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     def report(self, request: ApiRequest, pk: str) -> Response:
         """Every session with its intents, items and scores."""
         row = self.get_object()
-        if pending_in(request.user, row):
+        if pending_verdicts(request.user, row):
             raise PermissionDenied(
                 "You judge decisions of this pilot blind. Its report is available "
                 "once you have opened the audit's results."

@@ -1,4 +1,4 @@
-"""The API on releases."""
+"""The API of releases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from evaluation import visibility
-from evaluation.api.filters import BENCHMARK, of_benchmark
+from evaluation.api.filters import BENCHMARK, filter_by_benchmark
 from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from studio.access import ApiRequest, find_benchmark, require
@@ -46,7 +46,7 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     queryset = Release.objects.none()
 
     def get_queryset(self) -> Any:
-        return of_benchmark(visibility.visible_releases(self.request.user), self.request)
+        return filter_by_benchmark(visibility.visible_releases(self.request.user), self.request)
 
     @extend_schema(
         request=NewReleaseSerializer,
@@ -59,19 +59,19 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     )
     def create(self, request: ApiRequest) -> Response:
         """Cut a release of the benchmark as it is now."""
-        wanted = NewReleaseSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        data = wanted.validated_data
+        serializer = NewReleaseSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
         benchmark = find_benchmark(request.user, data["benchmark"])
         require(request.user, benchmark, "release")
         try:
-            made = cut_release(benchmark, data["version"], by=request.user, accept=data["accept"])
-        except ReleaseError as refused:
-            raise ValidationError({"version": [str(refused)]}) from refused
+            release = cut_release(benchmark, data["version"], by=request.user, accept=data["accept"])
+        except ReleaseError as error:
+            raise ValidationError({"version": [str(error)]}) from error
         except ReleaseBlockedError as blocked:
-            problems = [one.to_json() for one in blocked.blockers]
+            problems = [blocker.to_json() for blocker in blocked.blockers]
             return Response({"blocked_by": problems}, status=status.HTTP_409_CONFLICT)
-        row = self.get_queryset().get(pk=made.pk)
+        row = self.get_queryset().get(pk=release.pk)
         return Response(ReleaseSerializer(row).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(responses={ZIP: OpenApiTypes.BINARY})

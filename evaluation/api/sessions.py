@@ -1,4 +1,4 @@
-"""The API on sessions: what was said and done, and what was decided of it."""
+"""The API of sessions: turns, intents and verdicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from evaluation import visibility
 from evaluation.api.filters import is_key
-from evaluation.audits.blindness import is_blind
+from evaluation.audits.blindness import is_blinded
 from evaluation.models import Session, SessionIntent, ToolCall, Turn, Verdict
 
 
@@ -83,7 +83,7 @@ class SessionSerializer(serializers.ModelSerializer[Session]):
 
 
 class SessionDetailSerializer(SessionSerializer):
-    """With every turn; ``intents`` and ``verdicts`` are null for who still judges decisions of the session."""
+    """With every turn. ``intents`` and ``verdicts`` are null for a person who still judges the session blind."""
 
     turns = TurnSerializer(many=True)
     intents = serializers.SerializerMethodField()
@@ -109,16 +109,16 @@ class SessionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     queryset = Session.objects.none()
 
     def get_queryset(self) -> Any:
-        found = visibility.visible_sessions(self.request.user).order_by("-run__pilot", "run", "position")
+        sessions = visibility.visible_sessions(self.request.user).order_by("-run__pilot", "run", "position")
         pilot = self.request.query_params.get("pilot", "")
         if pilot:
-            found = found.filter(run__pilot=int(pilot)) if is_key(pilot) else found.none()
-        return found
+            sessions = sessions.filter(run__pilot=int(pilot)) if is_key(pilot) else sessions.none()
+        return sessions
 
     @extend_schema(responses=SessionDetailSerializer)
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """With its turns, tool calls and files, and what was decided of it."""
         row = self.get_object()
-        context = {"blind": is_blind(request.user, row)}
+        context = {"blind": is_blinded(request.user, row)}
         row = self.get_queryset().prefetch_related("turns__snapshot", "turns__tool_calls").get(pk=row.pk)
         return Response(SessionDetailSerializer(row, context=context).data)

@@ -19,7 +19,7 @@ class AssistanceError(Exception):
 
 
 @dataclass(frozen=True)
-class Usage:
+class AssistanceUsage:
     tokens: int
     cost: Decimal
 
@@ -36,14 +36,14 @@ def enable_in_sample(benchmark: Benchmark) -> None:
         AssistantModel.objects.get_or_create(benchmark=benchmark, defaults={"endpoint": endpoint})
 
 
-def usage_of(assistant: AssistantModel) -> Usage:
+def usage_of(assistant: AssistantModel) -> AssistanceUsage:
     """Usage in the budget period, including failed calls."""
     calls = ProposalCall.objects.filter(proposal__task__episode__persona__benchmark=assistant.benchmark_id)
     if assistant.period == AssistantModel.Period.MONTH:
         now = timezone.now()
         calls = calls.filter(created_at__gte=now.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
     used = calls.aggregate(prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost"))
-    return Usage((used["prompt"] or 0) + (used["completion"] or 0), used["cost"] or Decimal(0))
+    return AssistanceUsage((used["prompt"] or 0) + (used["completion"] or 0), used["cost"] or Decimal(0))
 
 
 def budget_of(assistant: AssistantModel) -> Budget:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from django.db import transaction
 from django.utils import timezone
 
-from evaluation.assistance.answers.base import max_length, plain
+from evaluation.assistance.answers.base import clean_text, max_length
 from evaluation.assistance.assistant import AssistanceError
 from evaluation.assistance.kinds import DECIDED_AS_ONE, REPLACING, ROW_FIELDS
 from evaluation.assistance.proposals import (
@@ -54,7 +54,7 @@ def accept(
     proposed text by row. Raises AssistanceError, and ProposalOutdatedError unless ``over_changes``."""
     proposal = _locked(pk)
     changes = _changes_of(proposal)
-    edited = {row: plain(text) for row, text in (texts or {}).items()}
+    edited = {row: clean_text(text) for row, text in (texts or {}).items()}
     accepted = [
         AcceptedChange(row, changes[row], edited.get(row, changes[row].text), uid_of_new_row(proposal.pk, row))
         for row in _undecided(proposal, changes, rows)

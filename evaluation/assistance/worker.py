@@ -76,8 +76,8 @@ def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
     with heartbeat(lambda: renewed.update(lease_until=lease_end()), "proposal"):
         try:
             _finish(proposal, **_call_model(proposal, retry_policy))
-        except (InfrastructureError, ValueError) as failure:
-            texts = {"problem": describe_failure(failure, proposal.endpoint.name), "detail": str(failure)}
+        except (InfrastructureError, ValueError) as error:
+            texts = {"problem": describe_failure(error, proposal.endpoint.name), "detail": str(error)}
             _finish(proposal, state=State.FAILED, **{name: storable(text)[:2000] for name, text in texts.items()})
         except RecordOwnerDeletedError:
             logger.info("Proposal %d was deleted in the meantime.", pk)
@@ -87,11 +87,11 @@ def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
             _finish(proposal, state=State.FAILED, problem=f"Internal error: {type(error).__name__}. Try again.")
 
 
-def describe_failure(failure: Exception, name: str) -> str:
+def describe_failure(error: Exception, name: str) -> str:
     """What happened when the model ``name`` was called, and what an author can do."""
-    known = next(((what, fix) for kind, what, fix in ADVICE if isinstance(failure, kind)), None)
+    known = next(((what, fix) for kind, what, fix in ADVICE if isinstance(error, kind)), None)
     what, fix = known or ("", "An owner can choose another model.")
-    return f"{what.format(name=name) or failure} {fix}"
+    return f"{what.format(name=name) or error} {fix}"
 
 
 def _call_model(proposal: Proposal, retry_policy: RetryPolicy) -> Mapping[str, Any]:

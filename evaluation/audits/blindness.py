@@ -1,4 +1,4 @@
-"""What is kept from a person who still judges decisions of a pilot: what the judges held, and scores made of it."""
+"""What is hidden from a person who still judges a pilot's decisions blind: verdicts, and scores based on them."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from studio.access import Somebody
 from studio.models import User
 
 
-def pending_in(user: Somebody, pilot: Pilot) -> set[int]:
-    """Verdicts of the pilot that the person is still asked to judge, by their keys."""
+def pending_verdicts(user: Somebody, pilot: Pilot) -> set[int]:
+    """Keys of the pilot's verdicts that the person judges blind."""
     if not isinstance(user, User):
         return set()
     names = pending_sources(user, source_of(pilot))
     return {int(name.removeprefix("verdict:")) for name in names if name.startswith("verdict:")}
 
 
-def is_blind(user: Somebody, session: Session) -> bool:
+def is_blinded(user: Somebody, session: Session) -> bool:
     """Whether the person must not see this session's verdicts yet."""
-    pending = pending_in(user, session.run.pilot)
+    pending = pending_verdicts(user, session.run.pilot)
     return bool(pending) and session.verdicts.filter(pk__in=pending).exists()
 
 
-def blind_sessions(user: Somebody, pilot: Pilot) -> set[int]:
-    pending = pending_in(user, pilot)
+def blinded_sessions(user: Somebody, pilot: Pilot) -> set[int]:
+    pending = pending_verdicts(user, pilot)
     if not pending:
         return set()
     rows = Session.objects.filter(run__pilot=pilot, verdicts__pk__in=pending)
     return set(rows.values_list("pk", flat=True).distinct())
 
 
-def blind_pilots(user: Somebody) -> set[int]:
-    """Pilots some of whose decisions the person judges blind, by their keys."""
+def blinded_pilots(user: Somebody) -> set[int]:
+    """Keys of pilots with decisions that the person judges blind."""
     if not isinstance(user, User):
         return set()
     names = pending_sources(user)

@@ -1,4 +1,4 @@
-"""Fields to choose a model endpoint."""
+"""Form fields for model endpoints."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class EndpointChoice(forms.ModelChoiceField[ModelEndpoint]):
 
 
 def default_endpoint(endpoints: Sequence[ModelEndpoint], part: str) -> int | None:
-    """Primary key of the configured model for a part; a scripted one if none is configured, as it is free."""
-    wanted = {
+    """Key of the configured model for a part; without one, of a scripted model, which is free."""
+    name = {
         "agent": "scripted-helpful",
         "user_model": settings.DEFAULT_USER_MODEL or "scripted-user",
         "judge": settings.DEFAULT_JUDGE or "scripted-judge",
     }[part]
     return next(
-        (endpoint.pk for endpoint in endpoints if endpoint.name == wanted), endpoints[0].pk if endpoints else None
+        (endpoint.pk for endpoint in endpoints if endpoint.name == name), endpoints[0].pk if endpoints else None
     )

@@ -1,4 +1,4 @@
-"""What graders need for a session: the task's grader script, and the evidence of each turn."""
+"""What graders need of a session: the grader script and the evidence of each turn."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from studio.models import Blob
 
 
 @dataclass(frozen=True)
-class TaskScript:
-    """A task's grader script: its source and keys, or why there are none."""
+class LoadedScript:
+    """A task's grader script: source and keys, or why there are none."""
 
     source: str = ""
     keys: tuple[str, ...] | None = None
@@ -28,36 +28,36 @@ class TaskScript:
 
 @dataclass(frozen=True)
 class TurnEvidence:
-    """What graders see of one turn, in one scoring mode."""
+    """What graders see of one turn in one scoring mode."""
 
     number: int
     messages: tuple[str, ...]
-    """The user's, up to this turn."""
+    """The user's messages up to this turn."""
     reply: str
     calls: tuple[ToolRecord, ...]
     read: Callable[[str], bytes | None]
     """Reads a workspace file; None if it does not exist."""
 
 
-def load_script(task: TaskSpec, persona: PersonaSpec) -> TaskScript:
-    """Raises InfrastructureError without a sandbox."""
+def load_script(task: TaskSpec, persona: PersonaSpec) -> LoadedScript:
+    """Raises InfrastructureError if there is no sandbox."""
     if not task.grader_script:
-        return TaskScript()
+        return LoadedScript()
     reference = persona.script(task.grader_script)
     content = Blob.objects.read([reference.sha256]).get(reference.sha256) if reference else None
     if content is None:
-        return TaskScript(problem=f"The grader script {task.grader_script} does not exist.")
+        return LoadedScript(problem=f"The grader script {task.grader_script} does not exist.")
     source = content.decode("utf-8", "replace")
     try:
-        return TaskScript(source, grader_keys(source))
-    except GraderScriptError as problem:
-        return TaskScript(problem=str(problem))
-    except SandboxUnavailableError as problem:
-        raise InfrastructureError(f"The grader script cannot run here: {problem}") from problem
+        return LoadedScript(source, grader_keys(source))
+    except GraderScriptError as error:
+        return LoadedScript(problem=str(error))
+    except SandboxUnavailableError as error:
+        raise InfrastructureError(f"The grader script cannot run here: {error}") from error
 
 
 def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
-    """One for each turn, in order."""
+    """The evidence of each turn, in order."""
     turns = list(session.turns.select_related("snapshot").prefetch_related("tool_calls").order_by("number"))
     calls = [[record_of(call) for call in turn.tool_calls.all()] for turn in turns]
     final_files: Manifest | None = final_manifest(session) if mode == ScoringMode.COMPAT else None
@@ -65,12 +65,12 @@ def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
     return [
         TurnEvidence(
             turn.number,
-            messages[: position + 1],
+            messages[: index + 1],
             turn.reply,
-            calls_shown(calls[: position + 1], mode),
+            calls_shown(calls[: index + 1], mode),
             manifest_reader(turn.snapshot.manifest if final_files is None else final_files),
         )
-        for position, turn in enumerate(turns)
+        for index, turn in enumerate(turns)
     ]
 
 

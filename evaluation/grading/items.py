@@ -1,4 +1,4 @@
-"""What is graded in a task, in order, and how the turns of an item become its value."""
+"""The graded items of a task, and an item's value over the turns of a session."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Literal
 from studio.domain.task import ExactCheck, TaskSpec
 
 Grader = Literal["rubric", "rule"]
-"""A key of a grader script is a rule too."""
+"""Keys of a grader script count as ``rule``."""
 
 
 @dataclass(frozen=True)
 class GradedItem:
-    """One criterion of a task. ``index`` is its 1-based position among all: checklist first, then script keys."""
+    """``index`` is the 1-based position among all items: checklist first, then script keys."""
 
     index: int
     grader: Grader
@@ -24,25 +24,23 @@ class GradedItem:
     uid: str = ""
     rule: ExactCheck | None = None
     key: str = ""
-    """Of a script."""
+    """Key of the grader script."""
     script: bool = False
-    """Decided by the task's grader script; without a key if its keys could not be learnt."""
+    """Decided by the grader script; without ``key`` if its keys are unknown."""
 
 
 @dataclass(frozen=True)
 class ItemGrade:
-    """An item's value over a session."""
-
     value: bool | None
-    """None: ungraded, because its grader is missing or broken. Never the same as not met."""
+    """None: ungraded because the grader is missing or broken, which is never the same as not met."""
     turn: int | None = None
-    """The first turn that credited it."""
+    """The first turn in which it was met."""
 
 
 def items_of(task: TaskSpec, keys: Sequence[str] | None = None) -> tuple[GradedItem, ...]:
-    """The items of ``task``. ``keys`` are its script's, None if they are not known.
+    """``keys`` are those of the grader script; None if they are unknown.
 
-    A script that is missing or broken stands for itself as one item, so that it is seen to be ungraded.
+    A missing or broken script becomes one item, so that it visibly stays ungraded.
     """
     items: list[GradedItem] = []
     for position, item in enumerate(task.scored_items, start=1):
@@ -54,13 +52,14 @@ def items_of(task: TaskSpec, keys: Sequence[str] | None = None) -> tuple[GradedI
             items.append(GradedItem(start, "rule", f"[tools] {PurePosixPath(task.grader_script).name}", script=True))
         else:
             items += [
-                GradedItem(start + at, "rule", f"[tools] {key}", key=key, script=True) for at, key in enumerate(keys)
+                GradedItem(start + offset, "rule", f"[tools] {key}", key=key, script=True)
+                for offset, key in enumerate(keys)
             ]
     return tuple(items)
 
 
 def grade_over_turns(values: Iterable[tuple[int, bool | None]]) -> ItemGrade:
-    """Any-turn credit: met if met in any turn; ungraded if a turn could not be graded and none met it."""
+    """Any-turn credit: met if met in any turn, else ungraded if a turn could not be graded."""
     ungraded, seen = False, False
     for turn, value in values:
         seen = True
@@ -71,7 +70,7 @@ def grade_over_turns(values: Iterable[tuple[int, bool | None]]) -> ItemGrade:
 
 
 def completeness(graded: Sequence[tuple[float, bool | None]]) -> float | None:
-    """Comp of a session: the met share of the weight. Ungraded items are left out; None if none is left."""
-    known = [(weight, value) for weight, value in graded if value is not None]
-    total = sum(weight for weight, _ in known)
-    return sum(weight for weight, value in known if value) / total if total > 0 else None
+    """Comp of a session: the met share of the weight, without ungraded items. None if no item was graded."""
+    decided = [(weight, value) for weight, value in graded if value is not None]
+    total = sum(weight for weight, _ in decided)
+    return sum(weight for weight, value in decided if value) / total if total > 0 else None

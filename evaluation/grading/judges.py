@@ -59,7 +59,7 @@ def _ask(
     turn: Callable[[], int],
     max_tries: int,
 ) -> tuple[Sequence[Decision], int]:
-    """The decisions, and the key of the ModelCall that gave them. Raises InfrastructureError."""
+    """The decisions, and the key of the ModelCall with them. Raises InfrastructureError."""
     client = record.client(endpoint, purpose, turn)
     decisions, completion = client.ask_json(
         prompt.messages,

@@ -1,4 +1,4 @@
-"""Exact checks that need no code: on a workspace file, the reply or the tool calls."""
+"""Exact checks on a workspace file, the reply or the tool calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.protocol.participants import ToolRecord
 from studio.domain.task import ExactCheck
 
 FINAL_ONLY = frozenset({"file_lacks", "reply_lacks"})
-"""Kinds that are decided by the last turn alone: that something is absent early on shows nothing."""
+"""Kinds decided by the last turn alone, since absence in an earlier turn proves nothing."""
 
 
 @dataclass(frozen=True)
@@ -20,61 +20,61 @@ class RuleEvidence:
     reply: str
     calls: Sequence[ToolRecord]
     read: Callable[[str], bytes | None]
-    """Content of a workspace file; None: there is none."""
+    """Reads a workspace file; None if it does not exist."""
 
 
 @dataclass(frozen=True)
 class RuleResult:
     met: bool
     quote: str = ""
-    """What decided it, from the material, where there is something to show."""
+    """The passage that decided it, if there is one."""
     reason: str = ""
 
 
 class RuleError(ValueError):
-    """The rule cannot be evaluated as written; the item is ungraded. The text says why."""
+    """The rule is incomplete, so the item stays ungraded."""
 
 
-def check_rule(rule: ExactCheck, material: RuleEvidence) -> RuleResult:
-    """Evaluate ``rule`` exactly. Raises RuleError where a field it needs is empty."""
+def check_rule(rule: ExactCheck, evidence: RuleEvidence) -> RuleResult:
+    """Raises RuleError if a field that the rule needs is empty."""
     match rule.kind:
         case "file_exists" | "file_contains" | "file_lacks":
-            return _file(rule, material)
+            return _check_file(rule, evidence)
         case "reply_contains" | "reply_lacks":
-            met, quote = _words(rule, material.reply)
+            met, quote = _find_text(rule, evidence.reply)
             if rule.kind == "reply_contains":
                 return RuleResult(met, quote, f"The reply {'contains' if met else 'does not contain'} “{rule.text}”.")
             return RuleResult(not met, quote, f"The reply {'contains' if met else 'does not contain'} “{rule.text}”.")
         case "tool_called":
-            return _called(rule, material.calls)
+            return _check_tool_call(rule, evidence.calls)
 
 
-def _file(rule: ExactCheck, material: RuleEvidence) -> RuleResult:
+def _check_file(rule: ExactCheck, evidence: RuleEvidence) -> RuleResult:
     if not rule.path.strip():
         raise RuleError("The rule names no file.")
-    content = material.read(rule.path)
+    content = evidence.read(rule.path)
     if content is None:
         return RuleResult(False, reason=f"There is no file {rule.path}.")
     if rule.kind == "file_exists":
         return RuleResult(True, rule.path, f"The file {rule.path} exists.")
-    found, quote = _words(rule, content.decode("utf-8", "replace"))
-    met = found if rule.kind == "file_contains" else not found
-    return RuleResult(met, quote, f"{rule.path} {'contains' if found else 'does not contain'} “{rule.text}”.")
+    occurs, quote = _find_text(rule, content.decode("utf-8", "replace"))
+    met = occurs if rule.kind == "file_contains" else not occurs
+    return RuleResult(met, quote, f"{rule.path} {'contains' if occurs else 'does not contain'} “{rule.text}”.")
 
 
-def _words(rule: ExactCheck, text: str) -> tuple[bool, str]:
-    """Whether the rule's text occurs, without regard to case and runs of white space; and how it stands there."""
+def _find_text(rule: ExactCheck, text: str) -> tuple[bool, str]:
+    """Whether the rule's text occurs, ignoring case and runs of white space; and the matching passage."""
     wanted = " ".join(rule.text.split())
     if not wanted:
         raise RuleError("The rule names no text.")
-    flat = " ".join(text.split())
-    start = flat.lower().find(wanted.lower())
+    collapsed = " ".join(text.split())
+    start = collapsed.lower().find(wanted.lower())
     if start >= 0:
-        return True, flat[start : start + len(wanted)]
-    return wanted.casefold() in flat.casefold(), ""
+        return True, collapsed[start : start + len(wanted)]
+    return wanted.casefold() in collapsed.casefold(), ""
 
 
-def _called(rule: ExactCheck, calls: Sequence[ToolRecord]) -> RuleResult:
+def _check_tool_call(rule: ExactCheck, calls: Sequence[ToolRecord]) -> RuleResult:
     if not rule.tool.strip():
         raise RuleError("The rule names no tool.")
     for call in calls:
@@ -90,5 +90,5 @@ def _called(rule: ExactCheck, calls: Sequence[ToolRecord]) -> RuleResult:
 
 
 def _same(actual: object, wanted: object) -> bool:
-    """Equal in value and type: True is not 1, as it is not in the JSON of a call."""
+    """Equal in value and type: True is not 1, as in JSON."""
     return isinstance(actual, bool) == isinstance(wanted, bool) and actual == wanted

@@ -24,31 +24,31 @@ _known_keys_lock = Lock()
 
 
 class GraderScriptError(Exception):
-    """The script gives no keys, so nothing can be graded with it. The text says what happened."""
+    """The script returns no keys, so nothing can be graded."""
 
 
 @dataclass(frozen=True)
 class GraderTurn:
-    """What a script said of one turn."""
+    """A script's result for one turn."""
 
     values: Mapping[str, int]
-    """0 or 1 for every key, in their order."""
+    """0 or 1 for every key, in order."""
     problem: str = ""
     """Why all values are 0, if the call failed."""
     broken: bool = False
-    """The call came to no end of its own (a loop, a limit): the format has no word for that, so nothing is known."""
+    """The call did not end by itself (a loop, a limit), so the values are unknown."""
 
 
 class GraderRun(NamedTuple):
-    """What a script said of a session."""
+    """A script's results for a session."""
 
     keys: tuple[str, ...]
     turns: tuple[GraderTurn, ...]
-    """One for each history, in their order."""
+    """One for each history, in order."""
 
 
 def grader_keys(source: str) -> tuple[str, ...]:
-    """The keys of ``score([])``, in order. Raises GraderScriptError, SandboxUnavailableError. Remembered by content."""
+    """The keys of ``score([])``, in order, cached by content. Raises GraderScriptError, SandboxUnavailableError."""
     digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
     with _known_keys_lock:
         if digest in _known_keys:
@@ -63,23 +63,22 @@ def grader_keys(source: str) -> tuple[str, ...]:
 
 
 def run_grader(source: str, histories: Sequence[ToolHistory], *, keys: Sequence[str] | None = None) -> GraderRun:
-    """Grade every turn's history, in one start of the sandbox unless a call brings that down.
+    """Grade every turn's history in one sandbox, restarted only if a call kills it.
 
-    ``keys`` known from before spare the call that fixes them, ``score([])``. A turn whose call fails
-    has every key 0; keys that are missing are 0, others are ignored. Raises GraderScriptError,
-    SandboxUnavailableError.
+    Given ``keys``, the call ``score([])`` that determines them is skipped. If a turn's call fails, all its keys are 0;
+    missing keys are 0 and unknown ones ignored. Raises GraderScriptError, SandboxUnavailableError.
     """
     fixed = tuple(keys) if keys is not None else None
     turns: list[GraderTurn] = []
     while fixed is None or len(turns) < len(histories):
-        waiting = histories[len(turns) :]
-        answers, outcome = _run(source, waiting if fixed is not None else [[], *waiting], fixed)
+        remaining = histories[len(turns) :]
+        answers, outcome = _run(source, remaining if fixed is not None else [[], *remaining], fixed)
         if fixed is None:
             fixed = _keys_of(answers, outcome)
             del answers[0]
         turns += [_turn(fixed, answer) for answer in answers]
-        if len(answers) < len(waiting):
-            stopped = f"the run was stopped in this turn. {outcome.explain(_limits(len(waiting)))}"
+        if len(answers) < len(remaining):
+            stopped = f"the run was stopped in this turn. {outcome.explain(_limits(len(remaining)))}"
             turns.append(_turn(fixed, {"problem": stopped, "broken": True}))
     return GraderRun(fixed, tuple(turns))
 
@@ -91,10 +90,10 @@ def _limits(calls: int) -> SandboxLimits:
 def _run(
     source: str, histories: Sequence[ToolHistory], keys: Sequence[str] | None
 ) -> tuple[list[dict[str, Any]], SandboxResult]:
-    """One answer for each history the driver got to, each with ``values`` or ``problem``."""
-    wanted = json.dumps({"histories": list(histories), "keys": keys, "seconds": CALL_SECONDS})
+    """An answer for each history that the driver reached, with ``values`` or ``problem``."""
+    request = json.dumps({"histories": list(histories), "keys": keys, "seconds": CALL_SECONDS})
     files = {"main.py": DRIVER, "grader.py": source.encode("utf-8", "surrogatepass")}
-    outcome = run_python(files, stdin=wanted.encode(), limits=_limits(len(histories)))
+    outcome = run_python(files, stdin=request.encode(), limits=_limits(len(histories)))
     answers = []
     for line in outcome.stdout.split(b"\n")[:-1][: len(histories)]:
         try:
@@ -121,5 +120,5 @@ def _keys_of(answers: list[dict[str, Any]], outcome: SandboxResult) -> tuple[str
 def _turn(keys: Sequence[str], answer: Mapping[str, Any]) -> GraderTurn:
     if "problem" in answer:
         return GraderTurn(dict.fromkeys(keys, 0), str(answer["problem"]), bool(answer.get("broken")))
-    said = {str(key): int(value) for key, value in answer["values"]}
-    return GraderTurn({key: said.get(key, 0) for key in keys})
+    values = {str(key): int(value) for key, value in answer["values"]}
+    return GraderTurn({key: values.get(key, 0) for key in keys})

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from django.db import transaction
 
-from evaluation.grading.evidence import TaskScript, TurnEvidence, load_evidence, load_script
+from evaluation.grading.evidence import LoadedScript, TurnEvidence, load_evidence, load_script
 from evaluation.grading.items import GradedItem, ItemGrade, completeness, grade_over_turns, items_of
 from evaluation.grading.rule import FINAL_ONLY, RuleError, RuleEvidence, check_rule
 from evaluation.grading.script import run_grader
@@ -154,7 +154,7 @@ def _rule_verdict(session: Session, item: GradedItem, mode: ScoringMode, evidenc
 def _run_script(
     session: Session,
     items: Sequence[GradedItem],
-    script: TaskScript,
+    script: LoadedScript,
     turns: Sequence[TurnEvidence],
     mode: ScoringMode,
     verdicts: StoredVerdicts,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from django.db.models import Q
 
 from annotations.intervals import Rate
-from evaluation.audits.campaigns import audit_summary
+from evaluation.audits.campaigns import summarize_audits
 from evaluation.grading.script_versions import hashes_at_revision
 from evaluation.models import Pilot, Session
 from studio.domain.base import JsonDict
@@ -84,5 +84,5 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[Tried], paths: Mapping[str
             }
             for pilot in pilots
         ),
-        audit=audit_summary(benchmark).total.rate,
+        audit=summarize_audits(benchmark).total.rate,
     )

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.campaigns import CampaignError
 from annotations.visibility import benchmarks_to_audit
-from evaluation.audits.campaigns import DEFAULT_SIZE, LARGEST, auditable_pilots, open_audit
+from evaluation.audits.campaigns import DEFAULT_SIZE, MAX_SIZE, auditable_pilots, open_audit
 from evaluation.models import Pilot
 from studio.access import ALLOWED, SignedInRequest
 from studio.models import Benchmark, Membership, User
@@ -54,7 +54,7 @@ class OpenAuditForm(forms.Form):
         label="Decisions",
         initial=DEFAULT_SIZE,
         min_value=1,
-        max_value=LARGEST,
+        max_value=MAX_SIZE,
         help_text=(
             "Sampled proportionally by kind, decision and persona. With 60, a rate of 3 % is known to about ± 5 points."
         ),

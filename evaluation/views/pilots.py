@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation import visibility
-from evaluation.audits.blindness import blind_pilots, blind_sessions, pending_in
+from evaluation.audits.blindness import blinded_pilots, blinded_sessions, pending_verdicts
 from evaluation.audits.campaigns import audits_of
 from evaluation.forms.pilots import PilotForm
 from evaluation.grading.script_versions import sessions_graded_by_older_scripts
@@ -107,7 +107,7 @@ def pilot_step(request: SignedInRequest, pk: int, step: str) -> HttpResponse:
 def pilot_json(request: SignedInRequest, pk: int) -> HttpResponse:
     """The report as a file; withheld from who still judges decisions of this pilot."""
     row = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
-    if pending_in(request.user, row):
+    if pending_verdicts(request.user, row):
         raise PermissionDenied(
             "You judge decisions of this pilot blind. Its report is available once you have opened the audit's results."
         )
@@ -129,7 +129,7 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
         "evaluation/pilots/list.html",
         {
             "page": page,
-            "blind": blind_pilots(request.user),
+            "blind": blinded_pilots(request.user),
             "benchmark": benchmark,
             "benchmarks": mine,
             "may_start": benchmark is not None and may(request.user, benchmark, "pilot"),
@@ -141,7 +141,7 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
     standing = pilot_progress(row)
     page = Paginator(visibility.personas_of(row), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
     sessions = list(visibility.sessions_of(row).filter(run__persona_revision__persona__in=list(page)))
-    blind = blind_sessions(request.user, row)
+    blind = blinded_sessions(request.user, row)
     for session in sessions:
         session.blind = session.pk in blind  # type: ignore[attr-defined]
     under_way = row.state in UNDER_WAY

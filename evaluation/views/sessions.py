@@ -9,7 +9,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
 from evaluation import visibility
-from evaluation.audits.blindness import is_blind
+from evaluation.audits.blindness import is_blinded
 from evaluation.grading.script_versions import is_graded_by_older_script
 from evaluation.models import Session, Turn
 from evaluation.transcripts.passages import highlight
@@ -29,7 +29,7 @@ SANDBOX = "sandbox; default-src 'none'"
 def session(request: SignedInRequest, pk: int) -> HttpResponse:
     """``?turn=`` selects the turn whose workspace is listed; the last one by default."""
     row = get_object_or_404(visibility.visible_sessions(request.user), pk=pk)
-    transcript = load_transcript(row, blind=is_blind(request.user, row))
+    transcript = load_transcript(row, blind=is_blinded(request.user, row))
     numbers = [view.turn.number for view in transcript.turns]
     number = _selected_turn(request.GET.get("turn"), numbers)
     view = next((view for view in transcript.turns if view.turn.number == number), None)
@@ -67,7 +67,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
         raise Http404
     earlier = open_file(path, {}, before) if path in before else None
     quotes = {}
-    if not is_blind(request.user, row):
+    if not is_blinded(request.user, row):
         quotes = {str(verdict.pk): verdict.quote for verdict in row.verdicts.filter(turn=number).exclude(quote="")}
     comparable = earlier is not None and (gone or (file is not None and file.change == "changed"))
     shown_before = earlier.text if earlier else None

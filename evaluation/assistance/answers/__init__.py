@@ -21,12 +21,12 @@ from evaluation.protocol.assistance import Kind
 
 SHAPES: dict[Kind, type[AnswerModel]] = {
     "reword": rewording.Rewording,
-    "intents": intents.Intents,
+    "intents": intents.ProposedIntents,
     "split": splits.Split,
     "rule": rules.RuleAnswer,
-    "checklist": checklist.Items,
+    "checklist": checklist.ProposedItems,
     "translate": translations.Translations,
-    "leaks": leaks.Leaks,
+    "leaks": leaks.ReportedLeaks,
 }
 READERS: dict[Kind, Callable[[Any, ProposalRequest, Material], tuple[ProposedChange, ...]]] = {
     "reword": rewording.read,

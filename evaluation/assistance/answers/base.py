@@ -34,8 +34,8 @@ class AnswerModel(BaseModel):
     model_config = ConfigDict(extra="ignore", json_schema_extra=strict_schema)
 
 
-def plain(text: str) -> str:
-    """Without control characters and marks that hide or reorder text; line breaks are normalized."""
+def clean_text(text: str) -> str:
+    """Remove control characters and marks that hide or reorder text; normalize line breaks."""
     normalized = text.replace("\r\n", "\n").replace("\r", "\n")
     return _HIDDEN.sub("", normalized.encode("utf-8", "replace").decode()).strip()
 
@@ -45,17 +45,17 @@ def max_length(field: str, before: str) -> int:
     return max(MAX_ROW_TEXT if field in ROW_FIELDS else MAX_TEXT, 2 * len(before))
 
 
-def limited(text: str, limit: int) -> str:
-    """``plain`` text. Raises UnusableAnswerError if it is longer than ``limit``."""
-    cleaned = plain(text)
+def clean_within(text: str, limit: int) -> str:
+    """``clean_text``, limited in length. Raises UnusableAnswerError if it is longer."""
+    cleaned = clean_text(text)
     if len(cleaned) > limit:
         raise UnusableAnswerError(f"A text has {len(cleaned)} characters; at most {limit} are of use.")
     return cleaned
 
 
-def note(text: str) -> str:
-    """A reason or quote, on one line and cut to its limit."""
-    return " ".join(plain(text).split())[:MAX_NOTE]
+def clean_note(text: str) -> str:
+    """A reason or quote, on one line and truncated."""
+    return " ".join(clean_text(text).split())[:MAX_NOTE]
 
 
 def comparable(text: str) -> str:

@@ -6,9 +6,9 @@ from evaluation.assistance.answers.base import (
     MAX_ROW_TEXT,
     MAX_ROWS,
     AnswerModel,
+    clean_note,
+    clean_within,
     comparable,
-    limited,
-    note,
     require_intent,
 )
 from evaluation.assistance.kinds import ProposalRequest
@@ -17,36 +17,36 @@ from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import occurs
 
 
-class Item(AnswerModel):
+class ProposedItem(AnswerModel):
     criterion: str
     follows_from: list[int] = []
     quote: str = ""
     why: str = ""
 
 
-class Items(AnswerModel):
-    items: list[Item]
+class ProposedItems(AnswerModel):
+    items: list[ProposedItem]
 
 
-def read(answer: Items, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
+def read(answer: ProposedItems, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     task = material.task
     seen = {comparable(item.criterion) for item in task.checklist}
     evidence = (request.reference,) if request.reference in task.files_read else ()
     changes = []
     for item in answer.items[:MAX_ROWS]:
-        text = limited(item.criterion, MAX_ROW_TEXT)
+        text = clean_within(item.criterion, MAX_ROW_TEXT)
         if not text or comparable(text) in seen:
             continue
         seen.add(comparable(text))
         for number in item.follows_from:
             require_intent(number, material)
-        quote = note(item.quote)
+        quote = clean_note(item.quote)
         quoted = occurs(quote, request.reference_text)
         changes.append(
             ProposedChange(
                 field="checklist",
                 text=text,
-                why=note(item.why),
+                why=clean_note(item.why),
                 quote=quote if quoted else "",
                 supported=quoted,
                 follows_from=tuple(dict.fromkeys(task.intents[number - 1].uid for number in item.follows_from)),

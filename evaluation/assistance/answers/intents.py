@@ -11,9 +11,9 @@ from evaluation.assistance.answers.base import (
     MAX_ROW_TEXT,
     MAX_ROWS,
     AnswerModel,
+    clean_note,
+    clean_within,
     comparable,
-    limited,
-    note,
     strict_schema,
 )
 from evaluation.assistance.kinds import ProposalRequest
@@ -23,7 +23,7 @@ from evaluation.protocol.answers import UnusableAnswerError, occurs
 from studio.domain.task import Recovery, Scope
 
 
-class Intent(AnswerModel):
+class ProposedIntent(AnswerModel):
     content: str
     scope: Scope = "session_local"
     from_: Literal["file", "session", "tool", "profile", "question"] = "question"
@@ -39,27 +39,27 @@ class Intent(AnswerModel):
     )
 
 
-class Intents(AnswerModel):
-    intents: list[Intent]
+class ProposedIntents(AnswerModel):
+    intents: list[ProposedIntent]
 
 
-def read(answer: Intents, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
+def read(answer: ProposedIntents, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     seen = {comparable(intent.content) for intent in material.task.intents}
     changes = []
     for intent in answer.intents[:MAX_ROWS]:
-        text = limited(intent.content, MAX_ROW_TEXT)
+        text = clean_within(intent.content, MAX_ROW_TEXT)
         if not text or comparable(text) in seen:
             continue
         seen.add(comparable(text))
-        ref = _checked_ref(intent, material)
+        ref = _validate_ref(intent, material)
         source = _source_text(intent, ref, material)
-        quote = note(intent.quote)
+        quote = clean_note(intent.quote)
         quoted = bool(source) and occurs(quote, source)
         changes.append(
             ProposedChange(
                 field="intents",
                 text=text,
-                why=note(intent.why),
+                why=clean_note(intent.why),
                 quote=quote if quoted else "",
                 supported=quoted or intent.from_ not in ("file", "profile"),
                 scope=intent.scope,
@@ -69,7 +69,7 @@ def read(answer: Intents, request: ProposalRequest, material: Material) -> tuple
     return tuple(changes)
 
 
-def _checked_ref(intent: Intent, material: Material) -> str:
+def _validate_ref(intent: ProposedIntent, material: Material) -> str:
     known: Mapping[str, Iterable[str]] = {
         "file": material.files,
         "session": material.earlier,
@@ -83,7 +83,7 @@ def _checked_ref(intent: Intent, material: Material) -> str:
     return ref
 
 
-def _source_text(intent: Intent, ref: str, material: Material) -> str:
+def _source_text(intent: ProposedIntent, ref: str, material: Material) -> str:
     """The text that a quote must occur in; empty if the source has none."""
     if intent.from_ == "file":
         return material.files[ref]

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evaluation.assistance.answers.base import MAX_ROWS, AnswerModel, note, require_intent
+from evaluation.assistance.answers.base import MAX_ROWS, AnswerModel, clean_note, require_intent
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import occurs
 
 
-class Leak(AnswerModel):
+class ReportedLeak(AnswerModel):
     intent: int
     degree: Literal["wholly", "partly"]
     quote: str = ""
     why: str = ""
 
 
-class Leaks(AnswerModel):
-    given_away: list[Leak]
+class ReportedLeaks(AnswerModel):
+    given_away: list[ReportedLeak]
 
 
-def read(answer: Leaks, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
+def read(answer: ReportedLeaks, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     """One change per intent; leaks whose quote does not occur in the request are ignored."""
     task = material.task
     changes: dict[int, ProposedChange] = {}
@@ -37,8 +37,8 @@ def read(answer: Leaks, request: ProposalRequest, material: Material) -> tuple[P
                 field="intents",
                 uid=intent.uid,
                 text=intent.content,
-                why=note(leak.why),
-                quote=note(leak.quote),
+                why=clean_note(leak.why),
+                quote=clean_note(leak.quote),
                 degree=leak.degree,
             ),
         )

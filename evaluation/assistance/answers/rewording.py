@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from evaluation.assistance.answers.base import AnswerModel, comparable, limited, lost_numbers, max_length, note
+from evaluation.assistance.answers.base import (
+    AnswerModel,
+    clean_note,
+    clean_within,
+    comparable,
+    lost_numbers,
+    max_length,
+)
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange
@@ -16,12 +23,12 @@ class Rewording(AnswerModel):
 
 def read(answer: Rewording, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     before = material.task.initial_request
-    text = limited(answer.request, max_length("initial_request", before))
+    text = clean_within(answer.request, max_length("initial_request", before))
     if not text:
         raise UnusableAnswerError("The request is empty.")
     if comparable(text) == comparable(before):
         raise UnusableAnswerError("The request is unchanged.")
     change = ProposedChange(
-        field="initial_request", text=text, why=note(answer.why), remarks=lost_numbers(before, text)
+        field="initial_request", text=text, why=clean_note(answer.why), remarks=lost_numbers(before, text)
     )
     return (change,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evaluation.assistance.answers.base import MAX_ROW_TEXT, AnswerModel, limited, note
+from evaluation.assistance.answers.base import MAX_ROW_TEXT, AnswerModel, clean_note, clean_within
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material, available_tools
 from evaluation.assistance.proposals import ProposedChange, text_of
@@ -26,14 +26,14 @@ def read(answer: RuleAnswer, request: ProposalRequest, material: Material) -> tu
     if not answer.exact:
         return ()
     criterion = text_of(material.task, "checklist", request.uid) or ""
-    rule = _checked_rule(answer, material)
-    return (ProposedChange(field="checklist", uid=request.uid, text=criterion, why=note(answer.why), rule=rule),)
+    rule = _validate_rule(answer, material)
+    return (ProposedChange(field="checklist", uid=request.uid, text=criterion, why=clean_note(answer.why), rule=rule),)
 
 
-def _checked_rule(answer: RuleAnswer, material: Material) -> ExactCheck:
+def _validate_rule(answer: RuleAnswer, material: Material) -> ExactCheck:
     if not answer.kind:
         raise UnusableAnswerError("The kind of the rule is missing.")
-    path, text, tool = answer.path.strip(), limited(answer.text, MAX_ROW_TEXT), answer.tool.strip()
+    path, text, tool = answer.path.strip(), clean_within(answer.text, MAX_ROW_TEXT), answer.tool.strip()
     needs_path, needs_text = answer.kind.startswith("file_"), answer.kind.endswith(("_contains", "_lacks"))
     if needs_path and (why := why_unsafe(path)):
         raise UnusableAnswerError(f'"{path[:80]}" is no path in the workspace. {why}')

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from evaluation.assistance.answers.base import MAX_ROW_TEXT, MAX_ROWS, AnswerModel, limited, lost_numbers, note
+from evaluation.assistance.answers.base import (
+    MAX_ROW_TEXT,
+    MAX_ROWS,
+    AnswerModel,
+    clean_note,
+    clean_within,
+    lost_numbers,
+)
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange, text_of
@@ -15,7 +22,7 @@ class Split(AnswerModel):
 
 
 def read(answer: Split, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
-    texts = list(dict.fromkeys(filter(None, (limited(part, MAX_ROW_TEXT) for part in answer.parts))))
+    texts = list(dict.fromkeys(filter(None, (clean_within(part, MAX_ROW_TEXT) for part in answer.parts))))
     if not 2 <= len(texts) <= MAX_ROWS:
         raise UnusableAnswerError(f"A split has from 2 to {MAX_ROWS} different parts, not {len(texts)}.")
     whole = text_of(material.task, request.field, request.uid) or ""
@@ -25,7 +32,7 @@ def read(answer: Split, request: ProposalRequest, material: Material) -> tuple[P
             field=request.field,
             uid=request.uid,
             text=text,
-            why="" if position else note(answer.why),
+            why="" if position else clean_note(answer.why),
             remarks=() if position else remarks,
         )
         for position, text in enumerate(texts)

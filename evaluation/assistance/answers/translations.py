@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.assistance.answers.base import AnswerModel, comparable, limited, lost_numbers, max_length
+from evaluation.assistance.answers.base import AnswerModel, clean_within, comparable, lost_numbers, max_length
 from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material, translatable_texts
 from evaluation.assistance.proposals import ProposedChange
@@ -28,7 +28,7 @@ def read(answer: Translations, request: ProposalRequest, material: Material) -> 
             raise UnusableAnswerError(f'There is no text "{each.id[:80]}".')
         if each.id in translated:
             raise UnusableAnswerError(f'The text "{each.id[:80]}" is given twice.')
-        translated[each.id] = limited(each.text, max_length(each.id.partition(".")[0], originals[each.id]))
+        translated[each.id] = clean_within(each.text, max_length(each.id.partition(".")[0], originals[each.id]))
     if missing := next((name for name in originals if not translated.get(name)), None):
         raise UnusableAnswerError(f'The text "{missing}" is missing.')
     changes = []

@@ -10,7 +10,7 @@ from studio.domain.task import TaskSpec
 
 
 @dataclass(frozen=True)
-class TaskScript:
+class LoadedScript:
     """A readable grader script."""
 
     name: str
@@ -20,7 +20,7 @@ class TaskScript:
     """None: not run yet."""
 
 
-def script_of(task: TaskSpec, context: CheckContext) -> TaskScript | None:
+def script_of(task: TaskSpec, context: CheckContext) -> LoadedScript | None:
     """None if the task has no grader script, or it is missing or not text."""
     if not task.grader_script:
         return None
@@ -29,4 +29,4 @@ def script_of(task: TaskSpec, context: CheckContext) -> TaskScript | None:
     if file is None or source is None:
         return None
     name = file.path.rpartition("/")[2]
-    return TaskScript(name, source, read_script(source), context.reports.get(file.sha256))
+    return LoadedScript(name, source, read_script(source), context.reports.get(file.sha256))

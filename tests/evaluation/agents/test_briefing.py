@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.agents.briefing import MAX_MEMORY, briefing, skills_in
+from evaluation.agents.briefing import MAX_MEMORY, build_briefing, list_skills
 from evaluation.tools import Workspace
 
 
@@ -18,17 +18,17 @@ def make(root: Path, files: dict[str, str]) -> Workspace:
 def test_briefing_holds_memory_of_previous_session(tmp_path: Path):
     workspace = make(tmp_path, {"MEMORY.md": "- Prefers tables.\n"})
 
-    assert "<memory>\n- Prefers tables.\n</memory>" in briefing(workspace)
+    assert "<memory>\n- Prefers tables.\n</memory>" in build_briefing(workspace)
 
 
 def test_long_memory_is_cut_with_a_note(tmp_path: Path):
     workspace = make(tmp_path, {"MEMORY.md": "x" * (MAX_MEMORY + 1)})
 
-    assert "x\n[cut here; read MEMORY.md for the rest]\n</memory>" in briefing(workspace)
+    assert "x\n[cut here; read MEMORY.md for the rest]\n</memory>" in build_briefing(workspace)
 
 
 def test_briefing_without_memory_and_skills(tmp_path: Path):
-    text = briefing(Workspace(tmp_path))
+    text = build_briefing(Workspace(tmp_path))
 
     assert "<memory>\n(nothing yet)\n</memory>" in text
     assert "Skills" not in text
@@ -50,8 +50,8 @@ def test_skill_is_listed_by_name_and_first_line(tmp_path: Path, text: str, about
         tmp_path, {"skills/case-law/SKILL.md": text, "skills/case-law/more.md": "x", "skills/README.md": "y"}
     )
 
-    assert skills_in(workspace) == [("case-law", about)]
-    assert f"- skills/case-law/SKILL.md: {about}" in briefing(workspace)
+    assert list_skills(workspace) == [("case-law", about)]
+    assert f"- skills/case-law/SKILL.md: {about}" in build_briefing(workspace)
 
 
 def test_links_are_neither_skills_nor_memory(tmp_path: Path):
@@ -61,5 +61,5 @@ def test_links_are_neither_skills_nor_memory(tmp_path: Path):
     (tmp_path / "ws" / "skills" / "linked").symlink_to(tmp_path / "outside")
     (tmp_path / "ws" / "MEMORY.md").symlink_to(tmp_path / "outside" / "SKILL.md")
 
-    assert skills_in(workspace) == [("real", "Real.")]
-    assert "secret" not in briefing(workspace)
+    assert list_skills(workspace) == [("real", "Real.")]
+    assert "secret" not in build_briefing(workspace)

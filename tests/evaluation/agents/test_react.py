@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluation.agents import AgentLimits, AgentSetup, make_agent
-from evaluation.agents.react import CUT_RESULT
+from evaluation.agents.react import OMITTED_RESULT
 from evaluation.llm import Budget, ModelClient, Prices, ServerError
 from evaluation.protocol.participants import Agent, AgentError
 from evaluation.scripted.server import ScriptedServer
@@ -240,7 +240,7 @@ def test_oldest_results_are_cut_first_when_the_context_is_full(agent: MakeAgent,
 
     results = [message["content"] for message in reply.state["messages"] if message["role"] == "tool"]
     assert reply.text == "Done."
-    assert results == [CUT_RESULT] * 2 + ["x" * 1_000] * 4
+    assert results == [OMITTED_RESULT] * 2 + ["x" * 1_000] * 4
     assert [len(record.result) for record in reply.tool_calls] == [1_000] * 6
 
 

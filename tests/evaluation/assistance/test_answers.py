@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.assistance.answers import read_answer, schema_of
-from evaluation.assistance.answers.base import plain
+from evaluation.assistance.answers.base import clean_text
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import UnusableAnswerError
 from evaluation.protocol.assistance import KINDS
@@ -156,8 +156,8 @@ def test_translation_may_be_longer_than_the_original():
 
 
 def test_control_and_bidirectional_characters_are_removed():
-    assert plain("a\u202eb\u200bc\x00d\ufeff\r\n\te ") == "abcd\n\te"
-    assert plain("\ud800") == "?"
+    assert clean_text("a\u202eb\u200bc\x00d\ufeff\r\n\te ") == "abcd\n\te"
+    assert clean_text("\ud800") == "?"
 
 
 def test_schemas_require_every_field_and_allow_no_other():
@@ -201,9 +201,11 @@ def test_any_text_is_read_or_rejected(kind, answer):
         read(kind, answer)
 
 
-@given(parts=st.lists(st.text(min_size=1, max_size=50), min_size=2, max_size=12, unique_by=lambda part: plain(part)))
+@given(
+    parts=st.lists(st.text(min_size=1, max_size=50), min_size=2, max_size=12, unique_by=lambda part: clean_text(part))
+)
 def test_a_split_keeps_its_parts_in_order(parts):
-    wanted = [plain(part) for part in parts if plain(part)]
+    wanted = [clean_text(part) for part in parts if clean_text(part)]
     try:
         rows = read("split", split_into(*parts))
     except UnusableAnswerError:

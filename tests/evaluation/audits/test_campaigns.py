@@ -5,7 +5,7 @@ import pytest
 from annotations.campaigns import CampaignError
 from annotations.judgments import record_judgment
 from annotations.models import AuditCampaign
-from evaluation.audits.campaigns import audit_summary, auditable_pilots, audits_of, open_audit
+from evaluation.audits.campaigns import auditable_pilots, audits_of, open_audit, summarize_audits
 from evaluation.models import Pilot, Session, Snapshot, ToolCall, Turn, Verdict
 from studio.domain.task import ToolEvidence
 from studio.models import Blob
@@ -139,6 +139,6 @@ def test_only_audits_of_real_judges_are_evidence(pilot):
         record_judgment(packet, auditor=person, answer="yes", number=1)
 
     assert (practice.scripted, audit.scripted) == (True, False)
-    summary = audit_summary(pilot.benchmark)
+    summary = summarize_audits(pilot.benchmark)
     assert (summary.packets, summary.total.rate.count, summary.total.rate.n) == (3, 1, 3)
-    assert audit_summary(pilot) == summary
+    assert summarize_audits(pilot) == summary
