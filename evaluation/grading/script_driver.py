@@ -1,11 +1,10 @@
 """Runs a grader script. Executed inside the sandbox; imports nothing but the standard library.
 
-Standard input holds ``{"histories": [...], "keys": [...] or null, "seconds": n}``; the script lies
-beside this file. Without ``keys``, the first history's answer fixes them; other keys are left out. For each
-history, in order, one line goes to standard output: ``{"values": [[key, 0 or 1], ...]}`` or
-``{"problem": "...", "broken": false}``; broken is a call that came to no end of its own. Each call happens
-in a process of its own, whose prints go nowhere and which does not have our standard output: what the
-script says cannot be taken for what we say, and what it does to itself ends with the call.
+Standard input is ``{"histories": [...], "keys": [...] or null, "seconds": n}``; the script lies beside this file.
+Without ``keys``, the first history's answer determines them; other keys are ignored. Each history, in order, yields
+one line of standard output: ``{"values": [[key, 0 or 1], ...]}`` or ``{"problem": "...", "broken": false}``, where
+``broken`` is a call that did not end by itself. Each call runs in a process of its own that has neither our standard
+output nor visible prints: the script cannot forge our output, and what it does to itself ends with the call.
 """
 
 import contextlib
@@ -29,23 +28,23 @@ MAX_ANSWER = 1 << 18
 def main() -> None:
     if os.uname().nodename != "sandbox" or os.getppid() != 1:
         sys.exit("The grader driver ends every process it can reach: it runs inside the sandbox only.")
-    wanted = json.loads(sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.read())
     folder = os.path.dirname(sys.argv[0])
     with open(os.path.join(folder, SCRIPT), "rb") as file:
         source = file.read()
     answers = os.dup(1)
     os.set_inheritable(answers, False)
-    _shut_out_children()
-    keys = wanted["keys"]
-    for history in wanted["histories"]:
-        answer = _call(source, history, keys, float(wanted["seconds"]), answers)
+    _hide_descriptors()
+    keys = request["keys"]
+    for history in request["histories"]:
+        answer = _call(source, history, keys, float(request["seconds"]), answers)
         os.write(answers, json.dumps(answer).encode() + b"\n")
         if keys is None:
             keys = [key for key, _ in answer.get("values", ())]
 
 
-def _shut_out_children() -> None:
-    """Keep the called script from opening our descriptors through /proc, where the system lets us."""
+def _hide_descriptors() -> None:
+    """Keep the script from opening our descriptors through /proc, where the system lets us."""
     try:
         import ctypes
 
@@ -70,15 +69,15 @@ def _call(source: bytes, history: Any, keys: list[str] | None, seconds: float, a
         _kill_all()
         _, status = os.waitpid(pid, 0)
     if answer.endswith(b"\n"):
-        return _checked(answer, keys)
+        return _validate_answer(answer, keys)
     if not in_time:
         return _problem(f"the script did not end within {seconds:g} s", broken=True)
     if len(answer) >= MAX_ANSWER:
         return _problem("the script returned more than can be read", broken=True)
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
-        words = f"the process of the script was killed ({name}), as happens at a limit of CPU time or memory"
-        return _problem(words, broken=True)
+        message = f"the process of the script was killed ({name}), as happens at a limit of CPU time or memory"
+        return _problem(message, broken=True)
     return _problem("the script ended its process without an answer", broken=True)
 
 
@@ -92,26 +91,26 @@ def _fork() -> int:
 
 
 def _kill_all() -> None:
-    """Everything in the sandbox but ourselves and its first process."""
+    """Kill everything in the sandbox but ourselves and its first process."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)
 
 
 def _read_line(fd: int, deadline: float) -> tuple[bytes, bool]:
-    """What was written up to the first line end or limit, and whether that came before the deadline."""
-    found = b""
-    while not found.endswith(b"\n") and len(found) < MAX_ANSWER:
+    """The bytes up to the first line end or the limit, and whether they came before the deadline."""
+    received = b""
+    while not received.endswith(b"\n") and len(received) < MAX_ANSWER:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([fd], [], [], left)[0]:
-            return found, False
+            return received, False
         if not (data := os.read(fd, 65536)):
             break
-        found += data
-    return found, True
+        received += data
+    return received, True
 
 
 def _answer(source: bytes, history: Any, keys: list[str] | None, write: int) -> None:
-    """The life of the new process: run the script, write one line, end."""
+    """Run the script in the new process, write one line, and exit."""
     dumps, send, leave = json.dumps, os.write, os._exit
     null = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
@@ -132,29 +131,29 @@ def _run(source: bytes, history: Any, keys: list[str] | None) -> list[tuple[str,
     exec(compile(source, SCRIPT, "exec"), module.__dict__)
     score: Callable[[Any], Any] | None = module.__dict__.get("score")
     if not callable(score):
-        raise MisfitError("the script defines no function score(tools_history)")
+        raise ContractError("the script defines no function score(tools_history)")
     return checked(score(history), keys)
 
 
-class MisfitError(Exception):
-    """The script does not keep the contract."""
+class ContractError(Exception):
+    """The script violates the contract."""
 
 
 def _check_values(result: Any, keys: list[str] | None) -> list[tuple[str, int]]:
     if not isinstance(result, dict):
-        raise MisfitError(f"the script returned {type(result).__name__} from score() instead of a dict")
+        raise ContractError(f"the script returned {type(result).__name__} from score() instead of a dict")
     if len(result) > MAX_KEYS:
-        raise MisfitError(f"the script returned {len(result)} keys; at most {MAX_KEYS} are read")
+        raise ContractError(f"the script returned {len(result)} keys; at most {MAX_KEYS} are read")
     values = []
     for key, value in result.items():
         if keys is not None and key not in keys:
             continue
         if type(key) is not str or not key.strip() or len(key) > MAX_KEY_LENGTH:
-            raise MisfitError(f"the script returned a key that is not a text of 1 to {MAX_KEY_LENGTH} characters")
+            raise ContractError(f"the script returned a key that is not a text of 1 to {MAX_KEY_LENGTH} characters")
         if "\0" in key or _text(key) != key:
-            raise MisfitError(f"the script returned a key that is not text: {key[:80]!r}")
+            raise ContractError(f"the script returned a key that is not text: {key[:80]!r}")
         if type(value) not in (int, bool) or value not in (0, 1):
-            raise MisfitError(
+            raise ContractError(
                 f"the script returned {str(value)[:40]!r} ({type(value).__name__}) for {key[:80]!r}, not 0 or 1"
             )
         values.append((key, int(value)))
@@ -162,37 +161,37 @@ def _check_values(result: Any, keys: list[str] | None) -> list[tuple[str, int]]:
 
 
 def _describe(exc: BaseException) -> str:
-    if isinstance(exc, MisfitError):
+    if isinstance(exc, ContractError):
         return str(exc)
     try:
         line = next((f.lineno for f in reversed(traceback.extract_tb(exc.__traceback__)) if f.filename == SCRIPT), None)
         if isinstance(exc, SyntaxError):
             line = exc.lineno
         where = f" in line {line}" if line else ""
-        words = str(exc)[:300]
-        return f"the script raised {type(exc).__name__}{where}" + (f": {words}" if words else "")
+        message = str(exc)[:300]
+        return f"the script raised {type(exc).__name__}{where}" + (f": {message}" if message else "")
     except BaseException:
         return "the script raised an exception that cannot be described"
 
 
-def _checked(answer: bytes, keys: list[str] | None) -> dict[str, Any]:
-    """The answer, if it is one of ours; the process that wrote it was the script's own."""
+def _validate_answer(answer: bytes, keys: list[str] | None) -> dict[str, Any]:
+    """The answer, if it is well-formed; the script's own process wrote it."""
     try:
-        said = json.loads(answer)
-        if isinstance(said, dict) and set(said) == {"problem"}:
-            return _problem(str(said["problem"]))
-        return {"values": _check_values(dict(map(tuple, said["values"])), keys)}
-    except (ValueError, TypeError, KeyError, RecursionError, MisfitError):
+        document = json.loads(answer)
+        if isinstance(document, dict) and set(document) == {"problem"}:
+            return _problem(str(document["problem"]))
+        return {"values": _check_values(dict(map(tuple, document["values"])), keys)}
+    except (ValueError, TypeError, KeyError, RecursionError, ContractError):
         return _problem("the script wrote something else in place of its result", broken=True)
 
 
-def _problem(words: str, *, broken: bool = False) -> dict[str, Any]:
-    return {"problem": _text(words[:500]), "broken": broken}
+def _problem(message: str, *, broken: bool = False) -> dict[str, Any]:
+    return {"problem": _text(message[:500]), "broken": broken}
 
 
-def _text(words: str) -> str:
-    """Without what no database keeps: NUL and half surrogates."""
-    return words.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+def _text(text: str) -> str:
+    """Without what the database cannot store: NUL and lone surrogates."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 if __name__ == "__main__":

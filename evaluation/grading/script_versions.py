@@ -1,5 +1,7 @@
-"""By which script a session was graded, and whether it is still the one that grades its task: a task's revision names
-its script, and does not hold it."""
+"""The script that graded a session, compared with its task's current script.
+
+A task's revision names its script but does not contain it.
+"""
 
 from __future__ import annotations
 
@@ -13,52 +15,57 @@ from studio.domain.persona import script_path
 from studio.models import GraderScript, PersonaRevision
 
 ScriptReference = tuple[int, str]
-"""A persona or a revision of one, and the path by which a task names a script."""
+"""Key of a persona or of its revision, and the path by which a task names the script."""
 
 
 class GradedSession(Protocol):
-    """A session with the path of its grader script, as a query annotates it."""
+    """A session annotated with the path of its grader script."""
 
     grader: str
 
 
-def hashes_at_revision(named: Iterable[ScriptReference]) -> dict[ScriptReference, str]:
-    """sha256 of the scripts in revisions of personas; empty where there was none. One query."""
-    named = set(named)
-    rows = PersonaRevision.objects.filter(pk__in={revision for revision, _ in named})
-    held: dict[int, tuple[str, Mapping[str, str]]] = {
-        pk: (user_id, {one["path"]: one["sha256"] for one in scripts or ()})
+def hashes_at_revision(references: Iterable[ScriptReference]) -> dict[ScriptReference, str]:
+    """sha256 of scripts at persona revisions, in one query; empty where there was none."""
+    references = set(references)
+    rows = PersonaRevision.objects.filter(pk__in={revision for revision, _ in references})
+    stored: dict[int, tuple[str, Mapping[str, str]]] = {
+        pk: (user_id, {script["path"]: script["sha256"] for script in scripts or ()})
         for pk, user_id, scripts in rows.values_list("pk", "spec__user_id", "spec__scripts")
     }
-    found = {}
-    for revision, path in named:
-        user_id, scripts = held.get(revision, ("", {}))
-        found[revision, path] = scripts.get(script_path(user_id, path), "")
-    return found
+    hashes = {}
+    for revision, path in references:
+        user_id, scripts = stored.get(revision, ("", {}))
+        hashes[revision, path] = scripts.get(script_path(user_id, path), "")
+    return hashes
 
 
-def current_hashes(personas: Mapping[int, str], named: Collection[ScriptReference]) -> dict[ScriptReference, str]:
-    """The same of ``personas`` as they are now, by their key with their user id."""
-    rows = GraderScript.objects.filter(persona__in={persona for persona, _ in named})
+def current_hashes(personas: Mapping[int, str], references: Collection[ScriptReference]) -> dict[ScriptReference, str]:
+    """sha256 of the current scripts. ``personas`` maps persona keys to user ids."""
+    rows = GraderScript.objects.filter(persona__in={persona for persona, _ in references})
     stored = {(persona, path): sha256 for persona, path, sha256 in rows.values_list("persona", "path", "blob")}
-    return {(persona, path): stored.get((persona, script_path(personas[persona], path)), "") for persona, path in named}
+    return {
+        (persona, path): stored.get((persona, script_path(personas[persona], path)), "") for persona, path in references
+    }
 
 
 def graded_by_older_script(sessions: Collection[Session]) -> set[int]:
-    """Which of these sessions, by key, another script graded than the one their task has now. They come with their
-    ``run__persona_revision__persona`` and ``grader``, as ``with_grader`` gives it."""
-    grader = {session.pk: cast(GradedSession, session).grader for session in sessions}
-    named = [session for session in sessions if grader[session.pk]]
-    if not named:
+    """Keys of the sessions that another script graded than their task has now.
+
+    They need ``run__persona_revision__persona`` selected and ``grader`` annotated.
+    """
+    path_of = {session.pk: cast(GradedSession, session).grader for session in sessions}
+    scripted = [session for session in sessions if path_of[session.pk]]
+    if not scripted:
         return set()
-    of = {session.pk: session.run.persona_revision for session in named}
-    then = hashes_at_revision((of[session.pk].pk, grader[session.pk]) for session in named)
-    personas = {row.persona_id: row.persona.user_id for row in of.values()}
-    now = current_hashes(personas, {(of[session.pk].persona_id, grader[session.pk]) for session in named})
+    revision_of = {session.pk: session.run.persona_revision for session in scripted}
+    at_grading = hashes_at_revision((revision_of[session.pk].pk, path_of[session.pk]) for session in scripted)
+    personas = {row.persona_id: row.persona.user_id for row in revision_of.values()}
+    now = current_hashes(personas, {(revision_of[session.pk].persona_id, path_of[session.pk]) for session in scripted})
     return {
         session.pk
-        for session in named
-        if then[of[session.pk].pk, grader[session.pk]] != now[of[session.pk].persona_id, grader[session.pk]]
+        for session in scripted
+        if at_grading[revision_of[session.pk].pk, path_of[session.pk]]
+        != now[revision_of[session.pk].persona_id, path_of[session.pk]]
     }
 
 
@@ -68,7 +75,7 @@ def is_graded_by_older_script(session: Session) -> bool:
 
 
 def sessions_graded_by_older_scripts(pilot: Pilot) -> list[Session]:
-    """A pilot's sessions that an older script graded, with the task's ``title`` as it was."""
+    """Annotated with ``title``, the task's title at the time."""
     rows = (
         Session.objects.filter(run__pilot=pilot)
         .exclude(revision__task__grader_path="")

@@ -1,8 +1,8 @@
 """Grading a session in both scoring modes.
 
-strict grades each turn with the files as they were then, and skips items that an earlier turn has met. compat grades
-every turn with the files as they are when the episode is over, as the release does. Verdicts are stored turn by turn:
-grading can be interrupted anywhere, and resumes with what is missing.
+strict grades each turn with the files as they were then, and skips items met in an earlier turn. compat grades every
+turn with the files as they are at the end of the episode, as the public release does. Verdicts are stored turn by
+turn, so interrupted grading resumes with what is missing.
 """
 
 from __future__ import annotations
@@ -38,14 +38,12 @@ class ChecklistJudge(Protocol):
     def __call__(
         self, turn: int, mode: ScoringMode, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
     ) -> tuple[Sequence[Decision], int]:
-        """The decisions, and the key of the ModelCall that gave them."""
+        """The decisions, and the key of the ModelCall with them."""
         ...
 
 
 @dataclass(frozen=True)
 class SessionGrade:
-    """A session's grade in one scoring mode."""
-
     items: tuple[tuple[GradedItem, ItemGrade], ...]
     comp: float | None
     ungraded: int
@@ -56,21 +54,21 @@ def grade_session(
 ) -> SessionGrade:
     """Grade what is not graded yet. Raises InfrastructureError, LeaseLostError.
 
-    compat requires that every conversation of the run is over.
+    compat requires that all conversations of the run are over.
     """
     script = load_script(task, persona)
     items = items_of(task, script.keys)
     if items:
         turns = load_evidence(session, mode)
-        verdicts = _stored(session, mode)
+        verdicts = _load_verdicts(session, mode)
         for evidence in turns:
             _grade_turn(session, task, items, evidence, mode, judge, verdicts, last=evidence is turns[-1])
         _run_script(session, items, script, turns, mode, verdicts)
-    return session_grade(session, items, mode)
+    return compute_grade(session, items, mode)
 
 
-def session_grade(session: Session, items: Sequence[GradedItem], mode: ScoringMode) -> SessionGrade:
-    """The grade from the stored verdicts."""
+def compute_grade(session: Session, items: Sequence[GradedItem], mode: ScoringMode) -> SessionGrade:
+    """Compute the grade from the stored verdicts."""
     by_item: dict[int, list[tuple[int, bool | None]]] = defaultdict(list)
     rows = session.verdicts.filter(kind=Verdict.Kind.CHECKLIST, scoring=mode).order_by("turn")
     for index, turn, met in rows.values_list("index", "turn", "met"):
@@ -91,11 +89,9 @@ def _grade_turn(
     *,
     last: bool,
 ) -> None:
-    """Judge the turn's rubric criteria in one call, and check its rules."""
-
     def is_due(item: GradedItem) -> bool:
-        known = verdicts[item.index]
-        return evidence.number not in known and not (mode == ScoringMode.STRICT and True in known.values())
+        turns = verdicts[item.index]
+        return evidence.number not in turns and not (mode == ScoringMode.STRICT and True in turns.values())
 
     rows: list[Verdict] = []
     rubric = [item for item in items if item.grader == "rubric" and is_due(item)]
@@ -143,8 +139,8 @@ def _rule_verdict(session: Session, item: GradedItem, mode: ScoringMode, evidenc
         return verdict
     try:
         result = check_rule(item.rule, RuleEvidence(evidence.reply, evidence.calls, evidence.read))
-    except RuleError as problem:
-        verdict.met, verdict.error = None, str(problem)
+    except RuleError as error:
+        verdict.met, verdict.error = None, str(error)
     else:
         verdict.met, verdict.quote, verdict.reason = result.met, result.quote, result.reason
         verdict.supported = bool(result.quote)
@@ -159,10 +155,10 @@ def _run_script(
     mode: ScoringMode,
     verdicts: StoredVerdicts,
 ) -> None:
-    """Run the grader script over all turns, in one start of the sandbox.
+    """Run the grader script over all turns in one sandbox.
 
-    A call that raised gives 0 for every key in compat, as in the format, and leaves the turn ungraded in strict. A call
-    that had to be stopped leaves it ungraded in both.
+    If a call raises, every key is 0 in compat, as in the format, and the turn is ungraded in strict. If a call had to
+    be stopped, the turn is ungraded in both.
     """
     keyed = [item for item in items if item.script]
     if not keyed or not turns or all(turns[-1].number in verdicts[item.index] for item in keyed):
@@ -174,8 +170,8 @@ def _run_script(
         return
     try:
         _, results = run_grader(script.source, [tools_history(turn.calls) for turn in turns], keys=script.keys)
-    except SandboxUnavailableError as problem:
-        raise InfrastructureError(f"The grader script cannot run here: {problem}") from problem
+    except SandboxUnavailableError as error:
+        raise InfrastructureError(f"The grader script cannot run here: {error}") from error
     rows: list[Verdict] = []
     for turn, result in zip(turns, results, strict=True):
         for item in keyed:
@@ -190,7 +186,7 @@ def _run_script(
     _store(session, rows, verdicts)
 
 
-def _stored(session: Session, mode: ScoringMode) -> StoredVerdicts:
+def _load_verdicts(session: Session, mode: ScoringMode) -> StoredVerdicts:
     verdicts: StoredVerdicts = defaultdict(dict)
     rows = session.verdicts.filter(kind=Verdict.Kind.CHECKLIST, scoring=mode)
     for index, turn, met in rows.values_list("index", "turn", "met"):

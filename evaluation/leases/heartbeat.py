@@ -1,4 +1,4 @@
-"""A sign of life: while a block runs, its lease is renewed now and then by a thread of its own."""
+"""Renewing a lease in the background while a block runs."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ logger = logging.getLogger(__name__)
 
 
 def lease_end() -> datetime:
-    """Until when who takes something up now need not be heard of."""
+    """When a lease taken or renewed now expires."""
     return timezone.now() + timedelta(seconds=settings.SESSION_LEASE_SECONDS)
 
 
 @contextmanager
 def heartbeat(renew: Callable[[], object], name: str) -> Iterator[None]:
-    """Calls ``renew`` three times a lease, on a connection of its own. ``name`` says in the log what it is."""
-    over = threading.Event()
+    """Call ``renew`` three times per lease period, in a thread with its own connection. ``name`` is for the log."""
+    stopped = threading.Event()
 
-    def beat() -> None:
+    def renew_periodically() -> None:
         try:
-            while not over.wait(settings.SESSION_LEASE_SECONDS / 3):
+            while not stopped.wait(settings.SESSION_LEASE_SECONDS / 3):
                 try:
                     renew()
-                except Exception:  # the database may be back at the next beat
+                except Exception:  # the database may be back next time
                     logger.exception("The lease of a %s could not be renewed.", name)
                     connection.close()
         finally:
             connection.close()
 
-    threading.Thread(target=beat, name=f"{name}-lease", daemon=True).start()
+    threading.Thread(target=renew_periodically, name=f"{name}-lease", daemon=True).start()
     try:
         yield
     finally:
-        over.set()
+        stopped.set()

@@ -1,4 +1,4 @@
-"""Messages to the workers. They carry only ids; the rows say what to do."""
+"""Queue messages to the workers. They carry only ids; the rows say what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ logger = logging.getLogger(__name__)
 
 
 def enqueue(task: str, ids: Iterable[int]) -> None:
-    """Send one message for each id. An unreachable broker is no failure: the next sweep sends them again."""
+    """Send one message per id. If the broker is unreachable, the next sweep sends them again."""
     ids = list(ids)
     try:
         with app.connection_for_write(connect_timeout=2) as broker:
@@ -22,7 +22,7 @@ def enqueue(task: str, ids: Iterable[int]) -> None:
 
 
 def workers_answer(timeout: float = 1.0) -> bool:
-    """Whether at least one worker listens to the queue."""
+    """Whether any worker is listening."""
     try:
         return bool(app.control.ping(timeout=timeout))
     except Exception:

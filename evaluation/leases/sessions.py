@@ -1,10 +1,10 @@
 """Leases on sessions: who works on which, and which can be leased now.
 
-A session is worked on by whoever holds its lease. If that worker dies, the lease expires and another worker acquires
-the session; the first, should it still live, learns at its next write that it lost it.
+A session is worked on by the holder of its lease. If that worker dies, the lease expires and another worker acquires
+the session; if the first is still alive, its next write raises LeaseLostError.
 
-A conversation needs every earlier one of its run to be over, because they share a workspace. Compat grading needs
-all of them to be over, because it reads the files as they are at the end.
+A conversation requires every earlier one of its run to be over, because they share a workspace. Compat grading
+requires all of them to be over, because it reads the files as they are at the end.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def leasable() -> QuerySet[Session]:
 
 
 def acquire(session_id: int) -> Session | None:
-    """The session, leased to this call by a conditional update. None: another worker has it, or it is not its turn."""
+    """Lease the session by a conditional update. None if another worker has it or it is not ready."""
     token = f"{_machine_id()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
     now = timezone.now()
     acquired = (
@@ -85,7 +85,7 @@ def acquire(session_id: int) -> Session | None:
 
 
 def expire_dead() -> int:
-    """Expire the leases of this machine's dead processes, so that a restart need not wait for them."""
+    """Expire the leases of dead processes on this machine, so that a restart need not wait for them."""
     dead = [
         token
         for token in Session.objects.filter(
@@ -100,7 +100,7 @@ def expire_dead() -> int:
 
 @cache
 def _machine_id() -> str:
-    """Identifies the process-number space: this machine, since its last boot, in this container."""
+    """Identifies the process-id space: this machine, since its last boot, in this container."""
     try:
         space = Path("/proc/sys/kernel/random/boot_id").read_text() + os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -109,7 +109,7 @@ def _machine_id() -> str:
 
 
 def leased_row(session: Session) -> QuerySet[Session]:
-    """The session's row while the lease holds, else nothing: every write goes through it."""
+    """The session's row while the lease holds, else nothing. Every write goes through it."""
     return Session.objects.filter(pk=session.pk, claimed_by=session.claimed_by, state=State.RUNNING)
 
 
@@ -120,13 +120,13 @@ def lock_leased_row(session: Session) -> None:
 
 
 def release(session: Session, **changes: object) -> None:
-    """End the lease and store ``changes``; does nothing if it was lost."""
+    """End the lease and store ``changes``; does nothing if the lease was lost."""
     leased_row(session).update(claimed_by="", lease_until=None, **changes)
 
 
 @contextmanager
 def renewing(session: Session) -> Iterator[None]:
-    """Renews the lease while the block runs."""
+    """Renew the lease while the block runs."""
     _renewer.add(session.claimed_by)
     try:
         yield
@@ -135,7 +135,7 @@ def renewing(session: Session) -> Iterator[None]:
 
 
 class _Renewer:
-    """One thread renews all leases of this process, and ends when there are none."""
+    """One thread that renews all leases of this process, and ends when there are none."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -176,4 +176,5 @@ class _Renewer:
 
 
 _renewer = _Renewer()
+# mypy rejects __init__ of an instance; a forked child needs the same object with a fresh lock and no thread
 os.register_at_fork(after_in_child=_renewer.__init__)  # type: ignore[misc]

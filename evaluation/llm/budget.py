@@ -14,8 +14,8 @@ from evaluation.protocol.participants import Tokens
 class Budget:
     """Limits on calls, tokens and cost; 0 is no limit.
 
-    Checked before a call is sent, so the last call may exceed it. Replayed calls count too: a resumed session stops
-    where it would have stopped.
+    Checked before a call is sent, so the last call may exceed it. Replayed calls count too, so that a resumed session
+    stops at the same point.
     """
 
     max_calls: int = 0

@@ -29,22 +29,22 @@ Message = Mapping[str, Any]
 T = TypeVar("T")
 
 MODES = ("json_schema", "json_object", "text")
-"""Ways to request JSON, the strictest first."""
+"""Ways to request JSON, strictest first."""
 
 _accepted_modes: dict[tuple[str, str], int] = {}
-"""By address and model: index in MODES of the strictest the endpoint is known to accept."""
+"""By address and model: index in MODES of the strictest mode that the endpoint is known to accept."""
 _accepted_modes_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Call:
-    """A request with its outcome, as recorded. Holds no key."""
+    """A request with its outcome, as recorded. Never contains a key."""
 
     endpoint: Endpoint
     request_hash: str
     request: Mapping[str, Any]
     response: Mapping[str, Any] | None
-    """As the endpoint gave it; None: the request failed with ``error``."""
+    """As the endpoint sent it; None if the request failed with ``error``."""
     error: str
     tokens: Tokens
     cost: Decimal
@@ -54,7 +54,7 @@ class Call:
 
     @property
     def is_scripted(self) -> bool:
-        """Whether a scripted model answered, by whatever name and address."""
+        """Whether a scripted model answered, under whatever name and address."""
         return self.response is not None and self.response.get("system_fingerprint") == FINGERPRINT
 
 
@@ -124,18 +124,18 @@ class ModelClient:
     ) -> tuple[T, Completion]:
         """Request JSON until ``parse`` accepts the answer; it rejects one by raising ValueError with the reason.
 
-        Rejected answers from the record do not count as tries: a resumed session gets fresh ones. Raises
+        Rejected answers from the record do not count as tries, so that a resumed session gets fresh ones. Raises
         UnusableJsonError, and what ``complete`` raises.
         """
         tries = sequence = 0
         complaint = ""
         while tries < max_tries:
-            asked = [*messages, {"role": "user", "content": complaint}] if complaint else messages
-            completion = self._complete_json(asked, name, schema, sequence, params)
+            conversation = [*messages, {"role": "user", "content": complaint}] if complaint else messages
+            completion = self._complete_json(conversation, name, schema, sequence, params)
             try:
                 return parse(completion.text), completion
-            except ValueError as problem:
-                reason = str(problem)
+            except ValueError as error:
+                reason = str(error)
             complaint = f"Your last answer could not be used: {reason} Answer again, exactly as asked."
             sequence += 1
             tries += not completion.replayed
@@ -151,7 +151,7 @@ class ModelClient:
         sequence: int,
         params: Mapping[str, Any],
     ) -> Completion:
-        """In the strictest mode the endpoint accepts; a rejected mode is remembered once a plainer one worked."""
+        """Use the strictest mode the endpoint accepts; a rejected mode is remembered once a less strict one worked."""
         identity = (self.endpoint.base_url, self.endpoint.model)
         mode = _accepted_modes.get(identity, 0)
         while True:
@@ -177,8 +177,8 @@ class ModelClient:
         response_format: Mapping[str, Any] | None,
         params: Mapping[str, Any],
     ) -> dict[str, Any]:
-        given = {name: value for name, value in {**params, **self.endpoint.params}.items() if value is not None}
-        body: dict[str, Any] = {**given, "model": self.endpoint.model, "messages": list(messages)}
+        effective = {name: value for name, value in {**params, **self.endpoint.params}.items() if value is not None}
+        body: dict[str, Any] = {**effective, "model": self.endpoint.model, "messages": list(messages)}
         if body.get("stream"):
             body.setdefault("stream_options", {"include_usage": True})
         if tools:
@@ -188,7 +188,7 @@ class ModelClient:
         return body
 
     def _ask(self, body: dict[str, Any], digest: str) -> Completion:
-        """Send until answered or out of retries; the outcome is recorded."""
+        """Send until answered or out of retries, and record the outcome."""
         started = self.timing.now()
         attempt = 0
         while True:
@@ -197,8 +197,8 @@ class ModelClient:
             try:
                 response = send(self.endpoint, body)
                 completion = self._read(response, digest, replayed=False)
-            except EndpointError as failed:
-                failure = failed
+            except EndpointError as error:
+                failure = error
             else:
                 break
             pause = self.retry_policy.pause(failure, attempt, self.timing.now() - started, self.timing.chance())
@@ -213,8 +213,8 @@ class ModelClient:
     def _read(self, response: Mapping[str, Any], digest: str, *, replayed: bool) -> Completion:
         try:
             text, tool_calls, finish_reason, tokens = read_completion(response)
-        except UnreadableAnswerError as problem:
-            raise UnreadableAnswerError(f"{self.endpoint.name}: {problem}") from None
+        except UnreadableAnswerError as error:
+            raise UnreadableAnswerError(f"{self.endpoint.name}: {error}") from None
         cost = self.endpoint.prices.of(tokens)
         return Completion(text, tool_calls, finish_reason, tokens, cost, digest, replayed)
 
@@ -246,7 +246,7 @@ class ModelClient:
 
 
 def request_hash(endpoint: Endpoint, body: Mapping[str, Any], sequence: int) -> str:
-    """Identifies a request: endpoint, body, and ``sequence`` for asking the same again."""
+    """Identifies a request by endpoint, body and ``sequence``, which distinguishes repetitions."""
     identity = [endpoint.name, endpoint.base_url, sequence, body]
     text = json.dumps(identity, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -17,17 +17,17 @@ MAX_ARGUMENTS_SHOWN = 2_000
 
 @dataclass(frozen=True)
 class RequestedToolCall:
-    """A tool call as the model wrote it: ``arguments`` may be any text."""
+    """A tool call as the model wrote it; ``arguments`` may be any text."""
 
     id: str
     name: str
     arguments: str
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """What the endpoint requires back with this call (``extra_content``)."""
+    """Fields that the endpoint requires back with this call (``extra_content``)."""
 
     @property
     def entry(self) -> dict[str, Any]:
-        """For the conversation. Arguments that are no JSON object are wrapped: some endpoints reject them."""
+        """For the conversation. Arguments that are not a JSON object are wrapped, since some endpoints reject them."""
         try:
             is_object = isinstance(json.loads(self.arguments or "{}"), dict)
         except (ValueError, RecursionError):
@@ -48,11 +48,10 @@ class Completion:
     cost: Decimal
     request_hash: str
     replayed: bool
-    """It came from the record; nothing was sent."""
+    """Answered from the record; nothing was sent."""
 
     @property
     def message(self) -> dict[str, Any]:
-        """For the conversation."""
         message: dict[str, Any] = {"role": "assistant", "content": self.text}
         if self.tool_calls:
             message["tool_calls"] = [call.entry for call in self.tool_calls]
@@ -92,7 +91,7 @@ def _requested(call: Any, position: int) -> RequestedToolCall:
 
 
 def _content(content: Any) -> str:
-    """Some endpoints give a list of parts."""
+    """Some endpoints send a list of parts."""
     if isinstance(content, list):
         return "".join(_text(part.get("text")) for part in content if isinstance(part, Mapping))
     return _text(content)

@@ -43,7 +43,7 @@ class EndpointLimits:
 
 
 class EndpointRow(Protocol):
-    """An endpoint as the database stores it; prices in US dollars per million tokens."""
+    """The stored row; prices in US dollars per million tokens."""
 
     name: str
     base_url: str

@@ -1,6 +1,6 @@
-"""Failures of endpoints; never counted against an agent.
+"""Failures of endpoints, never counted against an agent.
 
-Their texts go into rows, pages and logs: they never hold a key, and quote little of an endpoint's message.
+Their messages go into rows, pages and logs: they never contain a key, and quote little of an endpoint's message.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class UnreadableAnswerError(EndpointError):
 
 
 class RequestRejectedError(EndpointError):
-    """The endpoint rejects the request as such."""
+    """Retrying the same request is pointless."""
 
 
 class ContextTooLongError(RequestRejectedError):
@@ -61,7 +61,7 @@ class ContextTooLongError(RequestRejectedError):
 
 
 class MissingKeyError(EndpointError):
-    """The key's environment variable is not set."""
+    pass
 
 
 class KeyRejectedError(EndpointError):

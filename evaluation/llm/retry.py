@@ -32,20 +32,20 @@ class RetryPolicy:
     max_seconds: float = 600.0
     """From the first request to the end of the last pause."""
 
-    def pause(self, failure: EndpointError, attempt: int, spent: float, chance: float) -> float | None:
-        """Seconds to wait after request ``attempt`` (from 1) failed; None: give up."""
-        if not failure.retryable or attempt >= self.attempts:
+    def pause(self, error: EndpointError, attempt: int, elapsed: float, chance: float) -> float | None:
+        """Seconds to wait after request ``attempt`` (from 1) failed; None to give up."""
+        if not error.retryable or attempt >= self.attempts:
             return None
         jitter = chance * min(self.max_pause, self.base_seconds * 2 ** (attempt - 1))
-        requested = failure.retry_after
+        requested = error.retry_after
         if requested is not None and requested > self.max_pause:
             return None
         pause = jitter if requested is None else requested + chance * self.base_seconds
-        return pause if spent + pause <= self.max_seconds else None
+        return pause if elapsed + pause <= self.max_seconds else None
 
 
 def retry_after(headers: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> float | None:
-    """Seconds from ``retry-after-ms`` or ``Retry-After`` (a number or a date); None: neither is readable."""
+    """Seconds from ``retry-after-ms`` or ``Retry-After`` (a number or a date); None if neither is readable."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         try:

@@ -45,9 +45,9 @@ def assemble(content: bytes) -> dict[str, Any]:
 
 
 def _add(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
-    """A tool call comes in pieces: id and name first, then its arguments."""
-    given = piece.get("index")
-    index = given if isinstance(given, int) else len(calls)
+    """A tool call arrives in pieces: id and name first, then its arguments."""
+    number = piece.get("index")
+    index = number if isinstance(number, int) else len(calls)
     call = calls.setdefault(index, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
     function = _mapping(piece.get("function"))
     call["id"] = piece.get("id") or call["id"]

@@ -44,15 +44,15 @@ _lock = threading.Lock()
 
 
 def send(endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Raises EndpointError; its text holds no key and its context no request."""
+    """Raises EndpointError, whose message contains no key and whose context no request."""
     key = endpoint.key()
     client = _client(endpoint.address(), key)
     failure: EndpointError
     with _slot(endpoint):
         try:
             return _post(client, endpoint, body)
-        except EndpointError as failed:
-            failure = failed
+        except EndpointError as error:
+            failure = error
         except openai.APITimeoutError:
             failure = _timed_out(endpoint)
         except httpx2.TimeoutException:
@@ -83,7 +83,7 @@ def _post(client: openai.OpenAI, endpoint: Endpoint, body: Mapping[str, Any]) ->
             if time.monotonic() > deadline:
                 raise _timed_out(endpoint)
         streamed = response.headers.get("content-type", "").startswith("text/event-stream")
-    answer = assemble(bytes(content)) if streamed else _parsed(content)
+    answer = assemble(bytes(content)) if streamed else _parse_json(content)
     if not isinstance(answer, dict):
         raise UnreadableAnswerError(f"{endpoint.name} answered with something that is not a JSON object.")
     if answer.get("error") and not answer.get("choices"):  # some gateways pass on a failure with status 200
@@ -91,7 +91,7 @@ def _post(client: openai.OpenAI, endpoint: Endpoint, body: Mapping[str, Any]) ->
     return answer
 
 
-def _parsed(content: bytearray) -> Any:
+def _parse_json(content: bytearray) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
@@ -99,7 +99,7 @@ def _parsed(content: bytearray) -> Any:
 
 
 def _client(address: str, key: str) -> openai.OpenAI:
-    """One client, and so one connection pool, per process, address and key."""
+    """One client, and thus one connection pool, per process, address and key."""
     identity = (os.getpid(), address, key)
     with _lock:
         client = _clients.get(identity)
@@ -131,7 +131,9 @@ def _timed_out(endpoint: Endpoint) -> EndpointTimeoutError:
 
 def _no_connection(endpoint: Endpoint, error: openai.APIConnectionError) -> EndpointError:
     if isinstance(error.__cause__, (httpx2.ConnectError, httpx2.UnsupportedProtocol)):
-        return EndpointUnreachableError(f"{endpoint.name} cannot be reached at {_bare(endpoint.base_url)}.")
+        return EndpointUnreachableError(
+            f"{endpoint.name} cannot be reached at {_strip_credentials(endpoint.base_url)}."
+        )
     return TruncatedAnswerError(f"{endpoint.name} closed the connection without an answer.")
 
 
@@ -161,14 +163,13 @@ def _detail(body: object, key: str) -> str:
     message = body.get("message") if isinstance(body, Mapping) else None
     if not isinstance(message, str) or not message.strip():
         return "."
-    flat = " ".join(message.split())
+    text = " ".join(message.split())
     if key:
-        flat = flat.replace(key, "[key]")
-    flat = re.sub(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", "[key]", flat)
-    return f": {flat[:MAX_QUOTED]}"
+        text = text.replace(key, "[key]")
+    text = re.sub(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", "[key]", text)
+    return f": {text[:MAX_QUOTED]}"
 
 
-def _bare(url: str) -> str:
-    """The address without a user or a query."""
+def _strip_credentials(url: str) -> str:
     parsed = httpx2.URL(url)
     return f"{parsed.scheme}://{parsed.host}{f':{parsed.port}' if parsed.port else ''}{parsed.path}"

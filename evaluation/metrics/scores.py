@@ -1,6 +1,6 @@
 """Proc and Comp, from sessions to a benchmark (PIBENCH.md, section 3; paper, section 3.5).
 
-Worked by hand, and kept as a test: persona P has tasks a, b, c; c depends on a and b; d stands alone.
+Worked example, also a test: persona P has tasks a, b, c; c depends on a and b; d stands alone.
 
     a: setup, 2 intents, 1 covered        c: scored, 3 intents, 2 covered, weights 1 and 3, the 3 met
     b: setup, 1 intent, 0 covered         d: scored, 2 intents, 2 covered, one item, not met
@@ -9,15 +9,15 @@ Worked by hand, and kept as a test: persona P has tasks a, b, c; c depends on a 
     Proc(d) = 2/2 = 1                             Comp(d) = 0       g(d) = 1
     Proc(P) = (1/2 · 3 + 1 · 1) / 4 = 5/8         Comp(P) = (3/4 · 3 + 0) / 4 = 9/16
 
-How sessions that did not finish enter, by way of scoring:
+How unfinished sessions count, by scoring mode:
 
-    compat  a failed task, or one without a grade, is left out of the mean, and out of the pool of those that
-            depend on it, as the release does: the score can rise by failing. An outage likewise.
-    strict  a failed task scores 0 on both and covers nothing for its dependents. An outage of ours neither
-            helps nor hurts: the task, and the Proc of what pools it, are missing, and counted as such.
+    compat  a failed or ungraded task is left out of the mean, and out of the pool of its dependents, as in the public
+            release: failing can raise the score. The same holds for infrastructure failures.
+    strict  a failed task scores 0 on both and covers nothing for its dependents. An infrastructure failure neither
+            helps nor hurts: the task, and the Proc of what pools it, count as missing.
 
-Ungraded items (their grader is missing or broken) are outside the weight of Comp in both ways, and
-reported as a count beside the score: a benchmark's defect is neither the agent's success nor its failure.
+Ungraded items (their grader is missing or broken) are outside the weight of Comp in both modes, and counted beside
+the score: a defect of the benchmark is neither the agent's success nor its failure.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ Outcome = Literal["finished", "failed", "missing"]
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What one session gives to the scores."""
+    """What one session contributes to the scores."""
 
     task_id: str
     outcome: Outcome
-    """``failed`` by the agent; ``missing``: an outage of ours, cancelled, or not run yet."""
+    """``failed`` by the agent; ``missing`` after an infrastructure failure or cancellation, or before it ran."""
     intents: int
     covered: int
     comp: Mapping[ScoringMode, float | None] = field(default_factory=dict)
-    """By way of scoring; None: nothing could be graded."""
+    """By scoring mode; None if nothing could be graded."""
     setup: bool = False
     depends_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Score:
-    """A weighted mean, and what it rests on."""
+    """A weighted mean, and the number of tasks behind it."""
 
     proc: float | None
     comp: float | None
     n: int
-    """Scored tasks there are."""
+    """Number of scored tasks."""
     failed: int = 0
     missing: int = 0
-    """Scored tasks whose Proc or Comp is not known."""
+    """Scored tasks whose Proc or Comp is unknown."""
 
 
 def proc(result: TaskResult, results: Mapping[str, TaskResult], mode: ScoringMode) -> float | None:
-    """Proc of a task, its intents pooled with those of its direct dependencies; None: not known, or left out."""
+    """Proc of a task, its intents pooled with those of its direct dependencies. None if unknown or left out."""
     if result.outcome == "failed":
         return 0.0 if mode == ScoringMode.STRICT else None
     if result.outcome == "missing":
@@ -83,7 +83,7 @@ def proc(result: TaskResult, results: Mapping[str, TaskResult], mode: ScoringMod
 
 
 def comp(result: TaskResult, mode: ScoringMode) -> float | None:
-    """Comp of a task; None: not known, or left out."""
+    """Comp of a task. None if unknown or left out."""
     if result.outcome == "failed":
         return 0.0 if mode == ScoringMode.STRICT else None
     return result.comp.get(mode) if result.outcome == "finished" else None
@@ -91,27 +91,26 @@ def comp(result: TaskResult, mode: ScoringMode) -> float | None:
 
 def group_size(task_id: str, depends_on: Mapping[str, Sequence[str]]) -> int:
     """g: the task and its transitive dependencies."""
-    seen, waiting = {task_id}, [task_id]
-    while waiting:
-        for name in depends_on.get(waiting.pop(), ()):
+    seen, pending = {task_id}, [task_id]
+    while pending:
+        for name in depends_on.get(pending.pop(), ()):
             if name not in seen:
                 seen.add(name)
-                waiting.append(name)
+                pending.append(name)
     return len(seen)
 
 
 def persona_score(results: Sequence[TaskResult], mode: ScoringMode) -> Score:
-    """The mean over a persona's scored tasks, each weighted by the size of its dependency group."""
-    known = {result.task_id: result for result in results}
+    """The mean over a persona's scored tasks, weighted by the size of their dependency groups."""
+    by_id = {result.task_id: result for result in results}
     graph = {result.task_id: result.depends_on for result in results}
     scored = [result for result in results if not result.setup]
     weights = [group_size(result.task_id, graph) for result in scored]
-    procs = [proc(result, known, mode) for result in scored]
+    procs = [proc(result, by_id, mode) for result in scored]
     comps = [comp(result, mode) for result in scored]
     failed = sum(result.outcome == "failed" for result in scored)
     unknown = sum(
-        result.outcome != "failed" and (one is None or other is None)
-        for result, one, other in zip(scored, procs, comps, strict=True)
+        result.outcome != "failed" and None in values for result, *values in zip(scored, procs, comps, strict=True)
     )
     return Score(_weighted(procs, weights), _weighted(comps, weights), len(scored), failed, unknown)
 
@@ -129,13 +128,13 @@ def benchmark_score(personas: Iterable[Score]) -> Score:
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Of the values that are known; None: none is."""
+    """Ignores None; None if no value is left."""
     known = [value for value in values if value is not None]
     return statistics.fmean(known) if known else None
 
 
 def spread(values: Iterable[float | None]) -> float | None:
-    """The sample standard deviation (n - 1) of the values that are known; None below two."""
+    """The sample standard deviation (n - 1). Ignores None; None below two values."""
     known = [value for value in values if value is not None]
     return statistics.stdev(known) if len(known) > 1 else None
 

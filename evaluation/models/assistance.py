@@ -22,9 +22,9 @@ class AssistantModel(models.Model):
         "evaluation.ModelEndpoint", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
     most_tokens = models.PositiveBigIntegerField(default=0)
-    """0: no limit."""
+    """0 means no limit."""
     most_cost = models.DecimalField(max_digits=12, decimal_places=2, default=0)
-    """US dollars; 0: no limit."""
+    """US dollars; 0 means no limit."""
     period = models.CharField(max_length=5, choices=Period.choices, default=Period.MONTH)
     changed_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     changed_at = models.DateTimeField(auto_now=True)
@@ -59,9 +59,8 @@ class Proposal(models.Model):
     model = models.CharField(max_length=320)
     """The endpoint's name and model at the time of the request."""
     scripted = models.BooleanField(default=False)
-    """A scripted model answered."""
     request_hash = models.CharField(max_length=64)
-    """Over the endpoint and the whole prompt: the same request is answered from the record."""
+    """Over the endpoint and the whole prompt; identical requests are answered from the record."""
     state = models.CharField(max_length=10, choices=State.choices, default=State.REQUESTED)
     problem = models.TextField(blank=True)
     """If failed: what happened and what to do."""
@@ -157,7 +156,6 @@ class ProposalDecision(models.Model):
     uid = models.UUIDField(null=True)
     """uid of the task's row that now holds the text."""
     text = models.TextField(blank=True)
-    """The accepted text."""
     by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
     revision = models.ForeignKey("studio.Revision", on_delete=models.CASCADE, null=True, related_name="+")

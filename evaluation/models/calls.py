@@ -1,4 +1,4 @@
-"""Requests to models, on record."""
+"""Recorded requests to models."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from studio.models.fields import OrderedJSONField
 
 
 class RecordedCall(models.Model):
-    """One answered or failed request to a model. A request answered once is not paid for again
-    (``evaluation.call_records``): a subclass names whom it was made for, and lets each answer stand once for them."""
+    """One answered or failed request to a model.
+
+    An answered request is not paid for again (``evaluation.call_records``). A subclass adds the row that the call was
+    made for, and makes each answer unique for it.
+    """
 
     purpose = models.CharField(max_length=20)
     turn = models.PositiveSmallIntegerField()
@@ -20,7 +23,7 @@ class RecordedCall(models.Model):
     request_hash = models.CharField(max_length=64)
     request = OrderedJSONField()
     response = OrderedJSONField(null=True)
-    """As the endpoint gave it; null: it failed."""
+    """As the endpoint sent it; null if the request failed."""
     error = models.TextField(blank=True)
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)

@@ -1,4 +1,4 @@
-"""Models behind addresses."""
+"""Model endpoints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ModelEndpoint(models.Model):
     """A model behind an OpenAI-compatible address. The key stays in the environment."""
 
     name = models.CharField(max_length=100, unique=True)
-    """What ``--agent``, ``--user-model`` and ``--judge`` take."""
+    """As given to ``--agent``, ``--user-model`` and ``--judge``."""
     base_url = models.CharField(max_length=500)
     """``https://…/v1``; ``scripted:`` for the scripted model."""
     model = models.CharField(max_length=200)
@@ -25,7 +25,7 @@ class ModelEndpoint(models.Model):
     params = models.JSONField(default=dict, blank=True)
     """Sent with every call: temperature, max_tokens, …"""
     input_price = models.DecimalField(max_digits=12, decimal_places=6, default=0)
-    """US dollars for a million prompt tokens."""
+    """US dollars per million prompt tokens."""
     output_price = models.DecimalField(max_digits=12, decimal_places=6, default=0)
     timeout_seconds = models.PositiveIntegerField(default=120)
     max_concurrency = models.PositiveIntegerField(default=32)

@@ -1,4 +1,4 @@
-"""A pilot and its runs: append-only, but for the states that say how far they are."""
+"""Pilots and their runs; append-only, except for their states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.models.endpoints import ModelEndpoint
 
 
 class Pilot(models.Model):
-    """A model run over tasks, k times. Its state follows from its sessions."""
+    """A run of one agent over tasks, k times. Its state follows from its sessions."""
 
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"
@@ -21,17 +21,17 @@ class Pilot(models.Model):
 
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="pilots")
     number = models.PositiveIntegerField()
-    """1, 2, … within the benchmark."""
+    """From 1, within the benchmark."""
     agent = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
     user_model = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
     judge = models.ForeignKey(ModelEndpoint, on_delete=models.PROTECT, related_name="+")
     runs_wanted = models.PositiveSmallIntegerField(default=1)
     limits = models.JSONField(default=dict)
-    """Of a session: turns, tool calls, tokens, cost."""
+    """Per session: turns, tool calls, tokens, cost."""
     config = models.JSONField(default=dict)
-    """The endpoints as they were at the start (never a key), the prompts' version."""
+    """The prompts' version, and the endpoints at the start (never a key)."""
     scripted = models.BooleanField(default=False)
-    """A scripted model played any part: never evidence."""
+    """A scripted model took part: never evidence."""
     drafts = models.BooleanField(default=False)
     """Some of its tasks were not approved when it started."""
     state = models.CharField(max_length=12, choices=State.choices, default=State.WAITING)
@@ -55,12 +55,12 @@ class Pilot(models.Model):
 
 
 class Run(models.Model):
-    """One trajectory through one persona's episode: sessions in order over one workspace."""
+    """One pass through one persona's episode: sessions in order over one workspace."""
 
     pilot = models.ForeignKey(Pilot, on_delete=models.CASCADE, related_name="runs")
     persona_revision = models.ForeignKey("studio.PersonaRevision", on_delete=models.PROTECT, related_name="+")
     number = models.PositiveSmallIntegerField()
-    """1 … runs_wanted."""
+    """From 1 to runs_wanted."""
     graded_at = models.DateTimeField(null=True)
     """When compat grading, which needs the episode's end, was done."""
 

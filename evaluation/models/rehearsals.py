@@ -1,4 +1,4 @@
-"""Rehearsals: one user playing a session of a task."""
+"""Rehearsals, and their model calls."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ class Rehearsal(models.Model):
     manifest = OrderedJSONField(default=dict)
     """The workspace now: path → sha256 of a Blob."""
     scripted = models.BooleanField(default=False)
-    """A scripted model played a part."""
     claimed_by = models.CharField(max_length=60, blank=True)
     lease_until = models.DateTimeField(null=True)
     """When this passes, the process doing the model work counts as dead."""
@@ -68,8 +67,6 @@ class Rehearsal(models.Model):
 
 
 class RehearsalCall(RecordedCall):
-    """A model call made in a rehearsal."""
-
     rehearsal = models.ForeignKey(Rehearsal, on_delete=models.CASCADE, related_name="calls")
 
     class Meta:

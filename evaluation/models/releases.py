@@ -1,4 +1,4 @@
-"""What was released, and what it froze."""
+"""Releases, and the revisions they froze."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from studio.models.fields import OrderedJSONField
 
 
 class Release(models.Model):
-    """A frozen TaskPack and what stood behind it. Never changed."""
+    """A frozen TaskPack with the evidence behind it. Immutable."""
 
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.PROTECT, related_name="releases")
     version = models.CharField(max_length=40)
     manifest = OrderedJSONField()
-    """``pack.json`` of the archive: tasks with their revisions, evidence, accepted exceptions."""
+    """The archive's ``pack.json``: tasks with their revisions, evidence, exceptions."""
     sha256 = models.CharField(max_length=64)
     """Of the archive."""
     blob = models.ForeignKey("studio.Blob", on_delete=models.PROTECT, related_name="+")
     exceptions = OrderedJSONField(default=list)
-    """What blocked it and was accepted: ``[{"problem", "reason", "by"}]``."""
+    """Accepted blockers: ``[{"problem", "reason", "by"}]``."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -35,8 +35,6 @@ class Release(models.Model):
 
 
 class ReleaseTask(models.Model):
-    """A revision a release froze."""
-
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="tasks")
     revision = models.ForeignKey("studio.Revision", on_delete=models.PROTECT, related_name="releases")
 

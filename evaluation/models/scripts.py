@@ -1,4 +1,4 @@
-"""What authors try their grader scripts on."""
+"""Examples on which authors try their grader scripts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class ScriptExample(models.Model):
-    """The history that somebody wrote by hand for a script, as text: kept as it was typed, also where it is no JSON."""
+    """A hand-written history for a script, stored as typed even if it is not valid JSON."""
 
     script = models.OneToOneField("studio.GraderScript", on_delete=models.CASCADE, related_name="example")
     text = models.TextField()

@@ -1,4 +1,4 @@
-"""A session and what it left: turns, tool calls, statuses, the workspace at each moment."""
+"""Sessions with their turns, tool calls, intent statuses and workspace snapshots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studio.models.fields import OrderedJSONField
 
 
 class Session(models.Model):
-    """One task executed. Resumable at its last stored turn."""
+    """One execution of one task, resumable at its last stored turn."""
 
     class State(models.TextChoices):
         WAITING = "waiting", "Waiting"
@@ -27,10 +27,10 @@ class Session(models.Model):
     """Order within the run."""
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     reason = models.TextField(blank=True)
-    """Why it failed or could not go on."""
+    """Why it failed or stopped."""
     claimed_by = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True)
-    """A running session whose lease is over may be claimed by another worker."""
+    """Once expired, another worker may claim the running session."""
     attempts = models.PositiveSmallIntegerField(default=0)
     retry_at = models.DateTimeField(null=True)
     turn_count = models.PositiveSmallIntegerField(default=0)
@@ -42,7 +42,7 @@ class Session(models.Model):
     ungraded = models.PositiveSmallIntegerField(default=0)
     """Checklist items whose grader is missing or broken."""
     tokens = models.JSONField(default=dict)
-    """``{"agent", "user", "judge", "judge_compat", "judge_strict"}``: totals of prompt and completion."""
+    """Prompt and completion tokens: ``{"agent", "user", "judge", "judge_compat", "judge_strict"}``."""
     cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
     graded_strict_at = models.DateTimeField(null=True)
     graded_compat_at = models.DateTimeField(null=True)
@@ -68,7 +68,7 @@ class Session(models.Model):
 
 
 class SessionIntent(models.Model):
-    """The terminal status of one hidden intent in one session: exactly one, once it has one."""
+    """The terminal status of one hidden intent in one session."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="intents")
     index = models.PositiveSmallIntegerField()
@@ -76,7 +76,7 @@ class SessionIntent(models.Model):
     uid = models.UUIDField()
     status = models.CharField(max_length=10, choices=[(s, s) for s in ("completed", "inferred", "provided")])
     turn = models.PositiveSmallIntegerField()
-    """0: the task gave it from the start."""
+    """0: provided from the start."""
 
     class Meta:
         ordering = ["index"]
@@ -89,20 +89,20 @@ class SessionIntent(models.Model):
 
 
 class Snapshot(models.Model):
-    """The workspace at a moment of a run, by content."""
+    """The workspace at one moment of a run, by content."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="snapshots")
     manifest = OrderedJSONField(default=dict)
     """Path → sha256 of a Blob."""
     sha256 = models.CharField(max_length=64)
-    """Of the manifest: the same workspace, the same row."""
+    """Of the manifest; equal workspaces share a row."""
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "sha256"], name="snapshot_once")]
 
 
 class Turn(models.Model):
-    """One exchange, stored when it is over: the checkpoint a session goes on from."""
+    """One exchange, stored when it is over: the checkpoint from which a session resumes."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
     number = models.PositiveSmallIntegerField()
@@ -112,7 +112,7 @@ class Turn(models.Model):
     """Why the agent's turn ended early, if it did."""
     agent_state = OrderedJSONField(default=dict)
     next_message = models.TextField(blank=True)
-    """What the user answers; empty after the last turn."""
+    """The user's answer; empty after the last turn."""
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="+")
     agent_tokens = models.PositiveIntegerField(default=0)
     milliseconds = models.PositiveIntegerField(default=0)

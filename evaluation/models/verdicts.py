@@ -1,4 +1,4 @@
-"""What judges and rules decided."""
+"""Decisions of judges and rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.models.sessions import Session
 
 
 class Verdict(models.Model):
-    """One decision with its evidence: a judge's on an intent or a criterion, or a rule's. Never edited."""
+    """One decision with its evidence, by a judge or a rule. Immutable."""
 
     class Kind(models.TextChoices):
         SATISFACTION = "satisfaction", "Intent satisfied"
@@ -23,18 +23,18 @@ class Verdict(models.Model):
     """Of a checklist verdict."""
     turn = models.PositiveSmallIntegerField()
     index = models.PositiveSmallIntegerField()
-    """1-based: the intent's position, or the item's among the graded ones (rubric first, then rule keys)."""
+    """1-based position of the intent, or of the item among all graded items (rubric first, then script keys)."""
     uid = models.UUIDField(null=True)
     """Of the intent or item; null for a key of a grader script."""
     label = models.TextField()
     """The intent's content, the criterion, or ``[tools] key``."""
     grader = models.CharField(max_length=10, choices=[("rubric", "rubric"), ("rule", "rule"), ("judge", "judge")])
     met = models.BooleanField(null=True)
-    """Null: ungraded, ``error`` says why."""
+    """Null: ungraded; ``error`` says why."""
     quote = models.TextField(blank=True)
     reason = models.TextField(blank=True)
     supported = models.BooleanField(default=False)
-    """The quote occurs in what the judge saw."""
+    """Whether the quote occurs in what the judge saw."""
     style = models.CharField(max_length=10, blank=True)
     error = models.TextField(blank=True)
     model_call = models.ForeignKey(ModelCall, on_delete=models.CASCADE, null=True, related_name="verdicts")

@@ -1,4 +1,4 @@
-"""The checkpoint of a session: everything a turn leaves, stored in one transaction, and read back to resume."""
+"""The checkpoint of a session: all that a turn produced, stored in one transaction and read back to resume."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 
 
-def stored_progress(session: Session, task: TaskSpec) -> Progress:
-    """The session after its last stored turn."""
+def load_progress(session: Session, task: TaskSpec) -> Progress:
+    """The session's progress after its last stored turn."""
     contents = [intent.content for intent in task.intents]
     provided = [intent.initial_status == "provided" for intent in task.intents]
     last = session.turns.order_by("-number").first()
@@ -40,9 +40,10 @@ def stored_progress(session: Session, task: TaskSpec) -> Progress:
     return Progress(intents, last.number, ending="turn_limit" if is_open else "resolved")
 
 
-def stored_workspace(session: Session, task: TaskSpec, persona: PersonaSpec) -> Manifest:
-    """The files to resume from: those after the session's last turn; before its first, the run's with this task's
-    staged over them."""
+def load_workspace(session: Session, task: TaskSpec, persona: PersonaSpec) -> Manifest:
+    """The files to resume from: those after the session's last turn, or before its first turn the run's files with this
+    task's staged over them.
+    """
     last = (
         Turn.objects.filter(session__run=session.run_id, session__position__lte=session.position)
         .select_related("snapshot", "session")
@@ -58,9 +59,8 @@ def stored_workspace(session: Session, task: TaskSpec, persona: PersonaSpec) -> 
         position__gt=last.session.position if last else 0,
         position__lt=session.position,
     ).select_related("revision")
-    for earlier in without_turns.order_by(
-        "position"
-    ):  # failed in their first turn; their files were staged all the same
+    # these failed in their first turn, but their files were staged
+    for earlier in without_turns.order_by("position"):
         manifest = staged(manifest, persona, TaskSpec.model_validate(earlier.revision.spec))
     return staged(manifest, persona, task)
 
@@ -69,14 +69,14 @@ class SnapshottingAgent:
     """Wraps an agent: takes a snapshot after each reply, and makes the reply's text storable."""
 
     inner: Agent
-    """Set after construction: building it needs ``number`` of this wrapper."""
+    """Set after construction, because building it needs this wrapper's ``number``."""
 
     def __init__(self, session: Session, folder: Path, manifest: Manifest, number: int) -> None:
         self.session = session
         self.folder = folder
         self.manifest = manifest
         self.number = number
-        """Of the current turn, or the last."""
+        """Number of the current turn, or of the last."""
         self.snapshot: Snapshot | None = None
         self.seconds = 0.0
 
@@ -106,7 +106,7 @@ class SnapshottingAgent:
 
 
 def store_provided_intents(session: Session, task: TaskSpec) -> None:
-    """Intents provided from the start have their terminal status before the first turn."""
+    """Store the terminal status of intents that are provided from the start."""
     rows = [
         SessionIntent(session=session, index=index, uid=intent.uid, status="provided", turn=0)
         for index, intent in enumerate(task.intents, start=1)
@@ -121,7 +121,7 @@ def store_provided_intents(session: Session, task: TaskSpec) -> None:
 def store_turn(
     agent: SnapshottingAgent, judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken, after: Progress
 ) -> None:
-    """Raises LeaseLostError, with nothing stored."""
+    """Raises LeaseLostError; then nothing is stored."""
     session = agent.session
     assert agent.snapshot is not None
     with transaction.atomic():

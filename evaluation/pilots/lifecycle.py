@@ -53,7 +53,7 @@ def retry_pilot(pilot_id: int, *, by: User | None) -> Pilot:
 
 
 def finish_pilot(pilot_id: int) -> None:
-    """If none of the pilot's sessions can go on: store its final state and scores, and notify who started it."""
+    """If none of its sessions can continue, store the pilot's final state and scores, and notify who started it."""
     with transaction.atomic():
         pilot = Pilot.objects.select_for_update().get(pk=pilot_id)
         if pilot.state not in (Pilot.State.WAITING, Pilot.State.RUNNING):
@@ -77,10 +77,10 @@ def finish_pilot(pilot_id: int) -> None:
 
 
 def sweep(*, include_recent: bool = False) -> int:
-    """Enqueue the sessions that could go on but that no worker holds; returns how many. Runs periodically.
+    """Enqueue the sessions that could continue but that no worker holds; returns how many. Runs periodically.
 
-    ``include_recent`` also enqueues those whose message was sent a short while ago: for a worker that starts,
-    perhaps with a broker that has lost its messages.
+    ``include_recent`` also enqueues sessions whose message was just sent, for a starting worker whose broker may have
+    lost its messages.
     """
     expire_dead()
     exhausted = Session.objects.filter(
@@ -100,7 +100,7 @@ def sweep(*, include_recent: bool = False) -> int:
 
 
 def _state_of(sessions: Sequence[Session]) -> str:
-    """``sessions`` in the order of their runs. Running while any session can go on without a person."""
+    """Running while any session can continue without a person. ``sessions`` are in the order of their runs."""
     stopped = False
     for _, group in groupby(sessions, key=lambda session: session.run_id):
         rows = list(group)

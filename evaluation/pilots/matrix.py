@@ -1,4 +1,4 @@
-"""A pilot's sessions as a table: a line for each task, a column for each run; and how far all of them are."""
+"""A pilot's sessions as a table of tasks and runs, and its progress."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from evaluation.models import Pilot, Session
 
 ORDER = ("finished", "failed", "error", "running", "waiting", "cancelled")
 OVER = ("finished", "failed", "cancelled")
-PLAYERS = ("agent", "user", "judge")
-MOST_REASONS = 3
+PARTS = ("agent", "user", "judge")
+MAX_REASONS = 3
 
 
 @dataclass
@@ -35,14 +35,14 @@ class PersonaRows:
 
 @dataclass(frozen=True)
 class PilotProgress:
-    """How far a pilot is, over all its sessions."""
+    """A pilot's progress over all its sessions."""
 
     states: list[tuple[str, int]]
-    """How many sessions are in which state."""
+    """Number of sessions by state."""
     turns: int
     tokens: int
     reasons: list[tuple[str, int]]
-    """Why sessions stopped by our own failures did, the most frequent first."""
+    """Why infrastructure failures stopped sessions, most frequent first."""
 
     @property
     def total(self) -> int:
@@ -58,7 +58,7 @@ class PilotProgress:
 
 
 def session_matrix(sessions: Iterable[Any]) -> list[PersonaRows]:
-    """``sessions`` as ``queries.sessions_of`` gives them."""
+    """``sessions`` as ``visibility.sessions_of`` annotates them."""
     personas: dict[int, PersonaRows] = {}
     rows: dict[tuple[int, str], TaskRow] = {}
     for session in sessions:
@@ -74,19 +74,19 @@ def session_matrix(sessions: Iterable[Any]) -> list[PersonaRows]:
 
 
 def pilot_progress(pilot: Pilot) -> PilotProgress:
-    """Two queries, however many sessions."""
+    """In two queries, regardless of the number of sessions."""
     sessions = Session.objects.filter(run__pilot=pilot).order_by()
-    spent = {part: Sum(Cast(KeyTextTransform(part, "tokens"), BigIntegerField())) for part in PLAYERS}
-    found = {
+    usage = {part: Sum(Cast(KeyTextTransform(part, "tokens"), BigIntegerField())) for part in PARTS}
+    by_state = {
         row["state"]: row
-        for row in sessions.values("state").annotate(number=Count("pk"), taken=Sum("turn_count"), **spent)
+        for row in sessions.values("state").annotate(number=Count("pk"), taken=Sum("turn_count"), **usage)
     }
     failures = sessions.filter(state=Session.State.ERROR).exclude(reason="").values_list("reason")
     return PilotProgress(
-        states=[(state, found[state]["number"]) for state in ORDER if state in found],
-        turns=_total(found.values(), ["taken"]),
-        tokens=_total(found.values(), PLAYERS),
-        reasons=list(failures.annotate(number=Count("pk")).order_by("-number", "reason")[:MOST_REASONS]),
+        states=[(state, by_state[state]["number"]) for state in ORDER if state in by_state],
+        turns=_total(by_state.values(), ["taken"]),
+        tokens=_total(by_state.values(), PARTS),
+        reasons=list(failures.annotate(number=Count("pk")).order_by("-number", "reason")[:MAX_REASONS]),
     )
 
 

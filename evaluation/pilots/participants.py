@@ -22,7 +22,7 @@ def build_agent(
     record: CallRecord,
     turn: Callable[[], int],
 ) -> Agent:
-    """The agent, resumed after the last stored turn. Of the task, it learns only the names of the tools."""
+    """The agent, resumed after the last stored turn. Of the task it learns only the tool names."""
     state = session.turns.order_by("-number").values_list("agent_state", flat=True).first()
     setup = AgentSetup(
         client=record.client(session.run.pilot.agent, "agent", turn),
@@ -35,7 +35,7 @@ def build_agent(
 
 
 def agent_limits(limits: Mapping[str, float]) -> AgentLimits:
-    """A pilot's limits as the agent's; those not given have their defaults."""
+    """A pilot's limits, with defaults for missing ones."""
     defaults = AgentLimits()
     return AgentLimits(
         tool_calls=int(limits.get("tool_calls", defaults.tool_calls)),

@@ -1,4 +1,4 @@
-"""Enqueuing the sessions that can go on."""
+"""Enqueuing sessions that can continue."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from evaluation.models import Run, Session
 
 RUN_SESSION = "evaluation.tasks.run_session"
 RESEND_AFTER = timedelta(minutes=2)
-"""A message that no worker acted on is sent again after this."""
+"""A message that no worker has acted on is sent again after this."""
 
 
 def enqueue_due(runs: Iterable[Run] | None = None, *, include_recent: bool = True) -> int:
-    """Enqueue the sessions that can go on, of ``runs`` or of all, after this transaction commits; returns how many.
+    """Enqueue the sessions of ``runs``, or of all, that can continue, once this transaction commits; returns how many.
 
-    Without ``include_recent``, sessions enqueued within RESEND_AFTER are left out. A duplicate message is harmless:
-    a session is leased once.
+    Without ``include_recent``, sessions enqueued within RESEND_AFTER are left out. A duplicate message is harmless,
+    because a session is leased only once.
     """
     now = timezone.now()
     due = leasable()

@@ -1,4 +1,4 @@
-"""A worker's work on one session: the conversation, turn by turn, then the grading. Resumable at any point."""
+"""A worker's work on one session: the conversation, turn by turn, then grading. Resumable at any point."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from evaluation.leases.sessions import LeaseLostError, State, acquire, leased_ro
 from evaluation.models import Session
 from evaluation.pilots.checkpoints import (
     SnapshottingAgent,
+    load_progress,
+    load_workspace,
     store_provided_intents,
     store_turn,
-    stored_progress,
-    stored_workspace,
 )
 from evaluation.pilots.lifecycle import finish_pilot
 from evaluation.pilots.participants import build_agent
@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 
 def work_on(session_id: int) -> bool:
-    """Take a session as far as it can go now. False: it cannot be leased. Safe to call twice and from two workers."""
+    """Take a session as far as it can go now. False if it cannot be leased. Safe to call twice and from two workers."""
     session = acquire(session_id)
     if session is None:
         return False
@@ -50,8 +50,8 @@ def work_on(session_id: int) -> bool:
             _work(session)
         except LeaseLostError:
             logger.info("Session %d was taken over or cancelled.", session.pk)
-        except (InfrastructureError, MissingContentError) as failure:
-            _record_failure(session, str(failure))
+        except (InfrastructureError, MissingContentError) as error:
+            _record_failure(session, str(error))
         except Exception as error:
             logger.exception("Session %d stopped by a defect of the studio.", session.pk)
             connection.close_if_unusable_or_obsolete()
@@ -75,13 +75,13 @@ def _work(session: Session) -> None:
 
 
 def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord) -> bool:
-    """Run the conversation from the last stored turn to its end. False: the agent failed, and the session is over."""
-    progress = stored_progress(session, task)
+    """Run the conversation from the last stored turn to its end. False if the agent failed, which ends the session."""
+    progress = load_progress(session, task)
     if progress.turns == 0 and session.turn_count == 0:
         store_provided_intents(session, task)
     with tempfile.TemporaryDirectory(prefix="pi-bench-session-") as name:
         folder = Path(name).resolve()
-        manifest = stored_workspace(session, task, persona)
+        manifest = load_workspace(session, task, persona)
         rebuild(manifest, folder)
         agent = SnapshottingAgent(session, folder, manifest, progress.turns)
         agent.inner = build_agent(session, task, persona, folder, record, lambda: agent.number)
@@ -119,7 +119,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
 
 
 def _grade(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord) -> dict[str, Any]:
-    """Grade strict, and compat too once every conversation of the run is over. Returns the row's changes."""
+    """Grade strict, and also compat once all conversations of the run are over. Returns changes to the row."""
     changes: dict[str, Any] = {}
     judge = ModelChecklistJudge(session, record)
     strict = grade_session(session, task, persona, ScoringMode.STRICT, judge)
@@ -131,7 +131,7 @@ def _grade(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallR
 
 
 def _record_failure(session: Session, reason: str) -> None:
-    """Retries with exponential backoff; after the last attempt, the session waits for a person to resume it."""
+    """Schedule a retry with exponential backoff; after the last attempt, a person must resume the session."""
     attempts = leased_row(session).values_list("attempts", flat=True).first() or settings.SESSION_ATTEMPTS
     retry = attempts < settings.SESSION_ATTEMPTS
     pause = min(settings.SESSION_RETRY_SECONDS * 2 ** (attempts - 1), 600)

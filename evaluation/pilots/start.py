@@ -49,7 +49,7 @@ def start_pilot(
     """
     if not 1 <= runs <= MAX_RUNS:
         raise PilotError("runs", f"Choose between 1 and {MAX_RUNS} runs.")
-    checked_limits = _validated_limits(limits or {})
+    all_limits = _validate_limits(limits or {})
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     selection = _select_tasks(benchmark, persona, tasks)
     endpoints = {"agent": agent, "user_model": user_model, "judge": judge}
@@ -59,8 +59,9 @@ def start_pilot(
         number=number,
         **endpoints,
         runs_wanted=runs,
-        limits=checked_limits,
-        config={"prompts": PROMPTS_VERSION} | {role: _frozen(endpoint) for role, endpoint in endpoints.items()},
+        limits=all_limits,
+        config={"prompts": PROMPTS_VERSION}
+        | {role: _freeze_endpoint(endpoint) for role, endpoint in endpoints.items()},
         scripted=any(endpoint.scripted for endpoint in endpoints.values()),
         drafts=any(task.state not in APPROVED for _, rows in selection for task, _ in rows),
         created_by=by,
@@ -94,7 +95,7 @@ def start_pilot(
 
 
 def newest_revisions(tasks: Sequence[Task]) -> dict[int, Revision]:
-    """The newest revision of each task, by task key, in one query. Raises PilotError for a task without one."""
+    """The newest revision of each task, by task key, in one query. Raises PilotError if a task has none."""
     rows = Revision.objects.filter(task__in=tasks).order_by("task_id", "-number").distinct("task_id")
     newest = {row.task_id: row for row in rows}
     for task in tasks:
@@ -104,7 +105,7 @@ def newest_revisions(tasks: Sequence[Task]) -> dict[int, Revision]:
 
 
 def with_dependencies(names: Iterable[str], specs: Mapping[str, TaskSpec]) -> set[str]:
-    """``names`` and their transitive dependencies, as far as ``specs`` has them."""
+    """``names`` and their transitive dependencies among ``specs``."""
     needed: set[str] = set()
     remaining = list(names)
     while remaining:
@@ -118,7 +119,7 @@ def with_dependencies(names: Iterable[str], specs: Mapping[str, TaskSpec]) -> se
 def _select_tasks(
     benchmark: Benchmark, persona: str, names: Sequence[str]
 ) -> list[tuple[Persona, list[tuple[Task, Revision]]]]:
-    """Each persona with its tasks to run, in episode order. No ``names``: every task that is not retired."""
+    """Each persona with its tasks to run, in episode order. Without ``names``, all tasks that are not retired."""
     personas = list(benchmark.personas.all())
     if persona:
         personas = [row for row in personas if row.user_id == persona]
@@ -129,13 +130,13 @@ def _select_tasks(
     selection: list[tuple[Persona, list[tuple[Task, Revision]]]] = []
     for row in personas:
         placed = list(Task.objects.filter(episode__persona=row, position__isnull=False).order_by("position"))
-        frozen = newest_revisions(placed)
-        specs = {task.task_id: TaskSpec.model_validate(frozen[task.pk].spec) for task in placed}
-        own = [name for name in requested if name in specs]
-        known.update(own)
-        chosen = own if requested else [task.task_id for task in placed if task.state != TaskState.RETIRED]
+        revisions = newest_revisions(placed)
+        specs = {task.task_id: TaskSpec.model_validate(revisions[task.pk].spec) for task in placed}
+        matching = [name for name in requested if name in specs]
+        known.update(matching)
+        chosen = matching if requested else [task.task_id for task in placed if task.state != TaskState.RETIRED]
         needed = with_dependencies(chosen, specs)
-        if rows := [(task, frozen[task.pk]) for task in placed if task.task_id in needed]:
+        if rows := [(task, revisions[task.pk]) for task in placed if task.task_id in needed]:
             selection.append((row, rows))
     if missing := [name for name in requested if name not in known]:
         raise PilotError("tasks", f"No episode here has the task “{missing[0]}”.")
@@ -144,7 +145,7 @@ def _select_tasks(
     return selection
 
 
-def _validated_limits(given: Mapping[str, float]) -> dict[str, float]:
+def _validate_limits(given: Mapping[str, float]) -> dict[str, float]:
     for name, value in given.items():
         if name not in LIMITS:
             raise PilotError("limits", f"There is no limit “{name}”; there are {', '.join(LIMITS)}.")
@@ -156,8 +157,8 @@ def _validated_limits(given: Mapping[str, float]) -> dict[str, float]:
     return limits
 
 
-def _frozen(endpoint: ModelEndpoint) -> dict[str, Any]:
-    """The endpoint as stored with the pilot: neither its key nor the name of the key's variable."""
+def _freeze_endpoint(endpoint: ModelEndpoint) -> dict[str, Any]:
+    """What the pilot stores of an endpoint: neither its key nor the name of the key's variable."""
     return {
         "name": endpoint.name,
         "base_url": endpoint.base_url,

@@ -1,4 +1,4 @@
-"""What a session's model calls used."""
+"""Tokens and cost of a session's model calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db.models import F, Sum
 from evaluation.models import ModelCall, Session
 from evaluation.protocol.scoring import ScoringMode
 
-PART = {
+PART_BY_PURPOSE = {
     "agent": "agent",
     "satisfaction": "user",
     "follow_up": "user",
@@ -20,24 +20,24 @@ PART = {
 
 
 @dataclass(frozen=True)
-class Usage:
+class SessionUsage:
     tokens: dict[str, int]
-    """By part: ``agent``, ``user`` and ``judge`` are what was paid; ``judge_compat`` and ``judge_strict`` are what
-    each way of scoring rests on. Where both asked the very same, it was paid once."""
+    """By part: ``agent``, ``user`` and ``judge`` are what was paid; ``judge_compat`` and ``judge_strict`` are what each
+    scoring mode relies on. A call that both modes share is paid once."""
     cost: Decimal
 
 
-def usage_of(session: Session) -> Usage:
+def usage_of(session: Session) -> SessionUsage:
     tokens = dict.fromkeys(("agent", "user", "judge", "judge_compat", "judge_strict"), 0)
     cost = Decimal(0)
     used = Sum(F("prompt_tokens") + F("completion_tokens"))
     rows = session.model_calls.order_by().values("purpose").annotate(used=used, paid=Sum("cost"))
     for row in rows:
-        tokens[PART[row["purpose"]]] += row["used"]
+        tokens[PART_BY_PURPOSE[row["purpose"]]] += row["used"]
         cost += row["paid"]
     for mode in ScoringMode:
         calls = ModelCall.objects.filter(
             pk__in=session.verdicts.filter(scoring=mode, model_call__isnull=False).values("model_call")
         )
         tokens[f"judge_{mode}"] = calls.aggregate(used=used)["used"] or 0
-    return Usage(tokens, cost)
+    return SessionUsage(tokens, cost)

@@ -1,4 +1,4 @@
-"""Waiting for a pilot to end: with the workers' help, or by doing their work in this process."""
+"""Waiting for a pilot to end, while workers run its sessions or this process does."""
 
 from __future__ import annotations
 
@@ -16,37 +16,36 @@ from evaluation.pilots.lifecycle import sweep
 from evaluation.pilots.session_work import work_on
 
 logger = logging.getLogger(__name__)
-GOES_ON = (Pilot.State.WAITING, Pilot.State.RUNNING)
+UNFINISHED = (Pilot.State.WAITING, Pilot.State.RUNNING)
 THREADS = 16
-LOOK_EVERY = 0.2
-"""Seconds between two looks at the rows."""
-ASK_WORKERS_EVERY = 15.0
-"""Seconds without progress after which the workers are asked again whether they live."""
+POLL_SECONDS = 0.2
+PING_SECONDS = 15.0
+"""Seconds without progress after which the workers are pinged again."""
 
 
-def wait_for(pilot: Pilot, *, tell: Callable[[str], None] = logger.info) -> Pilot:
-    """Return when the pilot has ended. Where no worker answers, its sessions run here, in threads."""
-    while pilot.state in GOES_ON:
+def wait_for(pilot: Pilot, *, log: Callable[[str], None] = logger.info) -> Pilot:
+    """Return when the pilot has ended. If no worker answers, its sessions run here, in threads."""
+    while pilot.state in UNFINISHED:
         if workers_answer():
-            tell("Workers answer; waiting for them.")
+            log("Workers answer; waiting for them.")
             _watch(pilot)
         else:
-            tell("No worker answers; the sessions run in this process.")
+            log("No worker answers; the sessions run in this process.")
             _work(pilot)
         pilot.refresh_from_db()
     return pilot
 
 
 def _watch(pilot: Pilot) -> None:
-    """Until the pilot has ended, or nothing has moved for a while."""
-    seen, since = _progress(pilot), time.monotonic()
-    while time.monotonic() - since < ASK_WORKERS_EVERY:
-        time.sleep(LOOK_EVERY)
+    """Return when the pilot has ended or made no progress for PING_SECONDS."""
+    latest, since = _progress(pilot), time.monotonic()
+    while time.monotonic() - since < PING_SECONDS:
+        time.sleep(POLL_SECONDS)
         pilot.refresh_from_db(fields=["state"])
-        if pilot.state not in GOES_ON:
+        if pilot.state not in UNFINISHED:
             return
-        if (now := _progress(pilot)) != seen:
-            seen, since = now, time.monotonic()
+        if (now := _progress(pilot)) != latest:
+            latest, since = now, time.monotonic()
 
 
 def _progress(pilot: Pilot) -> list[tuple[object, ...]]:
@@ -55,27 +54,27 @@ def _progress(pilot: Pilot) -> list[tuple[object, ...]]:
 
 
 def _work(pilot: Pilot) -> None:
-    """Do what workers would do, until the pilot has ended. What another process holds is waited for."""
-    under_way: set[int] = set()
+    """Run the pilot's sessions until it has ended, waiting for those leased by other processes."""
+    in_progress: set[int] = set()
 
     def work(pk: int) -> None:
         try:
             work_on(pk)
         finally:
-            under_way.discard(pk)
+            in_progress.discard(pk)
             connection.close()
 
-    looked = time.monotonic()
+    swept = time.monotonic()
     with ThreadPoolExecutor(THREADS, thread_name_prefix="session") as pool:
         while True:
             pilot.refresh_from_db(fields=["state"])
-            if pilot.state not in GOES_ON:
+            if pilot.state not in UNFINISHED:
                 return
-            due = set(leasable().filter(run__pilot=pilot).values_list("pk", flat=True)) - under_way
+            due = set(leasable().filter(run__pilot=pilot).values_list("pk", flat=True)) - in_progress
             for pk in due:
-                under_way.add(pk)
+                in_progress.add(pk)
                 pool.submit(work, pk)
-            if time.monotonic() - looked > ASK_WORKERS_EVERY:
-                sweep()  # gives up on what has killed worker after worker
-                looked = time.monotonic()
-            time.sleep(LOOK_EVERY if not due else 0.02)
+            if time.monotonic() - swept > PING_SECONDS:
+                sweep()  # gives up on sessions that killed one worker after another
+                swept = time.monotonic()
+            time.sleep(POLL_SECONDS if not due else 0.02)

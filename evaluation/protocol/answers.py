@@ -1,6 +1,5 @@
-"""Parsing a judge's answer: lenient about wrapping, strict about counts and indexes.
-
-An answer for the wrong criteria is worse than none; the caller may ask again.
+"""Parsing a judge's answer: lenient about wrapping, strict about counts and indexes, because an answer for the wrong
+criteria is worse than none.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from evaluation.protocol.participants import Decision, Style
 from evaluation.protocol.prompts import JudgePrompt
 
 MAX_QUOTE = 4_000
-"""Characters; a longer quote or reason is cut."""
+"""Characters; longer quotes and reasons are truncated."""
 
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 _STYLES: dict[str, Style] = {"clarify": "clarify", "options": "options"}
 
 
 class UnusableAnswerError(ValueError):
-    """The judge's answer cannot be used. The text tells the judge why."""
+    """The message goes back to the judge."""
 
 
 def parse_answer(prompt: JudgePrompt, answer: str) -> tuple[Decision, ...]:
@@ -43,15 +42,15 @@ def parse_answer(prompt: JudgePrompt, answer: str) -> tuple[Decision, ...]:
 
 
 def occurs(quote: str, evidence: str) -> bool:
-    """Whether ``quote`` is not empty and occurs in ``evidence``, up to runs of white space.
+    """Whether ``quote`` is not empty and occurs in ``evidence``, ignoring runs of white space.
 
     A quote from an escaped prompt may be escaped itself.
     """
-    wanted = _flat(quote)
+    wanted = _collapse_whitespace(quote)
     if not wanted:
         return False
-    text = _flat(evidence)
-    return wanted in text or _flat(html.unescape(quote)) in text
+    text = _collapse_whitespace(evidence)
+    return wanted in text or _collapse_whitespace(html.unescape(quote)) in text
 
 
 def document_in(answer: str) -> Any:
@@ -105,5 +104,5 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _flat(text: str) -> str:
+def _collapse_whitespace(text: str) -> str:
     return " ".join(text.split())

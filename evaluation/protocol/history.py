@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluation.protocol.participants import ToolRecord
-from evaluation.protocol.paths import parsed
+from evaluation.protocol.paths import parse_result
 from evaluation.protocol.scoring import ScoringMode
 
 APP_PREFIX = "mcp_appworld_"
@@ -15,8 +15,8 @@ APP_PREFIX = "mcp_appworld_"
 def calls_shown(turns: Sequence[Sequence[ToolRecord]], mode: ScoringMode) -> tuple[ToolRecord, ...]:
     """The calls that graders see after the last of ``turns``.
 
-    strict: every call so far. compat, as the release has it (PIBENCH.md, section 4, point 8): of the
-    last turn, the last call of each tool; where that turn has no call at all, all calls before it.
+    strict: every call so far. compat, as in the public release (PIBENCH.md, section 4, point 8): the last turn's last
+    call of each tool, or all earlier calls if that turn has none.
     """
     if not turns:
         return ()
@@ -32,9 +32,11 @@ def calls_shown(turns: Sequence[Sequence[ToolRecord]], mode: ScoringMode) -> tup
 
 def tools_history(calls: Sequence[ToolRecord]) -> list[dict[str, Any]]:
     """Calls as a grader script receives them (``score(tools_history)``)."""
-    return [{"tool_name": call.name, "call": dict(call.arguments), "result": parsed(call.result)} for call in calls]
+    return [
+        {"tool_name": call.name, "call": dict(call.arguments), "result": parse_result(call.result)} for call in calls
+    ]
 
 
 def same_tool(name: str, called: str) -> bool:
-    """Whether a task's tool ``name`` means the tool the agent ``called``: the prefix of simulated apps is optional."""
+    """Whether a task's tool ``name`` is the tool the agent ``called``; the prefix of simulated apps is optional."""
     return name.strip().removeprefix(APP_PREFIX) == called.removeprefix(APP_PREFIX)

@@ -30,8 +30,6 @@ class Tokens:
 
 @dataclass(frozen=True)
 class ToolRecord:
-    """A tool call of the agent, with its result."""
-
     name: str
     arguments: Mapping[str, Any]
     result: str
@@ -48,7 +46,7 @@ class AgentReply:
     state: Mapping[str, Any] = field(default_factory=dict)
     """JSON that lets the agent resume after this turn in another process; opaque to everyone else."""
     note: str = ""
-    """Why the turn ended early (a limit reached), in a sentence; empty if it did not."""
+    """One sentence on why the turn ended early (a limit reached); empty if it did not."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +58,9 @@ class Decision:
     """Verbatim from the judge's material."""
     reason: str = ""
     supported: bool = False
-    """``quote`` is not empty and occurs in the judge's material."""
+    """Whether ``quote`` is not empty and occurs in the judge's material."""
     style: Style | None = None
-    """Of a follow-up question, when ``yes``."""
+    """Style of a follow-up question, if ``yes``."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class Agent(Protocol):
     """The system under test."""
 
     def reply(self, message: str) -> AgentReply:
-        """Take one turn. Raises AgentError (the agent's failure) or InfrastructureError (ours)."""
+        """Take one turn. Raises AgentError, or InfrastructureError, which is not the agent's fault."""
         ...
 
 
@@ -85,16 +83,16 @@ class IntentJudge(Protocol):
     """Decides which intents a reply satisfies and which it asks for (PIBENCH.md, section 2)."""
 
     def satisfied(self, reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> Sequence[Decision]:
-        """One decision for each intent, in their order. Raises InfrastructureError."""
+        """One decision for each intent, in order. Raises InfrastructureError."""
         ...
 
     def asked_for(self, reply: str, intents: Sequence[OpenIntent]) -> Sequence[Decision]:
-        """Likewise, whether the reply holds a targeted question or proposal. Raises InfrastructureError."""
+        """Likewise, whether the reply contains a targeted question or proposal."""
         ...
 
 
 class AgentError(Exception):
-    """The agent could not finish its turn, through its own failure."""
+    """The agent failed to finish its turn."""
 
 
 class InfrastructureError(Exception):

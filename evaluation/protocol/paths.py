@@ -13,7 +13,7 @@ MAX_DIGITS = 9
 def find(value: Any, path: str) -> Any:
     """The value at ``path``, or MISSING. No wildcards.
 
-    A token is the exact key of a mapping, or digits within range on a list; anything else is missing.
+    A token is the exact key of a mapping or an index within a list; anything else is missing.
     """
     for token in (part.strip() for part in path.split(".")):
         if isinstance(value, Mapping):
@@ -29,8 +29,8 @@ def find(value: Any, path: str) -> Any:
     return value
 
 
-def parsed(result: str) -> Any:
-    """A tool's result as data: JSON is parsed once, not the strings within it; other text stays text."""
+def parse_result(result: str) -> Any:
+    """A tool's result as data: JSON is parsed once, without the strings within it; other text stays text."""
     try:
         return json.loads(result)
     except (ValueError, RecursionError):

@@ -13,7 +13,7 @@ from studio.domain.task import TaskSpec
 
 @dataclass(frozen=True)
 class _FixedJudge:
-    """Decides the same whatever the reply."""
+    """Makes the same decisions for every reply."""
 
     met: Collection[int] = ()
     asked: Collection[int] = ()
@@ -37,14 +37,14 @@ class UserAnswer:
 class UserPreview:
     opening: str
     answers: tuple[UserAnswer, ...]
-    """When a question aims at one intent: one answer per intent."""
+    """If a question aims at one intent: one answer per intent."""
     unasked: tuple[UserAnswer, ...]
-    """When no reply asks for anything: turn by turn to the end."""
+    """If no reply asks for anything: turn by turn to the end."""
     both: str
-    """When a question aims at the first two intents; empty if there are fewer."""
-    known: tuple[int, ...]
-    """Intents provided from the start: the user never mentions them."""
-    most_turns: int
+    """If a question aims at the first two intents; empty if there are fewer."""
+    provided: tuple[int, ...]
+    """Intents provided from the start, which the user never mentions."""
+    max_turns: int
     """Replies the assistant can give before the session ends."""
 
 
@@ -54,7 +54,7 @@ def preview_user(task: TaskSpec) -> UserPreview:
         [intent.content for intent in task.intents],
         [intent.initial_status == "provided" for intent in task.intents],
     )
-    wanted = [intent.index for intent in start.open]
+    open_indexes = [intent.index for intent in start.open]
     unasked, progress = [], start
     while progress.ending is None:
         first = progress.open[0].index if progress.open else 0
@@ -63,11 +63,11 @@ def preview_user(task: TaskSpec) -> UserPreview:
             unasked.append(UserAnswer(first, progress.message))
     return UserPreview(
         opening=start.message,
-        answers=tuple(UserAnswer(index, _after(start, _FixedJudge(asked=[index])).message) for index in wanted),
+        answers=tuple(UserAnswer(index, _after(start, _FixedJudge(asked=[index])).message) for index in open_indexes),
         unasked=tuple(unasked),
-        both=_after(start, _FixedJudge(asked=wanted[:2])).message if len(wanted) > 1 else "",
-        known=tuple(state.index for state in start.intents if state.status == "provided"),
-        most_turns=min(len(wanted) + 1, MAX_TURNS),
+        both=_after(start, _FixedJudge(asked=open_indexes[:2])).message if len(open_indexes) > 1 else "",
+        provided=tuple(state.index for state in start.intents if state.status == "provided"),
+        max_turns=min(len(open_indexes) + 1, MAX_TURNS),
     )
 
 

@@ -1,7 +1,7 @@
-"""Judge prompts, and the schema of their answers (PIBENCH.md, section 2).
+"""Judge prompts and the schema of their answers (PIBENCH.md, section 2).
 
-Text from agents, tools and files is escaped between tags, so that it cannot close them and pose as instructions. The
-``compat`` trace is the exception, as in the release.
+Text from agents, tools and files is escaped between tags, so that it cannot close them and pose as instructions.
+The ``compat`` trace is the exception, as in the public release.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evaluation.protocol.participants import OpenIntent
 Purpose = Literal["satisfaction", "follow_up", "checklist"]
 
 PROMPTS_VERSION = 1
-"""Increase with every change to a prompt: results of different versions are not comparable."""
+"""Increase with every change to a prompt; results of different versions are not comparable."""
 
 SATISFACTION_SYSTEM = """\
 You are the satisfaction judge of a simulated user. The user has requirements that were never said aloud.
@@ -53,7 +53,7 @@ One entry for each of the {count} {noun}, with its index, in order.
 
 @dataclass(frozen=True)
 class JudgePrompt:
-    """A prompt, with what its answer is checked against."""
+    """A prompt, and what its answer is validated against."""
 
     purpose: Purpose
     system: str
@@ -62,7 +62,7 @@ class JudgePrompt:
     indexes: tuple[int, ...]
     """The index each decision must carry, in order."""
     evidence: str
-    """What a quote must occur in, before escaping."""
+    """The unescaped text that a quote must occur in."""
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -75,12 +75,11 @@ class JudgePrompt:
 
 
 def escape(text: str) -> str:
-    """For text between tags. Quotation marks stay: escaping them costs tokens and hinders verbatim quotes."""
+    """For text between tags. Quotation marks stay, because escaping them costs tokens and hinders verbatim quotes."""
     return html.escape(text, quote=False)
 
 
 def escape_attribute(text: str) -> str:
-    """For attribute values."""
     return html.escape(text, quote=True)
 
 
@@ -108,14 +107,14 @@ def answer_schema(purpose: Purpose) -> dict[str, Any]:
 
 
 def satisfaction_prompt(reply: str, files: Mapping[str, str], intents: Sequence[OpenIntent]) -> JudgePrompt:
-    shown = "\n".join(
+    listing = "\n".join(
         f'<file path="{escape_attribute(path)}">\n{escape(text)}\n</file>' for path, text in files.items()
     )
     user = "\n\n".join(
         part
         for part in (
             f"<reply>\n{escape(reply)}\n</reply>",
-            f"<files>\n{shown}\n</files>" if files else "",
+            f"<files>\n{listing}\n</files>" if files else "",
             _intents(intents),
             _answer(len(intents), "requirements"),
         )
@@ -136,18 +135,18 @@ def follow_up_prompt(reply: str, intents: Sequence[OpenIntent]) -> JudgePrompt:
 def checklist_prompt(
     intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]], *, escaped: bool
 ) -> JudgePrompt:
-    """``criteria`` are pairs of index in the task and text; ``escaped``: whether the texts in ``trace`` are (strict).
+    """``criteria`` are pairs of index and text; ``escaped`` says whether texts in ``trace`` are escaped (strict).
 
-    Hidden intents are shown in both scoring modes, as in the release: a criterion may refer to them. It is a known
-    weakness (PIBENCH.md, section 4, point 5).
+    Hidden intents are shown in both scoring modes, as in the public release, because a criterion may refer to them.
+    This is a known weakness (PIBENCH.md, section 4, point 5).
     """
-    known = "\n".join(f"<requirement>{escape(text)}</requirement>" for text in intents)
-    asked = "\n".join(f'<criterion index="{index}">{escape(text)}</criterion>' for index, text in criteria)
+    requirements = "\n".join(f"<requirement>{escape(text)}</requirement>" for text in intents)
+    questions = "\n".join(f'<criterion index="{index}">{escape(text)}</criterion>' for index, text in criteria)
     user = "\n\n".join(
         (
-            f"<hidden_requirements>\n{known}\n</hidden_requirements>",
+            f"<hidden_requirements>\n{requirements}\n</hidden_requirements>",
             f"<trace>\n{trace}\n</trace>",
-            f"<criteria>\n{asked}\n</criteria>",
+            f"<criteria>\n{questions}\n</criteria>",
             _answer(len(criteria), "criteria"),
         )
     )

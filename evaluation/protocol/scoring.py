@@ -1,4 +1,4 @@
-"""The two ways of scoring."""
+"""The two scoring modes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ class ScoringMode(StrEnum):
     """PIBENCH.md, section 4."""
 
     COMPAT = "compat"
-    """Reproduces the release."""
+    """Reproduces the public release."""
     STRICT = "strict"
     """Corrects its known weaknesses."""

@@ -1,7 +1,7 @@
 """The session loop: an agent, a simulated user, and the status of each hidden intent (PIBENCH.md, section 2).
 
-Each turn maps one ``Progress`` to the next. The caller stores the turn in between, and can resume from there in another
-process.
+Each turn maps one ``Progress`` to the next. The caller stores the turn in between, and can resume from there in
+another process.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Ending = Literal["resolved", "turn_limit", "failed"]
 
 TERMINAL: frozenset[Status] = frozenset({"completed", "inferred", "provided"})
 COVERED: frozenset[Status] = frozenset({"completed", "inferred"})
-"""What counts for Proc."""
+"""Statuses that count for Proc."""
 MAX_TURNS = 30
 
 
@@ -29,7 +29,7 @@ class IntentState:
     content: str
     status: Status = "open"
     turn: int | None = None
-    """The turn that resolved it; None: open, or provided from the start."""
+    """The turn that resolved it; None if it is open or was provided from the start."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Progress:
     """The user's next message; empty once the session has ended."""
     ending: Ending | None = None
     reason: str = ""
-    """Why it failed, in a sentence."""
+    """One sentence on why it failed."""
 
     @property
     def open(self) -> tuple[OpenIntent, ...]:
@@ -52,25 +52,22 @@ class Progress:
 
 @dataclass(frozen=True)
 class TurnTaken:
-    """One turn with its decisions."""
-
     number: int
     message: str
     reply: AgentReply
     satisfied: Mapping[int, Decision]
-    """Stage 1, by intent index; empty if no intent was open."""
+    """Stage 1, by intent index; empty if no intent was open. Stage 2 (``asked_for``) likewise."""
     asked_for: Mapping[int, Decision]
-    """Stage 2, likewise."""
     resolved: Mapping[int, Status]
-    """The intents this turn gave a terminal status."""
+    """The intents that this turn gave a terminal status."""
 
 
 def initial_progress(message: str, intents: Sequence[str], provided: Sequence[bool] = ()) -> Progress:
     """A session before its first turn. An intent provided from the start never counts as covered."""
-    given = [*provided, *([False] * (len(intents) - len(provided)))]
+    padded = [*provided, *([False] * (len(intents) - len(provided)))]
     states = (
-        IntentState(index, content, "provided" if known else "open")
-        for index, (content, known) in enumerate(zip(intents, given, strict=True), start=1)
+        IntentState(index, content, "provided" if is_provided else "open")
+        for index, (content, is_provided) in enumerate(zip(intents, padded, strict=True), start=1)
     )
     return Progress(tuple(states), message=message)
 
@@ -83,9 +80,9 @@ def take_turn(
     *,
     max_turns: int = MAX_TURNS,
 ) -> tuple[TurnTaken, Progress]:
-    """One turn, and the progress after it. Raises AgentError and InfrastructureError.
+    """Take one turn. Raises AgentError and InfrastructureError.
 
-    ``read_files`` gives the texts of the task's ``files_read`` after the agent's reply.
+    ``read_files`` returns the texts of the task's ``files_read`` after the agent's reply.
     """
     if progress.ending is not None:
         raise ValueError("The session has ended.")
@@ -113,13 +110,13 @@ def resolve_turn(
         resolved |= {index: "completed" for index, decision in satisfied.items() if decision.yes}
         if still_open := [intent for intent in open_intents if intent.index not in resolved]:
             asked_for = _by_index(still_open, judge.asked_for(reply.text, still_open))
-            asked = [intent for intent in still_open if asked_for[intent.index].yes]
-            if asked:
-                resolved |= {intent.index: "inferred" for intent in asked}
+            answered = [intent for intent in still_open if asked_for[intent.index].yes]
+            if answered:
+                resolved |= {intent.index: "inferred" for intent in answered}
             else:
-                asked = still_open[:1]
-                resolved[asked[0].index] = "provided"
-            answer = [intent.content for intent in asked]
+                answered = still_open[:1]
+                resolved[answered[0].index] = "provided"
+            answer = [intent.content for intent in answered]
 
     taken = TurnTaken(number, progress.message, reply, satisfied, asked_for, resolved)
     return taken, _after(progress, number, resolved, "\n\n".join(answer), ended=not answer, max_turns=max_turns)
@@ -136,14 +133,14 @@ def run_session(
 ) -> Progress:
     """Take turns until the session has ended, calling ``store`` after each.
 
-    AgentError ends the session as failed. InfrastructureError is raised: the session can resume from the last stored
-    turn.
+    AgentError ends the session as failed. InfrastructureError is raised, and the session can resume from the last
+    stored turn.
     """
     while progress.ending is None:
         try:
             taken, progress = take_turn(progress, agent, judge, read_files, max_turns=max_turns)
-        except AgentError as failure:
-            return replace(progress, message="", ending="failed", reason=str(failure))
+        except AgentError as error:
+            return replace(progress, message="", ending="failed", reason=str(error))
         store(taken, progress)
     return progress
 

@@ -1,4 +1,4 @@
-"""The trace: a session as the checklist judge sees it after a turn (PIBENCH.md, section 2)."""
+"""The trace: a session after a turn, as the checklist judge sees it (PIBENCH.md, section 2)."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 
 from evaluation.protocol.history import same_tool
 from evaluation.protocol.participants import ToolRecord
-from evaluation.protocol.paths import MISSING, find, parsed
+from evaluation.protocol.paths import MISSING, find, parse_result
 from evaluation.protocol.prompts import escape, escape_attribute
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import TaskSpec, ToolEvidence
 
 MAX_FILE_CHARACTERS = 40_000
-CUT = "\n[cut here: the file is longer]"
+TRUNCATED = "\n[cut here: the file is longer]"
 MISSING_FILE = "[this file does not exist]"
 BINARY_FILE = "[this file is not text]"
 MISSING_FIELD = "[missing]"
 
 
 def files_shown(task: TaskSpec) -> tuple[str, ...]:
-    """The files a checklist judge is shown: ``files_read``, and those that rubric items name as evidence.
+    """The files shown to a checklist judge: ``files_read``, and evidence named by rubric items.
 
-    Items in the release's format name none. Evidence that starts with the name of a tool in ``tool_evidence`` is a
-    field of that tool, not a file.
+    Items in the public release's format name none. Evidence that starts with the name of a tool in ``tool_evidence`` is
+    a field of that tool, not a file.
     """
     tools = tuple(f"{tool.tool.strip()}." for tool in task.tool_evidence)
     named = (path for item in task.scored_items if item.grader == "rubric" for path in item.evidence)
@@ -32,7 +32,7 @@ def files_shown(task: TaskSpec) -> tuple[str, ...]:
 
 
 def read_texts(paths: Sequence[str], read: Callable[[str], bytes | None]) -> dict[str, str]:
-    """Texts by path, each cut at MAX_FILE_CHARACTERS; a missing or binary file gives a note."""
+    """Texts by path, truncated to MAX_FILE_CHARACTERS; a placeholder for a missing or binary file."""
     return {path: _text(read(path)) for path in paths}
 
 
@@ -46,34 +46,35 @@ def render_trace(
 ) -> str:
     """User messages so far, the last reply, the shown fields of tool calls, and the files.
 
-    strict escapes every text; compat does not, as in the release, so a reply can forge tags.
+    strict escapes every text; compat does not, as in the public release, so a reply can forge tags.
     """
-    safe: Callable[[str], str] = escape if mode == ScoringMode.STRICT else str
-    name: Callable[[str], str] = escape_attribute if mode == ScoringMode.STRICT else str
-    parts = [f'<user turn="{number}">\n{safe(text)}\n</user>' for number, text in enumerate(messages, start=1)]
-    parts.append(f"<assistant>\n{safe(reply)}\n</assistant>")
-    parts += [
-        f'<tool name="{name(call.name)}">\n{safe(json.dumps(fields, ensure_ascii=False, default=str))}\n</tool>'
-        for call in calls
-        if (fields := shown_fields(call, tools)) is not None
+    escape_text: Callable[[str], str] = escape if mode == ScoringMode.STRICT else str
+    escape_name: Callable[[str], str] = escape_attribute if mode == ScoringMode.STRICT else str
+    sections = [
+        f'<user turn="{number}">\n{escape_text(text)}\n</user>' for number, text in enumerate(messages, start=1)
     ]
-    parts += [f'<file path="{name(path)}">\n{safe(text)}\n</file>' for path, text in files.items()]
-    return "\n".join(parts)
+    sections.append(f"<assistant>\n{escape_text(reply)}\n</assistant>")
+    for call in calls:
+        if (fields := shown_fields(call, tools)) is not None:
+            text = json.dumps(fields, ensure_ascii=False, default=str)
+            sections.append(f'<tool name="{escape_name(call.name)}">\n{escape_text(text)}\n</tool>')
+    sections += [f'<file path="{escape_name(path)}">\n{escape_text(text)}\n</file>' for path, text in files.items()]
+    return "\n".join(sections)
 
 
 def shown_fields(call: ToolRecord, tools: Sequence[ToolEvidence]) -> dict[str, Any] | None:
-    """The fields of one call that a task shows its judges; None: it shows nothing of this tool."""
-    chosen = [tool for tool in tools if same_tool(tool.tool, call.name)]
-    if not chosen:
+    """The fields of a call that the task shows its judges; None if it shows nothing of this tool."""
+    matching = [tool for tool in tools if same_tool(tool.tool, call.name)]
+    if not matching:
         return None
-    result = parsed(call.result)
+    result = parse_result(call.result)
     return {
-        "call": {path: _shown(call.arguments, path) for tool in chosen for path in tool.call},
-        "result": {path: _shown(result, path) for tool in chosen for path in tool.result},
+        "call": {path: _field_at(call.arguments, path) for tool in matching for path in tool.call},
+        "result": {path: _field_at(result, path) for tool in matching for path in tool.result},
     }
 
 
-def _shown(value: Any, path: str) -> Any:
+def _field_at(value: Any, path: str) -> Any:
     field = find(value, path)
     return MISSING_FIELD if field is MISSING else field
 
@@ -85,4 +86,4 @@ def _text(content: bytes | None) -> str:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         return BINARY_FILE
-    return text if len(text) <= MAX_FILE_CHARACTERS else text[:MAX_FILE_CHARACTERS] + CUT
+    return text if len(text) <= MAX_FILE_CHARACTERS else text[:MAX_FILE_CHARACTERS] + TRUNCATED

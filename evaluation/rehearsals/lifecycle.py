@@ -1,6 +1,6 @@
-"""Starting, playing, ending and deleting rehearsals, by the rules of every session (``evaluation.protocol``).
+"""Starting, playing, ending and deleting rehearsals, under the same rules as every session (``evaluation.protocol``).
 
-Whatever is rejected or fails, the text a user wrote is preserved.
+A rejected or failed action preserves the text that the user wrote.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MOVED_ON = "The rehearsal has moved on in another window. Your text is kept belo
 
 
 class RehearsalError(Exception):
-    """``field`` names the input at fault; "" is the rehearsal itself."""
+    """``field`` names the invalid input; empty if the error is about the rehearsal itself."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ def start_rehearsal(
 ) -> Rehearsal:
     """Freeze the draft as a Revision and set up its workspace. In the user's seat the agent starts immediately.
 
-    Files of tasks it depends on are in their initial state, as nobody has worked on them. Raises RehearsalError.
+    Files of the tasks it depends on are in their initial state. Raises RehearsalError.
     """
     if seat not in Seat.values:
         raise RehearsalError("seat", "Choose a role.")
@@ -65,24 +65,24 @@ def start_rehearsal(
     persona = task.episode.persona
     placed = list(task.episode.tasks.exclude(position=None).order_by("position"))
     try:
-        frozen = newest_revisions([task, *placed])
+        revisions = newest_revisions([task, *placed])
     except PilotError as error:
         raise RehearsalError("", error.message) from None
-    spec = TaskSpec.model_validate(frozen[task.pk].spec)
+    spec = TaskSpec.model_validate(revisions[task.pk].spec)
     message = opening_message(spec)
     if not message.strip():
         raise RehearsalError("", "The task has no request yet. Write one and save it first.")
     persona_revision = persona.revisions.order_by("-number").first()
     assert persona_revision is not None
-    person = PersonaSpec.model_validate(persona_revision.spec)
-    specs = {row.task_id: TaskSpec.model_validate(frozen[row.pk].spec) for row in placed} | {spec.task_id: spec}
+    persona_spec = PersonaSpec.model_validate(persona_revision.spec)
+    specs = {row.task_id: TaskSpec.model_validate(revisions[row.pk].spec) for row in placed} | {spec.task_id: spec}
     needed = with_dependencies([spec.task_id], specs) - {spec.task_id}
     manifest: dict[str, str] = {}
     for each in [*(specs[row.task_id] for row in placed if row.task_id in needed), spec]:
-        manifest = staged(manifest, person, each)
-    chosen = [endpoint for endpoint in (agent if seat == Seat.USER else None, judge) if endpoint]
+        manifest = staged(manifest, persona_spec, each)
+    endpoints = [endpoint for endpoint in (agent if seat == Seat.USER else None, judge) if endpoint]
     rehearsal = Rehearsal.objects.create(
-        revision=frozen[task.pk],
+        revision=revisions[task.pk],
         persona_revision=persona_revision,
         person=by,
         seat=seat,
@@ -91,7 +91,7 @@ def start_rehearsal(
         message=message,
         start_manifest=manifest,
         manifest=manifest,
-        scripted=any(endpoint.scripted for endpoint in chosen),
+        scripted=any(endpoint.scripted for endpoint in endpoints),
     )
     if seat == Seat.USER:
         start_model_work(rehearsal)
@@ -99,8 +99,7 @@ def start_rehearsal(
 
 
 def submit_reply(pk: int, text: str, *, turn: int | None = None) -> None:
-    """In the assistant's seat: submit the reply for judging. ``turn`` is the turn it was written for. Raises
-    RehearsalError."""
+    """Submit the assistant's reply, written for ``turn``, to the judge. Raises RehearsalError."""
     text = storable(text.replace("\r\n", "\n"))
     with _locked(pk, Seat.AGENT, State.YOURS, State.STOPPED, turn=turn) as row:
         if not text.strip():
@@ -115,10 +114,10 @@ def submit_reply(pk: int, text: str, *, turn: int | None = None) -> None:
 def submit_decisions(
     pk: int, choices: Mapping[int, Choice], quotes: Mapping[int, str], message: str, *, turn: int | None = None
 ) -> None:
-    """In the user's seat: resolve the intents as chosen, send ``message``, and let the assistant reply.
+    """Resolve the intents as the user chose, send ``message``, and let the assistant reply.
 
-    Missing choices count as neither met nor asked for. Without a ``message`` the simulated user's is sent: the
-    intents asked for, else the first open one. ``turn`` is the turn the decisions are for. Raises RehearsalError.
+    A missing choice means neither met nor asked for. Without ``message``, the simulated user's is sent: the intents
+    asked for, or else the first open one. ``turn`` is the turn that the decisions are for. Raises RehearsalError.
     """
     message = _normalized(message)
     with _locked(pk, Seat.USER, State.YOURS, turn=turn) as row:
@@ -148,7 +147,7 @@ def submit_decisions(
 
 
 def propose_again(pk: int) -> None:
-    """In the user's seat: ask the judge again about the current reply."""
+    """Ask the judge again about the current reply."""
     with _locked(pk, Seat.USER, State.YOURS) as row:
         if row.judge_id is None:
             raise RehearsalError("", "This rehearsal has no judge. Mark the intents yourself.")
@@ -156,7 +155,7 @@ def propose_again(pk: int) -> None:
 
 
 def retry_agent(pk: int, message: str = "") -> None:
-    """In the user's seat, after an infrastructure failure: ask the assistant again, optionally with a new message."""
+    """Ask the assistant again after an infrastructure failure, optionally with a new message."""
     message = _normalized(message)
     with _locked(pk, Seat.USER, State.STOPPED) as row:
         _validate_message(message)
@@ -184,7 +183,7 @@ def validate_size(path: str, size: int, *, field: str) -> None:
 
 
 def write_file(pk: int, path: str, content: bytes) -> str:
-    """In the assistant's seat: write a workspace file; returns its normalized path. Raises RehearsalError."""
+    """Write a workspace file; returns its normalized path. Raises RehearsalError."""
     path = storable(path).strip()
     try:
         name = str(safe_path(path))
@@ -220,7 +219,7 @@ def _conflicts(name: str, other: str) -> bool:
 
 @contextmanager
 def _locked(pk: int, seat: str | None, *states: str, turn: int | None = None) -> Iterator[Rehearsal]:
-    """The locked row, if the seat may act now. Raises RehearsalError."""
+    """Lock the row, and check that the seat may act now. Raises RehearsalError."""
     with transaction.atomic():
         row = (
             Rehearsal.objects.select_for_update(of=("self",))

@@ -20,14 +20,12 @@ from studio.domain.task import HiddenIntent, TaskSpec
 
 @dataclass(frozen=True)
 class DecisionView:
-    """One decision on one intent, with its evidence."""
-
     key: str
     index: int
     turn: int
     decision: IntentDecision
     in_reply: bool
-    """The quote occurs in the reply and is highlighted there."""
+    """Whether the quote occurs, highlighted, in the reply."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class RehearsalTranscript:
     """Intents by status, in the order of the statuses."""
     covered: int
     proc: float | None
-    """Of this task alone; in a pilot, the tasks it depends on count too."""
+    """For this task alone; a pilot also counts the tasks it depends on."""
 
     @property
     def open(self) -> tuple[RehearsalIntent, ...]:
@@ -89,7 +87,7 @@ class RehearsalSummary:
 
 
 def summary_of(row: Rehearsal) -> RehearsalSummary:
-    """Makes no query."""
+    """Makes no queries."""
     states = progress_of(row, TaskSpec.model_validate(row.revision.spec)).intents
     return RehearsalSummary(len(row.turns), sum(state.status in COVERED for state in states), len(states))
 

@@ -21,8 +21,6 @@ MAX_QUOTE = 1_000
 
 @dataclass(frozen=True)
 class IntentDecision:
-    """The decision on one open intent in one turn."""
-
     choice: Choice = "neither"
     quote: str = ""
     reason: str = ""
@@ -37,7 +35,7 @@ class IntentDecision:
 
 
 class ManualIntentJudge:
-    """The decisions of a user in the user's seat as the protocol's ``IntentJudge``."""
+    """An ``IntentJudge`` that returns a user's decisions."""
 
     def __init__(self, decided: Mapping[int, IntentDecision]) -> None:
         self._decided = decided
@@ -57,9 +55,9 @@ class ManualIntentJudge:
 
 
 def manual_decisions(
-    choices: Mapping[int, Choice], quotes: Mapping[int, str], proposal: Mapping[int, IntentDecision], shown: str
+    choices: Mapping[int, Choice], quotes: Mapping[int, str], proposal: Mapping[int, IntentDecision], evidence: str
 ) -> dict[int, IntentDecision]:
-    """The user's choices; where they agree with the judge, its decision is kept. Quotes must occur in ``shown``."""
+    """The user's choices, or the judge's decision where they agree. Quotes must occur in ``evidence``."""
     decided = {}
     for index, choice in choices.items():
         proposed = proposal.get(index)
@@ -69,16 +67,16 @@ def manual_decisions(
             continue
         quote = quote if choice != "neither" else ""
         decided[index] = IntentDecision(
-            choice, quote, supported=occurs(quote, shown), by="hand", judge=proposed.choice if proposed else None
+            choice, quote, supported=occurs(quote, evidence), by="hand", judge=proposed.choice if proposed else None
         )
     return decided
 
 
 def judge_decisions(taken: TurnTaken) -> dict[int, IntentDecision]:
-    """The judge's decision on each open intent that counts."""
+    """The judge's final decision on each open intent."""
     by_index: dict[int, IntentDecision] = {}
-    chosen: tuple[tuple[Choice, Mapping[int, Decision]], ...] = (("met", taken.satisfied), ("asked", taken.asked_for))
-    for choice, decisions in chosen:
+    stages: tuple[tuple[Choice, Mapping[int, Decision]], ...] = (("met", taken.satisfied), ("asked", taken.asked_for))
+    for choice, decisions in stages:
         for index, decision in decisions.items():
             by_index[index] = IntentDecision(
                 choice if decision.yes else "neither",
@@ -143,7 +141,7 @@ def turn_document(
 
 
 def progress_of(rehearsal: Rehearsal, task: TaskSpec) -> Progress:
-    """The state after the last turn."""
+    """Progress after the last turn."""
     contents = [intent.content for intent in task.intents]
     progress = initial_progress(
         opening_message(task), contents, [intent.initial_status == "provided" for intent in task.intents]

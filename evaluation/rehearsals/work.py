@@ -1,7 +1,7 @@
 """Model work in a rehearsal: answering as the assistant, judging intents, proposing decisions.
 
-A user is waiting, so it runs in a thread of the web process rather than through the queue. The row records that a model
-is working, so every window shows the same state. Work whose process died is detected by its lease and can be resumed;
+A user is waiting, so it runs in a thread of the web process instead of the queue. The row records that a model is
+working, so every window shows the same state. The lease reveals work whose process died, which can then be resumed;
 recorded model answers are not paid for twice.
 """
 
@@ -49,11 +49,11 @@ LEASE_EXPIRED = "The studio stopped while the model was working. Nothing is lost
 
 
 class RehearsalLeaseLostError(Exception):
-    """The user cancelled, or another process took over; nothing more may be written."""
+    """The user cancelled, or another process took over. Store nothing more."""
 
 
 def start_model_work(rehearsal: Rehearsal) -> None:
-    """Once the transaction is committed."""
+    """Starts when the transaction commits."""
     Rehearsal.objects.filter(pk=rehearsal.pk).update(
         state=State.WORKING, reason="", claimed_by="", lease_until=lease_end(), touched_at=timezone.now()
     )
@@ -89,8 +89,8 @@ def work_on(pk: int) -> None:
             _work(rehearsal)
         except (RehearsalLeaseLostError, RecordOwnerDeletedError):
             logger.info("Rehearsal %d was cancelled or deleted.", pk)
-        except (InfrastructureError, MissingContentError) as outage:
-            _claimed(rehearsal).update(**_failure(rehearsal, str(outage)))
+        except (InfrastructureError, MissingContentError) as error:
+            _claimed(rehearsal).update(**_failure(rehearsal, str(error)))
         except Exception as error:
             logger.exception("Rehearsal %d failed with an internal error.", pk)
             connection.close_if_unusable_or_obsolete()
@@ -98,14 +98,14 @@ def work_on(pk: int) -> None:
 
 
 def resolve_current_turn(rehearsal: Rehearsal, task: TaskSpec, judge: IntentJudge) -> tuple[TurnTaken, Progress]:
-    """Apply the decisions of ``judge`` to the current turn, by the rules of every session."""
+    """Apply the judge's decisions to the current turn."""
     reply = reply_of(rehearsal.under_way["reply"])
     read = manifest_reader(rehearsal.manifest)
     return resolve_turn(progress_of(rehearsal, task), reply, judge, lambda: read_texts(task.files_read, read))
 
 
 def changes_after_turn(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Fields of the row to update once a turn is over."""
+    """Fields of the row to update after a turn."""
     changes: dict[str, Any] = {"turns": [*rehearsal.turns, turn], "under_way": {}, "message": progress.message}
     if progress.ending:
         changes |= {
@@ -126,27 +126,23 @@ def _work(rehearsal: Rehearsal) -> None:
     if "reply" not in rehearsal.under_way and not _run_agent(rehearsal, task, record):
         return
     if rehearsal.judge:
-        taken, _ = resolve_current_turn(rehearsal, task, _judge(rehearsal, record))
+        taken, _ = resolve_current_turn(rehearsal, task, _make_judge(rehearsal, record))
         rehearsal.under_way |= {"proposal": decisions_to_json(judge_decisions(taken))}
         _write(rehearsal, under_way=rehearsal.under_way)
     _write(rehearsal, state=State.YOURS, claimed_by="", lease_until=None)
 
 
 def _judge_reply(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> None:
-    """Judge the reply that the user wrote as the assistant."""
-    taken, progress = resolve_current_turn(rehearsal, task, _judge(rehearsal, record))
+    taken, progress = resolve_current_turn(rehearsal, task, _make_judge(rehearsal, record))
     turn = turn_document(taken, rehearsal.under_way["reply"], judge_decisions(taken), rehearsal.manifest)
     _write(
         rehearsal,
-        **(
-            {"state": State.YOURS, "claimed_by": "", "lease_until": None}
-            | changes_after_turn(rehearsal, turn, progress)
-        ),
+        **{"state": State.YOURS, "claimed_by": "", "lease_until": None} | changes_after_turn(rehearsal, turn, progress),
     )
 
 
 def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool:
-    """Let the agent reply; False if it failed. It sees only the messages and the tools, nothing else of the task."""
+    """Let the agent reply; False if it failed. Of the task it sees only the messages and tools."""
     persona = PersonaSpec.model_validate(rehearsal.persona_revision.spec)
     assert rehearsal.agent is not None
     number = len(rehearsal.turns) + 1
@@ -166,8 +162,8 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
         try:
             reply = agent.reply(rehearsal.message)
             rehearsal.manifest = store_files(folder, rehearsal.manifest)
-        except AgentError as failure:
-            _write(rehearsal, state=State.FINISHED, reason=f"The assistant failed: {failure}", claimed_by="")
+        except AgentError as error:
+            _write(rehearsal, state=State.FINISHED, reason=f"The assistant failed: {error}", claimed_by="")
             return False
     rehearsal.under_way = {"reply": reply_document(reply, int((time.monotonic() - started) * 1000))}
     rehearsal.agent_state = storable(dict(reply.state))
@@ -180,7 +176,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
     return True
 
 
-def _judge(rehearsal: Rehearsal, record: CallRecord) -> ModelIntentJudge:
+def _make_judge(rehearsal: Rehearsal, record: CallRecord) -> ModelIntentJudge:
     assert rehearsal.judge is not None
     return ModelIntentJudge(rehearsal.judge, record, lambda: len(rehearsal.turns) + 1)
 
@@ -209,7 +205,7 @@ def _failure(rehearsal: Rehearsal, reason: str) -> dict[str, Any]:
 def _run(pk: int) -> None:
     try:
         work_on(pk)
-    except Exception:  # the lease runs out, and the page says so
+    except Exception:  # the lease expires, and the page says so
         logger.exception("Rehearsal %d could not be worked on.", pk)
     finally:
         connection.close()

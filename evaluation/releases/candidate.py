@@ -1,4 +1,4 @@
-"""What a release would be about, as it stands now."""
+"""What a release would contain now."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from evaluation.grading.script_versions import current_hashes
-from evaluation.releases.evidence import Evidence, Tried, gather_evidence
+from evaluation.releases.evidence import Evidence, TaskContent, gather_evidence
 from evaluation.visibility import episodes_of
 from studio.models import Benchmark, Persona, Revision, Task, TaskState
 
 
-class Frozen(NamedTuple):
+class RevisionRef(NamedTuple):
     """A Revision without its spec."""
 
     pk: int
@@ -20,8 +20,8 @@ class Frozen(NamedTuple):
     sha256: str
 
 
-class Row(NamedTuple):
-    """A Task without what a release does not ask."""
+class CandidateTask(NamedTuple):
+    """The fields of a Task that a release needs."""
 
     pk: int
     name: str
@@ -29,36 +29,43 @@ class Row(NamedTuple):
     state: str
     grader_path: str
     persona: Persona
-    place: int
-    """Of its persona in the benchmark."""
+    persona_position: int
+    """In the benchmark."""
 
     def __str__(self) -> str:
         return self.name
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """What a release would be about, as it stands now. Contents are read only when one is cut."""
+class ReleaseCandidate:
+    """What a release would contain now. Specs are read only when it is cut."""
 
     benchmark: Benchmark
-    rows: tuple[Row, ...]
-    revisions: Mapping[int, Frozen]
-    """The newest of each task, by the task's pk."""
+    tasks: tuple[CandidateTask, ...]
+    revisions: Mapping[int, RevisionRef]
+    """The newest revision of each task, by task key."""
     scripts: Mapping[int, str]
-    """sha256 of the script that grades each task, by the task's pk, for those that name one."""
+    """sha256 of each task's grader script, by task key."""
     evidence: Evidence
 
-    def tried(self, row: Row) -> Tried:
-        """The task as a pilot must have run it."""
-        return Tried(self.revisions[row.pk].sha256, self.scripts.get(row.pk, ""))
+    def content_of(self, task: CandidateTask) -> TaskContent:
+        return TaskContent(self.revisions[task.pk].sha256, self.scripts.get(task.pk, ""))
 
 
-def candidate_of(benchmark: Benchmark) -> Candidate:
-    """Every task that is not retired, in the order of personas and sessions. Specs are not read."""
+def load_candidate(benchmark: Benchmark) -> ReleaseCandidate:
+    """Every task that is not retired, by persona and position. Specs are not read."""
     episodes = episodes_of(benchmark)
-    places = {pk: place for place, pk in enumerate(episodes)}
-    rows = [
-        Row(pk, title.strip() or task_id, task_id, state, grader_path, episodes[episode].persona, places[episode])
+    persona_positions = {pk: position for position, pk in enumerate(episodes)}
+    tasks = [
+        CandidateTask(
+            pk,
+            title.strip() or task_id,
+            task_id,
+            state,
+            grader_path,
+            episodes[episode].persona,
+            persona_positions[episode],
+        )
         for pk, title, task_id, state, grader_path, episode in Task.objects.filter(
             episode__persona__benchmark=benchmark
         )
@@ -72,20 +79,21 @@ def candidate_of(benchmark: Benchmark) -> Candidate:
         .distinct("task_id")
         .values_list("task_id", "pk", "number", "sha256")
     )
-    revisions = {task: Frozen(pk, number, sha256) for task, pk, number, sha256 in newest}
-    graded = [row for row in rows if row.grader_path]
-    now = current_hashes(
-        {row.persona.pk: row.persona.user_id for row in graded}, {(row.persona.pk, row.grader_path) for row in graded}
+    revisions = {key: RevisionRef(pk, number, sha256) for key, pk, number, sha256 in newest}
+    graded = [task for task in tasks if task.grader_path]
+    hashes = current_hashes(
+        {task.persona.pk: task.persona.user_id for task in graded},
+        {(task.persona.pk, task.grader_path) for task in graded},
     )
-    scripts = {row.pk: now[row.persona.pk, row.grader_path] for row in graded}
-    return Candidate(
+    scripts = {task.pk: hashes[task.persona.pk, task.grader_path] for task in graded}
+    return ReleaseCandidate(
         benchmark=benchmark,
-        rows=tuple(sorted(rows, key=lambda row: row.place)),
+        tasks=tuple(sorted(tasks, key=lambda task: task.persona_position)),
         revisions=revisions,
         scripts=scripts,
         evidence=gather_evidence(
             benchmark,
-            {Tried(revisions[row.pk].sha256, scripts.get(row.pk, "")) for row in rows},
-            {revisions[row.pk].sha256: row.grader_path for row in graded},
+            {TaskContent(revisions[task.pk].sha256, scripts.get(task.pk, "")) for task in tasks},
+            {revisions[task.pk].sha256: task.grader_path for task in graded},
         ),
     )

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from evaluation.models import Release, ReleaseTask
-from evaluation.releases.candidate import Candidate, candidate_of
-from evaluation.releases.readiness import RELEASABLE, Blocker, blockers_of
+from evaluation.releases.candidate import ReleaseCandidate, load_candidate
+from evaluation.releases.readiness import RELEASABLE, Blocker, find_blockers
 from studio.domain.base import JsonDict
 from studio.domain.episode import EpisodeSpec
 from studio.domain.pack import write_pack
@@ -22,11 +22,11 @@ VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 
 
 class ReleaseError(Exception):
-    """The version's name is unusable or taken, or a reason is missing where one is needed. The text says which."""
+    """The version is invalid or taken, or nobody is named for the exceptions."""
 
 
 class ReleaseBlockedError(Exception):
-    """Something stands in the way that nobody accepted."""
+    """There are blockers that nobody accepted."""
 
     def __init__(self, blockers: Sequence[Blocker]) -> None:
         super().__init__(f"{len(blockers)} blockers prevent a release.")
@@ -39,8 +39,8 @@ def cut_release(
 ) -> Release:
     """Freeze the benchmark as ``version``. Raises ReleaseError and ReleaseBlockedError; then nothing has changed.
 
-    ``accept`` is the reason for which ``by`` takes what blocks the release upon themselves; ``signature`` is the
-    name that stands beside it where it is not ``by``'s.
+    ``accept`` is the reason for which ``by`` accepts all blockers as exceptions; ``signature`` is the recorded name if
+    it is not ``by``'s.
     """
     if not VERSION.fullmatch(version):
         raise ReleaseError(
@@ -54,17 +54,17 @@ def cut_release(
     personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
     run_graders(personas, wait=True)
     refresh_findings(personas)
-    candidate = candidate_of(benchmark)
+    candidate = load_candidate(benchmark)
     episodes = _episodes(personas, candidate)
     files = episode_files(episodes)
-    blockers = blockers_of(candidate, files)
+    blockers = find_blockers(candidate, files)
     if blockers and not (accept.strip() and all(blocker.acceptable for blocker in blockers)):
         raise ReleaseBlockedError(blockers)
 
     name = signature or (str(by) if by else "")
     if blockers and not name:
-        raise ReleaseError("Say who waives the blockers; their name is recorded in the release.")
-    exceptions = [{"problem": b.to_json(), "reason": accept.strip(), "by": name} for b in blockers]
+        raise ReleaseError("Say who accepts the exceptions; their name is recorded in the release.")
+    exceptions = [{"problem": blocker.to_json(), "reason": accept.strip(), "by": name} for blocker in blockers]
     manifest = _manifest(version, candidate, episodes, exceptions)
     archive = write_pack(manifest, files)
     sha256 = Blob.objects.keep([archive])[0]
@@ -78,30 +78,32 @@ def cut_release(
         created_by=by,
     )
     ReleaseTask.objects.bulk_create(
-        [ReleaseTask(release=release, revision_id=candidate.revisions[row.pk].pk) for row in candidate.rows]
+        [ReleaseTask(release=release, revision_id=candidate.revisions[row.pk].pk) for row in candidate.tasks]
     )
-    approved = [row.pk for row in candidate.rows if row.state in RELEASABLE]
+    approved = [row.pk for row in candidate.tasks if row.state in RELEASABLE]
     Task.objects.filter(pk__in=approved).update(state=TaskState.RELEASED)
     Event.objects.create(
         benchmark=benchmark,
         actor=by,
         verb="released",
-        summary=f"Released version {version} with {len(candidate.rows)} tasks"
+        summary=f"Released version {version} with {len(candidate.tasks)} tasks"
         + (f", accepting {len(exceptions)} exceptions: {accept.strip()}" if exceptions else ""),
         data={"version": version, "sha256": sha256},
     )
     return release
 
 
-def _episodes(personas: Sequence[Persona], candidate: Candidate) -> list[EpisodeSpec]:
-    """What is packed: the episodes without their retired tasks."""
-    kept = {(row.persona.pk, row.task_id) for row in candidate.rows}
+def _episodes(personas: Sequence[Persona], candidate: ReleaseCandidate) -> list[EpisodeSpec]:
+    """The episodes without retired tasks."""
+    included = {(row.persona.pk, row.task_id) for row in candidate.tasks}
     loaded = load_episodes(personas)
     return [
         loaded[persona.pk].model_copy(
             update={
-                place: tuple(task for task in getattr(loaded[persona.pk], place) if (persona.pk, task.task_id) in kept)
-                for place in ("tasks", "unplaced")
+                field: tuple(
+                    task for task in getattr(loaded[persona.pk], field) if (persona.pk, task.task_id) in included
+                )
+                for field in ("tasks", "unplaced")
             }
         )
         for persona in personas
@@ -109,9 +111,9 @@ def _episodes(personas: Sequence[Persona], candidate: Candidate) -> list[Episode
 
 
 def _manifest(
-    version: str, candidate: Candidate, episodes: Sequence[EpisodeSpec], exceptions: Sequence[JsonDict]
+    version: str, candidate: ReleaseCandidate, episodes: Sequence[EpisodeSpec], exceptions: Sequence[JsonDict]
 ) -> JsonDict:
-    """``pack.json`` but for its list of files. Nothing in it depends on when or where it is made."""
+    """``pack.json`` without its list of files. Independent of time and place."""
     tasks = [task for episode in episodes for task in (*episode.tasks, *episode.unplaced)]
     return {
         "format": "pi-bench-v2",
@@ -135,27 +137,27 @@ def _manifest(
                 "revision": candidate.revisions[row.pk].number,
                 "sha256": candidate.revisions[row.pk].sha256,
             }
-            for row in candidate.rows
+            for row in candidate.tasks
         ],
         "evidence": candidate.evidence.to_json(),
         "exceptions": list(exceptions),
-        "set_aside": _set_aside(candidate),
+        "set_aside": _dismissed_errors(candidate),
     }
 
 
-def _set_aside(candidate: Candidate) -> list[JsonDict]:
-    """Errors that an owner held to be wrong, and why: whoever uses the release can judge that, too."""
-    rows = {row.pk: row for row in candidate.rows}
-    standing = set(Finding.objects.filter(task__in=rows, severity="error").values_list("task_id", "fingerprint"))
+def _dismissed_errors(candidate: ReleaseCandidate) -> list[JsonDict]:
+    """Errors that an owner dismissed, so that users of the release can judge the reasons."""
+    tasks = {task.pk: task for task in candidate.tasks}
+    current = set(Finding.objects.filter(task__in=tasks, severity="error").values_list("task_id", "fingerprint"))
     return [
         {
-            "persona": rows[one.task_id].persona.user_id,
-            "task": rows[one.task_id].task_id,
-            "rule": one.rule,
-            "message": one.message,
-            "reason": one.reason,
-            "by": str(one.by),
+            "persona": tasks[dismissal.task_id].persona.user_id,
+            "task": tasks[dismissal.task_id].task_id,
+            "rule": dismissal.rule,
+            "message": dismissal.message,
+            "reason": dismissal.reason,
+            "by": str(dismissal.by),
         }
-        for one in SetAside.objects.filter(task__in=rows).select_related("by").order_by("task", "pk")
-        if (one.task_id, one.fingerprint) in standing
+        for dismissal in SetAside.objects.filter(task__in=tasks).select_related("by").order_by("task", "pk")
+        if (dismissal.task_id, dismissal.fingerprint) in current
     ]

@@ -1,6 +1,6 @@
-"""What stands behind a release: pilots by real models, and people's audits of their judges.
+"""The evidence for a release: pilots by real models, and audits of their judges.
 
-Scripted models never count here, neither as agent nor as judge.
+Scripted models never count, neither as agent nor as judge.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from studio.domain.base import JsonDict
 from studio.models import Benchmark
 
 
-class Tried(NamedTuple):
-    """A task as it was run: by its revision, and by the script that graded it."""
+class TaskContent(NamedTuple):
+    """What a pilot runs and grades: a task's revision and its grader script, by sha256."""
 
     sha256: str
     script: str
-    """sha256 of the script; empty: there was none."""
+    """Empty without a grader script."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Facts about the tasks to be released, none of them about a scripted model."""
+    """Excludes everything by scripted models."""
 
-    piloted: frozenset[Tried]
-    """What some finished session ran, by a real agent, user and judge."""
+    piloted: frozenset[TaskContent]
+    """What finished sessions by a real agent, user and judge ran."""
     pilots: tuple[JsonDict, ...]
     """Finished pilots: ``{"number", "agent", "user_model", "judge", "runs", "scores"}``."""
     audit: Rate
-    """Of the decisions of real judges that people have settled, those where people hold the opposite."""
+    """The share of resolved decisions of real judges on which people decided the opposite."""
 
     def to_json(self) -> JsonDict:
         return {
@@ -45,10 +45,12 @@ class Evidence:
         }
 
 
-def gather_evidence(benchmark: Benchmark, wanted: Set[Tried], paths: Mapping[str, str]) -> Evidence:
-    """What there is for tasks as they are now. ``paths`` are those by which their revisions name a script. A pilot is
-    evidence of a task if it ran it as it is and graded it by the script that it has now."""
-    sha256s = {one.sha256 for one in wanted}
+def gather_evidence(benchmark: Benchmark, wanted: Set[TaskContent], paths: Mapping[str, str]) -> Evidence:
+    """Evidence for the ``wanted`` content. ``paths`` are the script paths by revision sha256.
+
+    A pilot counts for a task if it ran the current revision and graded it with the current script.
+    """
+    sha256s = {content.sha256 for content in wanted}
     sessions = [
         (pilot, sha256, revision)
         for pilot, sha256, revision in Session.objects.filter(
@@ -61,18 +63,20 @@ def gather_evidence(benchmark: Benchmark, wanted: Set[Tried], paths: Mapping[str
         .distinct()
         if sha256 in sha256s
     ]
-    then = hashes_at_revision({(revision, paths[sha256]) for _, sha256, revision in sessions if sha256 in paths})
-    ran = [
-        (pilot, Tried(sha256, then[revision, paths[sha256]] if sha256 in paths else ""))
+    scripts = hashes_at_revision({(revision, paths[sha256]) for _, sha256, revision in sessions if sha256 in paths})
+    piloted = [
+        (pilot, TaskContent(sha256, scripts[revision, paths[sha256]] if sha256 in paths else ""))
         for pilot, sha256, revision in sessions
     ]
     pilots = (
-        Pilot.objects.filter(pk__in={pilot for pilot, tried in ran if tried in wanted}, state=Pilot.State.FINISHED)
+        Pilot.objects.filter(
+            pk__in={pilot for pilot, content in piloted if content in wanted}, state=Pilot.State.FINISHED
+        )
         .select_related("agent", "user_model", "judge")
         .order_by("number")
     )
     return Evidence(
-        piloted=frozenset(tried for _, tried in ran),
+        piloted=frozenset(content for _, content in piloted),
         pilots=tuple(
             {
                 "number": pilot.number,

@@ -1,4 +1,4 @@
-"""Results of a pilot, as commands, the API and pages give them. Reads only."""
+"""Results of a pilot, for commands, the API and pages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from studio.domain.task import TaskSpec
 
 State = Session.State
 Verdicts = Mapping[tuple[str, int], Sequence[tuple[int, bool | None]]]
-"""By mode and item: turn and value."""
+"""Turn and value, by mode and item."""
 
 
 def pilot_report(pilot: Pilot) -> dict[str, Any]:
-    """The whole outcome: every session with intents and items, and the scores."""
+    """Every session with intents and items, and the scores."""
     sessions = _sessions(pilot)
     specs = _specs(sessions)
     results = {session.pk: task_result(session, specs[session.revision_id]) for session in sessions}
@@ -49,14 +49,14 @@ def pilot_report(pilot: Pilot) -> dict[str, Any]:
 
 
 def pilot_scores(pilot: Pilot) -> dict[str, Any]:
-    """Both scorings, with what they rest on. Three queries, however many sessions."""
+    """Both scorings, in three queries regardless of the number of sessions."""
     sessions = _sessions(pilot)
     specs = _specs(sessions)
     return _scores(pilot, sessions, {row.pk: task_result(row, specs[row.revision_id]) for row in sessions})
 
 
 def task_result(session: Session, task: TaskSpec) -> TaskResult:
-    """A session as the scores see it. A conversation that is over counts, also while its grading waits."""
+    """A finished conversation counts even before it is graded."""
     outcome: Outcome = (
         "failed" if session.state == State.FAILED else "finished" if session.ended_at is not None else "missing"
     )
@@ -74,7 +74,7 @@ def task_result(session: Session, task: TaskSpec) -> TaskResult:
 def session_items(
     task: TaskSpec, state: str, verdicts: Verdicts, keys: Sequence[str] | None
 ) -> list[tuple[GradedItem, dict[ScoringMode, ItemGrade]]]:
-    """Each item's value both ways. A failed session meets nothing in strict, and is not graded in compat."""
+    """Each item's value in both modes. A failed session meets nothing in strict, and is ungraded in compat."""
     graded: list[tuple[GradedItem, dict[ScoringMode, ItemGrade]]] = []
     for item in items_of(task, keys):
         values: dict[ScoringMode, ItemGrade] = {
@@ -109,7 +109,7 @@ def _by_run(sessions: Sequence[Session], results: Mapping[int, TaskResult]) -> d
 
 
 def _verdicts(pilot: Pilot) -> tuple[dict[int, Verdicts], dict[int, list[str]]]:
-    """Checklist verdicts by session, and the keys of grader scripts as far as they were graded."""
+    """Checklist verdicts, and graded keys of grader scripts, by session."""
     by_session: dict[int, Any] = defaultdict(lambda: defaultdict(list))
     labels: dict[int, dict[int, str]] = defaultdict(dict)
     rows = Verdict.objects.filter(session__run__pilot=pilot, kind=Verdict.Kind.CHECKLIST).order_by("turn", "index")
@@ -119,7 +119,7 @@ def _verdicts(pilot: Pilot) -> tuple[dict[int, Verdicts], dict[int, list[str]]]:
         by_session[pk][mode, index].append((turn, met))
         if uid is None:
             labels[pk][index] = label.removeprefix("[tools] ")
-    keys = {pk: [label for _, label in sorted(found.items())] for pk, found in labels.items()}
+    keys = {pk: [label for _, label in sorted(by_index.items())] for pk, by_index in labels.items()}
     return by_session, keys
 
 
@@ -132,7 +132,7 @@ def _session(
     keys: Sequence[str] | None,
 ) -> dict[str, Any]:
     items = session_items(task, session.state, verdicts, keys)
-    settled = {row.index: row for row in session.intents.all()}
+    resolved = {row.index: row for row in session.intents.all()}
     failed = session.state == State.FAILED
     value = proc(result, run, ScoringMode.STRICT)
     return {
@@ -147,8 +147,8 @@ def _session(
         "intents": [
             {
                 "index": index,
-                "status": settled[index].status if index in settled else "open",
-                "turn": (settled[index].turn or None) if index in settled else None,
+                "status": resolved[index].status if index in resolved else "open",
+                "turn": (resolved[index].turn or None) if index in resolved else None,
             }
             for index in range(1, len(task.intents) + 1)
         ],
@@ -171,7 +171,7 @@ def _session(
 
 
 def _scores(pilot: Pilot, sessions: Sequence[Session], results: Mapping[int, TaskResult]) -> dict[str, Any]:
-    """By way of scoring: for each run the mean over personas; then mean and deviation over runs."""
+    """By scoring mode: the mean over personas per run, then mean and deviation over runs."""
     tasks: dict[str, dict[int, list[TaskResult]]] = defaultdict(lambda: defaultdict(list))
     for session in sessions:
         tasks[session.run.persona_revision.persona.user_id][session.run.number].append(results[session.pk])

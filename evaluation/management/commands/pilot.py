@@ -54,8 +54,8 @@ class Command(ReportCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         pilot = self._start(options)
         if options["wait"]:
-            tell = self.stderr.write if options["verbosity"] > 0 and not options["json"] else lambda text: None
-            pilot = wait_for(pilot, tell=tell)
+            log = self.stderr.write if options["verbosity"] > 0 and not options["json"] else lambda text: None
+            pilot = wait_for(pilot, log=log)
         report = pilot_report(pilot)
         if options["json"]:
             self.give(report)

@@ -107,7 +107,7 @@ def test_session_of_a_killed_worker_resumes_at_its_last_turn(
 
     start_worker()
     told: list[str] = []
-    wait_for(pilot, tell=told.append)
+    wait_for(pilot, log=told.append)
 
     assert (pilot.state, told) == ("finished", ["Workers answer; waiting for them."])
     assert len(stored) == 2

@@ -20,7 +20,7 @@ def test_each_intent_is_told_when_asked_for_and_in_order_otherwise():
     assert shown.opening == "The plan, please."
     assert shown.answers == (UserAnswer(1, "Rye first."), UserAnswer(2, "No nuts."), UserAnswer(3, "One page."))
     assert shown.unasked == shown.answers
-    assert (shown.both, shown.most_turns) == ("Rye first.\n\nNo nuts.", 4)
+    assert (shown.both, shown.max_turns) == ("Rye first.\n\nNo nuts.", 4)
 
 
 def test_provided_intents_are_never_told():
@@ -32,7 +32,7 @@ def test_provided_intents_are_never_told():
 def test_task_without_intents_ends_with_the_first_reply():
     shown = preview_user(task())
 
-    assert (shown.answers, shown.unasked, shown.most_turns) == ((), (), 1)
+    assert (shown.answers, shown.unasked, shown.max_turns) == ((), (), 1)
 
 
 def test_triggered_task_opens_with_its_signal():

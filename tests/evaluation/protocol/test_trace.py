@@ -4,9 +4,9 @@ import pytest
 
 from evaluation.protocol.history import calls_shown, same_tool, tools_history
 from evaluation.protocol.participants import ToolRecord
-from evaluation.protocol.paths import MISSING, find, parsed
+from evaluation.protocol.paths import MISSING, find, parse_result
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.trace import CUT, MISSING_FILE, files_shown, read_texts, render_trace
+from evaluation.protocol.trace import MISSING_FILE, TRUNCATED, files_shown, read_texts, render_trace
 from studio.domain.opening_message import opening_message
 from studio.domain.task import ChecklistItem, TaskSpec, ToolEvidence, Trigger
 
@@ -41,9 +41,9 @@ def test_path_leads_to_one_value_or_none(path: str, found: object):
 
 
 def test_only_the_outermost_json_of_a_result_is_parsed():
-    assert parsed('{"inner": "{\\"x\\": 1}"}') == {"inner": '{"x": 1}'}
-    assert parsed("plain") == "plain"
-    assert parsed("[" * 100_000) == "[" * 100_000
+    assert parse_result('{"inner": "{\\"x\\": 1}"}') == {"inner": '{"x": 1}'}
+    assert parse_result("plain") == "plain"
+    assert parse_result("[" * 100_000) == "[" * 100_000
 
 
 def test_compat_shows_the_turns_last_call_of_each_tool_or_all_earlier_calls():
@@ -90,7 +90,7 @@ def test_evidence_of_items_is_shown_with_files_read():
 def test_long_files_are_cut_and_missing_files_noted():
     texts = read_texts(["long", "none"], {"long": b"x" * 40_001}.get)
 
-    assert texts == {"long": "x" * 40_000 + CUT, "none": MISSING_FILE}
+    assert texts == {"long": "x" * 40_000 + TRUNCATED, "none": MISSING_FILE}
 
 
 def test_trace_holds_messages_last_reply_shown_fields_and_files():
