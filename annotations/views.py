@@ -55,7 +55,7 @@ def campaign(request: SignedInRequest, pk: int) -> HttpResponse:
     context = {
         "campaign": row,
         "share": share,
-        "percent": 100 * share.settled // share.packets if share.packets else 0,
+        "percent": 100 * share.resolved // share.packets if share.packets else 0,
         "may_close": row.state == AuditCampaign.State.OPEN and may(request.user, row.benchmark, "plan_audit"),
     }
     if sees_results(request.user, row):

@@ -1,7 +1,7 @@
-"""Celery tasks, and the sweep in each worker.
+"""Celery tasks, and the periodic sweep in each worker.
 
-Every worker periodically requeues sessions whose worker died, whose pause after an outage is over, or whose message the
-broker lost. Concurrent sweeps are harmless, because a session is claimed once.
+The sweep requeues sessions whose worker died, whose retry is due, or whose message the broker lost. Concurrent sweeps
+are harmless, because a session is leased only once.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def run_proposal(proposal_id: int) -> None:
 
 def start_sweeping(**_: Any) -> None:
     _stop.clear()
-    threading.Thread(target=_sweep_on, name="session-sweeper", daemon=True).start()
+    threading.Thread(target=_sweep_periodically, name="session-sweeper", daemon=True).start()
 
 
 def stop_sweeping(**_: Any) -> None:
@@ -57,7 +57,7 @@ worker_ready.connect(start_sweeping)
 worker_shutting_down.connect(stop_sweeping)
 
 
-def _sweep_on() -> None:
+def _sweep_periodically() -> None:
     started = True
     while True:
         try:
@@ -68,7 +68,7 @@ def _sweep_on() -> None:
             started = False
             analyse_missing()
         except Exception:  # the database may be back next time
-            logger.exception("Waiting sessions could not be looked for.")
+            logger.exception("The sweep for unclaimed sessions failed.")
             connection.close()
         if _stop.wait(min(settings.SESSION_LEASE_SECONDS / 2, 15)):
             connection.close()

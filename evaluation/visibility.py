@@ -1,4 +1,4 @@
-"""What people may see and do of pilots, sessions, releases and model endpoints. Membership decides."""
+"""Who sees which pilots, sessions, releases and model endpoints. Membership decides."""
 
 from __future__ import annotations
 
@@ -22,18 +22,20 @@ def visible_pilots(user: Somebody) -> QuerySet[Pilot]:
 
 
 def with_counts(pilots: QuerySet[Pilot]) -> QuerySet[Pilot]:
-    """Each with ``total`` sessions, and how many are ``over``, failed by the agent, and stopped by our own failures."""
-    of = "runs__sessions"
+    """Annotated with ``total`` sessions, and how many are ``over``, ``failed`` by the agent, and ``stopped`` by
+    infrastructure failures.
+    """
+    path = "runs__sessions"
     return pilots.annotate(
-        total=Count(of),
-        over=Count(of, filter=Q(runs__sessions__state__in=[State.FINISHED, State.FAILED, State.CANCELLED])),
-        failed=Count(of, filter=Q(runs__sessions__state=State.FAILED)),
-        stopped=Count(of, filter=Q(runs__sessions__state=State.ERROR)),
+        total=Count(path),
+        over=Count(path, filter=Q(runs__sessions__state__in=[State.FINISHED, State.FAILED, State.CANCELLED])),
+        failed=Count(path, filter=Q(runs__sessions__state=State.FAILED)),
+        stopped=Count(path, filter=Q(runs__sessions__state=State.ERROR)),
     )
 
 
 def sessions_of(pilot: Pilot) -> QuerySet[Session]:
-    """A pilot's sessions as the matrix shows them, without the frozen tasks' weight."""
+    """For the pilot's matrix, without the tasks' specs."""
     return (
         Session.objects.filter(run__pilot=pilot)
         .annotate(
@@ -49,7 +51,7 @@ def sessions_of(pilot: Pilot) -> QuerySet[Session]:
 
 
 def personas_of(pilot: Pilot) -> QuerySet[Persona]:
-    """Whose episodes a pilot runs, in the benchmark's order."""
+    """The personas whose episodes a pilot runs, in order."""
     played = Run.objects.filter(pilot=pilot).values("persona_revision__persona")
     return Persona.objects.filter(pk__in=played).order_by("position", "pk")
 
@@ -66,7 +68,7 @@ def visible_sessions(user: Somebody) -> QuerySet[Session]:
 
 
 def turns_of(session: Session) -> list[Turn]:
-    """With workspaces and tool calls; two queries, however many turns."""
+    """With workspaces and tool calls, in two queries."""
     return list(session.turns.select_related("snapshot").prefetch_related("tool_calls").order_by("number"))
 
 
@@ -79,7 +81,7 @@ def intents_of(session: Session) -> dict[int, SessionIntent]:
 
 
 def neighbours(session: Session) -> tuple[Session | None, Session | None]:
-    """The sessions before and after in the same run."""
+    """The previous and next session of the run."""
     rows = {
         row.position: row
         for row in Session.objects.filter(
@@ -91,15 +93,13 @@ def neighbours(session: Session) -> tuple[Session | None, Session | None]:
 
 @dataclass(frozen=True)
 class RunnableEpisode:
-    """A persona whose episode holds something to run."""
-
     persona: Persona
     tasks: list[Task]
-    """In the episode's order."""
+    """In run order."""
 
 
 def runnable_personas(benchmark: Benchmark) -> list[RunnableEpisode]:
-    """In the benchmark's order; of the tasks, only what tells them apart."""
+    """Personas with tasks to run, in order. Tasks have only the fields that identify them."""
     episodes = episodes_of(benchmark)
     tasks = (
         Task.objects.filter(episode__in=list(episodes), position__isnull=False)
@@ -111,17 +111,17 @@ def runnable_personas(benchmark: Benchmark) -> list[RunnableEpisode]:
     for task in tasks:
         task.episode = episodes[task.episode_id]
         placed[task.episode_id].append(task)
-    return [RunnableEpisode(episodes[pk].persona, own) for pk, own in placed.items() if own]
+    return [RunnableEpisode(episodes[pk].persona, placed_tasks) for pk, placed_tasks in placed.items() if placed_tasks]
 
 
 def episodes_of(benchmark: Benchmark) -> dict[int, Episode]:
-    """With their personas, in the benchmark's order: to hand to thousands of tasks, which else bring their own."""
+    """By key, with their personas, in order. Assigned to tasks in bulk, these spare a query per task."""
     rows = Episode.objects.filter(persona__benchmark=benchmark).select_related("persona")
     return {row.pk: row for row in rows.order_by("persona__position", "persona__user_id")}
 
 
 def mean_session_costs() -> dict[int, tuple[Decimal, int]]:
-    """What a session has cost so far by the agent's endpoint: the mean in US dollars, and over how many sessions."""
+    """By the agent's endpoint: mean cost of a session in US dollars, and the number of sessions."""
     rows = (
         Session.objects.filter(state=State.FINISHED, run__pilot__scripted=False)
         .order_by()

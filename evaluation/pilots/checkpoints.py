@@ -13,7 +13,7 @@ from evaluation.leases.sessions import leased_row, lock_leased_row
 from evaluation.models import Session, SessionIntent, Snapshot, ToolCall, Turn, Verdict
 from evaluation.protocol.participants import Agent, AgentReply, ToolRecord
 from evaluation.protocol.session import COVERED, IntentState, Progress, Status, TurnTaken, initial_progress
-from evaluation.workspaces.snapshots import Manifest, staged, take_snapshot
+from evaluation.workspaces.snapshots import Manifest, stage_files, take_snapshot
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
@@ -61,8 +61,8 @@ def load_workspace(session: Session, task: TaskSpec, persona: PersonaSpec) -> Ma
     ).select_related("revision")
     # these failed in their first turn, but their files were staged
     for earlier in without_turns.order_by("position"):
-        manifest = staged(manifest, persona, TaskSpec.model_validate(earlier.revision.spec))
-    return staged(manifest, persona, task)
+        manifest = stage_files(manifest, persona, TaskSpec.model_validate(earlier.revision.spec))
+    return stage_files(manifest, persona, task)
 
 
 class SnapshottingAgent:

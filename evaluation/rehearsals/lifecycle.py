@@ -26,7 +26,7 @@ from evaluation.rehearsals.turns import (
     turn_document,
 )
 from evaluation.rehearsals.work import changes_after_turn, resolve_current_turn, start_model_work
-from evaluation.workspaces.snapshots import MAX_FILES, manifest_reader, safe_path, staged
+from evaluation.workspaces.snapshots import MAX_FILES, manifest_reader, safe_path, stage_files
 from studio.domain.opening_message import opening_message
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
@@ -79,7 +79,7 @@ def start_rehearsal(
     needed = with_dependencies([spec.task_id], specs) - {spec.task_id}
     manifest: dict[str, str] = {}
     for each in [*(specs[row.task_id] for row in placed if row.task_id in needed), spec]:
-        manifest = staged(manifest, persona_spec, each)
+        manifest = stage_files(manifest, persona_spec, each)
     endpoints = [endpoint for endpoint in (agent if seat == Seat.USER else None, judge) if endpoint]
     rehearsal = Rehearsal.objects.create(
         revision=revisions[task.pk],
@@ -246,4 +246,4 @@ def _normalized(message: str) -> str:
 
 def _validate_message(message: str) -> None:
     if len(message) > MAX_MESSAGE:
-        raise RehearsalError("words", f"This has {len(message):,} characters; write at most {MAX_MESSAGE:,}.")
+        raise RehearsalError("message", f"This has {len(message):,} characters; write at most {MAX_MESSAGE:,}.")

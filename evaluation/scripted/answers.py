@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.scripted.assistance import ProposalRequest, proposal_request_in, propose
+from evaluation.scripted.assistance import Assignment, assignment_in, propose
 from evaluation.scripted.conversation import Conversation, read_conversation, text_of
 from evaluation.scripted.faults import FaultsByName, spoil_decisions, spoil_text
 from evaluation.scripted.judge import JudgeQuestion, decide, question_in
@@ -16,7 +16,7 @@ from evaluation.scripted.scenario import Scenario, ScenarioRequest, ScenarioRule
 from evaluation.scripted.temperaments import TEMPERAMENTS, ScriptedMessage
 
 FINGERPRINT = "scripted"
-"""In every answer, so that a scripted model is recognised behind any name and address."""
+"""In every answer, so that a scripted model is recognized under any name and address."""
 
 MODELS = (
     "scripted-helpful",
@@ -37,7 +37,7 @@ class UnknownModelError(LookupError):
 class ScriptedAnswer:
     role: str
     """A temperament, ``judge``, ``user`` or ``helper``."""
-    said: ScriptedMessage
+    message: ScriptedMessage
     do: str = ""
     """The fault to apply; empty for none."""
     retry_after: float = 1.0
@@ -48,23 +48,23 @@ class ScriptedAnswer:
 
 def answer(request: Mapping[str, Any], scenario: Scenario, faults: FaultsByName) -> ScriptedAnswer:
     """Raises UnknownModelError."""
-    full = str(request.get("model", ""))
-    model = full.split("+", 1)[0]
+    full_name = str(request.get("model", ""))
+    model = full_name.split("+", 1)[0]
     if model not in MODELS:
-        raise UnknownModelError(full)
+        raise UnknownModelError(full_name)
     messages = [message for message in _list(request.get("messages")) if isinstance(message, Mapping)]
-    everything = "\n".join(text_of(message) for message in messages)
-    talk = read_conversation(messages, _list(request.get("tools")))
+    all_text = "\n".join(text_of(message) for message in messages)
+    conversation = read_conversation(messages, _list(request.get("tools")))
     role = model.removeprefix("scripted-")
-    asked = "" if role in TEMPERAMENTS else _question_text(messages)
-    assignment = proposal_request_in(asked)
-    question = question_in(asked) if assignment is None else None
-    rule = scenario.rule_for(_scenario_request(model, question or assignment, talk, everything))
-    do = rule.do if rule and rule.do else faults.next(full)
-    said = _message(role, question or assignment, talk, rule, do, request)
+    question_text = "" if role in TEMPERAMENTS else _question_text(messages)
+    assignment = assignment_in(question_text)
+    question = question_in(question_text) if assignment is None else None
+    rule = scenario.rule_for(_scenario_request(model, question or assignment, conversation, all_text))
+    do = rule.do if rule and rule.do else faults.next(full_name)
+    message = _message(role, question or assignment, conversation, rule, do, request)
     return ScriptedAnswer(
         role=role,
-        said=said,
+        message=message,
         do=do,
         retry_after=rule.retry_after if rule else 1.0,
         seconds=rule.seconds if rule else 3600.0,
@@ -73,17 +73,17 @@ def answer(request: Mapping[str, Any], scenario: Scenario, faults: FaultsByName)
 
 
 def completion_of(answer: ScriptedAnswer, request: Mapping[str, Any], size: int) -> dict[str, Any]:
-    """The body of a chat completion. ``size`` is that of the request, in bytes: tokens are a quarter of it."""
+    """The body of a chat completion. ``size`` is the request's, in bytes; tokens are estimated as a quarter of it."""
     identity = f"{zlib.crc32(json.dumps(request, sort_keys=True).encode()):08x}"
-    message: dict[str, Any] = {"role": "assistant", "content": answer.said.text}
-    if answer.said.tool_calls:
+    message: dict[str, Any] = {"role": "assistant", "content": answer.message.text}
+    if answer.message.tool_calls:
         message["tool_calls"] = [
             {
                 "id": f"call_{identity}_{index}",
                 "type": "function",
                 "function": {"name": name, "arguments": "{not json" if answer.raw_arguments else json.dumps(arguments)},
             }
-            for index, (name, arguments) in enumerate(answer.said.tool_calls)
+            for index, (name, arguments) in enumerate(answer.message.tool_calls)
         ]
     prompt, completion = size // 4, max(1, len(json.dumps(message)) // 4)
     return {
@@ -96,7 +96,7 @@ def completion_of(answer: ScriptedAnswer, request: Mapping[str, Any], size: int)
             {
                 "index": 0,
                 "message": message,
-                "finish_reason": "tool_calls" if answer.said.tool_calls else "stop",
+                "finish_reason": "tool_calls" if answer.message.tool_calls else "stop",
             }
         ],
         "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
@@ -105,13 +105,13 @@ def completion_of(answer: ScriptedAnswer, request: Mapping[str, Any], size: int)
 
 def _message(
     role: str,
-    question: JudgeQuestion | ProposalRequest | None,
-    talk: Conversation,
+    question: JudgeQuestion | Assignment | None,
+    conversation: Conversation,
     rule: ScenarioRule | None,
     do: str,
     request: Mapping[str, Any],
 ) -> ScriptedMessage:
-    if isinstance(question, ProposalRequest):
+    if isinstance(question, Assignment):
         return ScriptedMessage(spoil_text(do, rule.reply if rule and rule.reply is not None else propose(question)))
     if question is not None:
         if rule and rule.reply is not None:
@@ -121,41 +121,40 @@ def _message(
             spoil_text(do, json.dumps({"decisions": spoil_decisions(do, decisions)}, ensure_ascii=False))
         )
     if rule and (rule.reply is not None or rule.tool_calls):
-        said = ScriptedMessage(rule.reply or "", [(name, arguments) for name, arguments in rule.tool_calls])
+        message = ScriptedMessage(rule.reply or "", [(name, arguments) for name, arguments in rule.tool_calls])
     elif role in TEMPERAMENTS:
-        said = TEMPERAMENTS[role](talk)
+        message = TEMPERAMENTS[role](conversation)
     else:
-        said = ScriptedMessage(_default_text(role, request))
-    if do == "unknown-tool" and not said.tool_calls:
+        message = ScriptedMessage(_default_text(role, request))
+    if do == "unknown-tool" and not message.tool_calls:
         return ScriptedMessage(tool_calls=[("no_such_tool", {})])
-    if do in ("endless", "bad-arguments") and not said.tool_calls:
+    if do in ("endless", "bad-arguments") and not message.tool_calls:
         return ScriptedMessage(tool_calls=[("list_dir", {"path": "."})])
-    return ScriptedMessage(spoil_text(do, said.text), said.tool_calls)
+    return ScriptedMessage(spoil_text(do, message.text), message.tool_calls)
 
 
 def _rule_decisions(question: JudgeQuestion, rule: ScenarioRule) -> list[dict[str, Any]]:
-    """The decisions of a scenario's rule."""
     assert rule.decisions is not None
     decisions = []
-    for index, _ in question.asked:
-        given = rule.decisions.get(str(index), rule.otherwise)
-        entry = dict(given) if isinstance(given, Mapping) else {"decision": given}
-        said = {"index": index, "decision": "NO", "quote": "", "reason": "The scenario says so."}
+    for index, _ in question.criteria:
+        configured = rule.decisions.get(str(index), rule.otherwise)
+        entry = dict(configured) if isinstance(configured, Mapping) else {"decision": configured}
+        default = {"index": index, "decision": "NO", "quote": "", "reason": "The scenario says so."}
         if question.purpose == "follow_up":
-            said["style"] = "Clarify" if entry.get("decision") == "YES" else ""
-        decisions.append(said | entry)
+            default["style"] = "Clarify" if entry.get("decision") == "YES" else ""
+        decisions.append(default | entry)
     return decisions
 
 
 def _scenario_request(
-    model: str, question: JudgeQuestion | ProposalRequest | None, talk: Conversation, everything: str
+    model: str, question: JudgeQuestion | Assignment | None, conversation: Conversation, all_text: str
 ) -> ScenarioRequest:
-    turn = talk.turn
+    turn = conversation.turn
     purpose = "agent" if question is None else question.purpose if isinstance(question, JudgeQuestion) else "help"
     if purpose == "checklist":
-        turn = everything.count("<user turn=")
-    first = talk.said[0] if talk.said else ""
-    return ScenarioRequest(model, purpose, first, everything, turn, talk.step + 1)
+        turn = all_text.count("<user turn=")
+    first = conversation.messages[0] if conversation.messages else ""
+    return ScenarioRequest(model, purpose, first, all_text, turn, conversation.step + 1)
 
 
 def _question_text(messages: Sequence[Mapping[str, Any]]) -> str:
@@ -164,10 +163,10 @@ def _question_text(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _default_text(role: str, request: Mapping[str, Any]) -> str:
-    """The answer of judge and user to anything but a judge's question."""
-    wanted = request.get("response_format")
-    schema = wanted.get("json_schema", {}).get("schema") if isinstance(wanted, Mapping) else None
-    if isinstance(wanted, Mapping):
+    """The judge's and user's answer to anything but a judge's question."""
+    response_format = request.get("response_format")
+    schema = response_format.get("json_schema", {}).get("schema") if isinstance(response_format, Mapping) else None
+    if isinstance(response_format, Mapping):
         return json.dumps(example(schema or {"type": "object"}))
     return "Thank you. Please go on." if role == "user" else "NO"
 
@@ -180,8 +179,8 @@ def example(schema: Mapping[str, Any], depth: int = 0) -> Any:
     kind = kind[0] if isinstance(kind, list) else kind
     if kind == "object" and depth < 8:
         return {name: example(part, depth + 1) for name, part in (schema.get("properties") or {}).items()}
-    plain: dict[str, Any] = {"array": [], "integer": 0, "number": 0, "boolean": False, "null": None, "object": {}}
-    return plain.get(kind, "")
+    empty: dict[str, Any] = {"array": [], "integer": 0, "number": 0, "boolean": False, "null": None, "object": {}}
+    return empty.get(kind, "")
 
 
 def _list(value: Any) -> list[Any]:

@@ -1,6 +1,7 @@
 """The scripted assistant model: proposals by simple rules.
 
-It splits at "and", drops sentences, picks sentences that sound like a rule, and labels texts instead of translating."""
+It splits at “and”, drops sentences, picks sentences that sound like rules, and labels texts instead of translating.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _LANGUAGE = re.compile(r"Translate each <text> into ([\w ]+),")
 
 
 @dataclass(frozen=True)
-class ProposalRequest:
+class Assignment:
     kind: str
     text: str
     """The whole prompt."""
@@ -38,122 +39,123 @@ class ProposalRequest:
         return html.unescape(match[1]) if match else ""
 
     def each(self, tag: str, attribute: str) -> list[tuple[str, str]]:
-        found = re.findall(rf'<{tag} {attribute}="([^"]*)">\n?(.*?)\n?</{tag}>', self._material, re.DOTALL)
-        return [(html.unescape(name), html.unescape(body)) for name, body in found]
+        matches = re.findall(rf'<{tag} {attribute}="([^"]*)">\n?(.*?)\n?</{tag}>', self._material, re.DOTALL)
+        return [(html.unescape(name), html.unescape(body)) for name, body in matches]
 
     @property
     def _material(self) -> str:
-        """What follows the instructions."""
+        """The text after the instructions."""
         return self.text.partition("</assignment>")[2]
 
 
-def proposal_request_in(text: str) -> ProposalRequest | None:
-    """None: the prompt asks for no proposal."""
+def assignment_in(text: str) -> Assignment | None:
+    """None if the prompt requests no proposal."""
     match = _KIND.search(text)
-    return ProposalRequest(match[1], text) if match and match[1] in PROPOSERS else None
+    return Assignment(match[1], text) if match and match[1] in PROPOSERS else None
 
 
-def propose(assignment: ProposalRequest) -> str:
+def propose(assignment: Assignment) -> str:
     return json.dumps(PROPOSERS[assignment.kind](assignment), ensure_ascii=False)
 
 
-def _reword(given: ProposalRequest) -> dict[str, Any]:
-    """Without the sentence that gives away most of each intent; one sentence always stays."""
-    request = given.inside("request")
-    told = [words for _, words in given.each("words", "intent")] or [text for _, text in given.each("intent", "index")]
-    left = _whole_sentences(request)
-    for words in told:
-        worst = best_sentence(stems(words), [(piece, stems(piece)) for piece in left])
-        if worst and len(left) > 1:
-            left.remove(worst)
-    return {"request": " ".join(left), "why": "Without the sentences that say what is to stay hidden."}
+def _reword(assignment: Assignment) -> dict[str, Any]:
+    """Drop the sentences that give away most of an intent; one always stays."""
+    request = assignment.inside("request")
+    leaks = [leak for _, leak in assignment.each("words", "intent")] or [
+        text for _, text in assignment.each("intent", "index")
+    ]
+    remaining = _whole_sentences(request)
+    for leak in leaks:
+        leaking = best_sentence(stems(leak), [(sentence, stems(sentence)) for sentence in remaining])
+        if leaking and len(remaining) > 1:
+            remaining.remove(leaking)
+    return {"request": " ".join(remaining), "why": "Without the sentences that say what is to stay hidden."}
 
 
-def _split(given: ProposalRequest) -> dict[str, Any]:
-    text = given.inside("bundle").strip().rstrip(".")
+def _split(assignment: Assignment) -> dict[str, Any]:
+    text = assignment.inside("bundle").strip().rstrip(".")
     parts = [part.strip(" ,") for part in _JOINT.split(text)]
     whole = [part for part in parts if len(part.split()) > 1] or parts
     return {"parts": [_sentence(part) for part in whole], "why": "Split where it says “and”."}
 
 
-def _intents(given: ProposalRequest) -> dict[str, Any]:
-    """Sentences of files that sound like a rule and are not in the task."""
-    request = stems(given.inside("request"))
-    known = [stems(text) for _, text in given.each("intent", "index")]
-    found = []
-    for path, text in given.each("file", "path"):
-        for piece in sentences(text):
-            words = stems(piece)
-            if not _DEMAND.search(piece) or len(words) < 4 or share(words, request) > PARTLY:
+def _intents(assignment: Assignment) -> dict[str, Any]:
+    """Sentences of files that sound like rules and are not in the task."""
+    request = stems(assignment.inside("request"))
+    known = [stems(text) for _, text in assignment.each("intent", "index")]
+    intents = []
+    for path, text in assignment.each("file", "path"):
+        for sentence in sentences(text):
+            terms = stems(sentence)
+            if not _DEMAND.search(sentence) or len(terms) < 4 or share(terms, request) > PARTLY:
                 continue
-            if any(share(other, words) > PARTLY for other in known):
+            if any(share(other, terms) > PARTLY for other in known):
                 continue
-            found.append(
+            intents.append(
                 {
-                    "content": _sentence(piece.lstrip("-*# ")),
+                    "content": _sentence(sentence.lstrip("-*# ")),
                     "scope": "session_local",
                     "from": "file",
                     "ref": path,
-                    "quote": piece,
+                    "quote": sentence,
                     "why": f"{path} says so, and the request does not.",
                 }
             )
-    return {"intents": found[:MAX_ROWS]}
+    return {"intents": intents[:MAX_ROWS]}
 
 
-def _rule(given: ProposalRequest) -> dict[str, Any]:
-    criterion = given.inside("bundle")
-    nothing = {"exact": False, "kind": "", "path": "", "text": "", "tool": "", "why": "It names no exact words."}
-    named, path = _NAMED.search(criterion), _PATH.search(criterion)
-    judged = re.findall(r"<path>(.*?)</path>", given.inside("result_files"))
-    file = path[0] if path else (judged[0] if judged else "")
-    if named:
+def _rule(assignment: Assignment) -> dict[str, Any]:
+    criterion = assignment.inside("bundle")
+    no_rule = {"exact": False, "kind": "", "path": "", "text": "", "tool": "", "why": "It names no exact words."}
+    quoted, path = _NAMED.search(criterion), _PATH.search(criterion)
+    judged_paths = re.findall(r"<path>(.*?)</path>", assignment.inside("result_files"))
+    file = path[0] if path else (judged_paths[0] if judged_paths else "")
+    if quoted:
         lacks = bool(re.search(r"\b(not|no|never|without)\b", criterion, re.IGNORECASE))
         kind = ("file" if file else "reply") + ("_lacks" if lacks else "_contains")
         why = "The criterion quotes the words."
-        return nothing | {"exact": True, "kind": kind, "path": file, "text": named[1], "why": why}
+        return no_rule | {"exact": True, "kind": kind, "path": file, "text": quoted[1], "why": why}
     if path and re.search(r"\bexists?\b", criterion):
-        return nothing | {"exact": True, "kind": "file_exists", "path": file, "why": "The criterion names the file."}
-    return nothing
+        return no_rule | {"exact": True, "kind": "file_exists", "path": file, "why": "The criterion names the file."}
+    return no_rule
 
 
-def _checklist(given: ProposalRequest) -> dict[str, Any]:
-    """The first lines of the reference, one item each."""
-    known = [stems(text) for _, text in given.each("item", "index")]
-    found = []
-    for line in given.inside("reference").splitlines():
-        plain = line.strip().lstrip("-*#0123456789.) ").strip()
-        words = stems(plain)
-        if len(words) < 2 or any(share(words, other) > PARTLY for other in known):
+def _checklist(assignment: Assignment) -> dict[str, Any]:
+    known = [stems(text) for _, text in assignment.each("item", "index")]
+    items = []
+    for line in assignment.inside("reference").splitlines():
+        text = line.strip().lstrip("-*#0123456789.) ").strip()
+        terms = stems(text)
+        if len(terms) < 2 or any(share(terms, other) > PARTLY for other in known):
             continue
-        item = {"criterion": f"The result says: {_sentence(plain)}", "follows_from": [], "quote": line.strip()}
-        found.append(item | {"why": "The reference has this line."})
-    return {"items": found[:MAX_ROWS]}
+        item = {"criterion": f"The result says: {_sentence(text)}", "follows_from": [], "quote": line.strip()}
+        items.append(item | {"why": "The reference has this line."})
+    return {"items": items[:MAX_ROWS]}
 
 
-def _translate(given: ProposalRequest) -> dict[str, Any]:
-    match = _LANGUAGE.search(given.text)
+def _translate(assignment: Assignment) -> dict[str, Any]:
+    match = _LANGUAGE.search(assignment.text)
     language = match[1] if match else "another language"
     return {
         "texts": [
             {"id": name, "text": f"[{language}, not translated by a scripted model] {text}"}
-            for name, text in given.each("text", "id")
+            for name, text in assignment.each("text", "id")
         ]
     }
 
 
-def _leaks(given: ProposalRequest) -> dict[str, Any]:
-    pieces = [(piece, stems(piece)) for piece in _whole_sentences(given.inside("request"))]
-    found = []
-    for number, text in given.each("intent", "index"):
-        wanted = stems(text)
-        piece = best_sentence(wanted, pieces)
-        part = share(wanted, stems(piece))
-        if part >= PARTLY:
-            degree = "wholly" if part >= WHOLLY else "partly"
-            why = f"{part:.0%} of its content words stand in this sentence."
-            found.append({"intent": int(number), "degree": degree, "quote": piece, "why": why})
-    return {"given_away": found}
+def _leaks(assignment: Assignment) -> dict[str, Any]:
+    candidates = [(sentence, stems(sentence)) for sentence in _whole_sentences(assignment.inside("request"))]
+    leaks = []
+    for number, text in assignment.each("intent", "index"):
+        terms = stems(text)
+        sentence = best_sentence(terms, candidates)
+        overlap = share(terms, stems(sentence))
+        if overlap >= PARTLY:
+            degree = "wholly" if overlap >= WHOLLY else "partly"
+            why = f"{overlap:.0%} of its content words stand in this sentence."
+            leaks.append({"intent": int(number), "degree": degree, "quote": sentence, "why": why})
+    return {"given_away": leaks}
 
 
 def _whole_sentences(text: str) -> list[str]:
@@ -166,7 +168,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "。")) else ".")
 
 
-PROPOSERS: Mapping[str, Callable[[ProposalRequest], dict[str, Any]]] = {
+PROPOSERS: Mapping[str, Callable[[Assignment], dict[str, Any]]] = {
     "reword": _reword,
     "split": _split,
     "intents": _intents,

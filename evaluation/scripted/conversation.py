@@ -1,4 +1,4 @@
-"""A conversation as read from a request: messages, tools, and answered tool calls."""
+"""A conversation read from a request: messages, tools, and answered tool calls."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ _MEMORY = re.compile(r"<memory>\n?(.*?)\n?</memory>", re.DOTALL)
 
 @dataclass(frozen=True)
 class AnsweredCall:
-    """A tool call that has been answered."""
-
     name: str
     arguments: Mapping[str, Any]
     result: str
@@ -23,41 +21,40 @@ class AnsweredCall:
 @dataclass(frozen=True)
 class Conversation:
     system: str
-    said: tuple[str, ...]
-    """The user's messages."""
-    done: tuple[AnsweredCall, ...]
+    messages: tuple[str, ...]
+    """The user's."""
+    calls: tuple[AnsweredCall, ...]
     """All answered tool calls, oldest first."""
     step: int
     """Model calls since the last user message."""
     calls_this_turn: int = 0
-    """How many of ``done`` came since the last user message."""
+    """How many of ``calls`` came since the last user message."""
     tools: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def turn(self) -> int:
-        """1 for the first."""
-        return len(self.said)
+        return len(self.messages)
 
     @property
     def memory(self) -> str:
         """The memory file as last seen."""
         match = _MEMORY.search(self.system)
         text = match[1] if match else ""
-        for call in self.done:
+        for call in self.calls:
             if call.arguments.get("path") == "MEMORY.md" and call.name == "write_file":
                 text = str(call.arguments.get("content", ""))
         return text
 
     def last(self, name: str) -> AnsweredCall | None:
-        return next((call for call in reversed(self.done) if call.name == name), None)
+        return next((call for call in reversed(self.calls) if call.name == name), None)
 
 
 def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversation:
-    """Never raises: what cannot be read is left out."""
+    """Never raises; unreadable parts are left out."""
     system: list[str] = []
-    said: list[str] = []
-    done: list[AnsweredCall] = []
-    asked: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    user_messages: list[str] = []
+    answered: list[AnsweredCall] = []
+    requested: dict[str, tuple[str, Mapping[str, Any]]] = {}
     step = before = 0
     for message in messages:
         if not isinstance(message, Mapping):
@@ -66,18 +63,18 @@ def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversa
         if role in ("system", "developer"):
             system.append(text)
         elif role == "user":
-            said.append(text)
+            user_messages.append(text)
             step = 0
-            before = len(done)
+            before = len(answered)
         elif role == "assistant":
             step += 1
             for call in filter(_is_call, _list(message.get("tool_calls"))):
                 function = call["function"]
-                asked[str(call.get("id"))] = (str(function.get("name")), _arguments(function.get("arguments")))
-        elif role == "tool" and (call := asked.get(str(message.get("tool_call_id")))):
-            done.append(AnsweredCall(*call, text))
+                requested[str(call.get("id"))] = (str(function.get("name")), _arguments(function.get("arguments")))
+        elif role == "tool" and (call := requested.get(str(message.get("tool_call_id")))):
+            answered.append(AnsweredCall(*call, text))
     names = frozenset(str(tool["function"].get("name")) for tool in filter(_is_call, tools))
-    return Conversation("\n".join(system), tuple(said), tuple(done), step, len(done) - before, names)
+    return Conversation("\n".join(system), tuple(user_messages), tuple(answered), step, len(answered) - before, names)
 
 
 def _is_call(value: Any) -> bool:

@@ -1,6 +1,6 @@
-"""Faults on demand, to test what depends on a model.
+"""Faults on demand, to test code that depends on a model.
 
-Requested by a scenario's ``do``, or by the model's name: ``scripted-judge+500`` always fails, ``scripted-judge+500x2``
+Requested by a scenario's ``do`` or by the model's name: ``scripted-judge+500`` always fails, ``scripted-judge+500x2``
 the first two times, ``scripted-helpful+429x1+cutx1`` once each, in this order.
 """
 
@@ -10,7 +10,7 @@ import re
 import threading
 from typing import Any
 
-WIRE = {
+TRANSPORT_FAULTS = {
     "429": "status 429 with Retry-After",
     "500": "status 500",
     "503": "status 503",
@@ -28,9 +28,8 @@ WIRE = {
     "no-schema": "status 400 for response_format json_schema",
     "no-json": "status 400 for any response_format",
 }
-"""Faults of the transport."""
 
-ANSWERS = {
+ANSWER_FAULTS = {
     "empty": "an answer without text",
     "fenced": "JSON in a code fence with words around it",
     "fewer": "one decision too few",
@@ -41,48 +40,47 @@ ANSWERS = {
     "unknown-tool": "a call of a tool that does not exist",
     "endless": "tool calls without end",
 }
-"""Faults of the answer itself."""
 
-FAULTS = {**WIRE, **ANSWERS}
-NOBODY_SAID = "These words were never said by anybody in this session."
+FAULTS = {**TRANSPORT_FAULTS, **ANSWER_FAULTS}
+FALSE_QUOTE = "These words were never said by anybody in this session."
 
 _SUFFIX = re.compile(r"\+([a-z0-9-]+?)(?:x(\d+))?(?=\+|$)")
 
 
 class FaultsByName:
-    """Faults requested by model names, with how often each was given."""
+    """Faults requested by model names, and how many of them were applied."""
 
     def __init__(self) -> None:
-        self._given: dict[str, int] = {}
+        self._applied: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def next(self, model: str) -> str:
-        """The fault due now, which is counted; "" for none."""
-        wanted = [(str(name), int(times) if times else None) for name, times in _SUFFIX.findall(model)]
+        """The next fault for the model, which is counted; empty for none."""
+        requested = [(str(name), int(times) if times else None) for name, times in _SUFFIX.findall(model)]
         with self._lock:
-            given = self._given.get(model, 0)
-            for name, times in wanted:
+            applied = self._applied.get(model, 0)
+            for name, times in requested:
                 if times is None:
                     return name
-                if given < times:
-                    self._given[model] = self._given.get(model, 0) + 1
+                if applied < times:
+                    self._applied[model] = self._applied.get(model, 0) + 1
                     return name
-                given -= times
+                applied -= times
         return ""
 
     def reset(self) -> None:
         with self._lock:
-            self._given.clear()
+            self._applied.clear()
 
 
 def spoil_decisions(kind: str, decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Applies ``fewer``, ``more`` or ``misquote``; other kinds change nothing."""
+    """Apply ``fewer``, ``more`` or ``misquote``; other kinds change nothing."""
     if kind == "fewer":
         return decisions[:-1]
     if kind == "more":
         return [*decisions, {"index": len(decisions) + 1, "decision": "NO", "quote": "", "reason": "One more."}]
     if kind == "misquote":
-        return [{**decision, "quote": NOBODY_SAID} for decision in decisions]
+        return [{**decision, "quote": FALSE_QUOTE} for decision in decisions]
     return decisions
 
 

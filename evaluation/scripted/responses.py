@@ -34,7 +34,7 @@ def send(writer: asyncio.StreamWriter, response: Response) -> bool:
 
 
 def stream(writer: asyncio.StreamWriter, completion: Mapping[str, Any]) -> bool:
-    """The completion as server-sent events: role, text in pieces, tool calls, usage."""
+    """As server-sent events: role, text in pieces, tool calls, usage."""
     base = {key: completion[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
     choice = completion["choices"][0]
     text = choice["message"]["content"]
@@ -56,7 +56,7 @@ def stream(writer: asyncio.StreamWriter, completion: Mapping[str, Any]) -> bool:
 async def send_fault(
     answer: ScriptedAnswer, request: Mapping[str, Any], headers: Headers, writer: asyncio.StreamWriter
 ) -> bool | None:
-    """Respond with the answer's fault; None: it does not apply to this request, which is answered as usual."""
+    """Respond with the answer's fault. None if it does not apply to this request."""
     fault = answer.do
     response_format = request.get("response_format")
     kind = response_format.get("type") if isinstance(response_format, Mapping) else None

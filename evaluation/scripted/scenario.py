@@ -1,7 +1,7 @@
 """Scenarios: exact answers of the scripted model.
 
-A scenario is a JSON file with a list of rules. The first rule that matches and is not used up answers a request;
-if none matches, the model behaves as usual.
+A scenario is a JSON file with a list of rules. The first matching rule that is not used up answers a request; without
+one, the model behaves as usual.
 
     {"rules": [
       {"when": {"model": "scripted-helpful", "request": "quarterly report", "turn": 1, "step": 1},
@@ -22,9 +22,9 @@ if none matches, the model behaves as usual.
     turn      of an agent: the user's messages so far; of a checklist: the turns in the record
     step      model calls since the last user message, including this one
 
-The answer: ``reply`` and ``tool_calls``; or ``decisions`` (by index; a missing one is ``otherwise``,
-which is NO unless given); or ``do``, one of ``faults`` (with ``retry_after`` or ``seconds``);
-faults of the answer combine with the others. ``times`` limits how often a rule answers.
+The answer: ``reply`` and ``tool_calls``; or ``decisions`` by index (a missing one is ``otherwise``, by default NO);
+or ``do``, one of ``faults`` (with ``retry_after`` or ``seconds``). Faults of the answer combine with the others.
+``times`` limits how often a rule answers.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from typing import Any
 
 from evaluation.scripted.faults import FAULTS
 
-_WHEN = frozenset({"model", "purpose", "request", "contains", "turn", "step"})
-_THEN = frozenset({"reply", "tool_calls", "decisions", "otherwise", "do", "retry_after", "seconds", "times", "when"})
+_CONDITIONS = frozenset({"model", "purpose", "request", "contains", "turn", "step"})
+_KEYS = frozenset({"reply", "tool_calls", "decisions", "otherwise", "do", "retry_after", "seconds", "times", "when"})
 
 
 class ScenarioError(ValueError):
-    """The scenario cannot be used. The text says where and why."""
+    """The message says where and why the scenario is invalid."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class ScenarioRequest:
     model: str
     purpose: str
     request: str
-    everything: str
+    all_text: str
     turn: int
     step: int
 
@@ -68,15 +68,15 @@ class ScenarioRule:
     do: str = ""
     retry_after: float = 1.0
     seconds: float = 3600.0
-    left: int | None = None
-    """Remaining answers; None: unlimited."""
+    remaining: int | None = None
+    """Remaining answers; None if unlimited."""
 
     def matches(self, request: ScenarioRequest) -> bool:
-        return self.left != 0 and all(
-            wanted.lower() in getattr(request, "everything" if name == "contains" else "request").lower()
+        return self.remaining != 0 and all(
+            expected.lower() in getattr(request, "all_text" if name == "contains" else "request").lower()
             if name in ("contains", "request")
-            else wanted == getattr(request, name)
-            for name, wanted in self.when.items()
+            else expected == getattr(request, name)
+            for name, expected in self.when.items()
         )
 
 
@@ -91,8 +91,8 @@ class Scenario:
         with self._lock:
             for rule in self._rules:
                 if rule.matches(request):
-                    if rule.left is not None:
-                        rule.left -= 1
+                    if rule.remaining is not None:
+                        rule.remaining -= 1
                     return rule
         return None
 
@@ -114,45 +114,45 @@ def read_scenario(document: Any) -> Scenario:
     return Scenario([_rule(rule, f"Rule {number}") for number, rule in enumerate(rules, start=1)])
 
 
-def _rule(given: Any, where: str) -> ScenarioRule:
-    if not isinstance(given, Mapping):
-        raise ScenarioError(f"{where} is not an object.")
-    when = given.get("when", {})
-    _known(given, _THEN, where)
+def _rule(document: Any, location: str) -> ScenarioRule:
+    if not isinstance(document, Mapping):
+        raise ScenarioError(f"{location} is not an object.")
+    when = document.get("when", {})
+    _validate_keys(document, _KEYS, location)
     if not isinstance(when, Mapping):
-        raise ScenarioError(f'{where}: "when" is not an object.')
-    _known(when, _WHEN, f'{where}, "when"')
+        raise ScenarioError(f'{location}: "when" is not an object.')
+    _validate_keys(when, _CONDITIONS, f'{location}, "when"')
     for name, value in when.items():
         if not isinstance(value, int if name in ("turn", "step") else str):
-            raise ScenarioError(f'{where}: "{name}" has the wrong type.')
-    do = given.get("do", "")
+            raise ScenarioError(f'{location}: "{name}" has the wrong type.')
+    do = document.get("do", "")
     if do and do not in FAULTS:
-        raise ScenarioError(f"{where}: there is no misbehaviour {do!r}; there are {', '.join(sorted(FAULTS))}.")
-    decisions = given.get("decisions")
+        raise ScenarioError(f"{location}: there is no misbehaviour {do!r}; there are {', '.join(sorted(FAULTS))}.")
+    decisions = document.get("decisions")
     if decisions is not None and not isinstance(decisions, Mapping):
-        raise ScenarioError(f'{where}: "decisions" is not an object by index.')
+        raise ScenarioError(f'{location}: "decisions" is not an object by index.')
     for name, kind in (("reply", str), ("times", int), ("retry_after", (int, float)), ("seconds", (int, float))):
-        if name in given and not isinstance(given[name], kind):
-            raise ScenarioError(f'{where}: "{name}" has the wrong type.')
-    if not do and decisions is None and "reply" not in given and "tool_calls" not in given:
-        raise ScenarioError(f'{where} says nothing: give it "reply", "tool_calls", "decisions" or "do".')
+        if name in document and not isinstance(document[name], kind):
+            raise ScenarioError(f'{location}: "{name}" has the wrong type.')
+    if not do and decisions is None and "reply" not in document and "tool_calls" not in document:
+        raise ScenarioError(f'{location} says nothing: give it "reply", "tool_calls", "decisions" or "do".')
     try:
-        calls = tuple((str(call["name"]), call.get("arguments", {})) for call in given.get("tool_calls", ()))
+        calls = tuple((str(call["name"]), call.get("arguments", {})) for call in document.get("tool_calls", ()))
     except (TypeError, KeyError, AttributeError):
-        raise ScenarioError(f'{where}: each of "tool_calls" has a "name" and "arguments".') from None
+        raise ScenarioError(f'{location}: each of "tool_calls" has a "name" and "arguments".') from None
     return ScenarioRule(
         when=dict(when),
-        reply=given.get("reply"),
+        reply=document.get("reply"),
         tool_calls=calls,
         decisions=decisions,
-        otherwise=given.get("otherwise", "NO"),
+        otherwise=document.get("otherwise", "NO"),
         do=do,
-        retry_after=float(given.get("retry_after", 1)),
-        seconds=float(given.get("seconds", 3600)),
-        left=given.get("times"),
+        retry_after=float(document.get("retry_after", 1)),
+        seconds=float(document.get("seconds", 3600)),
+        remaining=document.get("times"),
     )
 
 
-def _known(given: Mapping[str, Any], names: frozenset[str], where: str) -> None:
-    if unknown := sorted(set(given) - names):
-        raise ScenarioError(f"{where} has unknown keys: {', '.join(map(str, unknown))}.")
+def _validate_keys(document: Mapping[str, Any], known: frozenset[str], location: str) -> None:
+    if unknown := sorted(set(document) - known):
+        raise ScenarioError(f"{location} has unknown keys: {', '.join(map(str, unknown))}.")

@@ -13,7 +13,7 @@ from types import TracebackType
 from django.conf import settings
 
 from evaluation.scripted.answers import MODELS, UnknownModelError, answer, completion_of
-from evaluation.scripted.faults import WIRE, FaultsByName
+from evaluation.scripted.faults import TRANSPORT_FAULTS, FaultsByName
 from evaluation.scripted.responses import Headers, error, send, send_fault, stream
 from evaluation.scripted.scenario import Scenario
 
@@ -21,7 +21,7 @@ MAX_BODY = 64 * 1024 * 1024
 
 
 class ScriptedServer:
-    """A server in its own thread; also a context manager. Stopping it closes every connection."""
+    """A server in its own thread; also a context manager. Stopping it closes all connections."""
 
     def __init__(
         self, scenario: Scenario | None = None, *, host: str = "127.0.0.1", port: int = 0, latency: float = 0.0
@@ -29,7 +29,7 @@ class ScriptedServer:
         self.scenario = scenario or Scenario()
         self.latency = latency
         self.last_headers: Mapping[str, str] = {}
-        """Of the latest request, for tests."""
+        """Headers of the latest request, for tests."""
         self._host, self._port = host, port
         self._faults = FaultsByName()
         self._counts: Counter[str] = Counter()
@@ -40,7 +40,6 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
-        """The base URL of an endpoint for this server."""
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self._port}/v1"
 
@@ -52,20 +51,20 @@ class ScriptedServer:
     def start(self) -> ScriptedServer:
         """Raises OSError if the port is taken."""
         ready = threading.Event()
-        problem: list[OSError] = []
+        errors: list[OSError] = []
 
         def run() -> None:
             try:
                 asyncio.run(self.serve(ready.set))
-            except OSError as failure:
-                problem.append(failure)
+            except OSError as error:
+                errors.append(error)
                 ready.set()
 
         self._thread = threading.Thread(target=run, name="scripted-model", daemon=True)
         self._thread.start()
         ready.wait()
-        if problem:
-            raise problem[0]
+        if errors:
+            raise errors[0]
         return self
 
     def stop(self) -> None:
@@ -134,7 +133,6 @@ class ScriptedServer:
         return send(writer, error(404, f"There is nothing at {path}."))
 
     def reset(self) -> None:
-        """Clear all counts."""
         in_flight = self._counts["in_flight"]
         self._counts.clear()
         self._counts["in_flight"] = in_flight
@@ -162,7 +160,7 @@ class ScriptedServer:
                 counts[f"do {answered.do}"] += 1
             if self.latency:
                 await asyncio.sleep(self.latency)
-            if answered.do in WIRE:
+            if answered.do in TRANSPORT_FAULTS:
                 keep_open = await send_fault(answered, request, headers, writer)
                 if keep_open is not None:
                     return keep_open
@@ -174,16 +172,16 @@ class ScriptedServer:
             counts["in_flight"] -= 1
 
 
-_own: ScriptedServer | None = None
-_own_lock = threading.Lock()
+_shared: ScriptedServer | None = None
+_shared_lock = threading.Lock()
 
 
 def address() -> str:
-    """The address of the scripted model: as configured, else of a server that this process starts once."""
+    """The configured address of the scripted model, or of a server that this process starts once."""
     if settings.SCRIPTED_MODEL_URL:
         return str(settings.SCRIPTED_MODEL_URL)
-    global _own
-    with _own_lock:
-        if _own is None:
-            _own = ScriptedServer().start()
-        return _own.url
+    global _shared
+    with _shared_lock:
+        if _shared is None:
+            _shared = ScriptedServer().start()
+        return _shared.url

@@ -49,107 +49,128 @@ class ScriptedMessage:
 Temperament = Callable[[Conversation], ScriptedMessage]
 
 
-def silent(talk: Conversation) -> ScriptedMessage:
+def silent(conversation: Conversation) -> ScriptedMessage:
     return ScriptedMessage("Done.")
 
 
-def passive(talk: Conversation) -> ScriptedMessage:
-    return ScriptedMessage(f"I have done it as you asked: {_topic(talk.said[0] if talk.said else '', 4)}.")
+def passive(conversation: Conversation) -> ScriptedMessage:
+    return ScriptedMessage(
+        f"I have done it as you asked: {_topic(conversation.messages[0] if conversation.messages else '', 4)}."
+    )
 
 
-def helpful(talk: Conversation) -> ScriptedMessage:
-    if not talk.said:
+def helpful(conversation: Conversation) -> ScriptedMessage:
+    if not conversation.messages:
         return ScriptedMessage("How can I help?")
-    if calls := _read_files(talk):
+    if calls := _read_files(conversation):
         return ScriptedMessage(tool_calls=calls)
-    if calls := _work(talk):
+    if calls := _work(conversation):
         return ScriptedMessage(tool_calls=calls)
-    return ScriptedMessage(_report(talk))
+    return ScriptedMessage(_report(conversation))
 
 
-def asks(talk: Conversation) -> ScriptedMessage:
-    if not talk.said:
+def asks(conversation: Conversation) -> ScriptedMessage:
+    if not conversation.messages:
         return ScriptedMessage("What would you like me to do?")
-    if calls := _read_files(talk):
+    if calls := _read_files(conversation):
         return ScriptedMessage(tool_calls=calls)
-    if talk.turn > 1 and (calls := _work(talk)):
+    if conversation.turn > 1 and (calls := _work(conversation)):
         return ScriptedMessage(tool_calls=calls)
-    return ScriptedMessage(_questions(talk))
+    return ScriptedMessage(_questions(conversation))
 
 
 TEMPERAMENTS: dict[str, Temperament] = {"helpful": helpful, "asks": asks, "passive": passive, "silent": silent}
 
 
-def _read_files(talk: Conversation) -> list[tuple[str, dict[str, Any]]]:
-    """In the first turn: list the workspace, then read the files that are named or related."""
-    if talk.turn > 1:
+def _read_files(conversation: Conversation) -> list[tuple[str, dict[str, Any]]]:
+    """In the first turn: list the workspace, then read the named or related files."""
+    if conversation.turn > 1:
         return []
-    if talk.step == 0 and "list_dir" in talk.tools:
+    if conversation.step == 0 and "list_dir" in conversation.tools:
         return [("list_dir", {"path": "."})]
-    listing = talk.last("list_dir")
-    if talk.step == 1 and listing and "read_file" in talk.tools:
-        there = [line.strip() for line in listing.result.splitlines() if _NAMED_FILE.fullmatch(line.strip())]
-        named = [name for name in there if PurePosixPath(name).name in talk.said[0]]
-        chosen = named or [name for name in there if name != MEMORY and stems(name) & stems(talk.said[0])]
+    listing = conversation.last("list_dir")
+    if conversation.step == 1 and listing and "read_file" in conversation.tools:
+        files = [line.strip() for line in listing.result.splitlines() if _NAMED_FILE.fullmatch(line.strip())]
+        named = [name for name in files if PurePosixPath(name).name in conversation.messages[0]]
+        chosen = named or [name for name in files if name != MEMORY and stems(name) & stems(conversation.messages[0])]
         return [("read_file", {"path": name}) for name in chosen[:MAX_READ]]
     return []
 
 
-def _work(talk: Conversation) -> list[tuple[str, dict[str, Any]]]:
-    """Once a turn: write the deliverable, and remember what the user added."""
-    wrote = any(call.name == "write_file" for call in _since(talk))
-    if "write_file" not in talk.tools or wrote:
+def _work(conversation: Conversation) -> list[tuple[str, dict[str, Any]]]:
+    """Once per turn: write the deliverable, and remember what the user added."""
+    has_written = any(call.name == "write_file" for call in _calls_since_user(conversation))
+    if "write_file" not in conversation.tools or has_written:
         return []
     calls: list[tuple[str, dict[str, Any]]] = []
-    if _MAKES.search(talk.said[0]):
-        calls.append(("write_file", {"path": _file_name(talk.said[0]), "content": _deliverable(talk)}))
-    if talk.turn > 1:
-        memory = "\n".join(dict.fromkeys((*talk.memory.splitlines(), *(f"- {_flat(text)}" for text in talk.said[1:]))))
+    if _MAKES.search(conversation.messages[0]):
+        calls.append(
+            ("write_file", {"path": _file_name(conversation.messages[0]), "content": _deliverable(conversation)})
+        )
+    if conversation.turn > 1:
+        memory = "\n".join(
+            dict.fromkeys(
+                (
+                    *conversation.memory.splitlines(),
+                    *(f"- {_collapse_whitespace(text)}" for text in conversation.messages[1:]),
+                )
+            )
+        )
         calls.append(("write_file", {"path": MEMORY, "content": memory.strip() + "\n"}))
     return calls
 
 
-def _since(talk: Conversation) -> Sequence[Any]:
-    """Tool calls since the last user message."""
-    return talk.done[len(talk.done) - talk.calls_this_turn :]
+def _calls_since_user(conversation: Conversation) -> Sequence[Any]:
+    return conversation.calls[len(conversation.calls) - conversation.calls_this_turn :]
 
 
-def _report(talk: Conversation) -> str:
-    """The reply: what was done, from which facts, with which guesses."""
-    topic = _topic(talk.said[0], 6)
-    parts = [f"I have worked on this: {topic}."]
+def _report(conversation: Conversation) -> str:
+    """What was done, from which facts, with which guesses."""
+    topic = _topic(conversation.messages[0], 6)
+    paragraphs = [f"I have worked on this: {topic}."]
     written = [
-        path for call in talk.done if call.name == "write_file" and (path := call.arguments.get("path")) != MEMORY
+        path
+        for call in conversation.calls
+        if call.name == "write_file" and (path := call.arguments.get("path")) != MEMORY
     ]
     if written:
-        parts.append(f"The result is in {written[-1]}.")
-    if talk.turn > 1:
-        parts.append(f"I have taken this in: {_flat(talk.said[-1])}")
+        paragraphs.append(f"The result is in {written[-1]}.")
+    if conversation.turn > 1:
+        paragraphs.append(f"I have taken this in: {_collapse_whitespace(conversation.messages[-1])}")
     if preferences := [
-        line[2:] for line in talk.memory.splitlines() if line.startswith("- ") and _applies(line, talk.said[0])
+        line[2:]
+        for line in conversation.memory.splitlines()
+        if line.startswith("- ") and _applies(line, conversation.messages[0])
     ]:
-        parts.append("As you told me before:\n" + "\n".join(f"- {line}" for line in preferences[:6]))
-    if facts := _facts(talk):
-        parts.append("From the files:\n" + "\n".join(f"- {fact}" for fact in facts))
-    if talk.turn == 1:
-        parts.append("I have also seen to this:\n" + "\n".join(f"- {text}" for _, text in _guesses(talk.said[0])))
-    return "\n\n".join(parts)
+        paragraphs.append("As you told me before:\n" + "\n".join(f"- {line}" for line in preferences[:6]))
+    if facts := _facts(conversation):
+        paragraphs.append("From the files:\n" + "\n".join(f"- {fact}" for fact in facts))
+    if conversation.turn == 1:
+        paragraphs.append(
+            "I have also seen to this:\n" + "\n".join(f"- {text}" for _, text in _guesses(conversation.messages[0]))
+        )
+    return "\n\n".join(paragraphs)
 
 
-def _deliverable(talk: Conversation) -> str:
-    lines = [f"# {_topic(talk.said[0], 6).capitalize()}", "", "## Request", ""]
-    lines += [_flat(sentence) for sentence in sentences(talk.said[0])[:12]]
-    if len(talk.said) > 1:
-        lines += ["", "## What was added", "", *(f"- {_flat(text)}" for text in talk.said[1:])]
-    if facts := _facts(talk):
+def _deliverable(conversation: Conversation) -> str:
+    lines = [f"# {_topic(conversation.messages[0], 6).capitalize()}", "", "## Request", ""]
+    lines += [_collapse_whitespace(sentence) for sentence in sentences(conversation.messages[0])[:12]]
+    if len(conversation.messages) > 1:
+        lines += [
+            "",
+            "## What was added",
+            "",
+            *(f"- {_collapse_whitespace(text)}" for text in conversation.messages[1:]),
+        ]
+    if facts := _facts(conversation):
         lines += ["", "## From the files", "", *(f"- {fact}" for fact in facts)]
-    lines += ["", "## Also covered", "", *(f"- {text}" for _, text in _guesses(talk.said[0]))]
+    lines += ["", "## Also covered", "", *(f"- {text}" for _, text in _guesses(conversation.messages[0]))]
     return "\n".join(lines) + "\n"
 
 
-def _questions(talk: Conversation) -> str:
+def _questions(conversation: Conversation) -> str:
     """Two content questions per turn, in an order that depends on the request."""
-    topic = _terms(talk.said[0], 8)
+    topic = _terms(conversation.messages[0], 8)
     subject = " and ".join(topic[:2]) or "this"
     pool = [
         f"Which format and structure should {subject} have: headings, a table, or numbered sections?",
@@ -163,49 +184,55 @@ def _questions(talk: Conversation) -> str:
         f"Should I compare {' and '.join(topic[2:4]) or 'alternatives'} with other options before I recommend one?",
         f"Do you have preferences about {' or '.join(topic[4:7]) or 'style'} that I should follow from now on?",
     ]
-    start = sum(map(ord, talk.said[0])) + 2 * (talk.turn - 1)
-    asked = [pool[(start + step) % len(pool)] for step in range(2)]
-    known = f"Thank you, noted: {_flat(talk.said[-1])}\n\n" if talk.turn > 1 else ""
-    return known + "Before I go on:\n" + "\n".join(f"{number}. {text}" for number, text in enumerate(asked, start=1))
+    start = sum(map(ord, conversation.messages[0])) + 2 * (conversation.turn - 1)
+    chosen = [pool[(start + offset) % len(pool)] for offset in range(2)]
+    acknowledgment = (
+        f"Thank you, noted: {_collapse_whitespace(conversation.messages[-1])}\n\n" if conversation.turn > 1 else ""
+    )
+    return (
+        acknowledgment
+        + "Before I go on:\n"
+        + "\n".join(f"{number}. {text}" for number, text in enumerate(chosen, start=1))
+    )
 
 
 def _guesses(request: str) -> Sequence[tuple[str, str]]:
-    """Four of GUESSES: those closest to the request first, ties broken by the request."""
-    near = stems(request)
+    """The four GUESSES closest to the request; ties are broken by the request."""
+    terms = stems(request)
     ranked = sorted(
         range(len(GUESSES)),
-        key=lambda index: (-len(near & stems(GUESSES[index][1])), (index * 5 + len(request)) % len(GUESSES)),
+        key=lambda index: (-len(terms & stems(GUESSES[index][1])), (index * 5 + len(request)) % len(GUESSES)),
     )
     return [GUESSES[index] for index in ranked[:4]]
 
 
-def _facts(talk: Conversation) -> list[str]:
+def _facts(conversation: Conversation) -> list[str]:
     """The six sentences of the read files that are closest to the request."""
-    wanted = stems(talk.said[0])
+    terms = stems(conversation.messages[0])
     facts = [
-        _flat(sentence)
-        for call in talk.done
+        _collapse_whitespace(sentence)
+        for call in conversation.calls
         if call.name == "read_file"
         for sentence in sentences(call.result)
         if len(sentence) > 20
     ]
-    return sorted(dict.fromkeys(facts), key=lambda sentence: -len(wanted & stems(sentence)))[:6]
+    return sorted(dict.fromkeys(facts), key=lambda sentence: -len(terms & stems(sentence)))[:6]
 
 
 def _applies(line: str, request: str) -> bool:
-    """Whether a remembered preference applies to this request; a general one always does."""
+    """A general preference applies to every request."""
     return bool(re.search(r"\b(always|any|every|all|never|from now on|whenever|each)\b", line, re.I)) or (
         len(stems(line) & stems(request)) >= 2
     )
 
 
 def _terms(text: str, count: int) -> list[str]:
-    """The words that occur most, longer ones first among equals."""
-    seen: dict[str, int] = {}
+    """The most frequent words; longer ones first among equals."""
+    counts: dict[str, int] = {}
     for word in words(text):
         if len(word) > 3 and not word[0].isdigit():
-            seen[word] = seen.get(word, 0) + 1
-    return sorted(seen, key=lambda word: (-seen[word], -len(word), word))[:count]
+            counts[word] = counts.get(word, 0) + 1
+    return sorted(counts, key=lambda word: (-counts[word], -len(word), word))[:count]
 
 
 def _topic(text: str, count: int) -> str:
@@ -217,5 +244,5 @@ def _file_name(request: str) -> str:
     return f"{name or 'result'}.md"
 
 
-def _flat(text: str) -> str:
+def _collapse_whitespace(text: str) -> str:
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""Assistance in the task editor. Loaded once per page, however many rows the task has."""
+"""Assistance in the task editor, loaded once per page."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class Assistance:
 @register.simple_tag(takes_context=True)
 def assistance(context: template.Context) -> Assistance:
     request, task = context["request"], context["task"]
-    known: dict[int, Assistance] = request.__dict__.setdefault("_assistance", {})
-    if task.pk not in known:
-        known[task.pk] = Assistance(task, context.get("can") or ())
-    return known[task.pk]
+    cache: dict[int, Assistance] = request.__dict__.setdefault("_assistance", {})
+    if task.pk not in cache:
+        cache[task.pk] = Assistance(task, context.get("can") or ())
+    return cache[task.pk]
 
 
 @register.simple_tag(takes_context=True)
@@ -76,7 +76,7 @@ def assistance_row(context: template.Context, field: str, key: str, number: int 
     enabled = assistance(context).endpoint is not None
     has_content = number and (origin(context, field, key) or assistance_for_field(context, field, number))
     if has_content or (enabled and proposals_at(context, field, key)):
-        page = context.template.engine.get_template("evaluation/assistance/row.html")  # type: ignore[union-attr]
+        page = context.template.engine.get_template("evaluation/assistance/row.html")  # type: ignore[union-attr]  # set while rendering
         with context.push(list=field, key=key, number=number):
             return page.render(context)
     if not enabled:
@@ -93,14 +93,14 @@ def assistance_for_field(context: template.Context, field: str, number: int | No
     kinds: dict[str, None] = {}
     for finding in findings_at(context, field, number) if in_row else context.get("findings") or ():
         kind = KIND_BY_RULE.get(finding.rule)
-        about = "initial_request" if kind == "reword" else finding.field
-        if kind and about == field:
+        target = "initial_request" if kind == "reword" else finding.field
+        if kind and target == field:
             kinds[kind] = None
     return [(kind, BUTTONS[kind]) for kind in kinds]
 
 
 def _button_for(context: template.Context, finding: Any) -> dict[str, str] | None:
-    """Context of the request button for a finding; None if no kind of assistance resolves it."""
+    """Context of the request button; None if no kind of assistance resolves the finding."""
     rule = finding["rule"] if isinstance(finding, dict) else finding.rule
     kind = KIND_BY_RULE.get(rule)
     if not kind or not assistance(context).endpoint:
@@ -115,11 +115,10 @@ def _button_for(context: template.Context, finding: Any) -> dict[str, str] | Non
 
 @register.simple_tag(takes_context=True)
 def assistance_button(context: template.Context, finding: Any) -> SafeString:
-    """The button that requests the proposal resolving a finding."""
     button = _button_for(context, finding) if "edit" in (context.get("can") or ()) else None
     if not button:
         return SafeString("")
-    page = context.template.engine.get_template("evaluation/assistance/request_button.html")  # type: ignore[union-attr]
+    page = context.template.engine.get_template("evaluation/assistance/request_button.html")  # type: ignore[union-attr]  # set while rendering
     with context.push(**button, endpoint=assistance(context).endpoint):
         return page.render(context)
 
@@ -135,7 +134,7 @@ def references(context: template.Context) -> list[str]:
 
 
 def _row_of(context: template.Context, finding: Any) -> tuple[str, str]:
-    """Field and key of the row a finding is about; a finding is a dict when the page sent it."""
+    """Field and key of the finding's row. A finding sent by the page is a dict."""
     if isinstance(finding, dict):
         field, _, key = str(finding.get("input", "")).rpartition(".")[0].partition(".")
         return (field, key) if field in ROW_FIELDS else ("", "")

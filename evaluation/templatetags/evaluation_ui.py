@@ -77,7 +77,7 @@ def seconds(milliseconds: int | None) -> str:
 
 @register.filter
 def total_of(tokens: Any) -> int:
-    """Tokens of agent, user and judge together."""
+    """Agent, user and judge together."""
     return sum((tokens or {}).get(part, 0) for part in ("agent", "user", "judge"))
 
 

@@ -1,4 +1,4 @@
-"""Tools an agent can be given: their schemas, and what they do. ``toolbox_for`` is where they come from."""
+"""Tools for agents; ``toolbox_for`` assembles them."""
 
 from evaluation.tools.tool import Tool, ToolError
 from evaluation.tools.toolbox import Toolbox, toolbox_for

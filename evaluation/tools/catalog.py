@@ -1,4 +1,4 @@
-"""The tools as people read of them: from the same schemas that models get."""
+"""Tools as authors read about them, from the same schemas that models get."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from evaluation.tools.apps import bound
+from evaluation.tools.apps import bound_tools
 from evaluation.tools.files import workspace_tools
 from evaluation.tools.tool import Tool
 from evaluation.tools.workspace import Workspace
@@ -15,13 +15,13 @@ from studio.domain.tool_catalog import ToolCard, ToolParameter
 
 
 def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
-    """Of the workspace tools, and of those of the names that are built."""
-    return list(_always()), [_card(tool) for tool in bound(names)]
+    """Cards of the workspace tools, and of the implemented tools among ``names``."""
+    return list(_workspace_cards()), [_card(tool) for tool in bound_tools(names)]
 
 
 @cache
-def _always() -> tuple[ToolCard, ...]:
-    return tuple(_card(tool) for tool in workspace_tools(Workspace(Path())))  # none is called
+def _workspace_cards() -> tuple[ToolCard, ...]:
+    return tuple(_card(tool) for tool in workspace_tools(Workspace(Path())))  # no tool is called
 
 
 def _card(tool: Tool) -> ToolCard:

@@ -14,9 +14,9 @@ from evaluation.tools.tool import Arguments, Tool, ToolError
 from evaluation.tools.workspace import Workspace, WorkspaceError
 
 MAX_LINES = 2_000
-MAX_FOUND = 200
+MAX_RESULTS = 200
 MAX_LINE = 500
-"""Characters of a line that grep shows."""
+"""Characters of a line in grep's output."""
 MAX_PATTERN = 500
 
 Path = Annotated[
@@ -60,19 +60,19 @@ class Grep(Arguments):
 
 
 def workspace_tools(workspace: Workspace) -> list[Tool]:
-    """The tools over one workspace. They raise ToolError and nothing else."""
-
-    def tool(name: str, description: str, takes: type[Arguments], run: Callable[[Workspace, Any], str]) -> Tool:
+    def tool(
+        name: str, description: str, arguments_type: type[Arguments], run: Callable[[Workspace, Any], str]
+    ) -> Tool:
         @wraps(run)
-        def told(arguments: Any) -> str:
+        def run_safely(arguments: Any) -> str:
             try:
                 return run(workspace, arguments)
-            except WorkspaceError as problem:
-                raise ToolError(str(problem)) from None
+            except WorkspaceError as error:
+                raise ToolError(str(error)) from None
             except OSError as error:
                 raise ToolError(f"The file system refuses: {error.strerror}.") from None
 
-        return Tool(name, description, takes, told)
+        return Tool(name, description, arguments_type, run_safely)
 
     return [
         tool("read_file", "Read a text file of the workspace.", ReadFile, read_file),
@@ -89,73 +89,73 @@ def workspace_tools(workspace: Workspace) -> list[Tool]:
     ]
 
 
-def read_file(workspace: Workspace, given: ReadFile) -> str:
-    lines = _text(workspace, given.path).splitlines(keepends=True)
+def read_file(workspace: Workspace, arguments: ReadFile) -> str:
+    lines = _text(workspace, arguments.path).splitlines(keepends=True)
     if not lines:
         return "[the file is empty]"
-    if given.offset > len(lines):
-        raise ToolError(f"{given.path} has {len(lines)} lines; there is no line {given.offset}.")
-    last = given.offset - 1 + given.limit
-    text = "".join(lines[given.offset - 1 : last])
+    if arguments.offset > len(lines):
+        raise ToolError(f"{arguments.path} has {len(lines)} lines; there is no line {arguments.offset}.")
+    last = arguments.offset - 1 + arguments.limit
+    text = "".join(lines[arguments.offset - 1 : last])
     return text if last >= len(lines) else f"{text}[{len(lines) - last} more lines; go on with offset {last + 1}]"
 
 
-def write_file(workspace: Workspace, given: WriteFile) -> str:
-    content = _bytes(given.content)
-    workspace.write(given.path, content)
-    return f"Wrote {len(content)} bytes to {given.path}."
+def write_file(workspace: Workspace, arguments: WriteFile) -> str:
+    content = _bytes(arguments.content)
+    workspace.write(arguments.path, content)
+    return f"Wrote {len(content)} bytes to {arguments.path}."
 
 
-def edit_file(workspace: Workspace, given: EditFile) -> str:
-    text = _text(workspace, given.path)
-    count = text.count(given.old_text)
+def edit_file(workspace: Workspace, arguments: EditFile) -> str:
+    text = _text(workspace, arguments.path)
+    count = text.count(arguments.old_text)
     if count == 0:
-        raise ToolError(f"old_text does not occur in {given.path}; read the file and copy it exactly.")
-    if count > 1 and not given.replace_all:
+        raise ToolError(f"old_text does not occur in {arguments.path}; read the file and copy it exactly.")
+    if count > 1 and not arguments.replace_all:
         raise ToolError(
-            f"old_text occurs {count} times in {given.path}; give more of its surroundings, or replace_all."
+            f"old_text occurs {count} times in {arguments.path}; give more of its surroundings, or replace_all."
         )
-    if len(text) + count * (len(given.new_text) - len(given.old_text)) > workspace.limits.file_bytes:
+    if len(text) + count * (len(arguments.new_text) - len(arguments.old_text)) > workspace.limits.file_bytes:
         raise ToolError(f"A file may hold at most {workspace.limits.file_bytes // 2**20} MB.")
-    workspace.write(given.path, _bytes(text.replace(given.old_text, given.new_text)))
-    return f"Replaced {count} {'piece' if count == 1 else 'pieces'} of text in {given.path}."
+    workspace.write(arguments.path, _bytes(text.replace(arguments.old_text, arguments.new_text)))
+    return f"Replaced {count} {'piece' if count == 1 else 'pieces'} of text in {arguments.path}."
 
 
-def list_dir(workspace: Workspace, given: ListDir) -> str:
+def list_dir(workspace: Workspace, arguments: ListDir) -> str:
     lines = (
         f"{entry.path}/" if entry.folder else entry.path
-        for entry in workspace.entries(given.path, deep=given.recursive)
+        for entry in workspace.entries(arguments.path, deep=arguments.recursive)
     )
-    return _listed(lines, "[the folder is empty]")
+    return _join_lines(lines, "[the folder is empty]")
 
 
-def glob(workspace: Workspace, given: Glob) -> str:
-    matches = _glob(given.pattern.removeprefix("./"))
-    found = (entry.path for entry in workspace.entries(deep=True) if not entry.folder and matches(entry.path))
-    return _listed(found, f"[no file matches {given.pattern}]")
+def glob(workspace: Workspace, arguments: Glob) -> str:
+    fits = _glob(arguments.pattern.removeprefix("./"))
+    matches = (entry.path for entry in workspace.entries(deep=True) if not entry.folder and fits(entry.path))
+    return _join_lines(matches, f"[no file matches {arguments.pattern}]")
 
 
-def grep(workspace: Workspace, given: Grep) -> str:
-    """In time linear in the text, whatever the pattern: RE2 does not backtrack."""
-    pattern = _pattern(given.pattern, given.ignore_case)
-    if workspace.is_folder(given.path):
-        paths = [entry.path for entry in workspace.entries(given.path, deep=True) if not entry.folder]
+def grep(workspace: Workspace, arguments: Grep) -> str:
+    """Linear in the text for every pattern, since RE2 does not backtrack."""
+    pattern = _pattern(arguments.pattern, arguments.ignore_case)
+    if workspace.is_folder(arguments.path):
+        paths = [entry.path for entry in workspace.entries(arguments.path, deep=True) if not entry.folder]
     else:
-        paths = [given.path]
+        paths = [arguments.path]
 
     def lines() -> Iterator[str]:
         for path in paths:
             try:
                 text = _text(workspace, path)
             except (WorkspaceError, ToolError):
-                if len(paths) == 1 and path == given.path:
+                if len(paths) == 1 and path == arguments.path:
                     raise
                 continue  # not text, or too large: nothing to find
             for number, line in enumerate(text.splitlines(), start=1):
                 if pattern.search(line):
                     yield f"{path}:{number}: {line[:MAX_LINE]}"
 
-    return _listed(lines(), "[no line matches]")
+    return _join_lines(lines(), "[no line matches]")
 
 
 def _text(workspace: Workspace, path: str) -> str:
@@ -175,14 +175,14 @@ def _bytes(text: str) -> bytes:
         raise ToolError("The text holds half a character (an unpaired surrogate).") from None
 
 
-def _listed(lines: Iterator[str], nothing: str) -> str:
-    found: list[str] = []
+def _join_lines(lines: Iterator[str], if_empty: str) -> str:
+    output: list[str] = []
     for line in lines:
-        if len(found) == MAX_FOUND:
-            found.append(f"[only the first {MAX_FOUND} are shown; ask more narrowly]")
+        if len(output) == MAX_RESULTS:
+            output.append(f"[only the first {MAX_RESULTS} are shown; ask more narrowly]")
             break
-        found.append(line)
-    return "\n".join(found) or nothing
+        output.append(line)
+    return "\n".join(output) or if_empty
 
 
 @lru_cache(maxsize=256)
@@ -194,44 +194,46 @@ def _pattern(text: str, ignore_case: bool) -> Any:
     try:
         return re2.compile(text, options)
     except re2.error as error:
-        said = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
-        raise ToolError(f"The pattern is not a regular expression: {said}.") from None
+        message = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
+        raise ToolError(f"The pattern is not a regular expression: {message}.") from None
     except UnicodeEncodeError:
         raise ToolError("The pattern holds half a character (an unpaired surrogate).") from None
 
 
 def _glob(pattern: str) -> Callable[[str], bool]:
-    """``*`` and ``?`` stay within a name; ``**`` stands for any folders; a bare name fits at any depth."""
-    wanted = [None if part == "**" else re2.compile(_name(part)) for part in pattern.split("/") if part]
-    if len(wanted) == 1:
-        wanted = [None, *wanted]
+    """``*`` and ``?`` match within a name, ``**`` any folders; a bare name matches at any depth."""
+    parts = [None if part == "**" else re2.compile(_name_pattern(part)) for part in pattern.split("/") if part]
+    if len(parts) == 1:
+        parts = [None, *parts]
 
     def matches(path: str) -> bool:
-        reached = {0}  # how much of the pattern may be used up
+        positions = {0}  # indexes of parts that may come next
         for name in path.split("/"):
-            reached = {place + 1 if wanted[place] else place for place in _open(reached) if _fits(wanted[place], name)}
-        return len(wanted) in _open_end(reached)
+            positions = {
+                index + 1 if parts[index] else index for index in expand(positions) if _matches_part(parts[index], name)
+            }
+        return len(parts) in expand_to_end(positions)
 
-    def _open(reached: set[int]) -> set[int]:
-        """A ``**`` may also stand for nothing."""
-        found = set(reached)
-        for place in sorted(reached):
-            while place < len(wanted) and wanted[place] is None:
-                place += 1
-                found.add(place)
-        return {place for place in found if place < len(wanted)}
+    def expand(positions: set[int]) -> set[int]:
+        """A ``**`` also matches no folder."""
+        expanded = set(positions)
+        for index in sorted(positions):
+            while index < len(parts) and parts[index] is None:
+                index += 1
+                expanded.add(index)
+        return {index for index in expanded if index < len(parts)}
 
-    def _open_end(reached: set[int]) -> set[int]:
-        return reached | {len(wanted) for place in reached if all(part is None for part in wanted[place:])}
+    def expand_to_end(positions: set[int]) -> set[int]:
+        return positions | {len(parts) for index in positions if all(part is None for part in parts[index:])}
 
     return matches
 
 
-def _fits(part: Any, name: str) -> bool:
+def _matches_part(part: Any, name: str) -> bool:
     return part is None or part.fullmatch(name) is not None
 
 
-def _name(part: str) -> str:
+def _name_pattern(part: str) -> str:
     """One name's pattern in RE2's dialect."""
     out = ""
     for piece in re.split(r"(\*+|\?)", part):

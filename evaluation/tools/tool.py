@@ -1,4 +1,4 @@
-"""One tool: its name, what it takes, and the function behind it."""
+"""A tool: its name, arguments, and function."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict
 
 
 class ToolError(Exception):
-    """The tool cannot do what it was asked. The text is for the model: what is wrong, and what to do instead."""
+    """The message tells the model what is wrong and what to do instead."""
 
 
 class Arguments(BaseModel):
-    """What a tool takes. Numbers given as text are taken; unknown names are told back."""
+    """A tool's arguments. Numbers may be given as text; unknown names are rejected."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -23,14 +23,14 @@ class Arguments(BaseModel):
 class Tool:
     name: str
     description: str
-    takes: type[Arguments]
+    arguments: type[Arguments]
     run: Callable[[Any], str]
-    """Takes an instance of ``takes``. Raises ToolError."""
+    """Takes an instance of ``arguments``. Raises ToolError."""
 
     @property
     def schema(self) -> dict[str, Any]:
-        """As function calling wants it."""
-        parameters = _untitled(self.takes.model_json_schema())
+        """For function calling."""
+        parameters = _untitled(self.arguments.model_json_schema())
         parameters.pop("description", None)
         return {
             "type": "function",
@@ -39,7 +39,7 @@ class Tool:
 
 
 def _untitled(schema: Any) -> Any:
-    """A schema without the titles pydantic adds, which tell a model nothing."""
+    """Without the titles that pydantic adds, which tell a model nothing."""
     if isinstance(schema, dict):
         return {
             key: {name: _untitled(part) for name, part in value.items()} if key == "properties" else _untitled(value)

@@ -1,7 +1,7 @@
-"""A folder that nothing leads out of: every path is walked name by name, and no link is followed.
+"""A folder that no path leads out of: each path is opened name by name, and no link is followed.
 
-Names and contents come from a model. Each folder on the way is opened relative to the one above, so a
-link cannot be slipped in between looking and opening.
+Names and contents come from a model. Each folder is opened relative to its parent, so that a link cannot be
+slipped in between check and use.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class WorkspaceError(Exception):
-    """A path or a content the workspace does not take. The text is for whoever asked for it."""
+    """A path or content is not allowed. The message is for whoever requested it."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class WorkspaceLimits:
 
 @dataclass(frozen=True)
 class WorkspaceEntry:
-    """Something in the workspace; links and odd files are not shown."""
+    """A file or folder; links and special files are hidden."""
 
     path: str
     folder: bool
@@ -39,7 +39,7 @@ class WorkspaceEntry:
 
 
 class Workspace:
-    """Files below ``root``, by relative path. For one user at a time."""
+    """Files below ``root``, by relative path. Not thread-safe."""
 
     def __init__(self, root: Path, limits: WorkspaceLimits | None = None) -> None:
         self.root = root
@@ -47,7 +47,7 @@ class Workspace:
         self._used: tuple[int, int] | None = None
 
     def read(self, path: str) -> bytes:
-        """The content of a file. Raises WorkspaceError."""
+        """Raises WorkspaceError."""
         parts = self._parts(path)
         with self._parent(parts, path) as folder, self._file(folder, parts, path, os.O_RDONLY) as file:
             size = os.fstat(file).st_size
@@ -57,14 +57,14 @@ class Workspace:
                 return stream.read(self.limits.file_bytes + 1)
 
     def write(self, path: str, content: bytes) -> None:
-        """Make or replace a file, with the folders it needs. Raises WorkspaceError."""
+        """Create or replace a file, with its folders. Raises WorkspaceError."""
         parts = self._parts(path)
         if not parts:
             raise WorkspaceError("Name a file, not the workspace itself.")
         if len(content) > self.limits.file_bytes:
             raise WorkspaceError(f"A file may hold at most {self.limits.file_bytes // 2**20} MB.")
         files, total = self._count()
-        with self._parent(parts, path, make=True) as folder:
+        with self._parent(parts, path, create=True) as folder:
             old = self._size(folder, parts[-1])
             files, total = files + (old is None), total + len(content) - (old or 0)
             if files > self.limits.files:
@@ -78,7 +78,7 @@ class Workspace:
         self._used = files, total
 
     def is_folder(self, path: str) -> bool:
-        """Raises WorkspaceError for a path that cannot be one."""
+        """Raises WorkspaceError for an invalid path."""
         parts = self._parts(path)
         try:
             with self._parent((*parts, "."), path):
@@ -87,14 +87,16 @@ class Workspace:
             return False
 
     def entries(self, path: str = ".", *, deep: bool = False) -> Iterator[WorkspaceEntry]:
-        """What a folder holds, by name, folders' contents right behind them if ``deep``. Raises WorkspaceError."""
+        """A folder's entries by name; with ``deep``, each folder is followed by its contents. Raises
+        WorkspaceError.
+        """
         parts = self._parts(path)
         with self._parent((*parts, "."), path) as folder:
             yield from self._list(folder, "/".join(parts), deep, len(parts))
 
     def _list(self, folder: int, prefix: str, deep: bool, depth: int) -> Iterator[WorkspaceEntry]:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+        with os.scandir(folder) as scan:
+            entries = sorted(scan, key=lambda entry: entry.name)
         for entry in entries:
             path = f"{prefix}/{entry.name}" if prefix else entry.name
             if entry.is_dir(follow_symlinks=False):
@@ -112,7 +114,6 @@ class Workspace:
                 yield WorkspaceEntry(path, folder=False, size=entry.stat(follow_symlinks=False).st_size)
 
     def _parts(self, path: str) -> tuple[str, ...]:
-        """The names of a relative path. ``.`` is the workspace."""
         if path.startswith(("/", "~")):
             raise WorkspaceError(f"Paths are relative to the workspace: leave out the beginning of {path[:200]!r}.")
         parts = tuple(part for part in path.split("/") if part not in ("", "."))
@@ -128,22 +129,22 @@ class Workspace:
         return parts
 
     @contextmanager
-    def _parent(self, parts: tuple[str, ...], path: str, *, make: bool = False) -> Iterator[int]:
-        """The open folder that holds the last of ``parts``."""
+    def _parent(self, parts: tuple[str, ...], path: str, *, create: bool = False) -> Iterator[int]:
+        """The open folder that contains the last of ``parts``."""
         folder = os.open(self.root, _FOLDER)
         try:
             for part in parts[:-1]:
-                folder = self._step(folder, part, path, make)
+                folder = self._open_inner(folder, part, path, create)
             yield folder
         finally:
             os.close(folder)
 
-    def _step(self, folder: int, part: str, path: str, make: bool) -> int:
-        """Open a folder within ``folder``, which is closed if that works."""
+    def _open_inner(self, folder: int, part: str, path: str, create: bool) -> int:
+        """Open a folder within ``folder``, and close the latter on success."""
         try:
             inner = os.open(part, _FOLDER, dir_fd=folder)
         except FileNotFoundError:
-            if not make:
+            if not create:
                 raise WorkspaceError(f"{path} does not exist.") from None
             os.mkdir(part, 0o755, dir_fd=folder)
             inner = os.open(part, _FOLDER, dir_fd=folder)
@@ -154,7 +155,7 @@ class Workspace:
 
     @contextmanager
     def _file(self, folder: int, parts: tuple[str, ...], path: str, flags: int) -> Iterator[int]:
-        """A regular file, opened without following a link or waiting for a pipe."""
+        """A regular file, opened without following a link or blocking on a pipe."""
         if not parts:
             raise WorkspaceError("The workspace itself is a folder.")
         try:
@@ -175,13 +176,13 @@ class Workspace:
 
     def _size(self, folder: int, name: str) -> int | None:
         try:
-            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except OSError:
             return None
-        return found.st_size if stat.S_ISREG(found.st_mode) else 0
+        return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
     def _count(self) -> tuple[int, int]:
-        """Files and bytes there are; counted once, then kept."""
+        """Number of files and bytes; counted once, then updated by each write."""
         if self._used is None:
             sizes = [entry.size for entry in self.entries(deep=True) if not entry.folder]
             self._used = len(sizes), sum(sizes)

@@ -19,7 +19,7 @@ class EvidenceLocation:
     kind: LocationKind
     turn: int
     name: str = ""
-    """Primary key of a call, path of a file."""
+    """A call's key, or a file's path."""
 
 
 @dataclass
@@ -51,7 +51,6 @@ def locate_evidence(
 
 
 def call_text(call: ToolCall) -> str:
-    """Arguments and result as searchable text."""
     return "\n".join([*map(str, _leaves(call.arguments)), call.result])
 
 

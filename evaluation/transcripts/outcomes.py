@@ -14,15 +14,12 @@ from studio.domain.task import HiddenIntent, TaskSpec
 
 @dataclass(frozen=True)
 class ScoredOutcome:
-    """An item's outcome in one scoring mode."""
-
     mode: ScoringMode
     status: str
     """``met``, ``not_met``, ``unsupported``, ``ungraded`` or ``waiting``."""
     turn: int | None
-    """The turn in which it was first met."""
+    """The first turn in which it was met."""
     verdict: Verdict | None
-    """The verdict that determines the outcome."""
     why: str = ""
     """Why there is no verdict."""
 

@@ -16,18 +16,16 @@ from studio.files.previews import markup
 
 @dataclass(frozen=True)
 class Passage:
-    """A span of text that is evidence for ``key``."""
-
     start: int
     end: int
     key: str
 
 
 def find_quote(text: str, quote: str) -> tuple[int, int] | None:
-    """The span of ``quote`` in ``text``, ignoring runs of whitespace and the escaping that judges see."""
+    """The span of ``quote`` in ``text``, ignoring runs of white space and the escaping that judges see."""
     for variant in _variants(quote):
-        words = variant.split()
-        if words and (match := re.search(r"\s+".join(map(re.escape, words)), text)):
+        terms = variant.split()
+        if terms and (match := re.search(r"\s+".join(map(re.escape, terms)), text)):
             return match.span()
     return None
 
@@ -39,7 +37,7 @@ def highlight(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str
 
 
 def highlight_markdown(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
-    """Markdown as sanitised HTML with quotes highlighted; as plain text if that locates more quotes."""
+    """Markdown as sanitized HTML with quotes highlighted; plain text if that locates more quotes."""
     if len(text) > markup.LONGEST:
         return _highlight_source(text, quotes)
     clean = markup.markdown(text)
@@ -48,19 +46,19 @@ def highlight_markdown(text: str, quotes: Mapping[str, str]) -> tuple[SafeString
     document = _Document()
     document.feed(clean)
     document.close()
-    shown = "".join(document.texts)
-    passages = _passages(shown, {key: _without_markup(shown, quote) for key, quote in quotes.items()})
-    found = {passage.key for passage in passages}
-    if found != set(quotes):
-        source, also = _highlight_source(text, quotes)
-        if len(also) > len(found):
-            return source, also
-    return mark_safe(document.render(passages)), found
+    text_content = "".join(document.texts)
+    passages = _passages(text_content, {key: _without_markup(text_content, quote) for key, quote in quotes.items()})
+    located = {passage.key for passage in passages}
+    if located != set(quotes):
+        source, in_source = _highlight_source(text, quotes)
+        if len(in_source) > len(located):
+            return source, in_source
+    return mark_safe(document.render(passages)), located
 
 
 def _highlight_source(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
-    rendered, found = highlight(text, quotes)
-    return mark_safe(f'<div class="as-is">{rendered}</div>'), found
+    rendered, located = highlight(text, quotes)
+    return mark_safe(f'<div class="as-is">{rendered}</div>'), located
 
 
 def _variants(quote: str) -> Iterable[str]:
@@ -71,9 +69,9 @@ def _variants(quote: str) -> Iterable[str]:
     yield unescaped.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\")
 
 
-def _without_markup(shown: str, quote: str) -> str:
+def _without_markup(text: str, quote: str) -> str:
     """The quote without its Markdown, unless it occurs verbatim."""
-    if find_quote(shown, quote) is not None:
+    if find_quote(text, quote) is not None:
         return quote
     document = _Document()
     document.feed(markup.rendered(html.unescape(quote)))
@@ -88,7 +86,9 @@ def _passages(text: str, quotes: Mapping[str, str]) -> list[Passage]:
 
 
 def _render(text: str, offset: int, passages: Sequence[Passage], anchored: set[str]) -> Iterable[str]:
-    """HTML of the part of a text that starts at ``offset``: an anchor where a passage starts, marks along it."""
+    """HTML of the part of a text that starts at ``offset``, with an anchor where each passage starts and marks
+    along it.
+    """
     end = offset + len(text)
     here = [passage for passage in passages if passage.start < end and passage.end > offset]
     bounds = [position for passage in here for position in (passage.start, passage.end)]
@@ -108,7 +108,7 @@ def _render(text: str, offset: int, passages: Sequence[Passage], anchored: set[s
 
 
 class _Document(HTMLParser):
-    """Sanitised HTML split into tags and texts, so that the texts can be highlighted."""
+    """Sanitized HTML split into tags and texts, so that the texts can be highlighted."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -36,8 +36,6 @@ class CallView:
 
 @dataclass(frozen=True)
 class EvidenceFile:
-    """A file after a turn, with evidence highlighted."""
-
     path: str
     html: SafeString
 
@@ -51,9 +49,8 @@ class TurnView:
     changes: tuple[FileRow, ...]
     files: tuple[EvidenceFile, ...]
     intents: tuple[IntentOutcome, ...]
-    """Resolved in this turn."""
     items: tuple[ItemOutcome, ...]
-    """First met in this turn."""
+    """First met in this turn; ``intents`` were resolved in it."""
 
     @property
     def summary(self) -> str:
@@ -73,7 +70,7 @@ class SessionTranscript:
     befores: Mapping[int, Manifest]
     evidence: LocatedEvidence = field(default_factory=LocatedEvidence)
     blind: bool = False
-    """The reader still audits decisions of this session, so verdicts are left out."""
+    """Verdicts are left out, because the reader still audits decisions of this session."""
 
     @property
     def covered(self) -> int:
@@ -81,7 +78,7 @@ class SessionTranscript:
 
 
 def load_transcript(session: Session, *, blind: bool) -> SessionTranscript:
-    """Constant number of queries."""
+    """In a constant number of queries."""
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
     turns = visibility.turns_of(session)
@@ -106,15 +103,16 @@ def load_transcript(session: Session, *, blind: bool) -> SessionTranscript:
 
 def _texts(task: TaskSpec, turns: Sequence[Turn]) -> dict[int, dict[str, str]]:
     """Workspace files that judges read, by turn and path."""
-    named = {rule.path for item in task.checklist if (rule := item.rule) and rule.path}
-    paths = [path.strip().removeprefix("./") for path in (*task.files_read, *sorted(named))]
-    wanted = {
+    rule_paths = {rule.path for item in task.checklist if (rule := item.rule) and rule.path}
+    paths = [path.strip().removeprefix("./") for path in (*task.files_read, *sorted(rule_paths))]
+    shown_files = {
         turn.number: {path: turn.snapshot.manifest[path] for path in paths if path in turn.snapshot.manifest}
         for turn in turns
     }
-    texts = read_shown(sha for files in wanted.values() for sha in files.values())
+    texts = read_shown(sha for files in shown_files.values() for sha in files.values())
     return {
-        number: {path: texts[sha] for path, sha in files.items() if sha in texts} for number, files in wanted.items()
+        number: {path: texts[sha] for path, sha in files.items() if sha in texts}
+        for number, files in shown_files.items()
     }
 
 
@@ -148,8 +146,8 @@ def call_view(call: ToolCall, quotes: Mapping[str, str]) -> CallView:
     remaining = dict(quotes)
     rendered = []
     for name, value in arguments.items():
-        text, found = highlight(_as_text(value), remaining)
-        remaining = {key: quote for key, quote in remaining.items() if key not in found}
+        text, located = highlight(_as_text(value), remaining)
+        remaining = {key: quote for key, quote in remaining.items() if key not in located}
         rendered.append((name, text))
     return CallView(call, _summary(arguments), tuple(rendered), _result(call.result, remaining), bool(quotes))
 
@@ -161,8 +159,8 @@ def _result(text: str, quotes: Mapping[str, str]) -> SafeString:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, (dict, list)):
-        rendered, found = highlight(json.dumps(value, ensure_ascii=False, indent=2), quotes)
-        if len(found) == len(quotes):
+        rendered, located = highlight(json.dumps(value, ensure_ascii=False, indent=2), quotes)
+        if len(located) == len(quotes):
             return rendered
     return highlight(text, quotes)[0]
 

@@ -1,4 +1,4 @@
-"""Running grader scripts for the checks: every script once, by its content, and the findings that follow."""
+"""Analyses of grader scripts for the checks, one per content, and refreshing the findings that depend on them."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ from studio.models import Blob, GraderScript, Persona, ScriptReport
 
 logger = logging.getLogger(__name__)
 ANALYSE_SCRIPTS = "evaluation.tasks.analyse_scripts"
-FORGOTTEN_AT_ONCE = 20
+BATCH_SIZE = 20
 
 
 def analyse_scripts(scripts: Iterable[str]) -> None:
-    """Make the report of each script, by sha256, where there is none; then check again whoever names one.
+    """Store missing reports of these scripts, by sha256, and refresh the findings of personas that use them.
 
-    A second call does nothing. Without a sandbox no report is made.
+    Idempotent. Without a sandbox, no report is stored.
     """
-    wanted = set(scripts)
-    wanted -= set(ScriptReport.objects.filter(sha256__in=wanted, analysis=ANALYSIS).values_list("sha256", flat=True))
-    made = []
-    for sha256, content in Blob.objects.read(list(wanted)).items():
+    missing = set(scripts)
+    missing -= set(ScriptReport.objects.filter(sha256__in=missing, analysis=ANALYSIS).values_list("sha256", flat=True))
+    analysed = []
+    for sha256, content in Blob.objects.read(list(missing)).items():
         try:
-            report = _examine(sha256, content)
-        except SandboxUnavailableError as problem:
-            logger.warning("Grader scripts cannot be run: %s", problem)
+            report = _analyse(sha256, content)
+        except SandboxUnavailableError as error:
+            logger.warning("Grader scripts cannot be run: %s", error)
             break
         _store(report)
-        made.append(sha256)
-    if made:
-        using = GraderScript.objects.filter(blob__in=made).values("persona")
-        refresh_findings(Persona.objects.filter(pk__in=using))
+        analysed.append(sha256)
+    if analysed:
+        personas = GraderScript.objects.filter(blob__in=analysed).values("persona")
+        refresh_findings(Persona.objects.filter(pk__in=personas))
 
 
 def analyse_later(scripts: Iterable[str]) -> None:
-    """Have a worker do it once the transaction is stored. Where the queue cannot be reached, a sweep finds them."""
-    wanted = list(scripts)
-    transaction.on_commit(lambda: _send(wanted), robust=True)
+    """Let a worker do it after the commit. If the queue is unreachable, a sweep does it."""
+    hashes = list(scripts)
+    transaction.on_commit(lambda: _send(hashes), robust=True)
 
 
 def analyse_missing() -> None:
-    """Scripts that no message reached us about, a few at a time: after an outage, or with a new analysis."""
+    """Analyse scripts without a report, a few at a time: after an outage, or with a new version of the analysis."""
     done = ScriptReport.objects.filter(analysis=ANALYSIS).values("sha256")
     rows = GraderScript.objects.exclude(blob__in=done).values_list("blob", flat=True)
-    analyse_scripts(list(rows[:FORGOTTEN_AT_ONCE]))
+    analyse_scripts(list(rows[:BATCH_SIZE]))
 
 
-def _examine(sha256: str, content: bytes) -> GraderReport:
+def _analyse(sha256: str, content: bytes) -> GraderReport:
     try:
         return analyse_script(content.decode()).model_copy(update={"sha256": sha256})
     except UnicodeDecodeError:
@@ -74,5 +74,5 @@ def _send(scripts: list[str]) -> None:
     try:
         with app.connection_for_write(connect_timeout=2) as broker:
             app.send_task(ANALYSE_SCRIPTS, args=[scripts], connection=broker, retry=False, ignore_result=True)
-    except Exception:  # the sweep finds them
+    except Exception:  # a sweep analyses them later
         logger.warning("The queue cannot be reached; %d grader scripts wait.", len(scripts), exc_info=True)

@@ -1,4 +1,4 @@
-"""The keys of a grader script, for authoring, which may not run code itself."""
+"""The keys of a grader script, for authoring, which must not run code."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from studio.findings.grader_keys import GraderKeys
 
 
 def count_keys(script: bytes) -> GraderKeys:
-    """What ``score([])`` returned, or a sentence why nothing came. Never raises."""
+    """The keys that ``score([])`` returns, or the problem. Never raises."""
     try:
         return GraderKeys(keys=grader_keys(script.decode("utf-8")))
     except UnicodeDecodeError:
         return GraderKeys(problem="The script is not UTF-8 text.")
-    except (GraderScriptError, SandboxUnavailableError) as problem:
-        return GraderKeys(problem=str(problem))
+    except (GraderScriptError, SandboxUnavailableError) as error:
+        return GraderKeys(problem=str(error))

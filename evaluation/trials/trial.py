@@ -1,4 +1,4 @@
-"""One run of a grader script on one history, told in full to the person who writes it."""
+"""One run of a grader script on one history, reported in full to its author."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Frame:
     line: int
     function: str
     text: str
-    """The line, as the script has it."""
+    """The line's source."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """How it went. ``values`` are what grading would take; empty where ``problem`` says why there are none."""
+    """``values`` are the grades; empty if ``problem`` says why there are none."""
 
     values: Mapping[str, int]
     problem: str = ""
     frames: tuple[Frame, ...] = ()
-    """Where it went wrong, the innermost last."""
+    """Where it failed, innermost last."""
     stdout: str = ""
     stderr: str = ""
     milliseconds: int = 0
@@ -42,51 +42,53 @@ class Trial:
 
 
 def try_script(source: str, history: ToolHistory) -> Trial:
-    """Run it on ``history`` and grade it as a turn would be. Raises SandboxUnavailableError, and nothing else."""
+    """Run the script on ``history``, and grade it like a turn. Raises SandboxUnavailableError, and nothing else."""
     mark = secrets.token_hex(16)
-    wanted = json.dumps({"history": list(history), "mark": mark})
+    request = json.dumps({"history": list(history), "mark": mark})
     files = {"main.py": DRIVER, "grader.py": source.encode("utf-8", "surrogatepass")}
-    outcome = run_python(files, stdin=wanted.encode("utf-8", "replace"), limits=LIMITS)
+    outcome = run_python(files, stdin=request.encode("utf-8", "replace"), limits=LIMITS)
     out = outcome.stdout.decode("utf-8", "replace")
-    printed, found, last = out.rpartition(f"\n{mark}")
-    said = _said(last) if found else {}
-    ran = Trial(
+    printed, mark_found, result = out.rpartition(f"\n{mark}")
+    report = _read_report(result) if mark_found else {}
+    trial = Trial(
         {},
-        stdout=_shown(printed if said else out),
-        stderr=_shown(outcome.stderr.decode("utf-8", "replace")),
-        milliseconds=round(float(said.get("seconds", outcome.seconds)) * 1000),
+        stdout=_printable(printed if report else out),
+        stderr=_printable(outcome.stderr.decode("utf-8", "replace")),
+        milliseconds=round(float(report.get("seconds", outcome.seconds)) * 1000),
     )
-    if not said:
+    if not report:
         ended = "The script ended its process." if outcome.reason == "ok" else outcome.explain(LIMITS)
-        return replace(ran, problem=ended)
-    if said.get("error"):
-        return replace(ran, problem=_shown(str(said["error"])), frames=_frames(said.get("frames"), source))
+        return replace(trial, problem=ended)
+    if report.get("error"):
+        return replace(trial, problem=_printable(str(report["error"])), frames=_frames(report.get("frames"), source))
     try:
         [turn] = run_grader(source, [history]).turns
-    except GraderScriptError as broken:
-        return replace(ran, problem=str(broken))
-    return replace(ran, values={} if turn.problem else turn.values, problem=turn.problem)
+    except GraderScriptError as error:
+        return replace(trial, problem=str(error))
+    return replace(trial, values={} if turn.problem else turn.values, problem=turn.problem)
 
 
-def _said(text: str) -> dict[str, Any]:
+def _read_report(text: str) -> dict[str, Any]:
     try:
-        said = json.loads(text)
-        return said if isinstance(said, dict) and isinstance(said.get("seconds"), float) else {}
+        report = json.loads(text)
+        return report if isinstance(report, dict) and isinstance(report.get("seconds"), float) else {}
     except ValueError:
         return {}
 
 
-def _frames(said: object, source: str) -> tuple[Frame, ...]:
+def _frames(document: object, source: str) -> tuple[Frame, ...]:
     lines = source.splitlines()
-    found = []
-    for each in said if isinstance(said, list) else []:
-        match each:
+    frames = []
+    for entry in document if isinstance(document, list) else []:
+        match entry:
             case [int() as line, str() as function] if 1 <= line <= len(lines) + 1:
                 text = lines[line - 1].strip()[:200] if line <= len(lines) else ""
-                found.append(Frame(line, _shown(function)[:100], text))
-    return tuple(found)
+                frames.append(Frame(line, _printable(function)[:100], text))
+    return tuple(frames)
 
 
-def _shown(text: str) -> str:
-    """Without what no page shows: control characters but line ends and tabs."""
-    return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text[:64_000])
+def _printable(text: str) -> str:
+    """Without control characters other than line ends and tabs."""
+    return "".join(
+        character if character.isprintable() or character in "\n\t" else "\ufffd" for character in text[:64_000]
+    )

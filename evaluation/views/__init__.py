@@ -1,4 +1,4 @@
-"""The pages of pilots, sessions, releases and model endpoints."""
+"""The evaluation pages, a module per subject."""
 
 from __future__ import annotations
 

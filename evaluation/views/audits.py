@@ -1,4 +1,4 @@
-"""Opening an audit from a pilot. The audit's own pages know nothing of pilots, so this one is here."""
+"""Opening an audit of a pilot's judge. It is here because the audit pages know nothing of pilots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from studio.models import Benchmark, Membership, User
 class PilotChoice(forms.ModelChoiceField[Pilot]):
     def label_from_instance(self, pilot: Pilot) -> str:
         scripted = ", scripted: practice only" if pilot.scripted else ""
-        return f"Pilot {pilot.number} · {pilot.agent}, judged by {pilot.judge} · {pilot.decisions} decisions{scripted}"  # type: ignore[attr-defined]
+        decisions = pilot.decisions  # type: ignore[attr-defined]  # annotated by auditable_pilots
+        return f"Pilot {pilot.number} · {pilot.agent}, judged by {pilot.judge} · {decisions} decisions{scripted}"
 
 
 def choice_field(form: forms.Form, name: str) -> forms.ModelChoiceField[Any]:
@@ -38,8 +39,6 @@ def choices_in(form: forms.Form, name: str) -> QuerySet[Any]:
 
 
 class OpenAuditForm(forms.Form):
-    """What to audit, how much of it, and by whom."""
-
     pilot = PilotChoice(
         Pilot.objects.none(),
         widget=forms.RadioSelect,
@@ -84,14 +83,14 @@ class OpenAuditForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "POST"])
 def audit_new(request: SignedInRequest) -> HttpResponse:
-    """Of the benchmark in ``?benchmark=``, or of the person's only one."""
+    """For the benchmark in ``?benchmark=``, or the person's only one."""
     allowed = list(benchmarks_to_audit(request.user))
     if not allowed:
         raise Http404
-    asked = request.GET.get("benchmark", "")
-    benchmark = next((row for row in allowed if row.slug == asked), None)
-    if benchmark is None and (asked or len(allowed) > 1):
-        if asked:
+    slug = request.GET.get("benchmark", "")
+    benchmark = next((row for row in allowed if row.slug == slug), None)
+    if benchmark is None and (slug or len(allowed) > 1):
+        if slug:
             raise Http404
         return render(request, "annotations/choose.html", {"benchmarks": allowed})
     benchmark = benchmark or allowed[0]
@@ -101,26 +100,26 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
     if not initial["pilot"] and len(pilots[:2]) == 1:
         form.initial["pilot"] = pilots[0]
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
+        data = form.cleaned_data
         try:
             audit = open_audit(
-                said["pilot"],
-                size=said["size"],
+                data["pilot"],
+                size=data["size"],
                 by=request.user,
-                seed=said["seed"],
-                overlap=said["overlap"],
-                name=said["name"],
-                auditors=said["auditors"],
+                seed=data["seed"],
+                overlap=data["overlap"],
+                name=data["name"],
+                auditors=data["auditors"],
             )
-        except CampaignError as exc:
-            form.add_error(exc.field if exc.field in form.fields else None, str(exc))
+        except CampaignError as error:
+            form.add_error(error.field if error.field in form.fields else None, str(error))
         else:
             return redirect(audit)
     context = {
         "form": form,
         "benchmark": benchmark,
-        "anything": pilots.exists(),
-        "anyone": choices_in(form, "auditors").exists(),
+        "has_decisions": pilots.exists(),
+        "has_auditors": choices_in(form, "auditors").exists(),
     }
     request.room = "audits"
     return render(request, "annotations/open.html", context)

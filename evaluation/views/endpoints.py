@@ -1,4 +1,4 @@
-"""Models that can play a part: everyone sees which there are, staff connects them."""
+"""Model endpoints: everyone sees them, administrators connect them."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ def endpoint(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def endpoint_try(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Ask one tiny question now and show what came of it."""
+    """Send one small request now, and show the result."""
     _staff_only(request)
     row = get_object_or_404(ModelEndpoint, pk=pk)
     trial = check_endpoint(row)
     if request.htmx:
         return render(request, "evaluation/endpoints/list.html#trial", {"endpoint": row, "trial": trial})
-    return _list(request, tried={row.pk: trial})
+    return _list(request, trials={row.pk: trial})
 
 
-def _list(request: SignedInRequest, tried: dict[int, object] | None = None) -> HttpResponse:
-    found = list(visibility.endpoints())
-    rows = [(row, key_is_set(row), (tried or {}).get(row.pk)) for row in found]
+def _list(request: SignedInRequest, trials: dict[int, object] | None = None) -> HttpResponse:
+    endpoints = list(visibility.endpoints())
+    rows = [(row, key_is_set(row), (trials or {}).get(row.pk)) for row in endpoints]
     return render(
         request,
         "evaluation/endpoints/list.html",
-        {"rows": rows, "only_scripted": all(row.scripted for row in found)},
+        {"rows": rows, "only_scripted": all(row.scripted for row in endpoints)},
     )
 
 

@@ -1,4 +1,4 @@
-"""Pilots: the list, starting one, watching it, and its report."""
+"""Pilots: the list, starting one, its page and report."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from studio.access import SignedInRequest, actions_in, benchmarks_for, find_benc
 
 PER_PAGE = 50
 PERSONAS_PER_PAGE = 5
-NOBODY_AFTER = timedelta(seconds=30)
-UNDER_WAY = (Pilot.State.WAITING, Pilot.State.RUNNING)
+WORKER_TIMEOUT = timedelta(seconds=30)
+RUNNING = (Pilot.State.WAITING, Pilot.State.RUNNING)
 STEPS = {
     "cancel": (cancel_pilot, "Cancelled. Finished sessions are kept."),
     "retry": (retry_pilot, "Resumed. Answered calls are not repeated."),
@@ -40,7 +40,6 @@ STEPS = {
 @login_required
 @require_GET
 def pilots(request: SignedInRequest) -> HttpResponse:
-    """Of every benchmark the person belongs to."""
     return _list(request, None)
 
 
@@ -55,15 +54,15 @@ def benchmark_pilots(request: SignedInRequest, slug: str) -> HttpResponse:
 def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = find_benchmark(request.user, slug)
     require(request.user, benchmark, "pilot")
-    wished: dict[str, Any] = {name: request.GET[name] for name in ("persona", "agent") if name in request.GET}
-    if chosen := request.GET.getlist("task"):
-        wished["tasks"] = chosen
-    form = PilotForm(request.POST or None, benchmark=benchmark, initial=wished)
+    initial: dict[str, Any] = {name: request.GET[name] for name in ("persona", "agent") if name in request.GET}
+    if tasks := request.GET.getlist("task"):
+        initial["tasks"] = tasks
+    form = PilotForm(request.POST or None, benchmark=benchmark, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             pilot = start_pilot(benchmark, by=request.user, **form.arguments)
-        except PilotError as refused:
-            form.add_error_to(refused.field, refused.message)
+        except PilotError as error:
+            form.add_error_to(error.field, error.message)
         else:
             return redirect(pilot)
     costs = visibility.mean_session_costs()
@@ -83,7 +82,7 @@ def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def pilot(request: SignedInRequest, pk: int) -> HttpResponse:
-    """The page; for htmx the part that moves, without its trigger once the pilot is over."""
+    """For htmx only the live part, which stops polling once the pilot has ended."""
     row = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
     template = "evaluation/pilots/pilot.html"
     if request.htmx and not request.htmx.boosted:
@@ -96,16 +95,16 @@ def pilot(request: SignedInRequest, pk: int) -> HttpResponse:
 def pilot_step(request: SignedInRequest, pk: int, step: str) -> HttpResponse:
     row: Pilot = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
     require(request.user, row.benchmark, "pilot")
-    take, said = STEPS[step]
-    take(row.pk, by=request.user)
-    messages.success(request, said)
+    act, message = STEPS[step]
+    act(row.pk, by=request.user)
+    messages.success(request, message)
     return redirect(row)
 
 
 @login_required
 @require_GET
 def pilot_json(request: SignedInRequest, pk: int) -> HttpResponse:
-    """The report as a file; withheld from who still judges decisions of this pilot."""
+    """Withheld from a person who still judges decisions of this pilot blind."""
     row = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
     if pending_verdicts(request.user, row):
         raise PermissionDenied(
@@ -117,13 +116,13 @@ def pilot_json(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
-    found = visibility.with_counts(visibility.visible_pilots(request.user)).order_by("-created_at", "-pk")
+    rows = visibility.with_counts(visibility.visible_pilots(request.user)).order_by("-created_at", "-pk")
     benchmark = None
     if slug is not None:
         benchmark = find_benchmark(request.user, slug)
-        found = found.filter(benchmark=benchmark)
-    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
-    mine = list(benchmarks_for(request.user).order_by("name"))
+        rows = rows.filter(benchmark=benchmark)
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    benchmarks = list(benchmarks_for(request.user).order_by("name"))
     return render(
         request,
         "evaluation/pilots/list.html",
@@ -131,36 +130,36 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
             "page": page,
             "blind": blinded_pilots(request.user),
             "benchmark": benchmark,
-            "benchmarks": mine,
+            "benchmarks": benchmarks,
             "may_start": benchmark is not None and may(request.user, benchmark, "pilot"),
         },
     )
 
 
 def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
-    standing = pilot_progress(row)
+    progress = pilot_progress(row)
     page = Paginator(visibility.personas_of(row), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
     sessions = list(visibility.sessions_of(row).filter(run__persona_revision__persona__in=list(page)))
     blind = blinded_sessions(request.user, row)
     for session in sessions:
-        session.blind = session.pk in blind  # type: ignore[attr-defined]
-    under_way = row.state in UNDER_WAY
+        session.blind = session.pk in blind  # type: ignore[attr-defined]  # for the template
+    is_running = row.state in RUNNING
     actions = actions_in(request.user, row.benchmark)
     return {
         "pilot": row,
-        "standing": standing,
+        "progress": progress,
         "page": page,
         "personas": session_matrix(sessions),
         "runs": range(1, row.runs_wanted + 1),
-        "under_way": under_way,
-        "nobody_works": under_way and not standing.turns and timezone.now() - row.created_at > NOBODY_AFTER,
+        "is_running": is_running,
+        "no_worker": is_running and not progress.turns and timezone.now() - row.created_at > WORKER_TIMEOUT,
         "blind": bool(blind),
         "scores": None if blind else row.scores,
-        "ways": [] if blind or not row.scores else [(mode, row.scores[mode]) for mode in ScoringMode],
-        "may_cancel": "pilot" in actions and (under_way or row.state == Pilot.State.STOPPED),
-        "may_retry": "pilot" in actions and standing.stopped and row.state != Pilot.State.CANCELLED,
-        "may_audit": "plan_audit" in actions and not under_way,
+        "scores_by_mode": [] if blind or not row.scores else [(mode, row.scores[mode]) for mode in ScoringMode],
+        "may_cancel": "pilot" in actions and (is_running or row.state == Pilot.State.STOPPED),
+        "may_retry": "pilot" in actions and progress.stopped and row.state != Pilot.State.CANCELLED,
+        "may_audit": "plan_audit" in actions and not is_running,
         "may_start": "pilot" in actions,
         "audits": audits_of(row),
-        "older_scripts": [] if under_way else sessions_graded_by_older_scripts(row),
+        "older_scripts": [] if is_running else sessions_graded_by_older_scripts(row),
     }

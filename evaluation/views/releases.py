@@ -1,4 +1,4 @@
-"""Releases: what blocks the next, cutting it, and those there are."""
+"""Releases: the list, what blocks the next one, and cutting it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, 
 from studio.models import Benchmark
 
 PER_PAGE = 50
-SHOWN = 6
-"""Of a kind, beside the other kinds."""
-KINDS = {
+ROWS_PER_KIND = 6
+"""Blockers listed of each kind."""
+KIND_LABELS = {
     "no-tasks": "no tasks",
     "task-not-approved": "not approved",
     "task-not-piloted": "current version not piloted with a real model",
@@ -35,43 +35,37 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Something that stands in the way, and where to mend it."""
-
+class BlockerRow:
     blocker: Blocker
     link: str
-    link_words: str
+    link_text: str
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What stands in the way for the same reason."""
-
+class BlockerGroup:
     code: str
-    words: str
+    label: str
     number: int
-    shown: list[Shown]
+    rows: list[BlockerRow]
     page: Page[Any]
 
     @property
     def more(self) -> bool:
-        return self.number > len(self.shown)
+        return self.number > len(self.rows)
 
 
 @login_required
 @require_GET
 def releases(request: SignedInRequest) -> HttpResponse:
-    """Of every benchmark the person belongs to."""
-    found = visibility.visible_releases(request.user).defer("manifest")
-    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
-    mine = list(benchmarks_for(request.user).order_by("name"))
-    return render(request, "evaluation/releases/list.html", {"page": page, "benchmarks": mine})
+    rows = visibility.visible_releases(request.user).defer("manifest")
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    benchmarks = list(benchmarks_for(request.user).order_by("name"))
+    return render(request, "evaluation/releases/list.html", {"page": page, "benchmarks": benchmarks})
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What blocks a release of the benchmark, and the button once nothing does, or someone takes it upon themselves."""
     benchmark = find_benchmark(request.user, slug)
     form = ReleaseForm(request.POST or None)
     if request.method == "POST":
@@ -80,15 +74,17 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             accept = form.cleaned_data["accept"]
             try:
                 return redirect(cut_release(benchmark, form.cleaned_data["version"], by=request.user, accept=accept))
-            except ReleaseError as refused:
-                form.add_error("version", str(refused))
+            except ReleaseError as error:
+                form.add_error("version", str(error))
             except ReleaseBlockedError:
-                form.add_error("accept", "The release is blocked. Fix the blockers, or waive them with a reason.")
+                form.add_error(
+                    "accept", "The release is blocked. Fix the blockers, or accept them as exceptions with a reason."
+                )
     blockers = release_blockers(benchmark)
-    asked = request.GET.get("kind", "")
-    if asked not in {one.code for one in blockers}:
-        asked = ""
-    form.fields["accept"].required = bool(blockers)  # what is asked of people; the rule asks again
+    kind = request.GET.get("kind", "")
+    if kind not in {blocker.code for blocker in blockers}:
+        kind = ""
+    form.fields["accept"].required = bool(blockers)  # for the form; cut_release enforces it
     return render(
         request,
         "evaluation/releases/new.html",
@@ -96,9 +92,9 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "benchmark": benchmark,
             "form": form,
             "blockers": blockers,
-            "kinds": _kinds(benchmark, blockers, asked, request.GET.get("page")),
-            "asked": asked,
-            "unacceptable": [one for one in blockers if not one.acceptable],
+            "groups": _groups(benchmark, blockers, kind, request.GET.get("page")),
+            "kind": kind,
+            "unacceptable": [blocker for blocker in blockers if not blocker.acceptable],
             "may_release": may(request.user, benchmark, "release"),
             "releases": visibility.visible_releases(request.user).filter(benchmark=benchmark).defer("manifest")[:20],
         },
@@ -126,7 +122,6 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def release_download(request: SignedInRequest, pk: int) -> HttpResponse:
-    """The archive, to the byte."""
     row = get_object_or_404(visibility.visible_releases(request.user), pk=pk)
     response = HttpResponse(bytes(row.blob.content), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-{row.version}.zip"'
@@ -135,26 +130,30 @@ def release_download(request: SignedInRequest, pk: int) -> HttpResponse:
     return response
 
 
-def _kinds(benchmark: Benchmark, blockers: Sequence[Blocker], asked: str, number: str | None) -> list[Kind]:
-    """By kind, in the order given: the first few of each, or a page of the kind that is asked for."""
-    kinds = []
-    for code, found in groupby(blockers, key=lambda one: one.code):
-        if asked in ("", code):
-            page = Paginator(list(found), PER_PAGE if asked else SHOWN).get_page(number if asked else 1)
-            shown = [_shown(benchmark, one) for one in page]
-            kinds.append(Kind(code, _words(code), page.paginator.count, shown, page))
-    return kinds
+def _groups(benchmark: Benchmark, blockers: Sequence[Blocker], kind: str, number: str | None) -> list[BlockerGroup]:
+    """The first few blockers of each kind, or a page of the selected kind."""
+    groups = []
+    for code, same_kind in groupby(blockers, key=lambda blocker: blocker.code):
+        if kind in ("", code):
+            page = Paginator(list(same_kind), PER_PAGE if kind else ROWS_PER_KIND).get_page(number if kind else 1)
+            rows = [_row(benchmark, blocker) for blocker in page]
+            groups.append(BlockerGroup(code, _label(code), page.paginator.count, rows, page))
+    return groups
 
 
-def _words(code: str) -> str:
-    return KINDS.get(code) or "found by the check “" + code.removeprefix("check-").replace("-", " ") + "”"
+def _label(code: str) -> str:
+    return KIND_LABELS.get(code) or "found by the check “" + code.removeprefix("check-").replace("-", " ") + "”"
 
 
-def _shown(benchmark: Benchmark, one: Blocker) -> Shown:
-    if one.code == "task-not-piloted":
-        return Shown(one, f"{reverse('evaluation:pilot_new', args=[benchmark.slug])}?task={one.task}", "Start a pilot")
-    if one.code in ("too-few-audited", "judges-disagree"):
-        return Shown(one, reverse("annotations:campaigns"), "Go to audits")
-    if one.task_pk is not None:
-        return Shown(one, reverse("studio:task", args=[benchmark.slug, one.persona, one.task_pk]), "Go to task")
-    return Shown(one, benchmark.get_absolute_url(), "Go to benchmark")
+def _row(benchmark: Benchmark, blocker: Blocker) -> BlockerRow:
+    if blocker.code == "task-not-piloted":
+        return BlockerRow(
+            blocker, f"{reverse('evaluation:pilot_new', args=[benchmark.slug])}?task={blocker.task}", "Start a pilot"
+        )
+    if blocker.code in ("too-few-audited", "judges-disagree"):
+        return BlockerRow(blocker, reverse("annotations:campaigns"), "Go to audits")
+    if blocker.task_pk is not None:
+        return BlockerRow(
+            blocker, reverse("studio:task", args=[benchmark.slug, blocker.persona, blocker.task_pk]), "Go to task"
+        )
+    return BlockerRow(blocker, benchmark.get_absolute_url(), "Go to benchmark")

@@ -58,7 +58,7 @@ def session(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
-    """One file (``?path=``) as it was after a turn: in full, or (``?diff=1``) against the turn before."""
+    """The file in ``?path=`` after a turn; with ``?diff=1`` compared with the turn before."""
     row, turn, before = _turn(request, pk, number)
     path = request.GET.get("path", "")
     file = open_file(path, before, turn.snapshot.manifest)
@@ -70,11 +70,11 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
     if not is_blinded(request.user, row):
         quotes = {str(verdict.pk): verdict.quote for verdict in row.verdicts.filter(turn=number).exclude(quote="")}
     comparable = earlier is not None and (gone or (file is not None and file.change == "changed"))
-    shown_before = earlier.text if earlier else None
-    shown_after = "" if gone else file.text if file else None
+    text_before = earlier.text if earlier else None
+    text_after = "" if gone else file.text if file else None
     lines = None
-    if comparable and (gone or request.GET.get("diff")) and shown_before is not None and shown_after is not None:
-        lines = compare(shown_before, shown_after)
+    if comparable and (gone or request.GET.get("diff")) and text_before is not None and text_after is not None:
+        lines = compare(text_before, text_after)
     return render(
         request,
         "evaluation/sessions/file.html",
@@ -97,7 +97,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
 @login_required
 @require_GET
 def session_download(request: SignedInRequest, pk: int, number: int) -> HttpResponse:
-    """A file as the agent left it; always a download, as its content is untrusted."""
+    """Always a download, because the content is untrusted."""
     _, turn, _ = _turn(request, pk, number)
     path = request.GET.get("path", "")
     blob = Blob.objects.filter(pk=turn.snapshot.manifest.get(path, "")).first()

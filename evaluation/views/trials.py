@@ -1,4 +1,4 @@
-"""Running a grader script from its editor: choosing a history, and what came of it."""
+"""Running a grader script from its editor."""
 
 from __future__ import annotations
 
@@ -23,29 +23,28 @@ from studio.views.personas.script_editor import ScriptPage, find_script, keys_of
 @login_required
 @require_http_methods(["GET", "POST"])
 def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """The pane beside the editor; for htmx by itself. Posted, the text in the editor is run and nothing of it saved
-    but the example."""
+    """The pane beside the editor. POST runs the text in the editor; only the example is saved."""
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "rehearse")
-    found = find_script(persona, pk)
-    using = scripts.tasks_graded_by(persona, found.path)
-    source = scripts.normalize_newlines(request.POST.get("source", scripts.text_of(found.blob) or ""))[
+    script = find_script(persona, pk)
+    tasks = scripts.tasks_graded_by(persona, script.path)
+    source = scripts.normalize_newlines(request.POST.get("source", scripts.text_of(script.blob) or ""))[
         : scripts.LONGEST
     ]
-    typed, chosen = request.POST.get("example"), request.POST.get("history", "example")
-    can_keep = access.may(request.user, persona.benchmark, "edit")
+    typed, selected = request.POST.get("example"), request.POST.get("history", "example")
+    can_save = access.may(request.user, persona.benchmark, "edit")
     context: dict[str, Any] = {}
     if request.method == "POST":
         example = scripts.normalize_newlines(typed or "")
-        if typed is not None and can_keep:
-            examples.save_example(found, example, by=request.user)
+        if typed is not None and can_save:
+            examples.save_example(script, example, by=request.user)
         try:
-            history = examples.history_of(chosen, example, source, using, request.user)
+            history = examples.history_of(selected, example, source, tasks, request.user)
             trial = try_script(source, history)
-        except (examples.ExampleError, SandboxUnavailableError) as refusal:
-            context["refused"] = str(refusal)
+        except (examples.ExampleError, SandboxUnavailableError) as error:
+            context["problem"] = str(error)
         else:
-            keys = keys_of(GraderReport(sha256=found.blob_id, keys=tuple(trial.values) or None), using)
+            keys = keys_of(GraderReport(sha256=script.blob_id, keys=tuple(trial.values) or None), tasks)
             context |= {
                 "trial": trial,
                 "rows": [(row, trial.values[row.key]) for row in keys],
@@ -59,17 +58,17 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
     context |= {
         "persona": persona,
         "benchmark": persona.benchmark,
-        "script": found,
-        "histories": examples.history_choices(found, source, using, request.user),
-        "chosen": chosen,
-        "example": typed if typed is not None else examples.example_of(found, source, tools),
-        "can_keep": can_keep,
+        "script": script,
+        "histories": examples.history_choices(script, source, tasks, request.user),
+        "selected": selected,
+        "example": typed if typed is not None else examples.example_of(script, source, tools),
+        "can_save": can_save,
         "unavailable": why_unavailable(),
     }
     if request.htmx:
         return render(request, "evaluation/trials/form.html", context)
     request.room = "benchmarks"
-    page = ScriptPage(request, persona, found)
-    if request.method == "POST" and can_keep:
+    page = ScriptPage(request, persona, script)
+    if request.method == "POST" and can_save:
         page.autosave(request.POST)
     return render(request, "studio/personas/script.html", page.shown() | context)

@@ -1,4 +1,4 @@
-"""How the simulated user of a persona will behave, in plain words, session by session."""
+"""A preview of how a persona's simulated user behaves, task by task."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from studio.drafts.load import load_tasks
 
 @login_required
 def user_preview(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    """``?task=`` is the number of a session; without it, the first one that has something unsaid."""
+    """``?task=`` selects a task; by default the first with hidden intents."""
     request.room = "benchmarks"
     persona = access.find_persona(request.user, slug, user_id)
     rows = list(persona.episode.tasks.filter(position__isnull=False).select_related("group").order_by("position"))
-    asked = request.GET.get("task", "")
+    selected = request.GET.get("task", "")
     specs = load_tasks(rows)
-    chosen = next((row for row in rows if str(row.pk) == asked), None)
+    chosen = next((row for row in rows if str(row.pk) == selected), None)
     chosen = chosen or next((row for row in rows if specs[row.pk].intents), rows[0] if rows else None)
     for row in rows:
         row.episode.persona = persona
@@ -29,7 +29,7 @@ def user_preview(request: SignedInRequest, slug: str, user_id: str) -> HttpRespo
         "benchmark": persona.benchmark,
         "rows": rows,
         "task": chosen,
-        "shown": preview_user(specs[chosen.pk]) if chosen else None,
+        "preview": preview_user(specs[chosen.pk]) if chosen else None,
         "intents": specs[chosen.pk].intents if chosen else (),
         "can": access.actions_in(request.user, persona.benchmark),
     }

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evaluation.models import Session, Snapshot, Turn
-from evaluation.workspaces.snapshots import Manifest, staged
+from evaluation.workspaces.snapshots import Manifest, stage_files
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
 from studio.models import Blob
 
 Change = Literal["new", "changed", "gone", ""]
 MAX_SHOWN_BYTES = 400_000
-"""A larger file can only be downloaded."""
+"""Larger files can only be downloaded."""
 MAX_COMPARED_LINES = 4_000
 
 
@@ -28,19 +28,17 @@ class FileRow:
 
 @dataclass(frozen=True)
 class FileView:
-    """One file at one turn."""
-
     path: str
     sha256: str
     size: int
     text: str | None
-    """None: not text, or too large to show."""
+    """None if it is not text or too large to show."""
     change: Change
 
 
 @dataclass(frozen=True)
 class DiffLine:
-    """``+`` added, ``-`` removed, ``@`` position, blank for unchanged."""
+    """``kind`` is + for added, - for removed, @ for a position, blank for unchanged."""
 
     kind: Literal["+", "-", "@", " "]
     text: str
@@ -62,13 +60,13 @@ def manifest_before(session: Session, task: TaskSpec, persona: PersonaSpec) -> M
     snapshot = snapshot_before(session)
     earlier = snapshot.manifest if snapshot else {}
     try:
-        return staged(earlier, persona, task)
+        return stage_files(earlier, persona, task)
     except ValueError:  # a task's path is not valid in a workspace; the session reported it when it ran
         return dict(earlier)
 
 
 def manifests_before(session: Session, turns: Iterable[Turn], start: Manifest) -> dict[int, Manifest]:
-    """By turn number: the workspace at the turn's start."""
+    """The workspace at each turn's start, by turn number."""
     manifests: dict[int, Manifest] = {}
     last = start
     for turn in turns:
@@ -78,7 +76,6 @@ def manifests_before(session: Session, turns: Iterable[Turn], start: Manifest) -
 
 
 def changed_files(before: Manifest, after: Manifest) -> list[FileRow]:
-    """Without the unchanged files."""
     return [row for row in file_rows(before, after) if row.change]
 
 
@@ -96,7 +93,7 @@ def sizes_of(manifest: Manifest) -> dict[str, int]:
 
 
 def open_file(path: str, before: Manifest, after: Manifest) -> FileView | None:
-    """None: the file does not exist at this turn."""
+    """None if the file does not exist at this turn."""
     sha = after.get(path)
     blob = Blob.objects.filter(pk=sha).first() if sha else None
     if sha is None or blob is None:
@@ -114,14 +111,14 @@ def as_text(content: bytes) -> str | None:
 
 
 def read_shown(sha256s: Iterable[str]) -> dict[str, str]:
-    """The texts of those stored files that are small enough to show, in one query."""
+    """Texts of the stored files that are small enough to show, in one query."""
     file_rows = Blob.objects.filter(pk__in=set(sha256s), size__lte=MAX_SHOWN_BYTES).values_list("pk", "content")
     texts = ((sha, as_text(bytes(content))) for sha, content in file_rows)
     return {sha: text for sha, text in texts if text is not None}
 
 
 def compare(before: str, after: str) -> list[DiffLine] | None:
-    """A unified diff with three lines of context; None: too long to compare."""
+    """A unified diff with three lines of context; None if the texts are too long."""
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) > MAX_COMPARED_LINES:
         return None
@@ -131,7 +128,7 @@ def compare(before: str, after: str) -> list[DiffLine] | None:
 
 def _kind(line: str) -> Literal["+", "-", "@", " "]:
     first = line[:1]
-    return first if first in ("+", "-", "@") else " "  # type: ignore[return-value]
+    return first if first in ("+", "-", "@") else " "  # type: ignore[return-value]  # mypy does not narrow str
 
 
 def _change(before: str | None, after: str | None) -> Change:

@@ -33,7 +33,7 @@ class MissingContentError(Exception):
     """The content of a named file is not stored: the benchmark is damaged."""
 
 
-def staged(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dict[str, str]:
+def stage_files(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dict[str, str]:
     """The workspace at a session's start (PIBENCH.md, section 1): the persona's skills replace those there, and
     the task's files are added at the root; nothing else is removed. Raises ValueError for an invalid path."""
     files = dict(manifest)
@@ -47,7 +47,7 @@ def staged(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dict[str
 
 
 def rebuild(manifest: Manifest, folder: Path) -> None:
-    """Make ``folder`` hold exactly the files of ``manifest``. Raises MissingContentError."""
+    """Make ``folder`` contain exactly the files of ``manifest``. Raises MissingContentError."""
     for entry in os.scandir(folder):
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path)
@@ -63,9 +63,9 @@ def rebuild(manifest: Manifest, folder: Path) -> None:
 
 
 def take_snapshot(run: Run, folder: Path, known: Manifest) -> Snapshot:
-    """Store the workspace; the same content in the same run gives the same row.
+    """Store the workspace; equal content in the same run yields the same row.
 
-    ``known`` is a manifest whose contents are stored. Raises AgentError if the workspace is too large.
+    ``known`` is a manifest whose contents are stored already. Raises AgentError if the workspace is too large.
     """
     manifest = store_files(folder, known)
     digest = hashlib.sha256(json.dumps(manifest, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
@@ -74,9 +74,9 @@ def take_snapshot(run: Run, folder: Path, known: Manifest) -> Snapshot:
 
 
 def store_files(folder: Path, known: Manifest) -> dict[str, str]:
-    """The manifest of ``folder``; contents that ``known`` does not have are stored. Raises AgentError."""
+    """Store the folder's contents that ``known`` lacks, and return its manifest. Raises AgentError."""
     manifest: dict[str, str] = {}
-    fresh: dict[str, bytes] = {}
+    new: dict[str, bytes] = {}
     stored = set(known.values())
     total = 0
     for path, file in _files(folder):
@@ -87,9 +87,9 @@ def store_files(folder: Path, known: Manifest) -> dict[str, str]:
         sha = hashlib.sha256(content).hexdigest()
         manifest[path] = sha
         if sha not in stored:
-            fresh[sha] = content
-    if fresh:
-        Blob.objects.keep(list(fresh.values()))
+            new[sha] = content
+    if new:
+        Blob.objects.keep(list(new.values()))
     return dict(sorted(manifest.items()))
 
 
@@ -104,7 +104,7 @@ def manifest_reader(manifest: Manifest) -> Callable[[str], bytes | None]:
 
 
 def folder_reader(folder: Path) -> Callable[[str], bytes | None]:
-    """Likewise for a workspace on disk. Links and paths that lead out are not followed."""
+    """Likewise for a workspace on disk, without following links or paths that lead out."""
 
     def read(path: str) -> bytes | None:
         try:
@@ -122,7 +122,7 @@ def folder_reader(folder: Path) -> Callable[[str], bytes | None]:
 
 
 def safe_path(path: str) -> PurePosixPath:
-    """A relative path that stays inside. Raises ValueError."""
+    """Validate a relative path that stays inside. Raises ValueError."""
     pure = PurePosixPath(path)
     if not pure.parts or pure.is_absolute() or ".." in pure.parts or "\0" in path:
         raise ValueError(f"{path!r} does not name a file inside the workspace.")
@@ -130,7 +130,7 @@ def safe_path(path: str) -> PurePosixPath:
 
 
 def _add(files: dict[str, str], added: Iterable[tuple[str, FileRef]]) -> None:
-    """Add files. One replaces a folder at its path, and files at the paths of its parents."""
+    """Each file replaces a folder at its path, and files at the paths of its parents."""
     for path, file in added:
         pure = safe_path(path)
         name = str(pure)
@@ -156,10 +156,10 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
                 yield relative, path
 
 
-def _content(path: Path, room: int) -> bytes:
+def _content(path: Path, limit: int) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as file:
-        content = file.read(room + 1)
-    if len(content) > room:
+        content = file.read(limit + 1)
+    if len(content) > limit:
         raise AgentError(f"The workspace holds more than {MAX_BYTES:,} bytes.")
     return content

@@ -56,7 +56,7 @@ def test_an_author_plays_both_seats_and_keeps_a_good_line(radio, visit):
     page.get_by_label("Your reply as the assistant").fill("Half a thought")
     page.evaluate(SELECT)
     page.get_by_role("toolbar").get_by_role("button", name="Make an intent").click()
-    expect(page.locator("#kept-1-agent")).to_contain_text(f"Extracted as intent {before + 1} in the draft")
+    expect(page.locator("#extracted-1-agent")).to_contain_text(f"Extracted as intent {before + 1} in the draft")
     expect(page.get_by_label("Your reply as the assistant")).to_have_value("Half a thought")
     assert load_task(task).intents[-1].content == "The bridge stays shut until May."
     sound(page)

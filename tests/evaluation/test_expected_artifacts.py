@@ -11,7 +11,7 @@ import pytest
 from evaluation.models import ModelCall, Snapshot, Turn, Verdict
 from evaluation.pilots.wait import wait_for
 from evaluation.releases.cut import cut_release
-from evaluation.workspaces.snapshots import staged
+from evaluation.workspaces.snapshots import stage_files
 from studio.domain.base import Content
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ExactCheck, ExpectedArtifact, TaskSpec
@@ -65,7 +65,7 @@ def graded() -> Benchmark:
 def test_staging_includes_task_files_but_no_reference():
     spec = with_reference()
 
-    assert set(staged({}, PersonaSpec(user_id="clerk"), spec)) == {"fees.md"}
+    assert set(stage_files({}, PersonaSpec(user_id="clerk"), spec)) == {"fees.md"}
 
 
 def test_no_participant_of_a_pilot_sees_the_reference():

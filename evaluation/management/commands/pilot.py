@@ -1,4 +1,4 @@
-"""`manage.py pilot`: a model run over tasks, and its outcome if one waits for it."""
+"""`manage.py pilot`: run a model over tasks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Command(ReportCommand):
         if options["json"]:
             self.give(report)
         else:
-            self._tell(report)
+            self._print_report(report)
         if options["wait"] and report["state"] != Pilot.State.FINISHED:
             sys.exit(FOUND_PROBLEMS)
 
@@ -81,18 +81,18 @@ class Command(ReportCommand):
                 tasks=[name for text in options["tasks"] for name in text.split(",") if name],
                 runs=options["runs"],
             )
-        except PilotError as refused:
-            self.called_wrongly(refused.message, "Nothing was started.", as_json=as_json, document=EMPTY)
+        except PilotError as error:
+            self.called_wrongly(error.message, "Nothing was started.", as_json=as_json, document=EMPTY)
 
     def _endpoint(self, option: str, name: str, as_json: bool) -> ModelEndpoint:
         endpoint = ModelEndpoint.objects.filter(name=name).first()
         if endpoint is None:
-            said = f"{option}: there is no model “{name}”." if name else f"Choose one with {option}."
+            message = f"{option}: there is no model “{name}”." if name else f"Choose one with {option}."
             known = ", ".join(ModelEndpoint.objects.values_list("name", flat=True)) or "none yet"
-            self.called_wrongly(said, f"Available: {known}.", as_json=as_json, document=EMPTY)
+            self.called_wrongly(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
         return endpoint
 
-    def _tell(self, report: dict[str, Any]) -> None:
+    def _print_report(self, report: dict[str, Any]) -> None:
         scripted = " · scripted, not evidence" if report["scripted"] else ""
         self.stdout.write(f"Pilot {report['number']} of {report['benchmark']}: {report['state']}{scripted}")
         for session in report["sessions"]:

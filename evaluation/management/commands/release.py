@@ -1,4 +1,4 @@
-"""`manage.py release`: cut a release, or say what stands in its way."""
+"""`manage.py release`: cut a release, or list what blocks it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Command(ReportCommand):
     }
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        # Every Django command has a --version of its own; here the release's takes its place.
+        # the release's --version replaces the one that every Django command has
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -56,52 +56,52 @@ class Command(ReportCommand):
         if out is not None:
             try:
                 out.mkdir(parents=True, exist_ok=True)
-            except OSError as problem:
-                mend = "Choose another folder."
-                self.called_wrongly(f"{out}: {problem.strerror}.", mend, as_json=as_json, document=empty)
+            except OSError as error:
+                fix = "Choose another folder."
+                self.called_wrongly(f"{out}: {error.strerror}.", fix, as_json=as_json, document=empty)
         signature = "" if by else f"{getpass.getuser()}, on the command line"
         try:
             release = cut_release(benchmark, options["name"], by=by, accept=options["accept"], signature=signature)
-        except ReleaseError as problem:
-            self.called_wrongly(str(problem), "", as_json=as_json, document=empty)
-        except ReleaseBlockedError as problem:
+        except ReleaseError as error:
+            self.called_wrongly(str(error), "", as_json=as_json, document=empty)
+        except ReleaseBlockedError as blocked:
             if as_json:
-                self.give({**empty, "blocked_by": [blocker.to_json() for blocker in problem.blockers]})
+                self.give({**empty, "blocked_by": [blocker.to_json() for blocker in blocked.blockers]})
             else:
-                self._tell_blocked(problem.blockers)
+                self._print_blockers(blocked.blockers)
             sys.exit(FOUND_PROBLEMS)
         try:
             file = _write(release, out) if out else None
-        except OSError as problem:
-            self.stderr.write(f"{release} was created, but {out} cannot be written: {problem.strerror}.")
+        except OSError as error:
+            self.stderr.write(f"{release} was created, but {out} cannot be written: {error.strerror}.")
             self.stderr.write("Free some space, then download it from its page.")
             file = None
         if as_json:
             self.give(_document(release.version, release, file))
         else:
-            self._tell(release, file)
+            self._print_release(release, file)
 
     def _person(self, username: str, *, as_json: bool, document: dict[str, Any]) -> User | None:
         if not username:
             return default_person()
         person = User.objects.filter(username=username).first()
         if person is None:
-            mend = "Give a studio account."
-            self.called_wrongly(f"There is no user “{username}”.", mend, as_json=as_json, document=document)
+            fix = "Give a studio account."
+            self.called_wrongly(f"There is no user “{username}”.", fix, as_json=as_json, document=document)
         return person
 
-    def _tell_blocked(self, blockers: tuple[Blocker, ...]) -> None:
+    def _print_blockers(self, blockers: tuple[Blocker, ...]) -> None:
         self.stdout.write(f"Not released. {len(blockers)} blockers:")
         for blocker in blockers:
-            place = " ".join(filter(None, (blocker.persona, blocker.task)))
-            self.stdout.write(f"  {blocker.code}: {f'{place}: ' if place else ''}{blocker.message}")
+            location = " ".join(filter(None, (blocker.persona, blocker.task)))
+            self.stdout.write(f"  {blocker.code}: {f'{location}: ' if location else ''}{blocker.message}")
         if all(blocker.acceptable for blocker in blockers):
-            self.stdout.write('Fix them, or waive them with --accept "REASON".')
+            self.stdout.write('Fix them, or accept them as exceptions with --accept "REASON".')
 
-    def _tell(self, release: Release, file: Path | None) -> None:
+    def _print_release(self, release: Release, file: Path | None) -> None:
         self.stdout.write(f"Released {release}: {len(release.manifest['tasks'])} tasks, sha256 {release.sha256}")
         for exception in release.exceptions:
-            self.stdout.write(f"  waived by {exception['by']}: {exception['problem']['message']}")
+            self.stdout.write(f"  exception accepted by {exception['by']}: {exception['problem']['message']}")
         if file:
             self.stdout.write(f"The pack is {file}")
 

@@ -1,4 +1,4 @@
-"""`manage.py scripted_model`: the scripted model on a port of its own."""
+"""`manage.py scripted_model`: serve the scripted model on a port."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class Command(BaseCommand):
         if not 0 <= port <= 65535:
             raise CommandError(f"A port is a number from 0 to 65535, not {port}.", returncode=2)
         try:
-            told = load_scenario(scenario) if scenario else Scenario()
-            asyncio.run(self.serve(ScriptedServer(told, host=host, port=port, latency=latency_ms / 1000)))
-        except ScenarioError as bad:
-            raise CommandError(str(bad), returncode=2) from None
+            loaded = load_scenario(scenario) if scenario else Scenario()
+            asyncio.run(self.serve(ScriptedServer(loaded, host=host, port=port, latency=latency_ms / 1000)))
+        except ScenarioError as error:
+            raise CommandError(str(error), returncode=2) from None
         except OSError as error:
             raise CommandError(
                 f"The scripted model cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}."
             ) from None
 
     async def serve(self, server: ScriptedServer) -> None:
-        serving = asyncio.ensure_future(server.serve(lambda: self.say(server)))
+        serving = asyncio.ensure_future(server.serve(lambda: self.announce(server)))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, serving.cancel)
         with contextlib.suppress(asyncio.CancelledError):
             await serving
 
-    def say(self, server: ScriptedServer) -> None:
+    def announce(self, server: ScriptedServer) -> None:
         self.stdout.write(f"The scripted model answers at {server.url}")
         self.stdout.flush()

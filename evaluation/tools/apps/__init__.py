@@ -1,7 +1,6 @@
-"""Simulated apps (mail, shop, to-do list, …): one folder each.
+"""Simulated apps (mail, shop, to-do list, …), one folder each.
 
-A persona binds tools by name, ``<app>__<api>``. ``bound`` gives those that are built; the others are not
-offered to the agent.
+A persona binds tools by name, ``<app>__<api>``. Unimplemented ones are not offered to the agent.
 """
 
 from __future__ import annotations
@@ -11,6 +10,6 @@ from collections.abc import Iterable
 from evaluation.tools.tool import Tool
 
 
-def bound(names: Iterable[str]) -> list[Tool]:
-    """The tools behind the names a persona binds, in their order; none is built yet."""
+def bound_tools(names: Iterable[str]) -> list[Tool]:
+    """The implemented tools among ``names``, in order; none is implemented yet."""
     return []

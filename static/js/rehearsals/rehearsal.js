@@ -103,7 +103,7 @@ if (bar) {
     const as = event.target.closest("[data-extract-as]")?.dataset.extractAs;
     const form = kept?.from.closest("article").querySelector("[data-extract] form");
     if (!as || !kept || !form) return;
-    form.elements.words.value = kept.words;
+    form.elements.excerpt.value = kept.words;
     form.requestSubmit(form.querySelector(`[name=kind][value=${as}]`));
     getSelection()?.removeAllRanges();
     bar.hidden = true;

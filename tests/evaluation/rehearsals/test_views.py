@@ -72,7 +72,7 @@ def test_rehearsal_from_the_users_seat_with_manual_decisions(client: Client, dra
     assert "What did this reply do?" in page
     assert page.count('value="neither" checked') == 2
 
-    page = post(client, row, "decide", **{"choice.1": "met", "choice.2": "asked", "words": "Yes, sign it."})
+    page = post(client, row, "decide", **{"choice.1": "met", "choice.2": "asked", "message": "Yes, sign it."})
     assert "is working on its answer" in page
     work_on(row.pk)
     page = client.get(f"/rehearsals/{row.pk}/").content.decode()
@@ -149,10 +149,12 @@ def test_extracting_text_returns_to_its_turn(client: Client, draft: Task, script
     post(client, row, "answer", text="The fee is 70.")
     work_on(row.pk)
 
-    answer = client.post(f"/rehearsals/{row.pk}/keep/", {"place": "1-agent", "words": "Use euros.", "kind": "item"})
+    answer = client.post(
+        f"/rehearsals/{row.pk}/keep/", {"position": "1-agent", "excerpt": "Use euros.", "kind": "item"}
+    )
     quick = client.post(
         f"/rehearsals/{row.pk}/keep/",
-        {"place": "1-agent", "words": "Use cents.", "kind": "intent"},
+        {"position": "1-agent", "excerpt": "Use cents.", "kind": "intent"},
         headers={"HX-Request": "true"},
     )
 
@@ -191,7 +193,7 @@ def test_text_of_users_and_models_is_escaped(client: Client, draft: Task, script
     row.under_way["reply"] |= {"text": HOSTILE, "note": HOSTILE}
     row.reason = HOSTILE
     row.save()
-    post(client, row, "decide", **{"choice.1": "met", "quote.1": HOSTILE, "words": HOSTILE})
+    post(client, row, "decide", **{"choice.1": "met", "quote.1": HOSTILE, "message": HOSTILE})
 
     page = client.get(f"/rehearsals/{row.pk}/").content.decode()
 

@@ -8,7 +8,7 @@ from django.test import Client
 
 from evaluation.models import Release
 from evaluation.releases.cut import cut_release
-from evaluation.views.releases import SHOWN
+from evaluation.views.releases import ROWS_PER_KIND
 from studio.models import Benchmark, Task, TaskState
 from tests.evaluation.builders import benchmark_of, rubric, task
 from tests.evaluation.factories import person
@@ -47,7 +47,7 @@ def test_blockers_have_links_and_viewers_cannot_release(client: Client, benchmar
 
 
 def test_long_blocker_group_shows_some_and_links_to_all(client: Client):
-    benchmark = benchmark_of(*(task(f"t{number:02}", title=f"Letter {number:02}") for number in range(SHOWN + 2)))
+    benchmark = benchmark_of(*(task(f"t{number:02}", title=f"Letter {number:02}") for number in range(ROWS_PER_KIND + 2)))
     client.force_login(person(benchmark, "viewer"))
     path = f"/benchmarks/{benchmark.slug}/releases/"
 
@@ -55,7 +55,7 @@ def test_long_blocker_group_shows_some_and_links_to_all(client: Client):
     all_of_a_kind = client.get(path, {"kind": "task-not-approved"}).content.decode()
 
     assert "Letter 00 is not approved" in page and "Letter 07 is not approved" not in page
-    assert f"Show all {SHOWN + 2}" in page and "?kind=task-not-approved" in page
+    assert f"Show all {ROWS_PER_KIND + 2}" in page and "?kind=task-not-approved" in page
     assert "Letter 07 is not approved" in all_of_a_kind and "has run Letter" not in all_of_a_kind
     assert "Letter 00 is not approved" in client.get(path, {"kind": "no-such"}).content.decode()
 

@@ -11,7 +11,7 @@ from evaluation.llm import ModelClient
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import OpenIntent
 from evaluation.protocol.prompts import checklist_prompt, follow_up_prompt
-from evaluation.scripted.faults import NOBODY_SAID
+from evaluation.scripted.faults import FALSE_QUOTE
 from evaluation.scripted.scenario import ScenarioError, load_scenario, read_scenario
 
 ClientFactory = Callable[..., ModelClient]
@@ -90,7 +90,7 @@ def test_fault_applies_to_a_scenarios_answer(client_for: ClientFactory, told: Te
         prompt.messages, "decisions", prompt.schema, lambda text: parse_answer(prompt, text)
     )
 
-    assert (decision.yes, decision.quote, decision.supported) == (True, NOBODY_SAID, False)
+    assert (decision.yes, decision.quote, decision.supported) == (True, FALSE_QUOTE, False)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from evaluation.workspaces.snapshots import (
     manifest_reader,
     rebuild,
     safe_path,
-    staged,
+    stage_files,
     take_snapshot,
 )
 from studio.domain.base import FileRef
@@ -45,7 +45,7 @@ def test_staging_replaces_skills_and_adds_task_files():
     persona = PersonaSpec(user_id="p", skills=(Skill(name="new", files=(ref("SKILL.md", "k"),)),))
     spec = task("a", assets=(ref("notes.md", "N"), ref("data/x.csv", "x")))
 
-    assert staged(before, persona, spec) == {
+    assert stage_files(before, persona, spec) == {
         "notes.md": "N",
         "own.md": "o",
         "MEMORY.md": "m",
@@ -57,7 +57,7 @@ def test_staging_replaces_skills_and_adds_task_files():
 def test_only_the_tasks_skills_are_staged():
     skills = tuple(Skill(name=name, files=(ref("SKILL.md", name),)) for name in ("one", "two"))
 
-    files = staged({}, PersonaSpec(user_id="p", skills=skills), task("a", skills=("two",)))
+    files = stage_files({}, PersonaSpec(user_id="p", skills=skills), task("a", skills=("two",)))
 
     assert files == {"skills/two/SKILL.md": "two"}
 
@@ -65,7 +65,10 @@ def test_only_the_tasks_skills_are_staged():
 def test_staged_files_and_folders_replace_each_other():
     spec = task("a", assets=(ref("a", "file"), ref("b/c", "deep")))
 
-    assert staged({"a/x": "1", "a/y/z": "2", "b": "3"}, PersonaSpec(user_id="p"), spec) == {"a": "file", "b/c": "deep"}
+    assert stage_files({"a/x": "1", "a/y/z": "2", "b": "3"}, PersonaSpec(user_id="p"), spec) == {
+        "a": "file",
+        "b/c": "deep",
+    }
 
 
 @pytest.mark.parametrize("path", ["", "/etc/passwd", "../x", "a/../../x", "a\0b", "."])
