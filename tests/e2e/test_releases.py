@@ -31,7 +31,7 @@ def test_what_blocks_a_release_is_listed_and_an_accepted_one_reads_back(sample, 
     page.get_by_role("button", name="Accept exceptions and release").click()
 
     expect(page.get_by_role("heading", name="Sample benchmark 1.0")).to_be_visible()
-    expect(page.get_by_text("Mina Manager waived")).to_contain_text("Practice, for a class.")
+    expect(page.get_by_text("Mina Manager accepted")).to_contain_text("Practice, for a class.")
     with page.expect_download() as started:
         page.get_by_role("link", name="Download").click()
     pack = tmp_path / started.value.suggested_filename

@@ -47,7 +47,7 @@ def task(name: str, *needs: str, **fields: object) -> TaskSpec:
         "intents": intents(f"The note {name} must mention the harbour fee.", f"The note {name} ends with a signature."),
         "depends_on": tuple(Dependency(task_id=need) for need in needs),
     }
-    return TaskSpec(task_id=name, **(values | fields))  # type: ignore[arg-type]
+    return TaskSpec(task_id=name, **(values | fields))  # type: ignore[arg-type]  # fields are of mixed types
 
 
 def benchmark_of(*tasks: TaskSpec, persona: PersonaSpec | None = None, into: Benchmark | None = None) -> Benchmark:
@@ -66,5 +66,5 @@ def endpoint(name: str, **fields: object) -> ModelEndpoint:
 
 def pilot_of(benchmark: Benchmark, agent: str = "scripted-helpful", **options: object) -> Pilot:
     parts = {"agent": agent, "user_model": "scripted-user", "judge": "scripted-judge"}
-    chosen = {part: options.pop(part, None) or endpoint(name) for part, name in parts.items()}
-    return start_pilot(benchmark, by=None, **chosen, **options)  # type: ignore[arg-type]
+    endpoints = {part: options.pop(part, None) or endpoint(name) for part, name in parts.items()}
+    return start_pilot(benchmark, by=None, **endpoints, **options)  # type: ignore[arg-type]  # options are of mixed types

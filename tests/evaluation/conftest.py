@@ -1,4 +1,4 @@
-"""What tests of evaluation share: the scripted model over HTTP, and a client to it that never really waits."""
+"""Fixtures of the evaluation tests: the scripted model over HTTP, and a client that never really waits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.scripted.server import ScriptedServer
 
 
 class Clock:
-    """Time that passes only in pauses; chance is always a half."""
+    """Time passes only in pauses; chance is always one half."""
 
     def __init__(self) -> None:
         self.time = 0.0
@@ -41,32 +41,32 @@ def _scripted() -> Iterator[ScriptedServer]:
 
 @pytest.fixture
 def scripted(_scripted: ScriptedServer) -> ScriptedServer:
-    """The scripted model, without a scenario, its counts at zero."""
+    """The scripted model without a scenario, its counts at zero."""
     _scripted.scenario = read_scenario({"rules": []})
     _scripted.reset()
     return _scripted
 
 
 @pytest.fixture
-def told(scripted: ScriptedServer) -> Callable[..., None]:
-    """Gives the scripted model the rules of a scenario."""
+def scenario(scripted: ScriptedServer) -> Callable[..., None]:
+    """A function that sets the scripted model's rules."""
 
-    def tell(*rules: dict[str, Any]) -> None:
+    def set_rules(*rules: dict[str, Any]) -> None:
         scripted.scenario = read_scenario({"rules": list(rules)})
 
-    return tell
+    return set_rules
 
 
 @pytest.fixture
 def client_for(scripted: ScriptedServer, clock: Clock) -> Callable[..., ModelClient]:
-    """A client to a model of the scripted server; keywords go to the endpoint, or to the client if it has them."""
+    """A client of the scripted server; keywords go to the endpoint, or to the client if it has them."""
 
-    def make(model: str, **given: Any) -> ModelClient:
-        ours = {name: given.pop(name) for name in ("recorder", "budget", "retry_policy") if name in given}
-        ours.setdefault("retry_policy", RetryPolicy(attempts=3))
-        given.setdefault("limits", EndpointLimits(timeout_seconds=10))
+    def make(model: str, **options: Any) -> ModelClient:
+        client_options = {name: options.pop(name) for name in ("recorder", "budget", "retry_policy") if name in options}
+        client_options.setdefault("retry_policy", RetryPolicy(attempts=3))
+        options.setdefault("limits", EndpointLimits(timeout_seconds=10))
         return ModelClient(
-            Endpoint(given.pop("name", "test"), scripted.url, model, **given), timing=clock.timing, **ours
+            Endpoint(options.pop("name", "test"), scripted.url, model, **options), timing=clock.timing, **client_options
         )
 
     return make

@@ -76,5 +76,5 @@ def verdict(session: Session, kind: str = "checklist", **fields: object) -> Verd
     return Verdict.objects.create(session=session, kind=kind, **(values | fields))
 
 
-def settle(session: Session, index: int, status: str, turn: int) -> SessionIntent:
+def resolve_intent(session: Session, index: int, status: str, turn: int) -> SessionIntent:
     return SessionIntent.objects.create(session=session, index=index, uid=uuid.uuid4(), status=status, turn=turn)

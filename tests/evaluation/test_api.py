@@ -9,7 +9,7 @@ from django.test import Client
 from evaluation.models import Pilot, Session
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, rubric, task
-from tests.evaluation.factories import finish, person, pilot_row, settle, turn, verdict
+from tests.evaluation.factories import finish, person, pilot_row, resolve_intent, turn, verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -36,11 +36,11 @@ def test_pilot_is_started_and_read_like_by_the_command(client: Client):
     benchmark = benchmark_of(task("a", checklist=(rubric("x"),)), task("b"))
     client.force_login(person(benchmark, "author"))
 
-    made = post(client, "/api/pilots/", wanted(benchmark, tasks=["a"], runs=2, limits={"turns": 3}))
-    report = client.get(f"/api/pilots/{made.json()['id']}/report/").json()
+    created = post(client, "/api/pilots/", wanted(benchmark, tasks=["a"], runs=2, limits={"turns": 3}))
+    report = client.get(f"/api/pilots/{created.json()['id']}/report/").json()
 
-    assert made.status_code == 201
-    assert (made.json()["sessions"], made.json()["limits"]["turns"], made.json()["scripted"]) == (2, 3.0, True)
+    assert created.status_code == 201
+    assert (created.json()["sessions"], created.json()["limits"]["turns"], created.json()["scripted"]) == (2, 3.0, True)
     assert [(row["task"], row["run"], row["state"]) for row in report["sessions"]] == [
         ("a", 1, "waiting"),
         ("a", 2, "waiting"),
@@ -94,19 +94,19 @@ def test_session_is_returned_in_full(client: Client):
         files={"note.md": b"x"},
         calls=[{"name": "write_file", "arguments": {"path": "note.md"}, "result": "ok"}],
     )
-    settle(session, 1, "completed", 1)
+    resolve_intent(session, 1, "completed", 1)
     verdict(session, quote="Done.", reason="So.")
     client.force_login(person(session.run.pilot.benchmark, "viewer"))
 
-    given = client.get(f"/api/sessions/{session.pk}/").json()
+    session_data = client.get(f"/api/sessions/{session.pk}/").json()
 
-    assert (given["task"], given["state"], given["turn_count"]) == ("a", "finished", 1)
-    [told] = given["turns"]
-    assert (told["user_message"], told["reply"]) == ("Go.", "Done.")
-    assert told["files"] == {"note.md": hashlib.sha256(b"x").hexdigest()}
-    assert told["tool_calls"][0]["arguments"] == {"path": "note.md"}
-    assert given["intents"] == [{"index": 1, "status": "completed", "turn": 1}]
-    assert (given["verdicts"][0]["quote"], given["verdicts"][0]["met"]) == ("Done.", True)
+    assert (session_data["task"], session_data["state"], session_data["turn_count"]) == ("a", "finished", 1)
+    [stored_turn] = session_data["turns"]
+    assert (stored_turn["user_message"], stored_turn["reply"]) == ("Go.", "Done.")
+    assert stored_turn["files"] == {"note.md": hashlib.sha256(b"x").hexdigest()}
+    assert stored_turn["tool_calls"][0]["arguments"] == {"path": "note.md"}
+    assert session_data["intents"] == [{"index": 1, "status": "completed", "turn": 1}]
+    assert (session_data["verdicts"][0]["quote"], session_data["verdicts"][0]["met"]) == ("Done.", True)
 
 
 def test_sessions_are_listed_by_pilot(client: Client):
@@ -128,15 +128,15 @@ def test_blocked_release_is_cut_with_a_reason_and_downloaded(client: Client):
     entry = {"benchmark": benchmark.slug, "version": "1.0"}
 
     blocked = post(client, "/api/releases/", entry)
-    made = post(client, "/api/releases/", entry | {"accept": "To try it."})
+    created = post(client, "/api/releases/", entry | {"accept": "To try it."})
     again = post(client, "/api/releases/", entry | {"accept": "To try it."})
-    archive = client.get(f"/api/releases/{made.json()['id']}/download/")
+    archive = client.get(f"/api/releases/{created.json()['id']}/download/")
 
     assert blocked.status_code == 409
-    assert "task-not-approved" in {one["code"] for one in blocked.json()["blocked_by"]}
-    assert (made.status_code, made.json()["tasks"]) == (201, 1)
+    assert "task-not-approved" in {blocker["code"] for blocker in blocked.json()["blocked_by"]}
+    assert (created.status_code, created.json()["tasks"]) == (201, 1)
     assert (again.status_code, list(again.json())) == (400, ["version"])
-    assert hashlib.sha256(archive.content).hexdigest() == made.json()["sha256"]
+    assert hashlib.sha256(archive.content).hexdigest() == created.json()["sha256"]
     assert client.get("/api/releases/").json()["count"] == 1
 
 

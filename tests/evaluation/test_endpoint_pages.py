@@ -74,7 +74,7 @@ def test_page_says_whether_a_key_is_set_and_never_shows_it(staff: Client, monkey
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"key_env": "PATH"}, "ends in API_KEY"),
         ({"base_url": "ftp://models.example"}, "must begin with https://"),
@@ -85,12 +85,12 @@ def test_page_says_whether_a_key_is_set_and_never_shows_it(staff: Client, monkey
         ({"name": "scripted-user"}, "already exists"),
     ],
 )
-def test_invalid_model_is_rejected_with_the_reason(staff: Client, changes: dict[str, object], words: str):
+def test_invalid_model_is_rejected_with_the_reason(staff: Client, changes: dict[str, object], message: str):
     before = ModelEndpoint.objects.count()
 
     page = staff.post("/settings/models/new/", entry(**changes)).content.decode()
 
-    assert words in page
+    assert message in page
     assert ModelEndpoint.objects.count() == before
 
 

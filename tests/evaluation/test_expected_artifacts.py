@@ -73,10 +73,10 @@ def test_no_participant_of_a_pilot_sees_the_reference():
 
     calls = list(ModelCall.objects.all())
     assert {call.purpose for call in calls} >= {"agent", "satisfaction", "checklist_strict"}
-    told = json.dumps([[call.request, call.response] for call in calls], ensure_ascii=False)
-    told += json.dumps(list(Turn.objects.values_list("user_message", "reply", "next_message")), ensure_ascii=False)
-    assert "harbour fee" in told
-    assert "ZEPHYR" not in told and "QUIXOTE" not in told
+    traffic = json.dumps([[call.request, call.response] for call in calls], ensure_ascii=False)
+    traffic += json.dumps(list(Turn.objects.values_list("user_message", "reply", "next_message")), ensure_ascii=False)
+    assert "harbour fee" in traffic
+    assert "ZEPHYR" not in traffic and "QUIXOTE" not in traffic
     reference = Blob.objects.get(content=SECRET.encode()).sha256
     manifests = list(Snapshot.objects.values_list("manifest", flat=True))
     assert manifests and not any(reference in manifest.values() for manifest in manifests)

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from evaluation.models import Pilot, Session
 from studio.models import Benchmark
 from tests.evaluation.builders import benchmark_of, endpoint, rubric, task
-from tests.evaluation.factories import finish, person, pilot_row, settle, turn, verdict
+from tests.evaluation.factories import finish, person, pilot_row, resolve_intent, turn, verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -34,11 +34,11 @@ def test_queries_of_the_pilot_list_do_not_grow(client: Client, path: str):
     pilot = pilot_row()
     client.force_login(person(pilot.benchmark, "viewer"))
     path = path.format(slug=pilot.benchmark.slug)
-    one = queries(client, path)
+    baseline = queries(client, path)
 
     many_pilots(pilot.benchmark, 2, 299)
 
-    assert queries(client, path) == one
+    assert queries(client, path) == baseline
 
 
 def test_queries_of_a_pilot_page_do_not_grow(client: Client):
@@ -52,7 +52,7 @@ def test_queries_of_a_pilot_page_do_not_grow(client: Client):
 
 
 def test_queries_of_a_session_page_do_not_grow(client: Client):
-    def told(turns: int) -> Session:
+    def make_session(turns: int) -> Session:
         spec = task("a", checklist=(rubric("x"), rubric("y")), files_read=("note.md",))
         session = finish(pilot_row(benchmark_of(spec)))
         for number in range(1, turns + 1):
@@ -64,10 +64,10 @@ def test_queries_of_a_session_page_do_not_grow(client: Client):
                 calls=[{"name": "write_file", "arguments": {"path": "note.md"}, "result": "ok"}] * min(number, 3),
             )
             verdict(session, turn=number, quote=f"Reply {number}")
-        settle(session, 1, "provided", 1)
+        resolve_intent(session, 1, "provided", 1)
         return session
 
-    short, long = told(1), told(20)
+    short, long = make_session(1), make_session(20)
     user = person(short.run.pilot.benchmark, "viewer")
     user.memberships.create(benchmark=long.run.pilot.benchmark, role="viewer")
     client.force_login(user)

@@ -35,7 +35,7 @@ def test_briefing_without_memory_and_skills(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("text", "about"),
+    ("text", "description"),
     [
         ("# Case law\nMore.", "Case law"),
         ("---\nname: x\ndescription: 'Finds case law.'\n---\n# Title", "Finds case law."),
@@ -45,13 +45,13 @@ def test_briefing_without_memory_and_skills(tmp_path: Path):
         ("x" * 1_000, "x" * 300),
     ],
 )
-def test_skill_is_listed_by_name_and_first_line(tmp_path: Path, text: str, about: str):
+def test_skill_is_listed_by_name_and_first_line(tmp_path: Path, text: str, description: str):
     workspace = make(
         tmp_path, {"skills/case-law/SKILL.md": text, "skills/case-law/more.md": "x", "skills/README.md": "y"}
     )
 
-    assert list_skills(workspace) == [("case-law", about)]
-    assert f"- skills/case-law/SKILL.md: {about}" in build_briefing(workspace)
+    assert list_skills(workspace) == [("case-law", description)]
+    assert f"- skills/case-law/SKILL.md: {description}" in build_briefing(workspace)
 
 
 def test_links_are_neither_skills_nor_memory(tmp_path: Path):

@@ -20,7 +20,7 @@ from tests.evaluation.conftest import Clock
 from tests.evaluation.llm.test_client import Notebook
 
 ClientFactory = Callable[..., ModelClient]
-Tell = Callable[..., None]
+SetRules = Callable[..., None]
 MakeAgent = Callable[..., Agent]
 
 
@@ -52,8 +52,8 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"name": name, "arguments": arguments}
 
 
-def test_agent_calls_tools_until_it_answers(agent: MakeAgent, told: Tell, tmp_path: Path):
-    told(
+def test_agent_calls_tools_until_it_answers(agent: MakeAgent, scenario: SetRules, tmp_path: Path):
+    scenario(
         {"when": {"step": 1}, "tool_calls": [call("write_file", path="plan.md", content="Go."), call("list_dir")]},
         {"when": {"step": 2}, "tool_calls": [call("read_file", path="plan.md")]},
         {"when": {"step": 3}, "reply": "The plan is written."},
@@ -72,8 +72,8 @@ def test_agent_calls_tools_until_it_answers(agent: MakeAgent, told: Tell, tmp_pa
     assert (tmp_path / "plan.md").read_text() == "Go."
 
 
-def test_each_tool_result_follows_its_call(client_for: ClientFactory, agent: MakeAgent, told: Tell):
-    told({"when": {"step": 1}, "tool_calls": [call("list_dir"), call("fly")]}, {"reply": "Done."})
+def test_each_tool_result_follows_its_call(client_for: ClientFactory, agent: MakeAgent, scenario: SetRules):
+    scenario({"when": {"step": 1}, "tool_calls": [call("list_dir"), call("fly")]}, {"reply": "Done."})
     notebook = Notebook()
 
     agent(client=client_for("scripted-silent", recorder=notebook)).reply("Look around.")
@@ -114,8 +114,10 @@ def test_tool_calls_in_the_final_answer_are_not_made(agent: MakeAgent, scripted:
     assert [message["role"] for message in reply.state["messages"][-2:]] == ["tool", "assistant"]
 
 
-def test_calls_beyond_the_limit_in_one_message_are_answered_but_not_made(agent: MakeAgent, told: Tell, tmp_path: Path):
-    told(
+def test_calls_beyond_the_limit_in_one_message_are_answered_but_not_made(
+    agent: MakeAgent, scenario: SetRules, tmp_path: Path
+):
+    scenario(
         {
             "when": {"step": 1},
             "tool_calls": [call("write_file", path=f"{number}.md", content="x") for number in range(4)],
@@ -159,8 +161,8 @@ def test_spent_budget_ends_the_turn_with_a_note(agent: MakeAgent, client_for: Cl
     assert len(reply.tool_calls) == 2
 
 
-def test_time_limit_ends_the_turn(agent: MakeAgent, told: Tell, clock: Clock, scripted: ScriptedServer):
-    told({"when": {"step": 1}, "do": "429", "retry_after": 20, "times": 1}, {"tool_calls": [call("list_dir")]})
+def test_time_limit_ends_the_turn(agent: MakeAgent, scenario: SetRules, clock: Clock, scripted: ScriptedServer):
+    scenario({"when": {"step": 1}, "do": "429", "retry_after": 20, "times": 1}, {"tool_calls": [call("list_dir")]})
 
     reply = agent(turn_seconds=20).reply("Write a plan.")
 
@@ -168,8 +170,8 @@ def test_time_limit_ends_the_turn(agent: MakeAgent, told: Tell, clock: Clock, sc
     assert scripted.stats["requests"] == 2
 
 
-def test_session_resumes_from_its_state(agent: MakeAgent, told: Tell, client_for: ClientFactory):
-    told(
+def test_session_resumes_from_its_state(agent: MakeAgent, scenario: SetRules, client_for: ClientFactory):
+    scenario(
         {"when": {"turn": 1, "step": 1}, "tool_calls": [call("list_dir")]},
         {"when": {"turn": 1}, "reply": "First."},
         {"when": {"turn": 2}, "reply": "Second."},
@@ -203,16 +205,16 @@ def test_turn_can_be_repeated_after_an_infrastructure_failure(
     with pytest.raises(ServerError):
         agent("scripted-silent+500", state=dict(first.state)).reply("Two.")
 
-    again = agent(client=client_for("scripted-silent", recorder=notebook), state=dict(first.state)).reply("Two.")
+    repeated = agent(client=client_for("scripted-silent", recorder=notebook), state=dict(first.state)).reply("Two.")
 
-    assert again.text == "Done."
+    assert repeated.text == "Done."
     assert [message["role"] for message in notebook.calls[0].request["messages"]].count("user") == 2
 
 
 def test_answered_calls_of_an_interrupted_turn_are_replayed(
-    agent: MakeAgent, told: Tell, client_for: ClientFactory, scripted: ScriptedServer
+    agent: MakeAgent, scenario: SetRules, client_for: ClientFactory, scripted: ScriptedServer
 ):
-    told(
+    scenario(
         {"when": {"step": 1}, "tool_calls": [call("write_file", path="a.md", content="x")]},
         {"when": {"step": 2}, "do": "500", "times": 3},
         {"reply": "Done."},
@@ -228,9 +230,9 @@ def test_answered_calls_of_an_interrupted_turn_are_replayed(
     assert scripted.stats["requests"] == 5
 
 
-def test_oldest_results_are_cut_first_when_the_context_is_full(agent: MakeAgent, told: Tell, tmp_path: Path):
+def test_oldest_results_are_cut_first_when_the_context_is_full(agent: MakeAgent, scenario: SetRules, tmp_path: Path):
     (tmp_path / "long.md").write_text("x" * 1_000)
-    told(
+    scenario(
         {"when": {"step": 7}, "do": "context", "times": 1},
         {"when": {"step": 7}, "reply": "Done."},
         {"tool_calls": [call("read_file", path="long.md")]},
@@ -274,9 +276,9 @@ STEPS = st.lists(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, tool_calls=st.integers(1, 6), model_calls=st.integers(1, 6))
 def test_conversation_stays_valid_whatever_the_model_does(
-    agent: MakeAgent, told: Tell, steps: list[dict[str, Any]], tool_calls: int, model_calls: int
+    agent: MakeAgent, scenario: SetRules, steps: list[dict[str, Any]], tool_calls: int, model_calls: int
 ):
-    told(*({**step, "times": 1} for step in steps))
+    scenario(*({**step, "times": 1} for step in steps))
     state: dict[str, Any] = {}
 
     for message in ("One.", "Two.", "Three."):
@@ -295,18 +297,18 @@ def assert_well_formed(messages: list[dict[str, Any]]) -> None:
     roles = [message["role"] for message in messages]
     assert roles[:2] == ["system", "user"]
     assert roles[-1] == "assistant"
-    waiting: list[str] = []
+    pending: list[str] = []
     for before, message in pairwise(messages):
         if message["role"] == "tool":
-            assert message["tool_call_id"] == waiting.pop(0)
+            assert message["tool_call_id"] == pending.pop(0)
             continue
-        assert waiting == []
-        waiting = [asked["id"] for asked in message.get("tool_calls", ())]
+        assert pending == []
+        pending = [asked["id"] for asked in message.get("tool_calls", ())]
         assert all(
             isinstance(json.loads(asked["function"]["arguments"]), dict) for asked in message.get("tool_calls", ())
         )
         assert message["role"] != "user" or before["role"] in ("system", "assistant")
-    assert waiting == []
+    assert pending == []
 
 
 def test_unknown_agent_kind_is_named_in_the_error(client_for: ClientFactory, tmp_path: Path):

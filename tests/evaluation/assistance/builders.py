@@ -1,4 +1,4 @@
-"""A task to ask help with, and the pieces of an answer."""
+"""A task to request proposals for, and parts of answers."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def a_material(**fields: Any) -> Material:
 
 def a_request(kind: str, **more: Any) -> Assignment:
     fields = {"reword": "initial_request", "leaks": "initial_request", "intents": "intents", "translate": "task"}
-    usual: dict[str, Any] = {"field": fields.get(kind, "checklist")}
+    defaults: dict[str, Any] = {"field": fields.get(kind, "checklist")}
     if kind in ("split", "rule"):
-        usual["uid"] = I1
+        defaults["uid"] = I1
     if kind == "checklist":
-        usual |= {
+        defaults |= {
             "reference": "plan.md",
             "reference_text": "# Plan\nRye at 4:00, rolls at 5:00.\nEvery shift lists its apprentice and driver.\n",
         }
     if kind == "translate":
-        usual["language"] = "German"
-    return Assignment(kind, **(usual | more))  # type: ignore[arg-type]
+        defaults["language"] = "German"
+    return Assignment(kind, **(defaults | more))  # type: ignore[arg-type]  # tests pass plain strings
 
 
 def split_into(*parts: str) -> str:

@@ -54,8 +54,8 @@ class Authoring:
         self.stub.helper = lambda body: queue.pop(0) if len(queue) > 1 else queue[0]
 
     def request(self, kind: str = "split", *, work: bool = True, fresh: bool = False, **more: Any) -> Proposal:
-        wanted: Assignment = a_request(kind, **more)
-        row = request_proposal(self.fresh, by=self.author, request=wanted, fresh=fresh)
+        proposal_request: Assignment = a_request(kind, **more)
+        row = request_proposal(self.fresh, by=self.author, request=proposal_request, fresh=fresh)
         if work:
             work_on(row.pk, retry_policy=IMPATIENT)
             row.refresh_from_db()
@@ -91,7 +91,7 @@ def authoring(db: None, stub: StubModel, monkeypatch: pytest.MonkeyPatch) -> Aut
 
 @pytest.fixture
 def scripted_authoring(authoring: Authoring, scripted: Any, settings: Any) -> Callable[[str], Authoring]:
-    """With a scripted assistant model, by default one that behaves."""
+    """With a scripted assistant model, by default without faults."""
 
     def make(model: str = "scripted-helper") -> Authoring:
         settings.SCRIPTED_MODEL_URL = scripted.url

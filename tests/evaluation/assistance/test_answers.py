@@ -43,9 +43,9 @@ def read(kind: str, answer: object, **more: object) -> tuple[ProposedChange, ...
 
 
 def test_each_kind_of_answer_changes_the_right_field_and_row():
-    found = {kind: read(kind, answer) for kind, answer in GOOD.items()}
+    changes = {kind: read(kind, answer) for kind, answer in GOOD.items()}
 
-    assert {kind: [(one.field, one.uid) for one in rows] for kind, rows in found.items()} == {
+    assert {kind: [(change.field, change.uid) for change in rows] for kind, rows in changes.items()} == {
         "reword": [("initial_request", "")],
         "intents": [("intents", "")],
         "split": [("checklist", I1), ("checklist", I1)],
@@ -53,12 +53,12 @@ def test_each_kind_of_answer_changes_the_right_field_and_row():
         "checklist": [("checklist", "")],
         "leaks": [("intents", U1)],
     }
-    assert found["intents"][0].recovery.model_dump() == {
+    assert changes["intents"][0].recovery.model_dump() == {
         "kind": "file",
         "ref": "notes.md",
         "note": "The oven is cold on Sundays.",
     }
-    assert found["checklist"][0].follows_from == (U1,) and found["checklist"][0].evidence == ("plan.md",)
+    assert changes["checklist"][0].follows_from == (U1,) and changes["checklist"][0].evidence == ("plan.md",)
 
 
 def test_answer_in_a_code_fence_with_text_around_it_is_read():
@@ -107,9 +107,9 @@ def test_leak_is_ignored_if_its_quote_is_not_in_the_request():
 def test_quote_that_does_not_occur_is_dropped_and_marked_unsupported():
     item = GOOD["intents"]["intents"][0] | {"quote": "The oven belongs to the mayor."}
 
-    (found,) = read("intents", {"intents": [item]})
+    (changes,) = read("intents", {"intents": [item]})
 
-    assert (found.supported, found.quote, found.recovery.note) == (False, "", "")
+    assert (changes.supported, changes.quote, changes.recovery.note) == (False, "", "")
 
 
 def test_existing_rows_are_not_proposed_again():
@@ -134,7 +134,7 @@ def test_translation_must_cover_each_text_exactly_once():
     rows = read("translate", {"texts": [{"id": "intents.2", "text": "Niemand."}, {"id": "intents.1", "text": "Erst."}]},
                 field="intents")  # fmt: skip
 
-    assert [(one.uid, one.text) for one in rows] == [(U1, "Erst."), (U2, "Niemand.")]
+    assert [(change.uid, change.text) for change in rows] == [(U1, "Erst."), (U2, "Niemand.")]
     assert rows[1].remarks == ("Not in it any more: 8.",)
     with pytest.raises(UnusableAnswerError):
         read("translate", {"texts": [{"id": name, "text": text} for name, text in texts.items()]}, field="intents")
@@ -166,7 +166,7 @@ def test_schemas_require_every_field_and_allow_no_other():
         for part in (schema, *schema.get("$defs", {}).values()):
             assert part["additionalProperties"] is False
             assert part["required"] == list(part["properties"])
-    assert "from" in schema_of("intents")["$defs"]["Intent"]["properties"]
+    assert "from" in schema_of("intents")["$defs"]["ProposedIntent"]["properties"]
 
 
 json_values = st.recursive(
@@ -192,7 +192,7 @@ def test_any_json_is_read_or_rejected(kind, answer):
         rows = read(kind, json.dumps(answer))
     except UnusableAnswerError:
         rows = ()
-    assert all(isinstance(one, ProposedChange) and "\0" not in one.text for one in rows)
+    assert all(isinstance(change, ProposedChange) and "\0" not in change.text for change in rows)
 
 
 @given(kind=st.sampled_from(KINDS), answer=st.text())
@@ -204,11 +204,11 @@ def test_any_text_is_read_or_rejected(kind, answer):
 @given(
     parts=st.lists(st.text(min_size=1, max_size=50), min_size=2, max_size=12, unique_by=lambda part: clean_text(part))
 )
-def test_a_split_keeps_its_parts_in_order(parts):
-    wanted = [clean_text(part) for part in parts if clean_text(part)]
+def test_split_preserves_order(parts):
+    expected = [clean_text(part) for part in parts if clean_text(part)]
     try:
         rows = read("split", split_into(*parts))
     except UnusableAnswerError:
-        assert len(wanted) < 2
+        assert len(expected) < 2
     else:
-        assert [one.text for one in rows] == wanted
+        assert [change.text for change in rows] == expected

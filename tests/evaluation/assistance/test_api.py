@@ -65,11 +65,11 @@ def test_rows_are_decided_one_by_one_and_only_once(authoring, api):
     usual = {"scope": "session_local", "from": "question", "ref": "", "quote": "", "why": ""}
     authoring.model_answers(json.dumps({"intents": [usual | {"content": f"Need {n}."} for n in range(2)]}))
     ready = ready_proposal(authoring, api, kind="intents", field="intents", item=None)
-    place = url(authoring, ready["id"])
+    address = url(authoring, ready["id"])
 
-    assert api.post(f"{place}dismiss/", {"rows": [0]}, format="json").json()["rows"][0]["decision"]["taken"] is False
-    assert api.post(f"{place}take/", {"rows": [1]}, format="json").json()["state"] == "taken"
-    again = api.post(f"{place}take/", {}, format="json")
+    assert api.post(f"{address}dismiss/", {"rows": [0]}, format="json").json()["rows"][0]["decision"]["taken"] is False
+    assert api.post(f"{address}take/", {"rows": [1]}, format="json").json()["state"] == "taken"
+    again = api.post(f"{address}take/", {}, format="json")
 
     assert (again.status_code, "already decided" in again.json()["detail"]) == (409, True)
     assert [intent.content for intent in authoring.spec.intents][-1] == "Need 1."
@@ -85,8 +85,8 @@ def test_changed_text_is_reported_and_overwritten_only_on_request(authoring, api
         authoring.task.pk, spec.model_copy(update={"checklist": (first, *spec.checklist[1:])}), by=authoring.author
     )
 
-    refused = api.post(url(authoring, ready["id"], "take"), {}, format="json")
-    assert (refused.status_code, refused.json()["current"], refused.json()["row"]) == (409, "Other words.", 0)
+    rejected = api.post(url(authoring, ready["id"], "take"), {}, format="json")
+    assert (rejected.status_code, rejected.json()["current"], rejected.json()["row"]) == (409, "Other words.", 0)
     over = api.post(url(authoring, ready["id"], "take"), {"over_changes": True}, format="json")
 
     assert over.status_code == 200
@@ -96,16 +96,16 @@ def test_changed_text_is_reported_and_overwritten_only_on_request(authoring, api
 def test_list_is_newest_first_filtered_by_state_with_constant_queries(authoring, api):
     authoring.model_answers(split_into(*PARTS))
     first = ready_proposal(authoring, api)
-    with CaptureQueriesContext(connection) as one:
+    with CaptureQueriesContext(connection) as first_queries:
         assert api.get(url(authoring)).json()["count"] == 1
     api.post(url(authoring, first["id"], "take"), {}, format="json")
-    for words in ("One. ", "Two. ", "Three. "):
-        api.post(url(authoring), {"kind": "checklist", "field": "checklist", "pasted": words}, format="json")
+    for text in ("One. ", "Two. ", "Three. "):
+        api.post(url(authoring), {"kind": "checklist", "field": "checklist", "pasted": text}, format="json")
 
-    with CaptureQueriesContext(connection) as many:
+    with CaptureQueriesContext(connection) as later_queries:
         listed = api.get(url(authoring)).json()["results"]
     assert [row["state"] for row in listed] == ["asked", "dismissed", "dismissed", "taken"]
-    assert len(many) <= len(one) + 2  # decisions, and the versions they came in with
+    assert len(later_queries) <= len(first_queries) + 2  # decisions, and the versions they came in with
     assert [row["id"] for row in api.get(url(authoring), {"state": "taken"}).json()["results"]] == [first["id"]]
 
 
@@ -139,12 +139,12 @@ def test_request_fails_if_assistance_is_off(authoring, api):
 def test_access_is_limited_to_editors_of_the_task(authoring, api):
     authoring.model_answers(split_into(*PARTS))
     ready = ready_proposal(authoring, api)
-    places = [url(authoring), url(authoring, ready["id"])]
+    addresses = [url(authoring), url(authoring, ready["id"])]
     posts = [url(authoring), url(authoring, ready["id"], "take"), url(authoring, ready["id"], "dismiss")]
     for who, status in ((UserFactory(), 404), (person(authoring.benchmark, "viewer"), 403)):
         client = client_of(who)
-        assert {client.get(place).status_code for place in places} == {status}
-        assert {client.post(place, {}, format="json").status_code for place in posts} == {status}
+        assert {client.get(address).status_code for address in addresses} == {status}
+        assert {client.post(address, {}, format="json").status_code for address in posts} == {status}
 
     elsewhere = authoring.task.episode.tasks.create(task_id="other", position=9)
     assert (

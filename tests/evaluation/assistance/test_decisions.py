@@ -45,9 +45,9 @@ def test_accepted_split_is_a_new_version_with_its_origin(authoring):
     assert criteria(authoring) == [PARTS[0], "The plan gives each shift's start.", "The plan has 40 loaves."]
     assert (done.state, done.decided_by, done.result.number) == ("taken", authoring.author, 2)
     assert done.result.note == "A split of item 1, proposed by clever, edited before accepting"
-    known = origins(authoring.task)
+    provenance = origins(authoring.task)
     new = authoring.spec.checklist[1].uid
-    assert [(known["checklist", uid].edited, known["checklist", uid].by) for uid in (I1, new)] == [
+    assert [(provenance["checklist", uid].edited, provenance["checklist", uid].by) for uid in (I1, new)] == [
         (False, str(authoring.author)),
         (True, str(authoring.author)),
     ]
@@ -111,13 +111,15 @@ def test_changed_text_is_overwritten_only_on_request(authoring):
     authoring.model_answers(split_into(*PARTS))
     row = authoring.request()
     spec = authoring.spec
-    mine = tuple(item.model_copy(update={"criterion": "Mine."}) if item.uid == I1 else item for item in spec.checklist)
-    save_rebased(authoring.task.pk, spec.model_copy(update={"checklist": mine}), by=authoring.author, base_version=1)
+    edited = tuple(
+        item.model_copy(update={"criterion": "Mine."}) if item.uid == I1 else item for item in spec.checklist
+    )
+    save_rebased(authoring.task.pk, spec.model_copy(update={"checklist": edited}), by=authoring.author, base_version=1)
 
-    with pytest.raises(ProposalOutdatedError) as moved:
+    with pytest.raises(ProposalOutdatedError) as error:
         accept(row.pk, by=authoring.author)
 
-    assert (moved.value.current, moved.value.proposed) == ("Mine.", PARTS[0])
+    assert (error.value.current, error.value.proposed) == ("Mine.", PARTS[0])
     assert criteria(authoring)[0] == "Mine."
     accept(row.pk, by=authoring.author, over_changes=True)
     assert criteria(authoring)[:2] == list(PARTS)
@@ -179,13 +181,13 @@ def test_text_of_a_scripted_model_blocks_a_release_until_rewritten(scripted_auth
     row = authoring.request()
     accept(row.pk, by=authoring.author)
 
-    assert [(one.location) for one in scripted_texts(authoring.benchmark, [authoring.task.pk])] == ["item 1", "item 2"]
-    blockers = [one for one in release_blockers(authoring.benchmark) if one.code == "scripted-words"]
-    assert [one.acceptable for one in blockers] == [True]
+    assert [text.location for text in scripted_texts(authoring.benchmark, [authoring.task.pk])] == ["item 1", "item 2"]
+    blockers = [blocker for blocker in release_blockers(authoring.benchmark) if blocker.code == "scripted-words"]
+    assert [blocker.acceptable for blocker in blockers] == [True]
     assert "item 1, item 2" in blockers[0].message
     own = [item.model_copy(update={"criterion": f"Own words {n}."}) for n, item in enumerate(authoring.spec.checklist)]
     save_task(authoring.task.pk, authoring.spec.model_copy(update={"checklist": tuple(own)}), by=authoring.author)
-    assert "scripted-words" not in {one.code for one in release_blockers(authoring.benchmark)}
+    assert "scripted-words" not in {blocker.code for blocker in release_blockers(authoring.benchmark)}
 
 
 @pytest.mark.parametrize("kind", ["reword", "intents", "split", "rule", "checklist", "translate", "leaks"])

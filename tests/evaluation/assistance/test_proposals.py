@@ -74,8 +74,8 @@ def test_applying_changes_is_idempotent_and_loses_no_row(proposals):
     once = apply_changes(spec, accepted(*proposals))
 
     assert apply_changes(once, accepted(*proposals)) == once
-    assert {one.uid for one in spec.intents} <= {one.uid for one in once.intents}
-    assert {one.uid for one in spec.checklist} <= {one.uid for one in once.checklist}
-    uids = [one.uid for one in (*once.intents, *once.checklist)]
+    assert {row.uid for row in spec.intents} <= {row.uid for row in once.intents}
+    assert {row.uid for row in spec.checklist} <= {row.uid for row in once.checklist}
+    uids = [row.uid for row in (*once.intents, *once.checklist)]
     assert len(uids) == len(set(uids))
     assert once.metadata == spec.metadata

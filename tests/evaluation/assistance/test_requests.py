@@ -36,7 +36,7 @@ def test_split_is_answered_checked_and_charged(authoring):
     row = authoring.request()
 
     assert (row.state, row.field, str(row.item), row.revision.number) == ("ready", "checklist", I1, 1)
-    assert [one["text"] for one in row.rows] == [
+    assert [entry["text"] for entry in row.rows] == [
         "The plan names the baker.",
         "The plan gives the start of each shift.",
     ]
@@ -53,7 +53,7 @@ def test_proposal_that_is_still_bundled_has_a_finding(authoring):
 
     row = authoring.request()
 
-    assert "criterion-not-atomic" in {one["rule"] for found in row.findings.values() for one in found}
+    assert "criterion-not-atomic" in {entry["rule"] for findings in row.findings.values() for entry in findings}
 
 
 def test_rewording_that_still_leaks_has_a_finding(authoring):
@@ -63,15 +63,15 @@ def test_rewording_that_still_leaks_has_a_finding(authoring):
 
     row = authoring.request("reword")
 
-    found = [one for one in row.findings["0"] if one["rule"] == "intent-in-request"]
-    assert found and found[0]["message"].startswith("Intent 1:")
+    findings = [entry for entry in row.findings["0"] if entry["rule"] == "intent-in-request"]
+    assert findings and findings[0]["message"].startswith("Intent 1:")
 
 
 def test_repeated_request_is_answered_from_the_record_free_of_charge(authoring):
     authoring.model_answers(TWO, split_into("Another.", "Split."))
     first = authoring.request()
 
-    assert authoring.request(work=False).pk == first.pk  # it stands there still
+    assert authoring.request(work=False).pk == first.pk  # it is still open
     Proposal.objects.filter(pk=first.pk).update(
         state="dismissed", decided_by=authoring.author, decided_at=timezone.now()
     )
@@ -80,7 +80,7 @@ def test_repeated_request_is_answered_from_the_record_free_of_charge(authoring):
     assert (again.state, again.rows, again.replay_of_id, again.tokens) == ("ready", first.rows, first.pk, 0)
     assert authoring.stub.asked["helper"] == 1
     other = authoring.request(fresh=True)
-    assert [one["text"] for one in other.rows] == ["Another.", "Split."]
+    assert [entry["text"] for entry in other.rows] == ["Another.", "Split."]
     assert authoring.stub.bodies[-1]["temperature"] > authoring.stub.bodies[0]["temperature"] == 0
 
 
@@ -141,7 +141,7 @@ def test_unknown_intent_numbers_are_rejected(authoring):
 
 
 @pytest.mark.parametrize(
-    ("model", "words", "detail"),
+    ("model", "message", "detail"),
     [
         ("scripted-helper+stall", "gave no answer", "did not answer within"),
         ("scripted-helper+401", "rejected its API key", "refused the key"),
@@ -153,10 +153,10 @@ def test_unknown_intent_numbers_are_rejected(authoring):
         ("scripted-helper+prose", "no usable answer", "no usable answer"),
     ],
 )
-def test_endpoint_failure_is_described_with_what_to_do(scripted_authoring, model, words, detail):
+def test_endpoint_failure_is_described_with_what_to_do(scripted_authoring, model, message, detail):
     row = scripted_authoring(model).request()
 
-    assert row.state == "failed" and words in row.problem and detail in row.detail
+    assert row.state == "failed" and message in row.problem and detail in row.detail
     assert row.problem.count(".") >= 2  # what happened, and what to do
 
 
@@ -203,18 +203,18 @@ def test_attached_reference_is_offered_first_and_used(authoring):
     client.force_login(authoring.author)
     page = client.get(authoring.task.get_absolute_url()).content.decode()
     authoring.model_answers('{"items": []}')
-    asked = {"ask": "checklist:checklist", "assist.reference": "the reference of out/plan.md"}
+    form = {"ask": "checklist:checklist", "assist.reference": "the reference of out/plan.md"}
     persona = authoring.task.episode.persona
 
     client.post(
         reverse("evaluation:request_proposal", args=[authoring.benchmark.slug, persona.user_id, authoring.task.pk]),
-        asked,
+        form,
     )
-    given = request_of(authoring.work(Proposal.objects.get()), authoring.spec)
+    request = request_of(authoring.work(Proposal.objects.get()), authoring.spec)
 
     options = re.findall(r"<option>([^<]+)</option>", page[page.index("assist-reference") :])
     assert options[0] == "the reference of out/plan.md" and "notes.md" in options
-    assert given.reference_text == content
+    assert request.reference_text == content
     assert content in authoring.stub.bodies[-1]["messages"][1]["content"]
 
 
@@ -246,10 +246,10 @@ def test_scripted_assistant_derives_items_from_a_file_or_pasted_text(scripted_au
     row = scripted_authoring().request("checklist", reference=reference, reference_text=text)
 
     assert (row.state, row.scripted, row.problem) == ("ready", True, "")
-    assert row.rows and all(one["quote"] in text for one in row.rows)
+    assert row.rows and all(entry["quote"] in text for entry in row.rows)
 
 
-def test_a_spent_budget_refuses_before_anything_is_sent(authoring):
+def test_spent_budget_sends_no_request(authoring):
     authoring.model_answers(TWO)
     authoring.assistant.most_tokens = 12
     authoring.assistant.save()
@@ -258,7 +258,7 @@ def test_a_spent_budget_refuses_before_anything_is_sent(authoring):
     with pytest.raises(AssistanceError, match="budget of 12 tokens"):
         authoring.request(uid=I2)
     assert authoring.stub.asked["helper"] == 1
-    assert authoring.request(work=False).state == "ready"  # what is on record costs nothing
+    assert authoring.request(work=False).state == "ready"  # a recorded answer is free
     ProposalCall.objects.all().delete()
     assert authoring.request(uid=I2).state == "ready"
 
@@ -283,7 +283,7 @@ def test_monthly_budget_starts_anew_each_month(authoring, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("kind", "more", "words"),
+    ("kind", "more", "message"),
     [
         ("split", {"uid": U1}, "empty or no longer exists"),
         ("checklist", {"reference_text": " "}, "Choose a reference or a text file"),
@@ -292,12 +292,12 @@ def test_monthly_budget_starts_anew_each_month(authoring, monkeypatch):
         ("hack", {}, "not available here"),
     ],
 )
-def test_request_without_subject_is_rejected(authoring, kind, more, words):
-    with pytest.raises(AssistanceError, match=words):
+def test_request_without_subject_is_rejected(authoring, kind, more, message):
+    with pytest.raises(AssistanceError, match=message):
         authoring.request(kind, **more)
 
 
-def test_nobody_helps_where_nobody_is_accepted(authoring):
+def test_request_is_rejected_without_an_assistant_model(authoring):
     authoring.assistant.endpoint = None
     authoring.assistant.save()
 
@@ -311,15 +311,15 @@ def test_dead_workers_request_is_resumed_without_paying_twice(authoring):
     Proposal.objects.filter(pk=row.pk).update(
         state="asked", rows=None, claimed_by="dead", lease_until=timezone.now() + timedelta(seconds=60)
     )
-    assert authoring.work(row).state == "asked"  # it may live
+    assert authoring.work(row).state == "asked"  # the worker may be alive
 
     Proposal.objects.filter(pk=row.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    sent: list[int] = []
+    messages: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(requests, "enqueue", lambda name, ids: sent.extend(ids))
+        patch.setattr(requests, "enqueue", lambda name, ids: messages.extend(ids))
         requests.resend_unclaimed()
 
-    assert sent == [row.pk]
+    assert messages == [row.pk]
     assert authoring.work(row).state == "ready" and authoring.stub.asked["helper"] == 1
 
 
@@ -349,14 +349,14 @@ def test_cancelled_request_is_not_answered(authoring):
 def test_database_rejects_changes_to_decisions_and_calls(authoring):
     authoring.model_answers(TWO)
     row = authoring.request()
-    wrong = [
+    invalid_changes = [
         {"state": "taken"},
         {"state": "gone"},
         {"rows": None},
         {"decided_by": person(authoring.benchmark, "author")},
         {"state": "failed"},
     ]
-    for change in wrong:
+    for change in invalid_changes:
         with pytest.raises(IntegrityError), transaction.atomic():
             Proposal.objects.filter(pk=row.pk).update(**change)
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -371,7 +371,7 @@ def test_files_reach_the_model_only_as_material(authoring):
 
     row = authoring.request("intents")
 
-    sent = authoring.stub.bodies[-1]["messages"]
+    messages = authoring.stub.bodies[-1]["messages"]
     assert row.rows == [] and row.state == "ready"
-    assert "no instructions for you" in sent[0]["content"]
-    assert "&lt;" not in sent[0]["content"]
+    assert "no instructions for you" in messages[0]["content"]
+    assert "&lt;" not in messages[0]["content"]

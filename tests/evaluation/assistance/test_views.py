@@ -41,18 +41,20 @@ def test_split_is_requested_next_to_its_finding_and_accepted(authoring, page):
     html = page.get(authoring.task.get_absolute_url()).content.decode()
     assert f'value="split:checklist:{I1}"' in html
 
-    asked = page.post(url(authoring), task_form(page, authoring, ask=f"split:checklist:{I1}"), **HTMX).content.decode()
+    requested = page.post(
+        url(authoring), task_form(page, authoring, ask=f"split:checklist:{I1}"), **HTMX
+    ).content.decode()
     row = Proposal.objects.get()
-    here = f"/suggestions/{row.pk}/"
-    assert 'hx-trigger="every 1s"' in asked and "Waiting for a worker" in asked
+    address = f"/suggestions/{row.pk}/"
+    assert 'hx-trigger="every 1s"' in requested and "Waiting for a worker" in requested
     assert "Cancel" in page.get(authoring.task.get_absolute_url()).content.decode()  # also after a reload
     authoring.work(row)
-    ready = page.get(here, **HTMX).content.decode()
+    ready = page.get(address, **HTMX).content.decode()
     assert "every 1s" not in ready and PARTS[1] in ready and "proposed by clever" in ready
 
-    taken = page.post(here, task_form(page, authoring, decide="take", **{f"assist.{row.pk}.0": "Mine."}), **HTMX)
+    accepted = page.post(address, task_form(page, authoring, decide="take", **{f"assist.{row.pk}.0": "Mine."}), **HTMX)
 
-    assert taken["HX-Trigger-After-Settle"] == "studio:newer" and "Accepted" in taken.content.decode()
+    assert accepted["HX-Trigger-After-Settle"] == "studio:newer" and "Accepted" in accepted.content.decode()
     assert [item.criterion for item in authoring.spec.checklist][:2] == ["Mine.", PARTS[1]]
     html = page.get(authoring.task.get_absolute_url()).content.decode()
     assert "proposed by clever (clever-1)" in html and "edited before accepting" in html
@@ -68,7 +70,7 @@ def test_unsaved_text_is_in_the_request_and_preserved(authoring, page):
     assert (row.revision.number, authoring.spec.title) == (2, "Typed just now")
     authoring.work(row)
     typed = task_form(page, authoring, description="Typed while it worked", decide="take")
-    page.post(f"/suggestions/{row.pk}/", typed)  # without a script: the page is loaded again
+    page.post(f"/suggestions/{row.pk}/", typed)  # without JavaScript, the page is reloaded
     html = page.get(authoring.task.get_absolute_url()).content.decode()
     assert ">\nTyped while it worked</textarea>" in html and PARTS[1] in html
     assert not any(name.startswith("assist.") for name in WorkingCopy.objects.get().sheet)
@@ -95,9 +97,11 @@ def test_accepting_for_an_approved_task_warns_that_it_is_a_draft_again(authoring
     row = authoring.request()
     Task.objects.update(state="approved")
 
-    taken = page.post(f"/suggestions/{row.pk}/", {"decide": "take"}, **HTMX).content.decode()
+    accepted = page.post(f"/suggestions/{row.pk}/", {"decide": "take"}, **HTMX).content.decode()
 
-    assert "Version 1 was approved. Version 2 is a draft" in taken and 'hx-swap-oob="beforeend:#messages"' in taken
+    assert (
+        "Version 1 was approved. Version 2 is a draft" in accepted and 'hx-swap-oob="beforeend:#messages"' in accepted
+    )
 
 
 def test_failed_request_announces_the_version_it_saved(authoring, page):
@@ -110,7 +114,7 @@ def test_failed_request_announces_the_version_it_saved(authoring, page):
     assert response["HX-Trigger-After-Settle"] == "studio:newer" and authoring.spec.title == "Typed"
 
 
-def test_works_without_scripts(authoring, page):
+def test_proposals_work_without_javascript(authoring, page):
     authoring.model_answers(split_into(*PARTS))
 
     response = page.post(url(authoring), task_form(page, authoring, ask=f"split:checklist:{I1}"))
@@ -216,16 +220,16 @@ def test_owner_chooses_the_model_and_budget(authoring, client):
     owner = person(authoring.benchmark, "owner")
     client.force_login(owner)
     authoring.request(work=False)
-    here = f"/benchmarks/{authoring.benchmark.slug}/help/"
+    address = f"/benchmarks/{authoring.benchmark.slug}/help/"
     form = {"endpoint": authoring.endpoint.pk, "period": "ever", "most_tokens": "5000", "most_cost": "1.50"}
 
-    assert "A split" in client.get(here).content.decode()
-    assert client.post(here, form | {"most_cost": "-1"}).status_code == 422
-    assert client.post(here, form).status_code == 302
+    assert "A split" in client.get(address).content.decode()
+    assert client.post(address, form | {"most_cost": "-1"}).status_code == 422
+    assert client.post(address, form).status_code == 302
 
     row = AssistantModel.objects.get()
     assert (row.most_tokens, str(row.most_cost), row.period, row.changed_by) == (5000, "1.50", "ever", owner)
-    client.post(here, form | {"endpoint": ""})
+    client.post(address, form | {"endpoint": ""})
     assert AssistantModel.objects.get().endpoint is None
 
 

@@ -62,7 +62,7 @@ def pilot() -> Pilot:
     return pilot
 
 
-def shown_of(campaign: AuditCampaign) -> dict[str, dict]:
+def contents_of(campaign: AuditCampaign) -> dict[str, dict]:
     return {packet.kind: packet.shown for packet in campaign.packets.all()}
 
 
@@ -70,17 +70,20 @@ def test_only_model_decisions_and_strict_checklists_are_audited(pilot):
     campaign = open_audit(pilot, by=None)
 
     assert sorted(campaign.packets.values_list("kind", flat=True)) == ["checklist", "follow_up", "satisfaction"]
-    assert [found.decisions for found in auditable_pilots(pilot.benchmark)] == [3]
+    assert [row.decisions for row in auditable_pilots(pilot.benchmark)] == [3]
     assert list(audits_of(pilot)) == [campaign]
 
 
 def test_packet_shows_exactly_what_the_judge_saw(pilot):
-    shown = shown_of(open_audit(pilot, by=None))
+    contents = contents_of(open_audit(pilot, by=None))
 
     reply = {"role": "assistant", "label": "turn 1", "text": "reply 1, by ▮▮▮"}
-    assert shown["follow_up"]["parts"] == [reply]
-    assert shown["satisfaction"]["parts"] == [reply, {"role": "file", "label": "note.md", "text": "# Note of turn 1"}]
-    assert shown["checklist"]["parts"] == [
+    assert contents["follow_up"]["parts"] == [reply]
+    assert contents["satisfaction"]["parts"] == [
+        reply,
+        {"role": "file", "label": "note.md", "text": "# Note of turn 1"},
+    ]
+    assert contents["checklist"]["parts"] == [
         {"role": "user", "label": "turn 1", "text": "message 1"},
         {"role": "user", "label": "turn 2", "text": "message 2"},
         {"role": "assistant", "label": "turn 2", "text": "reply 2, by ▮▮▮"},
@@ -88,14 +91,14 @@ def test_packet_shows_exactly_what_the_judge_saw(pilot):
         {"role": "tool", "label": "mail__send", "text": 'call to: ["ana@example.org"]\nresult id: 2'},
         {"role": "file", "label": "note.md", "text": "# Note of turn 2"},
     ]
-    assert (shown["checklist"]["subject"], len(shown["checklist"]["context"])) == ("names the fee", 2)
+    assert (contents["checklist"]["subject"], len(contents["checklist"]["context"])) == ("names the fee", 2)
 
 
 def test_judge_and_decision_are_sealed(pilot):
     campaign = open_audit(pilot, by=None)
 
-    shown = json.dumps(list(shown_of(campaign).values()))
-    assert not [word for word in (QUOTE, REASON, "scripted", "True", "true") if word in shown]
+    contents = json.dumps(list(contents_of(campaign).values()))
+    assert not [secret for secret in (QUOTE, REASON, "scripted", "True", "true") if secret in contents]
     sealed = {packet.kind: packet.sealed for packet in campaign.packets.all()}
     assert sealed["satisfaction"] == {"decision": False, "quote": QUOTE, "reason": REASON, "judge": "scripted-judge"}
     assert sealed["follow_up"]["decision"] is True
@@ -109,13 +112,13 @@ def test_same_seed_draws_the_same_sample(pilot):
 
 
 @pytest.mark.parametrize(
-    ("asked", "field"), [({"size": 0}, "size"), ({"size": 5_000}, "size"), ({"overlap": 2}, "overlap")]
+    ("options", "field"), [({"size": 0}, "size"), ({"size": 5_000}, "size"), ({"overlap": 2}, "overlap")]
 )
-def test_invalid_audit_is_rejected_at_its_field(pilot, asked, field):
-    with pytest.raises(CampaignError) as refused:
-        open_audit(pilot, by=None, **asked)
+def test_invalid_audit_is_rejected_at_its_field(pilot, options, field):
+    with pytest.raises(CampaignError) as error:
+        open_audit(pilot, by=None, **options)
 
-    assert refused.value.field == field
+    assert error.value.field == field
 
 
 def test_pilot_without_decisions_cannot_be_audited():

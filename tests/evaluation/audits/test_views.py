@@ -34,8 +34,8 @@ def test_owner_opens_an_audit_from_a_pilot():
     text = client.get("/audits/new/").content.decode()
     assert f"Pilot {pilot.number} · scripted-helpful, judged by scripted-judge · 4 decisions, scripted" in text
 
-    sent = {"pilot": pilot.pk, "name": "", "size": 3, "overlap": 1, "seed": 5}
-    response = client.post("/audits/new/", sent)
+    data = {"pilot": pilot.pk, "name": "", "size": 3, "overlap": 1, "seed": 5}
+    response = client.post("/audits/new/", data)
 
     audit = AuditCampaign.objects.get()
     assert response.headers["Location"] == audit.get_absolute_url()
@@ -52,8 +52,8 @@ def test_invalid_field_is_marked_and_input_preserved():
     make_person(pilot.benchmark, "auditor")
     client = signed_in(make_person(pilot.benchmark, "release_manager"))
 
-    sent = {"pilot": pilot.pk, "name": "typed name", "size": 3, "overlap": 4, "seed": 5}
-    text = client.post("/audits/new/", sent).content.decode()
+    data = {"pilot": pilot.pk, "name": "typed name", "size": 3, "overlap": 4, "seed": 5}
+    text = client.post("/audits/new/", data).content.decode()
 
     assert "4 people must judge each decision, but only 1 person is assigned" in text
     assert "typed name" in text

@@ -20,8 +20,8 @@ SENT = [{"tool_name": "gmail__send_email", "call": {"to": ["ana@example.org"]}, 
 
 @pytest.fixture(autouse=True)
 def sandbox() -> None:
-    if words := why_unavailable():
-        pytest.skip(words)
+    if message := why_unavailable():
+        pytest.skip(message)
 
 
 def on_tools(body: str) -> str:
@@ -54,7 +54,7 @@ def test_known_keys_save_a_call():
 
 
 @pytest.mark.parametrize(
-    ("source", "words"),
+    ("source", "message"),
     [
         ("def score(h): return {}", "returned no keys"),
         ("def score(h): return [1]", "returned list from score"),
@@ -71,13 +71,13 @@ def test_known_keys_save_a_call():
         ("\0", "the script raised"),
     ],
 )
-def test_script_without_keys_raises_with_the_reason(source, words):
-    with pytest.raises(GraderScriptError, match=words):
+def test_script_without_keys_raises_with_the_reason(source, message):
+    with pytest.raises(GraderScriptError, match=message):
         grader_keys(source)
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "message"),
     [
         ("return {'a': 1, 'b': 0.5}", "returned '0.5' (float) for 'b', not 0 or 1"),
         ("return None", "returned NoneType from score()"),
@@ -93,14 +93,14 @@ def test_script_without_keys_raises_with_the_reason(source, words):
         ("class E(Exception):\n    def __str__(self): raise self\nraise E", "an exception that cannot be described"),
     ],
 )
-def test_failing_call_affects_only_its_turn(body, words):
+def test_failing_call_affects_only_its_turn(body, message):
     source = on_tools(body)
 
     run = run_grader(source, [[], SENT, []])
 
     assert [turn.values for turn in run.turns] == [{"a": 0, "b": 0}] * 3
     assert [bool(turn.problem) for turn in run.turns] == [False, True, False]
-    assert words in run.turns[1].problem
+    assert message in run.turns[1].problem
 
 
 @pytest.mark.parametrize("body", ["while True: pass", "while True: print('x' * 10**6)"])

@@ -44,8 +44,8 @@ def test_json_schema_is_tried_first(client_for: ClientFactory):
 
     assert ask(client_for("scripted-judge", recorder=notebook)) == (True, False)
 
-    wanted = notebook.calls[0].request["response_format"]
-    assert wanted == {
+    requested = notebook.calls[0].request["response_format"]
+    assert requested == {
         "type": "json_schema",
         "json_schema": {"name": "decisions", "strict": True, "schema": PROMPT.schema},
     }
@@ -116,8 +116,8 @@ def test_rejected_answers_from_the_record_do_not_use_up_tries(client_for: Client
     assert scripted.stats["requests"] == 4
 
 
-def test_any_parser_can_be_used(client_for: ClientFactory, told: Callable[..., None]):
-    told({"when": {"contains": "how many"}, "reply": '{"count": 3}'})
+def test_any_parser_can_be_used(client_for: ClientFactory, scenario: Callable[..., None]):
+    scenario({"when": {"contains": "how many"}, "reply": '{"count": 3}'})
 
     count, completion = client_for("scripted-judge").ask_json(
         [{"role": "user", "content": "Say how many."}],

@@ -33,10 +33,10 @@ class Notebook:
         self.calls: list[Call] = []
 
     def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
-        found = (
+        answers = (
             call.response for call in self.calls if call.request_hash == request_hash and call.response is not None
         )
-        return next(found, None)
+        return next(answers, None)
 
     def record(self, call: Call) -> None:
         self.calls.append(call)
@@ -56,8 +56,8 @@ def test_completion_has_text_tokens_and_cost(client_for: ClientFactory):
     assert completion.cost == (Decimal(spent) / 1_000_000).quantize(Decimal("0.000001"))
 
 
-def test_tool_calls_are_returned_verbatim(client_for: ClientFactory, told: Callable[..., None]):
-    told({"tool_calls": [{"name": "read_file", "arguments": {"path": "a.md"}}]})
+def test_tool_calls_are_returned_verbatim(client_for: ClientFactory, scenario: Callable[..., None]):
+    scenario({"tool_calls": [{"name": "read_file", "arguments": {"path": "a.md"}}]})
 
     completion = client_for("scripted-helpful").complete(HELLO)
 

@@ -99,8 +99,8 @@ def test_pauses_grow_with_full_jitter(client_for: ClientFactory, clock: Clock):
     assert clock.pauses == [1, 2, 4, 5]
 
 
-def test_retry_after_is_honoured(client_for: ClientFactory, told: Callable[..., None], clock: Clock):
-    told({"do": "429", "retry_after": 7, "times": 1})
+def test_retry_after_is_honoured(client_for: ClientFactory, scenario: Callable[..., None], clock: Clock):
+    scenario({"do": "429", "retry_after": 7, "times": 1})
 
     client_for("scripted-silent").complete(HELLO)
 
@@ -108,9 +108,9 @@ def test_retry_after_is_honoured(client_for: ClientFactory, told: Callable[..., 
 
 
 def test_retry_after_beyond_the_maximum_ends_retries(
-    client_for: ClientFactory, told: Callable[..., None], clock: Clock, scripted: ScriptedServer
+    client_for: ClientFactory, scenario: Callable[..., None], clock: Clock, scripted: ScriptedServer
 ):
-    told({"do": "429", "retry_after": 3600})
+    scenario({"do": "429", "retry_after": 3600})
 
     with pytest.raises(RateLimitError) as failure:
         client_for("scripted-silent").complete(HELLO)
@@ -120,8 +120,8 @@ def test_retry_after_beyond_the_maximum_ends_retries(
     assert scripted.stats["requests"] == 1
 
 
-def test_retries_end_after_the_maximum_time(client_for: ClientFactory, told: Callable[..., None], clock: Clock):
-    told({"do": "429", "retry_after": 20})
+def test_retries_end_after_the_maximum_time(client_for: ClientFactory, scenario: Callable[..., None], clock: Clock):
+    scenario({"do": "429", "retry_after": 20})
 
     with pytest.raises(RateLimitError):
         client_for("scripted-silent", retry_policy=RetryPolicy(attempts=99, max_seconds=50)).complete(HELLO)
@@ -161,8 +161,8 @@ def test_no_error_contains_the_key(
     with pytest.raises(EndpointError) as failure:
         client.complete(HELLO)
 
-    seen = "".join(traceback.TracebackException.from_exception(failure.value, capture_locals=False).format(chain=True))
-    assert KEY not in seen + repr(failure.value) + repr(client.endpoint) + repr(calls) + caplog.text
+    trace = "".join(traceback.TracebackException.from_exception(failure.value, capture_locals=False).format(chain=True))
+    assert KEY not in trace + repr(failure.value) + repr(client.endpoint) + repr(calls) + caplog.text
     assert failure.value.__context__ is None or KEY not in repr(vars(failure.value.__context__))
 
 
@@ -173,12 +173,12 @@ def test_key_is_sent_to_the_endpoint_and_nowhere_else(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-service")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-another-service")
     client_for("scripted-silent", key_env="MODELS_API_KEY").complete(HELLO)
-    mine = scripted.last_headers
+    headers = scripted.last_headers
     client_for("scripted-silent").complete(HELLO)
     none = scripted.last_headers
 
-    assert mine["authorization"] == f"Bearer {KEY}"
-    assert "another-service" not in repr(mine) + repr(none)
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert "another-service" not in repr(headers) + repr(none)
 
 
 def test_real_time_is_the_default():

@@ -61,10 +61,10 @@ def test_chosen_tasks_run_with_their_dependencies(stub: StubModel, capsys):
 
     status = run("--benchmark", benchmark.slug, *PARTS, "--tasks", "c", "--wait")
 
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert status == 0
-    assert " · a · " not in told
-    assert " · c · run 1: finished, 3 turns, Proc 0.0 %, Comp 100.0 % compat / 100.0 % strict" in told
+    assert " · a · " not in output
+    assert " · c · run 1: finished, 3 turns, Proc 0.0 %, Comp 100.0 % compat / 100.0 % strict" in output
 
 
 def test_infrastructure_failure_is_exit_status_1(stub: StubModel, capsys):
@@ -78,7 +78,7 @@ def test_infrastructure_failure_is_exit_status_1(stub: StubModel, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("--benchmark", "nothing", *PARTS), "There is no benchmark “nothing”"),
         (("--benchmark", "SLUG", "--agent", "nobody"), "--agent: there is no model “nobody”. Available: "),
@@ -88,7 +88,7 @@ def test_infrastructure_failure_is_exit_status_1(stub: StubModel, capsys):
     ],
 )
 def test_usage_error_is_exit_status_2_and_starts_nothing(
-    stub: StubModel, capsys, arguments: tuple[str, ...], told: str
+    stub: StubModel, capsys, arguments: tuple[str, ...], message: str
 ):
     slug = benchmark_of(task("a")).slug
 
@@ -96,5 +96,5 @@ def test_usage_error_is_exit_status_2_and_starts_nothing(
 
     out, err = capsys.readouterr()
     assert (status, Pilot.objects.count()) == (2, 0)
-    assert told in err
-    assert told in json.loads(out)["errors"][0]["message"] + " " + json.loads(out)["errors"][0]["mend"]
+    assert message in err
+    assert message in json.loads(out)["errors"][0]["message"] + " " + json.loads(out)["errors"][0]["mend"]

@@ -303,8 +303,8 @@ def test_judges_see_the_files_of_the_turn(stub: StubModel):
     )
     work_through(pilot)
 
-    asked = next(body for body in stub.bodies if "checklist judge" in body["messages"][0]["content"])
-    assert "[this file does not exist]" in asked["messages"][1]["content"]
+    prompts = next(body for body in stub.bodies if "checklist judge" in body["messages"][0]["content"])
+    assert "[this file does not exist]" in prompts["messages"][1]["content"]
 
 
 def test_files_are_staged_over_the_earlier_workspace(stub: StubModel):
@@ -315,8 +315,8 @@ def test_files_are_staged_over_the_earlier_workspace(stub: StubModel):
     )
     work_through(pilot)
 
-    asked = [body["messages"][1]["content"] for body in stub.bodies if "checklist judge" in str(body["messages"][0])]
-    assert all("\nnew\n" in text and "\nkept\n" in text for text in asked)
+    prompts = [body["messages"][1]["content"] for body in stub.bodies if "checklist judge" in str(body["messages"][0])]
+    assert all("\nnew\n" in text and "\nkept\n" in text for text in prompts)
 
 
 def test_unstorable_text_is_made_storable(stub: StubModel):

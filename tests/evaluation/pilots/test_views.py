@@ -13,7 +13,7 @@ from evaluation.views.pilots import PERSONAS_PER_PAGE
 from studio.domain.persona import PersonaSpec
 from studio.models import Membership, TaskState
 from tests.evaluation.builders import benchmark_of, rubric, task
-from tests.evaluation.factories import finish, person, pilot_row, settle, turn, verdict
+from tests.evaluation.factories import finish, person, pilot_row, resolve_intent, turn, verdict
 
 pytestmark = pytest.mark.django_db
 STRANGE = ["/pilots/{pilot}/", "/pilots/{pilot}/report.json", "/sessions/{session}/", "/benchmarks/{slug}/pilots/"]
@@ -87,7 +87,7 @@ def test_start_form_marks_drafts_and_scripted_models(client: Client):
     assert "frozen as they are at the start" in page
 
 
-def test_of_a_large_benchmark_the_start_form_brings_the_tasks_of_the_persona_that_is_asked_for(
+def test_start_form_of_a_large_benchmark_loads_the_selected_personas_tasks(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("evaluation.forms.pilots.TASKS_SHOWN", 3)
@@ -97,11 +97,11 @@ def test_of_a_large_benchmark_the_start_form_brings_the_tasks_of_the_persona_tha
     path = f"/benchmarks/{benchmark.slug}/pilots/new/"
 
     everyone = client.get(path).content.decode()
-    one = client.get(path, {"persona": "someone_else"}).content.decode()
+    selected = client.get(path, {"persona": "someone_else"}).content.decode()
     named = client.get(path, {"task": "other_2"}).content.decode()
 
     assert 'type="checkbox" name="tasks"' not in everyone and "choose an episode first" in everyone
-    assert one.count('type="checkbox" name="tasks"') == 2
+    assert selected.count('type="checkbox" name="tasks"') == 2
     assert 'value="other_2" checked' in named and 'value="own_1"' not in named
 
 
@@ -197,8 +197,8 @@ def test_both_scoring_modes_are_shown_with_their_counts(client: Client):
 
     page = client.get(f"/pilots/{pilot.pk}/").content.decode()
 
-    for words in ("25.0", "12.5", "7,777", "5,555", "1,234", "$1.50", "scripted"):
-        assert words in page
+    for text in ("25.0", "12.5", "7,777", "5,555", "1,234", "$1.50", "scripted"):
+        assert text in page
 
 
 def test_report_download_equals_the_commands_report(client: Client):
@@ -216,7 +216,7 @@ def test_auditor_sees_no_verdicts_until_the_audit_is_over(client: Client):
     session = finish(pilot)
     turn(session, 1, reply="The fee is 70.")
     decision = verdict(session, quote="The fee is 70.", reason="It says 70.")
-    settle(session, 1, "completed", 1)
+    resolve_intent(session, 1, "completed", 1)
     client.force_login(person(pilot.benchmark, "auditor"))
     shown = build_content(
         "checklist", "The fee is named.", [EvidencePart(role="assistant", label="turn 1", text="The fee is 70.")]
@@ -242,8 +242,8 @@ def test_auditor_sees_no_verdicts_until_the_audit_is_over(client: Client):
 
     assert "The fee is 70." in blind[0]
     assert "The fee is named." in blind[0]
-    for words in ("It says 70.", "completed", 'class="evidence"', "50.0", "12.3", "45.6"):
-        assert words not in blind[0] + blind[1] + blind[3]
+    for text in ("It says 70.", "completed", 'class="evidence"', "50.0", "12.3", "45.6"):
+        assert text not in blind[0] + blind[1] + blind[3]
     assert json.loads(blind[2])["verdicts"] is None
     assert json.loads(blind[2])["intents"] is None
     assert report == 403

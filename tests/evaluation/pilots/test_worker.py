@@ -36,13 +36,13 @@ def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
     """Starts workers on the test's database; kills what is left of them."""
     values = connection.settings_dict
     user, host, port = values["USER"] or "studio", values["HOST"], values["PORT"]
-    place = quote(str(host), safe="") + (f":{port}" if port else "")
+    host_and_port = quote(str(host), safe="") + (f":{port}" if port else "")
     broker = ownership.use("valkey", throwaway=True)
     monkeypatch.setattr(app.conf, "broker_write_url", broker)
     monkeypatch.setattr(app.conf, "broker_read_url", broker)
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "studio.settings",
-        "DATABASE_URL": f"postgres://{user}:{values['PASSWORD']}@{place}/{values['NAME']}",
+        "DATABASE_URL": f"postgres://{user}:{values['PASSWORD']}@{host_and_port}/{values['NAME']}",
         "CELERY_BROKER_URL": broker,
         "STUDIO_SESSION_LEASE_SECONDS": "2",
         "STUB_API_KEY": "none",
@@ -102,18 +102,18 @@ def test_session_of_a_killed_worker_resumes_at_its_last_turn(
     first.wait()
     stored = list(Turn.objects.values_list("number", "reply", "snapshot"))
     answered = ModelCall.objects.count()
-    asked = stub.asked.total()
+    sent = stub.asked.total()
     stub.gate.set()
 
     start_worker()
-    told: list[str] = []
-    wait_for(pilot, log=told.append)
+    messages: list[str] = []
+    wait_for(pilot, log=messages.append)
 
-    assert (pilot.state, told) == ("finished", ["Workers answer; waiting for them."])
+    assert (pilot.state, messages) == ("finished", ["Workers answer; waiting for them."])
     assert len(stored) == 2
     session = Session.objects.order_by("position")[0]
     assert list(session.turns.values_list("number", "reply", "snapshot"))[:2] == stored
     assert session.turns.count() == 4
-    assert asked == answered + 1  # the one under way when it was killed
-    assert stub.asked.total() - asked == ModelCall.objects.count() - answered
+    assert sent == answered + 1  # the one under way when it was killed
+    assert stub.asked.total() - sent == ModelCall.objects.count() - answered
     assert session.turns.last().snapshot.manifest.keys() == {"a.md"}

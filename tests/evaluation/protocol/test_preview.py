@@ -14,25 +14,25 @@ def task(*wishes: str, provided: tuple[int, ...] = (), **more) -> TaskSpec:
     return TaskSpec(task_id="t", initial_request="The plan, please.", intents=intents, **more)
 
 
-def test_each_intent_is_told_when_asked_for_and_in_order_otherwise():
-    shown = preview_user(task("Rye first.", "No nuts.", "One page."))
+def test_each_intent_is_stated_when_asked_for_and_in_order_otherwise():
+    preview = preview_user(task("Rye first.", "No nuts.", "One page."))
 
-    assert shown.opening == "The plan, please."
-    assert shown.answers == (UserAnswer(1, "Rye first."), UserAnswer(2, "No nuts."), UserAnswer(3, "One page."))
-    assert shown.unasked == shown.answers
-    assert (shown.both, shown.max_turns) == ("Rye first.\n\nNo nuts.", 4)
+    assert preview.opening == "The plan, please."
+    assert preview.answers == (UserAnswer(1, "Rye first."), UserAnswer(2, "No nuts."), UserAnswer(3, "One page."))
+    assert preview.unasked == preview.answers
+    assert (preview.both, preview.max_turns) == ("Rye first.\n\nNo nuts.", 4)
 
 
-def test_provided_intents_are_never_told():
-    shown = preview_user(task("Rye first.", "No nuts.", provided=(1,)))
+def test_provided_intents_are_never_stated():
+    preview = preview_user(task("Rye first.", "No nuts.", provided=(1,)))
 
-    assert (shown.known, shown.unasked, shown.both) == ((1,), (UserAnswer(2, "No nuts."),), "")
+    assert (preview.provided, preview.unasked, preview.both) == ((1,), (UserAnswer(2, "No nuts."),), "")
 
 
 def test_task_without_intents_ends_with_the_first_reply():
-    shown = preview_user(task())
+    preview = preview_user(task())
 
-    assert (shown.answers, shown.unasked, shown.max_turns) == ((), (), 1)
+    assert (preview.answers, preview.unasked, preview.max_turns) == ((), (), 1)
 
 
 def test_triggered_task_opens_with_its_signal():

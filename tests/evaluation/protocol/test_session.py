@@ -13,7 +13,7 @@ YES, NO = Decision(True, style="clarify"), Decision(False)
 
 
 class Speaker:
-    """An agent that answers with the number of its turn, and remembers what it was told."""
+    """An agent that answers with the number of its turn, and records the messages."""
 
     def __init__(self, fails_at: int = 0) -> None:
         self.heard: list[str] = []

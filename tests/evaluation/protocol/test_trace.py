@@ -19,7 +19,7 @@ DATA = {"a": {"b": [10, {"c": "deep"}]}, "1": "key", "": "empty", "n": None}
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
+    ("path", "expected"),
     [
         ("a.b.0", 10),
         (" a . b . 1 . c ", "deep"),
@@ -36,8 +36,8 @@ DATA = {"a": {"b": [10, {"c": "deep"}]}, "1": "key", "": "empty", "n": None}
         ("a.b.99999999999999999999", MISSING),
     ],
 )
-def test_path_leads_to_one_value_or_none(path: str, found: object):
-    assert find(DATA, path) is found or find(DATA, path) == found
+def test_path_leads_to_one_value_or_none(path: str, expected: object):
+    assert find(DATA, path) is expected or find(DATA, path) == expected
 
 
 def test_only_the_outermost_json_of_a_result_is_parsed():

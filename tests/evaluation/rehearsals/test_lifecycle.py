@@ -103,9 +103,9 @@ def test_agent_sees_no_hidden_intent_before_the_user_says_it(stub):
     row = started("user", None, real(stub))
     work_on(row.pk)
 
-    sent = json.dumps(list(stub.bodies))
-    assert "Please write the note a." in sent
-    assert not any(text in sent for text in ("Name the fee", "Sign it", "Be brief"))
+    requests = json.dumps(list(stub.bodies))
+    assert "Please write the note a." in requests
+    assert not any(text in requests for text in ("Name the fee", "Sign it", "Be brief"))
 
     lifecycle.submit_decisions(reloaded(row).pk, {2: "asked"}, {}, "")
     work_on(row.pk)
@@ -175,7 +175,7 @@ def test_reply_is_preserved_when_the_judge_fails(stub):
 
     assert stopped.state == "stopped"
     assert stopped.reason
-    assert load_transcript(stopped).under_way.reply_text == "The fee is 70."  # type: ignore[union-attr]
+    assert load_transcript(stopped).under_way.reply_text == "The fee is 70."  # type: ignore[union-attr]  # not None here
     assert statuses(row) == ["open", "open", "open"]
 
     stub.satisfaction = lambda body: decisions(body, lambda index: index == 1)
@@ -196,7 +196,7 @@ def test_user_can_decide_manually_when_the_judge_fails(stub):
     work_on(row.pk)
 
     assert stub.asked["agent"] == asked
-    assert load_transcript(reloaded(row)).intents[2].proposal.choice == "met"  # type: ignore[union-attr]
+    assert load_transcript(reloaded(row)).intents[2].proposal.choice == "met"  # type: ignore[union-attr]  # not None here
 
 
 def test_message_is_preserved_and_can_be_changed_when_the_agent_fails(stub):
@@ -241,7 +241,7 @@ def test_agents_files_and_memory_persist_between_turns(stub):
     transcript = load_transcript(reloaded(row))
     assert transcript.under_way is not None
     assert [call.call.name for call in transcript.under_way.calls] == ["write_file"]
-    assert [(one.path, one.change) for one in transcript.under_way.changes] == [("note.md", "new")]
+    assert [(file_row.path, file_row.change) for file_row in transcript.under_way.changes] == [("note.md", "new")]
     assert sorted(reloaded(row).manifest) == ["given.txt", "note.md"]
 
     lifecycle.submit_decisions(row.pk, {1: "met"}, {}, "Go on.")

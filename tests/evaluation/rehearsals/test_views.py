@@ -100,7 +100,7 @@ def test_rejected_text_is_shown_again(client: Client, draft: Task, scripted):
     assert post(client, row, "answer", text="  ").startswith("422")
     page = post(client, row, "write", path="../out", content="my words")
     assert page.startswith("422") and "my words" in page and "inside the workspace" in page
-    page = post(client, row, "keep", place="now-user", words="Name the fee.", kind="intent")
+    page = post(client, row, "keep", position="now-user", excerpt="Name the fee.", kind="intent")
     assert page.startswith("422") and "Intent 1 of the draft already says this." in page
 
 
@@ -171,7 +171,7 @@ def test_reviewer_can_rehearse_but_not_extract(client: Client, draft: Task, scri
     row = start(client, draft)
 
     assert "Make an intent" not in client.get(f"/rehearsals/{row.pk}/").content.decode()
-    assert post(client, row, "keep", words="x", kind="intent").startswith("403")
+    assert post(client, row, "keep", excerpt="x", kind="intent").startswith("403")
 
 
 def test_rehearsal_is_private(client: Client, draft: Task, scripted):

@@ -174,7 +174,7 @@ def test_changed_script_invalidates_pilots_of_its_tasks(benchmark: Benchmark, st
     session = Session.objects.get(revision__task__task_id="a")
     for page in (pilot, session):
         assert "graded by an older script" in client.get(page.get_absolute_url()).content.decode()
-    assert [one.revision.task.task_id for one in sessions_graded_by_older_scripts(pilot)] == ["a"]
+    assert [session.revision.task.task_id for session in sessions_graded_by_older_scripts(pilot)] == ["a"]
     save_script(changed.pk, text, by=manager)
     assert [b.task for b in release_blockers(benchmark) if b.code == "task-not-piloted"] == []
     assert sessions_graded_by_older_scripts(pilot) == []

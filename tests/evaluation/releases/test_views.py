@@ -16,7 +16,7 @@ from tests.evaluation.factories import person
 pytestmark = pytest.mark.django_db
 
 
-def words(page: str) -> str:
+def text_of(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
@@ -47,7 +47,9 @@ def test_blockers_have_links_and_viewers_cannot_release(client: Client, benchmar
 
 
 def test_long_blocker_group_shows_some_and_links_to_all(client: Client):
-    benchmark = benchmark_of(*(task(f"t{number:02}", title=f"Letter {number:02}") for number in range(ROWS_PER_KIND + 2)))
+    benchmark = benchmark_of(
+        *(task(f"t{number:02}", title=f"Letter {number:02}") for number in range(ROWS_PER_KIND + 2))
+    )
     client.force_login(person(benchmark, "viewer"))
     path = f"/benchmarks/{benchmark.slug}/releases/"
 
@@ -65,7 +67,7 @@ def test_missing_reason_is_rejected_and_input_preserved(client: Client, benchmar
 
     page = client.post(f"/benchmarks/{benchmark.slug}/releases/", {"version": "1.0"}).content.decode()
 
-    assert "waive them with a reason" in page
+    assert "accept them as exceptions with a reason" in page
     assert 'value="1.0"' in page
     assert not Release.objects.exists()
 
@@ -80,7 +82,7 @@ def test_reason_is_recorded_in_the_release(client: Client, benchmark: Benchmark)
     release = Release.objects.get()
     assert answer.redirect_chain == [(f"/releases/{release.pk}/", 302)]
     page = answer.content.decode()
-    assert "Ruth waived 2: To &lt;b&gt;try&lt;/b&gt; the way." in words(page)
+    assert "Ruth accepted 2 exceptions: To &lt;b&gt;try&lt;/b&gt; the way." in text_of(page)
     assert release.sha256 in page
 
 

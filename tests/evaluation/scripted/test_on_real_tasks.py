@@ -65,15 +65,15 @@ def statuses(persona: Path, workspace: Path, agent: ModelClient, judge: ModelCli
 def test_temperaments_differ_and_every_status_occurs(
     pibench_data: Path, user: str, tmp_path: Path, client_for: Callable[..., ModelClient]
 ):
-    found = {}
+    by_temperament = {}
     for temperament in ("helpful", "asks", "passive", "silent"):
         workspace = tmp_path / temperament
         workspace.mkdir()
-        found[temperament] = statuses(
+        by_temperament[temperament] = statuses(
             pibench_data / user, workspace, client_for(f"scripted-{temperament}"), client_for("scripted-judge")
         )
 
-    assert found["helpful"]["completed"] > found["passive"]["completed"]
-    assert found["asks"]["inferred"] > found["helpful"]["inferred"]
-    assert found["silent"]["provided"] > found["asks"]["provided"]
+    assert by_temperament["helpful"]["completed"] > by_temperament["passive"]["completed"]
+    assert by_temperament["asks"]["inferred"] > by_temperament["helpful"]["inferred"]
+    assert by_temperament["silent"]["provided"] > by_temperament["asks"]["provided"]
     assert (tmp_path / "helpful" / "MEMORY.md").is_file()

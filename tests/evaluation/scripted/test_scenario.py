@@ -15,15 +15,15 @@ from evaluation.scripted.faults import FALSE_QUOTE
 from evaluation.scripted.scenario import ScenarioError, load_scenario, read_scenario
 
 ClientFactory = Callable[..., ModelClient]
-Tell = Callable[..., None]
+SetRules = Callable[..., None]
 
 
 def say(client: ModelClient, *texts: str) -> str:
     return client.complete([{"role": "user", "content": text} for text in texts]).text
 
 
-def test_first_matching_rule_answers(client_for: ClientFactory, told: Tell):
-    told(
+def test_first_matching_rule_answers(client_for: ClientFactory, scenario: SetRules):
+    scenario(
         {"when": {"model": "scripted-asks"}, "reply": "Other model."},
         {"when": {"request": "LEASE", "turn": 2}, "reply": "Second turn."},
         {"when": {"request": "lease"}, "reply": "First turn."},
@@ -37,15 +37,15 @@ def test_first_matching_rule_answers(client_for: ClientFactory, told: Tell):
     ]
 
 
-def test_used_up_rule_gives_way_to_the_next(client_for: ClientFactory, told: Tell):
-    told({"reply": "Once.", "times": 1}, {"reply": "Then."})
+def test_used_up_rule_gives_way_to_the_next(client_for: ClientFactory, scenario: SetRules):
+    scenario({"reply": "Once.", "times": 1}, {"reply": "Then."})
     client = client_for("scripted-silent")
 
     assert [say(client, "a"), say(client, "a"), say(client, "a")] == ["Once.", "Then.", "Then."]
 
 
-def test_decisions_are_given_exactly(client_for: ClientFactory, told: Tell):
-    told(
+def test_decisions_are_given_exactly(client_for: ClientFactory, scenario: SetRules):
+    scenario(
         {
             "when": {"purpose": "follow_up", "contains": "which bank"},
             "decisions": {
@@ -67,8 +67,8 @@ def test_decisions_are_given_exactly(client_for: ClientFactory, told: Tell):
     ]
 
 
-def test_checklist_rules_match_by_turn_with_a_default_decision(client_for: ClientFactory, told: Tell):
-    told({"when": {"purpose": "checklist", "turn": 2}, "decisions": {"1": "NO"}, "otherwise": "YES"})
+def test_checklist_rules_match_by_turn_with_a_default_decision(client_for: ClientFactory, scenario: SetRules):
+    scenario({"when": {"purpose": "checklist", "turn": 2}, "decisions": {"1": "NO"}, "otherwise": "YES"})
     first = '<user turn="1">\na\n</user>\n<assistant>\nb\n</assistant>'
     second = '<user turn="1">\na\n</user>\n<user turn="2">\nc\n</user>\n<assistant>\nd\n</assistant>'
 
@@ -82,8 +82,8 @@ def test_checklist_rules_match_by_turn_with_a_default_decision(client_for: Clien
     assert [ask(first), ask(second)] == [[False, False], [False, True]]
 
 
-def test_fault_applies_to_a_scenarios_answer(client_for: ClientFactory, told: Tell):
-    told({"when": {"purpose": "follow_up"}, "decisions": {"1": "YES"}, "do": "misquote"})
+def test_fault_applies_to_a_scenarios_answer(client_for: ClientFactory, scenario: SetRules):
+    scenario({"when": {"purpose": "follow_up"}, "decisions": {"1": "YES"}, "do": "misquote"})
     prompt = follow_up_prompt("Which bank?", [OpenIntent(1, "x")])
 
     (decision,), _ = client_for("scripted-judge").ask_json(

@@ -27,8 +27,8 @@ def play(temperament: str, *said: str, memory: str = "(nothing yet)") -> list[Sc
             step = TEMPERAMENTS[temperament](read_conversation(messages, TOOLS))
             steps.append(step)
             calls = [
-                {"id": f"{len(messages)}-{place}", "function": {"name": name, "arguments": json.dumps(given)}}
-                for place, (name, given) in enumerate(step.tool_calls)
+                {"id": f"{len(messages)}-{index}", "function": {"name": name, "arguments": json.dumps(arguments)}}
+                for index, (name, arguments) in enumerate(step.tool_calls)
             ]
             messages.append({"role": "assistant", "content": step.text, "tool_calls": calls})
             for call in calls:
@@ -41,7 +41,7 @@ def play(temperament: str, *said: str, memory: str = "(nothing yet)") -> list[Sc
 
 
 def called(steps: list[ScriptedMessage]) -> list[tuple[str, str]]:
-    return [(name, str(given["path"])) for step in steps for name, given in step.tool_calls]
+    return [(name, str(arguments["path"])) for step in steps for name, arguments in step.tool_calls]
 
 
 def test_helpful_agent_reads_named_files_writes_and_reports():
@@ -56,7 +56,12 @@ def test_helpful_agent_reads_named_files_writes_and_reports():
 def test_helpful_agent_stores_preferences_in_memory():
     steps = play("helpful", REQUEST, "Always name the delivery time of each supplier.", memory="- Prefers tables.")
 
-    memory = [given["content"] for step in steps for name, given in step.tool_calls if given.get("path") == "MEMORY.md"]
+    memory = [
+        arguments["content"]
+        for step in steps
+        for name, arguments in step.tool_calls
+        if arguments.get("path") == "MEMORY.md"
+    ]
     assert memory == ["- Prefers tables.\n- Always name the delivery time of each supplier.\n"]
 
 

@@ -122,10 +122,10 @@ def test_edit_replaces_a_unique_occurrence(toolbox: Toolbox, root: Path):
 
 def test_ambiguous_edit_needs_replace_all(toolbox: Toolbox, root: Path):
     (root / "twice").write_text("a b a")
-    given = {"path": "twice", "old_text": "a", "new_text": "c"}
+    arguments = {"path": "twice", "old_text": "a", "new_text": "c"}
 
-    assert "occurs 2 times in twice" in use(toolbox, "edit_file", **given)
-    assert use(toolbox, "edit_file", **given, replace_all=True) == "Replaced 2 pieces of text in twice."
+    assert "occurs 2 times in twice" in use(toolbox, "edit_file", **arguments)
+    assert use(toolbox, "edit_file", **arguments, replace_all=True) == "Replaced 2 pieces of text in twice."
     assert (root / "twice").read_text() == "c b c"
 
 
@@ -166,7 +166,7 @@ def test_long_lists_are_cut(toolbox: Toolbox, root: Path):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "found"),
+    ("pattern", "expected"),
     [
         ("*.md", ["MEMORY.md", "reports/2026/draft.md"]),
         ("**/*.md", ["MEMORY.md", "reports/2026/draft.md"]),
@@ -180,8 +180,8 @@ def test_long_lists_are_cut(toolbox: Toolbox, root: Path):
         ("[", ["[no file matches []"]),
     ],
 )
-def test_glob_finds_files_by_name(toolbox: Toolbox, pattern: str, found: list[str]):
-    assert use(toolbox, "glob", pattern=pattern).splitlines() == found
+def test_glob_finds_files_by_name(toolbox: Toolbox, pattern: str, expected: list[str]):
+    assert use(toolbox, "glob", pattern=pattern).splitlines() == expected
 
 
 def test_grep_finds_lines(toolbox: Toolbox):

@@ -15,7 +15,7 @@ def toolbox(tmp_path_factory: pytest.TempPathFactory) -> Toolbox:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "told"),
+    ("name", "arguments", "message"),
     [
         (
             "fly",
@@ -32,11 +32,11 @@ def toolbox(tmp_path_factory: pytest.TempPathFactory) -> Toolbox:
         ("read_file", '{"path": ' + "[" * 100_000, "Error: The arguments are not JSON"),
     ],
 )
-def test_invalid_call_is_reported_to_the_model(toolbox: Toolbox, name: str, arguments: str, told: str):
+def test_invalid_call_is_reported_to_the_model(toolbox: Toolbox, name: str, arguments: str, message: str):
     record = toolbox.call(name, arguments)
 
     assert not record.ok
-    assert told in record.result
+    assert message in record.result
 
 
 def test_numbers_as_text_are_accepted(toolbox: Toolbox):

@@ -10,7 +10,7 @@ from evaluation.transcripts.passages import find_quote, highlight, highlight_mar
 
 
 def marked(rendered: str) -> str:
-    """The words inside marks, put together."""
+    """The highlighted text, joined."""
     return unescape("".join(re.findall(r'<mark class="evidence"[^>]*>(.*?)</mark>', rendered, re.DOTALL)))
 
 
@@ -25,11 +25,11 @@ def test_quote_is_found_across_line_breaks_and_escaping():
 
 
 def test_highlighting_preserves_markdown():
-    rendered, found = highlight_markdown(
+    rendered, located = highlight_markdown(
         "1. **Send** the *papers*\n2. Wait", {"7": "**Send** the *papers*", "8": "papers Wait"}
     )
 
-    assert found == {"7", "8"}
+    assert located == {"7", "8"}
     assert marked(rendered).split() == ["Send", "the", "papers", "Wait"]
     assert rendered.count("<li>") == rendered.count("</li>") == 2
     assert rendered.count('id="e7"') == rendered.count('id="e8"') == 1
@@ -52,9 +52,11 @@ def test_model_output_cannot_inject_markup():
 
 
 def test_quote_found_only_in_the_source_shows_plain_text():
-    rendered, found = highlight_markdown("See [the note](https://a.example/secret).", {"1": "https://a.example/secret"})
+    rendered, located = highlight_markdown(
+        "See [the note](https://a.example/secret).", {"1": "https://a.example/secret"}
+    )
 
-    assert found == {"1"}
+    assert located == {"1"}
     assert marked(rendered) == "https://a.example/secret"
 
 

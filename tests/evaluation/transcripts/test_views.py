@@ -8,7 +8,7 @@ from django.test import Client
 from evaluation.models import Session
 from evaluation.protocol.scoring import ScoringMode
 from tests.evaluation.builders import benchmark_of, file, intents, rubric, task
-from tests.evaluation.factories import finish, person, pilot_row, settle, turn, verdict
+from tests.evaluation.factories import finish, person, pilot_row, resolve_intent, turn, verdict
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
@@ -29,17 +29,17 @@ def read(client: Client, session: Session, query: str = "") -> str:
 
 def step(page: str, name: str) -> str:
     """One step of the ladder, without its tags."""
-    found = re.search(rf'<li id="{name}".*?</li>', page, re.DOTALL)
-    assert found
-    return " ".join(re.sub(r"<[^>]+>", " ", found[0]).split())
+    match = re.search(rf'<li id="{name}".*?</li>', page, re.DOTALL)
+    assert match
+    return " ".join(re.sub(r"<[^>]+>", " ", match[0]).split())
 
 
 def test_intents_show_status_turn_and_quote(client: Client):
     session = session_of(client, intents=intents("Name the fee.", "Sign it.", "Be brief.", provided=[3]))
     turn(session, 1, reply="The fee is 70 euros. Shall I sign it?")
-    settle(session, 1, "completed", 1)
-    settle(session, 2, "inferred", 1)
-    settle(session, 3, "provided", 0)
+    resolve_intent(session, 1, "completed", 1)
+    resolve_intent(session, 2, "inferred", 1)
+    resolve_intent(session, 3, "provided", 0)
     first = verdict(session, "satisfaction", index=1, quote="The fee is 70 euros.", reason="It names it.")
     verdict(session, "satisfaction", index=2, met=False, reason="Not signed.")
     verdict(session, "follow_up", index=2, quote="Shall I sign it?", reason="It asks.")

@@ -22,8 +22,8 @@ FREE = b"def score(h):\n    return {'free': 1}\n"
 
 @pytest.fixture(autouse=True)
 def _sandbox() -> None:
-    if words := why_unavailable():
-        pytest.skip(words)
+    if reason := why_unavailable():
+        pytest.skip(reason)
 
 
 @pytest.fixture

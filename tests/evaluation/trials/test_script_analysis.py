@@ -12,8 +12,8 @@ from evaluation.trials.script_analysis import analyse_script
 
 @pytest.fixture(autouse=True)
 def _sandbox() -> None:
-    if words := why_unavailable():
-        pytest.skip(words)
+    if reason := why_unavailable():
+        pytest.skip(reason)
 
 
 SCRIPT = """

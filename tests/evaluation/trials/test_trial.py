@@ -12,8 +12,8 @@ CALLS = [{"tool_name": "write_file", "call": {"path": "a.md"}, "result": None}]
 
 @pytest.fixture(autouse=True)
 def _sandbox() -> None:
-    if words := why_unavailable():
-        pytest.skip(words)
+    if message := why_unavailable():
+        pytest.skip(message)
 
 
 def test_trial_shows_keys_output_and_time() -> None:
@@ -41,7 +41,7 @@ def test_trial_shows_the_error_with_its_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "words"),
+    ("source", "message"),
     [
         ("def score(h)\n    return {}", "SyntaxError"),
         ("x = 1", "KeyError: 'score'"),
@@ -57,9 +57,9 @@ def test_trial_shows_the_error_with_its_lines() -> None:
         ("import sys\nprint(sys.stdin, '\\x00\\x1b[2J', '<script>')\nraise SystemExit('\\ud800')", "SystemExit"),
     ],
 )
-def test_hostile_scripts_end_and_earn_nothing(source: str, words: str) -> None:
+def test_hostile_scripts_end_and_earn_nothing(source: str, message: str) -> None:
     trial = try_script(source, CALLS)
 
     assert trial.values == {}
-    assert trial.problem and words in trial.problem
+    assert trial.problem and message in trial.problem
     assert "\0" not in trial.stdout and "\x1b" not in trial.stdout

@@ -44,8 +44,8 @@ def author(script: GraderScript) -> Client:
 
 
 def run(script: GraderScript, **given: str) -> str:
-    if words := why_unavailable():
-        pytest.skip(words)
+    if reason := why_unavailable():
+        pytest.skip(reason)
     answer = author(script).post(url(script), {"source": TEXT, "history": "example"} | given, HTTP_HX_REQUEST="true")
     assert answer.status_code == 200
     return answer.content.decode()
@@ -107,8 +107,8 @@ def test_page_without_a_sandbox_says_why(script: GraderScript, monkeypatch: pyte
 
 
 def test_full_page_without_htmx_keeps_the_typed_text(script: GraderScript) -> None:
-    if words := why_unavailable():
-        pytest.skip(words)
+    if reason := why_unavailable():
+        pytest.skip(reason)
     answer = author(script).post(url(script), {"source": TEXT + "# mine", "history": "example", "example": "[]"})
 
     page = answer.content.decode()

@@ -31,9 +31,9 @@ def run() -> Run:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "workspace"
-    made.mkdir()
-    return made
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    return workspace
 
 
 def ref(path: str, sha256: str) -> FileRef:
@@ -131,7 +131,7 @@ def test_too_many_files_are_the_agents_failure(run: Run, folder: Path, monkeypat
 
 
 def test_missing_content_names_the_file(folder: Path):
-    known = file("a", "a").sha256
+    stored = file("a", "a").sha256
 
     with pytest.raises(MissingContentError, match=r"lost\.md"):
-        rebuild({"a": known, "lost.md": "0" * 64}, folder)
+        rebuild({"a": stored, "lost.md": "0" * 64}, folder)
