@@ -19,7 +19,6 @@ class AdjudicationError(Exception):
 
 
 def undecided_packets(campaign: AuditCampaign, answers: Answers | None = None) -> list[int]:
-    """Packets that enough people judged without agreeing, and nobody has adjudicated, by position."""
     answers = answers_of([campaign.pk]) if answers is None else answers
     rows = campaign.packets.filter(adjudications__isnull=True).order_by("position").values_list("pk", flat=True)
     return [

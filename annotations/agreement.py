@@ -14,7 +14,6 @@ Unit = Sequence[Hashable]
 
 
 def disagreement(units: Sequence[Unit]) -> float | None:
-    """The share of pairs of answers to the same packet that differ, over all packets."""
     pairs = differing = 0
     for unit in units:
         for first, second in combinations(unit, 2):

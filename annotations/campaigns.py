@@ -114,7 +114,6 @@ def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[U
 
 @transaction.atomic
 def close_campaign(campaign: AuditCampaign, *, by: User) -> None:
-    """End the judging; answers so far are preserved and count. Idempotent."""
     row = AuditCampaign.objects.select_for_update().get(pk=campaign.pk)
     if row.state == AuditCampaign.State.CLOSED:
         return

@@ -18,17 +18,14 @@ class Rate:
 
     @property
     def number(self) -> str:
-        """``2.7``, in percent."""
         return "–" if self.value is None else f"{100 * self.value:.1f}"
 
     @property
     def share(self) -> str:
-        """``2.7 %``."""
         return self.number if self.value is None else f"{self.number} %"
 
     @property
     def interval(self) -> str:
-        """``0.9–7.5 %``."""
         return "–" if self.low is None or self.high is None else f"{100 * self.low:.1f}–{100 * self.high:.1f} %"
 
     @property

@@ -26,7 +26,6 @@ class JudgmentError(Exception):
 
 
 def next_packet(campaign: AuditCampaign, auditor: User) -> Packet | None:
-    """None if the auditor has judged everything."""
     pending = pending_packets(campaign, auditor)
     return Packet.objects.select_related("campaign").get(pk=pending[0]) if pending else None
 

@@ -73,7 +73,6 @@ class SealedDecision(_Frozen):
 def build_content(
     kind: Kind, subject: str, parts: Sequence[EvidencePart], *, context: Sequence[str] = (), names: Iterable[str] = ()
 ) -> PacketContent:
-    """Build what an auditor sees, redacting ``names`` of models everywhere."""
     redact = make_redactor(names)
     return PacketContent(
         kind=kind,
@@ -85,7 +84,6 @@ def build_content(
 
 
 def make_redactor(names: Iterable[str]) -> Callable[[str], str]:
-    """Return a function that redacts whole-word occurrences of the names, in any case, longest first."""
     known = sorted({name.strip() for name in names if len(name.strip()) >= MIN_NAME_LENGTH}, key=len, reverse=True)
     if not known:
         return str

@@ -126,7 +126,6 @@ def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
 
 
 def current_judgments(packet: Packet) -> list[Judgment]:
-    """Each auditor's valid answer, by time; shown without names."""
     newest = packet.judgments.order_by("auditor_id", "-number").distinct("auditor_id")
     return sorted((row for row in newest if row.answer != Judgment.Answer.UNDONE), key=lambda row: row.created_at)
 

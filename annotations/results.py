@@ -66,7 +66,6 @@ class AuditSummary:
 
 
 def summarize(campaigns: Sequence[AuditCampaign]) -> AuditSummary:
-    """Summarize the audits together, in a constant number of queries."""
     ids = [campaign.pk for campaign in campaigns]
     consensus = list(
         Consensus.objects.filter(packet__campaign__in=ids).values_list(

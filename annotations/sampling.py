@@ -49,7 +49,6 @@ def draw_sample(candidates: Iterable[AuditableDecision], size: int, seed: int) -
 
 
 def allocate(sizes: dict[str, int], size: int) -> dict[str, int]:
-    """How many decisions to draw from each stratum, given their sizes."""
     total = sum(sizes.values())
     if total <= size:
         return dict(sizes)

@@ -12,7 +12,6 @@ from studio.reports.todo import Group, Item, register
 
 
 def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> list[Group]:
-    """Open audits with packets left for the person, oldest first."""
     campaigns = list(
         AuditCampaign.objects.filter(benchmark__in=benchmarks, state=AuditCampaign.State.OPEN)
         .select_related("benchmark")

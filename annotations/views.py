@@ -184,7 +184,6 @@ def _find_assigned_campaign(request: SignedInRequest, pk: int) -> AuditCampaign:
 
 
 def _initial_values(packet: Packet, user: User) -> dict[str, object]:
-    """An undone answer's evidence and comment are offered again."""
     number = next_number(packet, user)
     undone = packet.judgments.filter(auditor=user, number=number - 2).first()
     values = {"evidence": "\n".join(undone.evidence), "comment": undone.comment} if undone else {}
@@ -192,7 +191,6 @@ def _initial_values(packet: Packet, user: User) -> dict[str, object]:
 
 
 def _is_answered(packet: Packet, request: SignedInRequest) -> bool:
-    """True if the packet is answered, adjudicated or closed."""
     last = packet.judgments.filter(auditor=request.user.pk).order_by("-number").first()
     is_answered = last is not None and last.answer != "undone"
     return is_answered or packet.campaign.state != "open" or packet.adjudications.exists()

@@ -28,7 +28,6 @@ def visible_campaigns(user: User) -> QuerySet[AuditCampaign]:
 
 
 def benchmarks_to_audit(user: User) -> QuerySet[Benchmark]:
-    """The benchmarks in which the person may open audits."""
     allowed = Membership.objects.filter(user=user.pk, role__in=OPENERS).values("benchmark")
     return Benchmark.objects.filter(pk__in=allowed)
 
@@ -50,7 +49,6 @@ def may_adjudicate(user: User, packet: Packet) -> bool:
 
 
 def answers_of(campaign_ids: Collection[int]) -> Answers:
-    """Each auditor's newest answer to each packet of the campaigns, in one query."""
     newest = (
         Judgment.objects.filter(packet__campaign__in=campaign_ids)
         .order_by("packet_id", "auditor_id", "-number")
@@ -135,7 +133,6 @@ def pending_sources(user: User, source: str = "") -> set[str]:
 
 
 def sees_results(user: User, campaign: AuditCampaign) -> bool:
-    """False for an auditor of an open campaign who has not opened its results."""
     closed = campaign.state == AuditCampaign.State.CLOSED
     return closed or not is_auditor(user, campaign) or has_opened_results(user, campaign)
 

@@ -51,7 +51,6 @@ class CallRecord:
         budget: Budget | None = None,
         retry_policy: RetryPolicy | None = None,
     ) -> ModelClient:
-        """A client whose calls are recorded here. ``turn`` returns the turn that a call belongs to."""
         recorder = CallRecorder(self, endpoint, purpose, turn)
         return ModelClient(Endpoint.of(endpoint), recorder=recorder, budget=budget, retry_policy=retry_policy)
 
@@ -121,8 +120,6 @@ def rehearsal_record(rehearsal: Rehearsal) -> CallRecord:
 
 
 def proposal_record(proposal: Proposal) -> CallRecord:
-    """For the holder of the proposal's lease."""
-
     def on_scripted_answer() -> None:
         _mark_scripted(proposal, claimed_by=proposal.claimed_by, state=Proposal.State.REQUESTED)
 

@@ -60,7 +60,6 @@ def key_is_set(row: ModelEndpoint) -> bool | None:
 
 
 def problem_of(row: ModelEndpoint) -> str:
-    """Why the row is not a valid endpoint; empty if it is."""
     try:
         Endpoint.of(row)
     except ValueError as problem:

@@ -35,7 +35,6 @@ def with_counts(pilots: QuerySet[Pilot]) -> QuerySet[Pilot]:
 
 
 def sessions_of(pilot: Pilot) -> QuerySet[Session]:
-    """For the pilot's matrix, without the tasks' specs."""
     return (
         Session.objects.filter(run__pilot=pilot)
         .annotate(
@@ -51,7 +50,6 @@ def sessions_of(pilot: Pilot) -> QuerySet[Session]:
 
 
 def personas_of(pilot: Pilot) -> QuerySet[Persona]:
-    """The personas whose episodes a pilot runs, in order."""
     played = Run.objects.filter(pilot=pilot).values("persona_revision__persona")
     return Persona.objects.filter(pk__in=played).order_by("position", "pk")
 
@@ -68,7 +66,6 @@ def visible_sessions(user: Somebody) -> QuerySet[Session]:
 
 
 def turns_of(session: Session) -> list[Turn]:
-    """With workspaces and tool calls, in two queries."""
     return list(session.turns.select_related("snapshot").prefetch_related("tool_calls").order_by("number"))
 
 
@@ -81,7 +78,6 @@ def intents_of(session: Session) -> dict[int, SessionIntent]:
 
 
 def neighbours(session: Session) -> tuple[Session | None, Session | None]:
-    """The previous and next session of the run."""
     rows = {
         row.position: row
         for row in Session.objects.filter(
@@ -132,7 +128,6 @@ def mean_session_costs() -> dict[int, tuple[Decimal, int]]:
 
 
 def endpoints() -> QuerySet[ModelEndpoint]:
-    """Real models first."""
     return ModelEndpoint.objects.order_by("scripted", "name")
 
 

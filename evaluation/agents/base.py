@@ -48,7 +48,6 @@ def register(kind: str, factory: AgentFactory) -> None:
 
 
 def make_agent(setup: AgentSetup, kind: str = "react") -> Agent:
-    """Build an agent ready for its next turn. Raises LookupError for an unknown kind."""
     try:
         return _factories[kind](setup)
     except KeyError:

@@ -44,7 +44,6 @@ def build_briefing(workspace: Workspace) -> str:
 
 
 def list_skills(workspace: Workspace) -> list[tuple[str, str]]:
-    """Each skill's name and description."""
     try:
         names = [entry.path.rpartition("/")[2] for entry in workspace.entries(SKILLS) if entry.folder]
     except WorkspaceError:
@@ -58,7 +57,6 @@ def list_skills(workspace: Workspace) -> list[tuple[str, str]]:
 
 
 def _description_of(text: str) -> str:
-    """The description in the front matter, or else the first line with text."""
     lines = [line.strip() for line in text.splitlines()]
     if lines[:1] == ["---"] and "---" in lines[1:]:
         end = lines.index("---", 1)

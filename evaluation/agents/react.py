@@ -81,7 +81,6 @@ class ReactAgent:
         return completion
 
     def _force_answer(self, turn: _Turn) -> None:
-        """Make one more call without tools, so that the user gets an answer."""
         completion = self._ask(turn, tool_choice="none")
         self._messages += [_tool_message(call, NOT_CALLED) for call in completion.tool_calls]
 
@@ -93,7 +92,6 @@ class ReactAgent:
         return _tool_message(call, record.result)
 
     def _limit_reached(self, turn: _Turn) -> str:
-        """The limit that ends the turn now; empty if none does."""
         limits = self._limits
         if limits.model_calls and turn.calls >= limits.model_calls:
             return f"The limit of {limits.model_calls} model calls in a turn was reached."

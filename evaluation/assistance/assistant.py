@@ -30,14 +30,12 @@ def assistant_model_of(benchmark: Benchmark) -> AssistantModel | None:
 
 
 def enable_in_sample(benchmark: Benchmark) -> None:
-    """Use the scripted model, so that AI help can be tried free of charge."""
     endpoint = ModelEndpoint.objects.filter(name="scripted-helper").first()
     if endpoint is not None:
         AssistantModel.objects.get_or_create(benchmark=benchmark, defaults={"endpoint": endpoint})
 
 
 def usage_of(assistant: AssistantModel) -> AssistanceUsage:
-    """Usage in the budget period, including failed calls."""
     calls = ProposalCall.objects.filter(proposal__task__episode__persona__benchmark=assistant.benchmark_id)
     if assistant.period == AssistantModel.Period.MONTH:
         now = timezone.now()
@@ -57,7 +55,6 @@ def budget_of(assistant: AssistantModel) -> Budget:
 
 
 def why_over_budget(assistant: AssistantModel) -> str:
-    """Empty while budget is left."""
     used = usage_of(assistant)
     period = "this month's" if assistant.period == AssistantModel.Period.MONTH else "the whole"
     if assistant.most_tokens and used.tokens >= assistant.most_tokens:

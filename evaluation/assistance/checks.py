@@ -54,7 +54,6 @@ def accept_all(proposal: int, changes: Sequence[ProposedChange]) -> list[Accepte
 
 
 def _merged(leaks: Sequence[Finding]) -> list[dict[str, Any]]:
-    """Several leaks of different intents as one finding."""
     if len(leaks) < 2:
         return [_to_json(finding) for finding in leaks]
     numbers = [str(finding.item) for finding in leaks]

@@ -109,7 +109,6 @@ def _changes_of(proposal: Proposal) -> list[ProposedChange]:
 
 
 def _undecided(proposal: Proposal, changes: list[ProposedChange], rows: Collection[int] | None) -> list[int]:
-    """The undecided ones among ``rows``. Raises AssistanceError if there are none."""
     decided = set(proposal.decisions.values_list("row", flat=True))
     every = range(len(changes))
     chosen = every if rows is None or proposal.kind in DECIDED_AS_ONE else [row for row in every if row in rows]
@@ -141,7 +140,6 @@ def _validate_unchanged(
 
 
 def _add_comments(proposal: Proposal, accepted: Collection[AcceptedChange], by: User) -> None:
-    """Accepted leaks become the author's comments on the intents."""
     for each in accepted:
         change = each.change
         degree = "gives this away" if change.degree == "wholly" else "partly gives this away"

@@ -75,12 +75,10 @@ class ProposalView:
 
     @property
     def findings(self) -> tuple[Mapping[str, Any], ...]:
-        """Findings about all rows together."""
         return tuple(self.proposal.findings.get("", ()))
 
     @property
     def hides_all_intents(self) -> bool:
-        """A rewording without any findings."""
         return self.proposal.kind == "reword" and bool(self.undecided) and not any(row.findings for row in self.rows)
 
     @property
@@ -102,7 +100,6 @@ class ProposalView:
 
 
 def proposals() -> QuerySet[Proposal]:
-    """With everything ``view_of`` needs."""
     return Proposal.objects.select_related(
         "revision", "endpoint", "result", "replay_of", "asked_by", "decided_by", "task__episode__persona__benchmark"
     ).prefetch_related("decisions__by", "decisions__revision")

@@ -64,7 +64,6 @@ def text_of(spec: TaskSpec, field: str, uid: str) -> str | None:
 
 
 def row_number(spec: TaskSpec, field: str, uid: str) -> int | None:
-    """1-based."""
     rows: Sequence[HiddenIntent | ChecklistItem] = getattr(spec, field) if field in ROW_FIELDS else ()
     return next((number for number, row in enumerate(rows, 1) if row.uid == uid), None)
 

@@ -84,7 +84,6 @@ def request_proposal(task: Task, *, by: User, request: Assignment, fresh: bool =
 
 
 def resend_unclaimed() -> None:
-    """Requeue requests whose message was lost or whose worker died."""
     now = timezone.now()
     unclaimed = Proposal.objects.filter(state=State.REQUESTED).filter(
         Q(lease_until__lt=now) | Q(lease_until=None, asked_at__lt=now - RESEND_AFTER)
@@ -122,7 +121,6 @@ def _options(request: Assignment) -> dict[str, str]:
 
 
 def _replay(proposal: Proposal, recorded: Proposal, material: Material) -> None:
-    """Reuse a recorded answer, checked against the task as it is now."""
     proposal.state, proposal.rows, proposal.scripted = State.READY, recorded.rows, recorded.scripted
     proposal.replay_of, proposal.answered_at = recorded, timezone.now()
     changes = [ProposedChange.model_validate(row) for row in recorded.rows or ()]

@@ -49,7 +49,6 @@ def load_material(task: Task, spec: TaskSpec) -> Material:
 
 
 def file_texts(spec: TaskSpec) -> dict[str, str]:
-    """Contents of the task's text files, by path."""
     contents = Blob.objects.read([file.sha256 for file in spec.assets if file.size <= MAX_FILE_BYTES])
     texts = {}
     for file in spec.assets:
@@ -63,7 +62,6 @@ def file_texts(spec: TaskSpec) -> dict[str, str]:
 
 
 def reference_text(spec: TaskSpec, reference: str, pasted: str = "") -> str:
-    """The text to derive checklist items from; empty if there is no such reference."""
     if reference == PASTED:
         return pasted[:MAX_PASTED_CHARACTERS]
     if reference == WORKFLOW:
@@ -74,7 +72,6 @@ def reference_text(spec: TaskSpec, reference: str, pasted: str = "") -> str:
 
 
 def _attached_text(spec: TaskSpec, path: str) -> str:
-    """Also extracts the text of documents."""
     file = next((each for each in spec.references if each.path == path), None)
     if file is None or file.size > MAX_REFERENCE_BYTES:
         return ""
@@ -99,7 +96,6 @@ def build_request(
 
 
 def request_of(proposal: Proposal, spec: TaskSpec) -> Assignment:
-    """``spec`` is the version the request was about."""
     options: Mapping[str, str] = proposal.options
     reference = options.get("reference", "")
     return Assignment(

@@ -88,7 +88,6 @@ def work_on(pk: int, *, retry_policy: RetryPolicy = RETRY_POLICY) -> None:
 
 
 def describe_failure(error: Exception, name: str) -> str:
-    """What happened when the model ``name`` was called, and what an author can do."""
     known = next(((what, fix) for kind, what, fix in ADVICE if isinstance(error, kind)), None)
     what, fix = known or ("", "An owner can choose another model.")
     return f"{what.format(name=name) or error} {fix}"

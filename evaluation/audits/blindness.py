@@ -18,7 +18,6 @@ def pending_verdicts(user: Somebody, pilot: Pilot) -> set[int]:
 
 
 def is_blinded(user: Somebody, session: Session) -> bool:
-    """Whether the person must not see this session's verdicts yet."""
     pending = pending_verdicts(user, session.run.pilot)
     return bool(pending) and session.verdicts.filter(pk__in=pending).exists()
 

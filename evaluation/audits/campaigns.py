@@ -34,7 +34,6 @@ def auditable_verdicts(pilot: Pilot) -> QuerySet[Verdict]:
 
 
 def auditable_pilots(benchmark: Benchmark) -> QuerySet[Pilot]:
-    """Pilots with decisions to audit, annotated with ``decisions``, their number."""
     counted = Count("runs__sessions__verdicts", filter=_auditable("runs__sessions__verdicts__"))
     pilots = Pilot.objects.filter(benchmark=benchmark).select_related("agent", "judge")
     return pilots.annotate(decisions=counted).filter(decisions__gt=0)
@@ -106,7 +105,6 @@ def _auditable_decisions(pilot: Pilot) -> Iterator[AuditableDecision]:
 
 
 def _freeze(pilot: Pilot, sample: Sequence[SampledDecision]) -> list[FrozenDecision]:
-    """The sampled verdicts in their order, each with what its judge saw. Each session is loaded once."""
     pks = [int(sampled.key.removeprefix("verdict:")) for sampled in sample]
     verdicts = {row.pk: row for row in Verdict.objects.filter(pk__in=pks)}
     by_session: dict[int, list[Verdict]] = defaultdict(list)
@@ -177,7 +175,6 @@ def _files(turn: TurnEvidence, task: TaskSpec) -> list[EvidencePart]:
 
 
 def _format_fields(fields: dict[str, dict[str, object]]) -> str:
-    """One line per field of the call and the result."""
     lines = []
     for side, values in fields.items():
         for path, value in values.items():
@@ -187,7 +184,6 @@ def _format_fields(fields: dict[str, dict[str, object]]) -> str:
 
 
 def _model_names(pilot: Pilot) -> set[str]:
-    """Names of the pilot's models, now and when it started."""
     now = {name for end in (pilot.agent, pilot.user_model, pilot.judge) for name in (end.name, end.model)}
     then = [end for end in pilot.config.values() if isinstance(end, dict)]
     return now | {str(end[key]) for end in then for key in ("name", "model") if end.get(key)}

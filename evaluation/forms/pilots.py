@@ -95,7 +95,6 @@ class PilotForm(forms.Form):
 
     @property
     def loads_tasks(self) -> bool:
-        """There are too many tasks to list; they are loaded once a persona is selected."""
         return self.task_count > TASKS_SHOWN
 
     @property
@@ -104,13 +103,11 @@ class PilotForm(forms.Form):
 
     @property
     def selected_task_count(self) -> int:
-        """Tasks of the selected persona, or of all."""
         user_id = self["persona"].value()
         return sum(len(row.tasks) for row in self.personas if row.persona.user_id == user_id) or self.task_count
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Keyword arguments of ``start_pilot``."""
         data = self.cleaned_data
         limits = {name: data[name] for name in ("turns", "tool_calls", "tokens", "cost") if data[name] is not None}
         names = ("persona", "tasks", "agent", "user_model", "judge", "runs")

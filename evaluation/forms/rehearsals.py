@@ -40,5 +40,4 @@ class RehearsalForm(forms.Form):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Keyword arguments of ``start_rehearsal``."""
         return {name: self.cleaned_data[name] for name in ("seat", "agent", "judge")}

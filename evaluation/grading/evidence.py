@@ -57,7 +57,6 @@ def load_script(task: TaskSpec, persona: PersonaSpec) -> LoadedScript:
 
 
 def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
-    """The evidence of each turn, in order."""
     turns = list(session.turns.select_related("snapshot").prefetch_related("tool_calls").order_by("number"))
     calls = [[record_of(call) for call in turn.tool_calls.all()] for turn in turns]
     final_files: Manifest | None = final_manifest(session) if mode == ScoringMode.COMPAT else None
@@ -75,7 +74,6 @@ def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
 
 
 def final_manifest(session: Session) -> Manifest:
-    """The workspace after the last turn of the session's run."""
     last = (
         Turn.objects.filter(session__run=session.run_id)
         .select_related("snapshot")

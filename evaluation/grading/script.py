@@ -90,7 +90,6 @@ def _limits(calls: int) -> SandboxLimits:
 def _run(
     source: str, histories: Sequence[ToolHistory], keys: Sequence[str] | None
 ) -> tuple[list[dict[str, Any]], SandboxResult]:
-    """An answer for each history that the driver reached, with ``values`` or ``problem``."""
     request = json.dumps({"histories": list(histories), "keys": keys, "seconds": CALL_SECONDS})
     files = {"main.py": DRIVER, "grader.py": source.encode("utf-8", "surrogatepass")}
     outcome = run_python(files, stdin=request.encode(), limits=_limits(len(histories)))

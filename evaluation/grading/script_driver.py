@@ -54,7 +54,6 @@ def _hide_descriptors() -> None:
 
 
 def _call(source: bytes, history: Any, keys: list[str] | None, seconds: float, answers: int) -> dict[str, Any]:
-    """Grade one history in a new process, and leave none of its processes behind."""
     read, write = os.pipe()
     pid = _fork()
     if pid == 0:
@@ -110,7 +109,6 @@ def _read_line(fd: int, deadline: float) -> tuple[bytes, bool]:
 
 
 def _answer(source: bytes, history: Any, keys: list[str] | None, write: int) -> None:
-    """Run the script in the new process, write one line, and exit."""
     dumps, send, leave = json.dumps, os.write, os._exit
     null = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
@@ -175,7 +173,6 @@ def _describe(exc: BaseException) -> str:
 
 
 def _validate_answer(answer: bytes, keys: list[str] | None) -> dict[str, Any]:
-    """The answer, if it is well-formed; the script's own process wrote it."""
     try:
         document = json.loads(answer)
         if isinstance(document, dict) and set(document) == {"problem"}:

@@ -37,9 +37,7 @@ class ChecklistJudge(Protocol):
 
     def __call__(
         self, turn: int, mode: ScoringMode, intents: Sequence[str], trace: str, criteria: Sequence[tuple[int, str]]
-    ) -> tuple[Sequence[Decision], int]:
-        """The decisions, and the key of the ModelCall with them."""
-        ...
+    ) -> tuple[Sequence[Decision], int]: ...
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,6 @@ def grade_session(
 
 
 def compute_grade(session: Session, items: Sequence[GradedItem], mode: ScoringMode) -> SessionGrade:
-    """Compute the grade from the stored verdicts."""
     by_item: dict[int, list[tuple[int, bool | None]]] = defaultdict(list)
     rows = session.verdicts.filter(kind=Verdict.Kind.CHECKLIST, scoring=mode).order_by("turn")
     for index, turn, met in rows.values_list("index", "turn", "met"):

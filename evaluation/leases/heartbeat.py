@@ -16,7 +16,6 @@ logger = logging.getLogger(__name__)
 
 
 def lease_end() -> datetime:
-    """When a lease taken or renewed now expires."""
     return timezone.now() + timedelta(seconds=settings.SESSION_LEASE_SECONDS)
 
 

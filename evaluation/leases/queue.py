@@ -22,7 +22,6 @@ def enqueue(task: str, ids: Iterable[int]) -> None:
 
 
 def workers_answer(timeout: float = 1.0) -> bool:
-    """Whether any worker is listening."""
     try:
         return bool(app.control.ping(timeout=timeout))
     except Exception:

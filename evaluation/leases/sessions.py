@@ -126,7 +126,6 @@ def release(session: Session, **changes: object) -> None:
 
 @contextmanager
 def renewing(session: Session) -> Iterator[None]:
-    """Renew the lease while the block runs."""
     _renewer.add(session.claimed_by)
     try:
         yield

@@ -27,7 +27,6 @@ class Budget:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def check(self) -> None:
-        """Raises BudgetExceededError."""
         if self.max_calls and self.calls >= self.max_calls:
             raise BudgetExceededError(f"The limit of {self.max_calls} model calls is reached.")
         if self.max_tokens and self.tokens.total >= self.max_tokens:

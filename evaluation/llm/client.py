@@ -61,9 +61,7 @@ class Call:
 class Recorder(Protocol):
     """Stores calls, so that none is paid for twice."""
 
-    def lookup(self, request_hash: str) -> Mapping[str, Any] | None:
-        """The stored answer to the same request."""
-        ...
+    def lookup(self, request_hash: str) -> Mapping[str, Any] | None: ...
 
     def record(self, call: Call) -> None:
         """Store an answered or failed call; called before the answer is used."""
@@ -188,7 +186,6 @@ class ModelClient:
         return body
 
     def _ask(self, body: dict[str, Any], digest: str) -> Completion:
-        """Send until answered or out of retries, and record the outcome."""
         started = self.timing.now()
         attempt = 0
         while True:

@@ -91,7 +91,6 @@ def _requested(call: Any, position: int) -> RequestedToolCall:
 
 
 def _content(content: Any) -> str:
-    """Some endpoints send a list of parts."""
     if isinstance(content, list):
         return "".join(_text(part.get("text")) for part in content if isinstance(part, Mapping))
     return _text(content)

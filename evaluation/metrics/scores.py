@@ -83,7 +83,6 @@ def proc(result: TaskResult, results: Mapping[str, TaskResult], mode: ScoringMod
 
 
 def comp(result: TaskResult, mode: ScoringMode) -> float | None:
-    """Comp of a task. None if unknown or left out."""
     if result.outcome == "failed":
         return 0.0 if mode == ScoringMode.STRICT else None
     return result.comp.get(mode) if result.outcome == "finished" else None
@@ -116,7 +115,6 @@ def persona_score(results: Sequence[TaskResult], mode: ScoringMode) -> Score:
 
 
 def benchmark_score(personas: Iterable[Score]) -> Score:
-    """The plain mean over personas."""
     scores = list(personas)
     return Score(
         mean(score.proc for score in scores),

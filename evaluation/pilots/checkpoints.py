@@ -21,7 +21,6 @@ from studio.domain.task import TaskSpec
 
 
 def load_progress(session: Session, task: TaskSpec) -> Progress:
-    """The session's progress after its last stored turn."""
     contents = [intent.content for intent in task.intents]
     provided = [intent.initial_status == "provided" for intent in task.intents]
     last = session.turns.order_by("-number").first()
@@ -106,7 +105,6 @@ class SnapshottingAgent:
 
 
 def store_provided_intents(session: Session, task: TaskSpec) -> None:
-    """Store the terminal status of intents that are provided from the start."""
     rows = [
         SessionIntent(session=session, index=index, uid=intent.uid, status="provided", turn=0)
         for index, intent in enumerate(task.intents, start=1)

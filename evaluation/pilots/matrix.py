@@ -58,7 +58,6 @@ class PilotProgress:
 
 
 def session_matrix(sessions: Iterable[Any]) -> list[PersonaRows]:
-    """``sessions`` as ``visibility.sessions_of`` annotates them."""
     personas: dict[int, PersonaRows] = {}
     rows: dict[tuple[int, str], TaskRow] = {}
     for session in sessions:

@@ -35,7 +35,6 @@ def build_agent(
 
 
 def agent_limits(limits: Mapping[str, float]) -> AgentLimits:
-    """A pilot's limits, with defaults for missing ones."""
     defaults = AgentLimits()
     return AgentLimits(
         tool_calls=int(limits.get("tool_calls", defaults.tool_calls)),

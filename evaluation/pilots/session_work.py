@@ -119,7 +119,6 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
 
 
 def _grade(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord) -> dict[str, Any]:
-    """Grade strict, and also compat once all conversations of the run are over. Returns changes to the row."""
     changes: dict[str, Any] = {}
     judge = ModelChecklistJudge(session, record)
     strict = grade_session(session, task, persona, ScoringMode.STRICT, judge)

@@ -105,7 +105,6 @@ def newest_revisions(tasks: Sequence[Task]) -> dict[int, Revision]:
 
 
 def with_dependencies(names: Iterable[str], specs: Mapping[str, TaskSpec]) -> set[str]:
-    """``names`` and their transitive dependencies among ``specs``."""
     needed: set[str] = set()
     remaining = list(names)
     while remaining:
@@ -119,7 +118,6 @@ def with_dependencies(names: Iterable[str], specs: Mapping[str, TaskSpec]) -> se
 def _select_tasks(
     benchmark: Benchmark, persona: str, names: Sequence[str]
 ) -> list[tuple[Persona, list[tuple[Task, Revision]]]]:
-    """Each persona with its tasks to run, in episode order. Without ``names``, all tasks that are not retired."""
     personas = list(benchmark.personas.all())
     if persona:
         personas = [row for row in personas if row.user_id == persona]

@@ -37,7 +37,6 @@ def wait_for(pilot: Pilot, *, log: Callable[[str], None] = logger.info) -> Pilot
 
 
 def _watch(pilot: Pilot) -> None:
-    """Return when the pilot has ended or made no progress for PING_SECONDS."""
     latest, since = _progress(pilot), time.monotonic()
     while time.monotonic() - since < PING_SECONDS:
         time.sleep(POLL_SECONDS)
@@ -54,7 +53,6 @@ def _progress(pilot: Pilot) -> list[tuple[object, ...]]:
 
 
 def _work(pilot: Pilot) -> None:
-    """Run the pilot's sessions until it has ended, waiting for those leased by other processes."""
     in_progress: set[int] = set()
 
     def work(pk: int) -> None:

@@ -31,7 +31,6 @@ def calls_shown(turns: Sequence[Sequence[ToolRecord]], mode: ScoringMode) -> tup
 
 
 def tools_history(calls: Sequence[ToolRecord]) -> list[dict[str, Any]]:
-    """Calls as a grader script receives them (``score(tools_history)``)."""
     return [
         {"tool_name": call.name, "call": dict(call.arguments), "result": parse_result(call.result)} for call in calls
     ]

@@ -70,7 +70,6 @@ class JudgePrompt:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the answer, valid for endpoints that enforce one."""
         return answer_schema(self.purpose)
 
 

@@ -32,7 +32,6 @@ class ExtractedRow:
 
 
 def extract(rehearsal: Rehearsal, kind: RowKind, text: str, *, by: User) -> ExtractedRow:
-    """Append ``text`` to the newest version of the task. Raises ExtractError."""
     text = " ".join(text.split())
     if not text:
         raise ExtractError("Select or write some text first.")

@@ -147,7 +147,6 @@ def submit_decisions(
 
 
 def propose_again(pk: int) -> None:
-    """Ask the judge again about the current reply."""
     with _locked(pk, Seat.USER, State.YOURS) as row:
         if row.judge_id is None:
             raise RehearsalError("", "This rehearsal has no judge. Mark the intents yourself.")
@@ -155,7 +154,6 @@ def propose_again(pk: int) -> None:
 
 
 def retry_agent(pk: int, message: str = "") -> None:
-    """Ask the assistant again after an infrastructure failure, optionally with a new message."""
     message = _normalized(message)
     with _locked(pk, Seat.USER, State.STOPPED) as row:
         _validate_message(message)
@@ -177,7 +175,6 @@ def delete_rehearsal(pk: int) -> None:
 
 
 def validate_size(path: str, size: int, *, field: str) -> None:
-    """Raises RehearsalError."""
     if size > MAX_FILE_BYTES:
         raise RehearsalError(field, f"“{path}” is larger than {MAX_FILE_BYTES:,} bytes; use a shorter one.")
 

@@ -55,7 +55,6 @@ class RehearsalIntent:
 
     @property
     def resolving(self) -> DecisionView | None:
-        """The decision that resolved it; None if it is open or was provided by the user."""
         return self.decisions[-1] if self.decisions and self.state.status in COVERED else None
 
 

@@ -73,7 +73,6 @@ def manual_decisions(
 
 
 def judge_decisions(taken: TurnTaken) -> dict[int, IntentDecision]:
-    """The judge's final decision on each open intent."""
     by_index: dict[int, IntentDecision] = {}
     stages: tuple[tuple[Choice, Mapping[int, Decision]], ...] = (("met", taken.satisfied), ("asked", taken.asked_for))
     for choice, decisions in stages:
@@ -141,7 +140,6 @@ def turn_document(
 
 
 def progress_of(rehearsal: Rehearsal, task: TaskSpec) -> Progress:
-    """Progress after the last turn."""
     contents = [intent.content for intent in task.intents]
     progress = initial_progress(
         opening_message(task), contents, [intent.initial_status == "provided" for intent in task.intents]

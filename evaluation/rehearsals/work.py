@@ -64,7 +64,6 @@ def start_model_work(rehearsal: Rehearsal) -> None:
 
 
 def stop_if_lease_expired(rehearsal: Rehearsal) -> None:
-    """Mark model work whose process died as stopped."""
     dead = Rehearsal.objects.filter(pk=rehearsal.pk, state=State.WORKING, lease_until__lt=timezone.now())
     if dead.update(**_failure(rehearsal, LEASE_EXPIRED)):
         rehearsal.refresh_from_db()
@@ -98,14 +97,12 @@ def work_on(pk: int) -> None:
 
 
 def resolve_current_turn(rehearsal: Rehearsal, task: TaskSpec, judge: IntentJudge) -> tuple[TurnTaken, Progress]:
-    """Apply the judge's decisions to the current turn."""
     reply = reply_of(rehearsal.under_way["reply"])
     read = manifest_reader(rehearsal.manifest)
     return resolve_turn(progress_of(rehearsal, task), reply, judge, lambda: read_texts(task.files_read, read))
 
 
 def changes_after_turn(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Fields of the row to update after a turn."""
     changes: dict[str, Any] = {"turns": [*rehearsal.turns, turn], "under_way": {}, "message": progress.message}
     if progress.ending:
         changes |= {

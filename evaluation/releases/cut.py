@@ -94,7 +94,6 @@ def cut_release(
 
 
 def _episodes(personas: Sequence[Persona], candidate: ReleaseCandidate) -> list[EpisodeSpec]:
-    """The episodes without retired tasks."""
     included = {(row.persona.pk, row.task_id) for row in candidate.tasks}
     loaded = load_episodes(personas)
     return [

@@ -75,7 +75,6 @@ def _unapproved(candidate: ReleaseCandidate) -> Iterable[Blocker]:
 
 
 def _errors(candidate: ReleaseCandidate) -> Iterable[Blocker]:
-    """Errors that no owner dismissed."""
     tasks = {task.pk: task for task in candidate.tasks}
     errors = (
         open_findings()
@@ -109,7 +108,6 @@ def _unpiloted(candidate: ReleaseCandidate) -> Iterable[Blocker]:
 
 
 def _ungraded(candidate: ReleaseCandidate) -> Iterable[Blocker]:
-    """Tasks whose grader script cannot grade, so that part of their Comp would be unknown."""
     scripts = {
         (script.persona_id, script.path): script
         for script in GraderScript.objects.filter(persona__benchmark=candidate.benchmark)
@@ -145,7 +143,6 @@ def _unaudited(candidate: ReleaseCandidate) -> Iterable[Blocker]:
 
 
 def _scripted(candidate: ReleaseCandidate) -> Iterable[Blocker]:
-    """Tasks with unedited text that a scripted model proposed."""
     tasks = {task.pk: task for task in candidate.tasks}
     locations: dict[int, list[str]] = {}
     for text in scripted_texts(candidate.benchmark, tasks):

@@ -19,7 +19,6 @@ Verdicts = Mapping[tuple[str, int], Sequence[tuple[int, bool | None]]]
 
 
 def pilot_report(pilot: Pilot) -> dict[str, Any]:
-    """Every session with intents and items, and the scores."""
     sessions = _sessions(pilot)
     specs = _specs(sessions)
     results = {session.pk: task_result(session, specs[session.revision_id]) for session in sessions}
@@ -109,7 +108,6 @@ def _by_run(sessions: Sequence[Session], results: Mapping[int, TaskResult]) -> d
 
 
 def _verdicts(pilot: Pilot) -> tuple[dict[int, Verdicts], dict[int, list[str]]]:
-    """Checklist verdicts, and graded keys of grader scripts, by session."""
     by_session: dict[int, Any] = defaultdict(lambda: defaultdict(list))
     labels: dict[int, dict[int, str]] = defaultdict(dict)
     rows = Verdict.objects.filter(session__run__pilot=pilot, kind=Verdict.Kind.CHECKLIST).order_by("turn", "index")

@@ -158,12 +158,10 @@ def _scenario_request(
 
 
 def _question_text(messages: Sequence[Mapping[str, Any]]) -> str:
-    """The first user message; later ones only reject an answer."""
     return next((text_of(message) for message in messages if message.get("role") == "user"), "")
 
 
 def _default_text(role: str, request: Mapping[str, Any]) -> str:
-    """The judge's and user's answer to anything but a judge's question."""
     response_format = request.get("response_format")
     schema = response_format.get("json_schema", {}).get("schema") if isinstance(response_format, Mapping) else None
     if isinstance(response_format, Mapping):
@@ -172,7 +170,6 @@ def _default_text(role: str, request: Mapping[str, Any]) -> str:
 
 
 def example(schema: Mapping[str, Any], depth: int = 0) -> Any:
-    """A minimal value for a simple JSON schema."""
     if schema.get("enum"):
         return schema["enum"][-1]
     kind = schema.get("type", "string")

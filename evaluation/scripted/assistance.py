@@ -44,12 +44,10 @@ class Assignment:
 
     @property
     def _material(self) -> str:
-        """The text after the instructions."""
         return self.text.partition("</assignment>")[2]
 
 
 def assignment_in(text: str) -> Assignment | None:
-    """None if the prompt requests no proposal."""
     match = _KIND.search(text)
     return Assignment(match[1], text) if match and match[1] in PROPOSERS else None
 
@@ -59,7 +57,6 @@ def propose(assignment: Assignment) -> str:
 
 
 def _reword(assignment: Assignment) -> dict[str, Any]:
-    """Drop the sentences that give away most of an intent; one always stays."""
     request = assignment.inside("request")
     leaks = [leak for _, leak in assignment.each("words", "intent")] or [
         text for _, text in assignment.each("intent", "index")
@@ -80,7 +77,6 @@ def _split(assignment: Assignment) -> dict[str, Any]:
 
 
 def _intents(assignment: Assignment) -> dict[str, Any]:
-    """Sentences of files that sound like rules and are not in the task."""
     request = stems(assignment.inside("request"))
     known = [stems(text) for _, text in assignment.each("intent", "index")]
     intents = []

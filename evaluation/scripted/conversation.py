@@ -37,7 +37,6 @@ class Conversation:
 
     @property
     def memory(self) -> str:
-        """The memory file as last seen."""
         match = _MEMORY.search(self.system)
         text = match[1] if match else ""
         for call in self.calls:

@@ -74,7 +74,6 @@ class FaultsByName:
 
 
 def spoil_decisions(kind: str, decisions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Apply ``fewer``, ``more`` or ``misquote``; other kinds change nothing."""
     if kind == "fewer":
         return decisions[:-1]
     if kind == "more":

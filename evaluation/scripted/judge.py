@@ -42,7 +42,6 @@ class JudgeQuestion:
 
 
 def question_in(text: str) -> JudgeQuestion | None:
-    """None if the text contains no judge's question."""
     if "<criteria>" in text and "<trace>" in text:
         start = text.rfind("<criteria>")
         trace = text[text.find("<trace>") + 7 : text.rfind("</trace>", 0, start)]
@@ -57,7 +56,6 @@ def question_in(text: str) -> JudgeQuestion | None:
 
 
 def decide(question: JudgeQuestion) -> list[dict[str, Any]]:
-    """One decision for each requirement or criterion, in order."""
     candidates = [(sentence, stems(html.unescape(sentence))) for sentence in sentences(question.material)]
     if question.purpose == "follow_up":
         questions = [sentence for sentence in candidates if "?" in sentence[0] or _CHOICE.match(sentence[0])]

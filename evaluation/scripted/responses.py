@@ -34,7 +34,6 @@ def send(writer: asyncio.StreamWriter, response: Response) -> bool:
 
 
 def stream(writer: asyncio.StreamWriter, completion: Mapping[str, Any]) -> bool:
-    """As server-sent events: role, text in pieces, tool calls, usage."""
     base = {key: completion[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
     choice = completion["choices"][0]
     text = choice["message"]["content"]

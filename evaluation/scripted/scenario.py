@@ -98,7 +98,6 @@ class Scenario:
 
 
 def load_scenario(path: Path) -> Scenario:
-    """Raises ScenarioError."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

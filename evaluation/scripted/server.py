@@ -45,7 +45,6 @@ class ScriptedServer:
 
     @property
     def stats(self) -> dict[str, int]:
-        """Counts since the start or the last ``reset``."""
         return dict(self._counts)
 
     def start(self) -> ScriptedServer:
@@ -68,7 +67,6 @@ class ScriptedServer:
         return self
 
     def stop(self) -> None:
-        """Safe to call twice."""
         if self._loop and self._stop and self._thread and self._thread.is_alive():
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._stop.set)

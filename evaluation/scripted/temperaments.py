@@ -83,7 +83,6 @@ TEMPERAMENTS: dict[str, Temperament] = {"helpful": helpful, "asks": asks, "passi
 
 
 def _read_files(conversation: Conversation) -> list[tuple[str, dict[str, Any]]]:
-    """In the first turn: list the workspace, then read the named or related files."""
     if conversation.turn > 1:
         return []
     if conversation.step == 0 and "list_dir" in conversation.tools:
@@ -98,7 +97,6 @@ def _read_files(conversation: Conversation) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _work(conversation: Conversation) -> list[tuple[str, dict[str, Any]]]:
-    """Once per turn: write the deliverable, and remember what the user added."""
     has_written = any(call.name == "write_file" for call in _calls_since_user(conversation))
     if "write_file" not in conversation.tools or has_written:
         return []
@@ -125,7 +123,6 @@ def _calls_since_user(conversation: Conversation) -> Sequence[Any]:
 
 
 def _report(conversation: Conversation) -> str:
-    """What was done, from which facts, with which guesses."""
     topic = _topic(conversation.messages[0], 6)
     paragraphs = [f"I have worked on this: {topic}."]
     written = [
@@ -169,7 +166,6 @@ def _deliverable(conversation: Conversation) -> str:
 
 
 def _questions(conversation: Conversation) -> str:
-    """Two content questions per turn, in an order that depends on the request."""
     topic = _terms(conversation.messages[0], 8)
     subject = " and ".join(topic[:2]) or "this"
     pool = [
@@ -207,7 +203,6 @@ def _guesses(request: str) -> Sequence[tuple[str, str]]:
 
 
 def _facts(conversation: Conversation) -> list[str]:
-    """The six sentences of the read files that are closest to the request."""
     terms = stems(conversation.messages[0])
     facts = [
         _collapse_whitespace(sentence)
@@ -227,7 +222,6 @@ def _applies(line: str, request: str) -> bool:
 
 
 def _terms(text: str, count: int) -> list[str]:
-    """The most frequent words; longer ones first among equals."""
     counts: dict[str, int] = {}
     for word in words(text):
         if len(word) > 3 and not word[0].isdigit():

@@ -48,7 +48,6 @@ def stem(word: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Content words in order, in lower case."""
     return [word for word in _WORD.findall(text.lower()) if word not in _STOP and word not in _COMMON]
 
 
@@ -62,7 +61,6 @@ def share(wanted: frozenset[str], present: frozenset[str]) -> float:
 
 
 def sentences(text: str) -> list[str]:
-    """Verbatim, without surrounding white space."""
     return [piece for match in _SENTENCE.finditer(text) if len(piece := match.group().strip()) > 1]
 
 

@@ -37,7 +37,6 @@ class Assistance:
 
     @cached_property
     def undecided(self) -> dict[str, list[ProposalView]]:
-        """Undecided proposals by slot."""
         rows = proposals().filter(task=self._task, state__in=OPEN).order_by("pk")
         by_slot: dict[str, list[ProposalView]] = {}
         for row in rows:
@@ -60,13 +59,11 @@ def assistance(context: template.Context) -> Assistance:
 
 @register.simple_tag(takes_context=True)
 def proposals_at(context: template.Context, slot: str, key: str = "") -> list[ProposalView]:
-    """Undecided proposals of a field, or of one of its rows."""
     return assistance(context).undecided.get(f"{slot}.{uid_of_row(key)}" if key else slot, [])
 
 
 @register.simple_tag(takes_context=True)
 def origin(context: template.Context, field: str, key: str = "") -> Origin | None:
-    """The origin of a field's or row's text, if a model proposed it."""
     return assistance(context).origins.get((field, uid_of_row(key) if key else ""))
 
 
@@ -125,7 +122,6 @@ def assistance_button(context: template.Context, finding: Any) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def references(context: template.Context) -> list[str]:
-    """Sources of checklist items: references first, then expected files, then other files."""
     spec = context["spec"]
     expected = {*spec.expected_paths, *spec.files_read}
     paths = sorted((file.path for file in spec.assets), key=lambda path: (path not in expected, path))

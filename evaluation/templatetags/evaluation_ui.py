@@ -57,7 +57,6 @@ def percent(value: Any) -> str:
 
 @register.filter
 def grouped(value: Any) -> str:
-    """12345 → 12,345."""
     return f"{value or 0:,}"
 
 
@@ -77,7 +76,6 @@ def seconds(milliseconds: int | None) -> str:
 
 @register.filter
 def total_of(tokens: Any) -> int:
-    """Agent, user and judge together."""
     return sum((tokens or {}).get(part, 0) for part in ("agent", "user", "judge"))
 
 

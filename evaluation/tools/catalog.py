@@ -15,7 +15,6 @@ from studio.domain.tool_catalog import ToolCard, ToolParameter
 
 
 def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
-    """Cards of the workspace tools, and of the implemented tools among ``names``."""
     return list(_workspace_cards()), [_card(tool) for tool in bound_tools(names)]
 
 

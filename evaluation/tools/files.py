@@ -215,7 +215,6 @@ def _glob(pattern: str) -> Callable[[str], bool]:
         return len(parts) in expand_to_end(positions)
 
     def expand(positions: set[int]) -> set[int]:
-        """A ``**`` also matches no folder."""
         expanded = set(positions)
         for index in sorted(positions):
             while index < len(parts) and parts[index] is None:
@@ -234,7 +233,6 @@ def _matches_part(part: Any, name: str) -> bool:
 
 
 def _name_pattern(part: str) -> str:
-    """One name's pattern in RE2's dialect."""
     out = ""
     for piece in re.split(r"(\*+|\?)", part):
         out += ".*" if piece.startswith("*") else "." if piece == "?" else re2.escape(piece)

@@ -29,7 +29,6 @@ class Tool:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """For function calling."""
         parameters = _untitled(self.arguments.model_json_schema())
         parameters.pop("description", None)
         return {

@@ -61,7 +61,6 @@ def truncate(text: str, limit: int = MAX_RESULT) -> str:
 
 
 def _parse(arguments: str) -> Mapping[str, Any]:
-    """Arguments as a model wrote them; empty text is an empty object."""
     if len(arguments) > MAX_ARGUMENTS:
         raise ToolError(f"The arguments are longer than {MAX_ARGUMENTS} characters.")
     if not arguments.strip():

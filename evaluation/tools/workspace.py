@@ -130,7 +130,6 @@ class Workspace:
 
     @contextmanager
     def _parent(self, parts: tuple[str, ...], path: str, *, create: bool = False) -> Iterator[int]:
-        """The open folder that contains the last of ``parts``."""
         folder = os.open(self.root, _FOLDER)
         try:
             for part in parts[:-1]:

@@ -120,6 +120,5 @@ def _scored_outcome(
 
 
 def _script_keys(checks: Sequence[Verdict]) -> list[str] | None:
-    """Graded keys of the grader script; None if it graded nothing."""
     labels = {verdict.index: verdict.label.removeprefix("[tools] ") for verdict in checks if verdict.uid is None}
     return [label for _, label in sorted(labels.items())] or None

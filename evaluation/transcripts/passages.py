@@ -62,7 +62,6 @@ def _highlight_source(text: str, quotes: Mapping[str, str]) -> tuple[SafeString,
 
 
 def _variants(quote: str) -> Iterable[str]:
-    """A quote as given, unescaped, and as text inside JSON."""
     yield quote
     unescaped = html.unescape(quote)
     yield unescaped
@@ -70,7 +69,6 @@ def _variants(quote: str) -> Iterable[str]:
 
 
 def _without_markup(text: str, quote: str) -> str:
-    """The quote without its Markdown, unless it occurs verbatim."""
     if find_quote(text, quote) is not None:
         return quote
     document = _Document()

@@ -78,7 +78,6 @@ class SessionTranscript:
 
 
 def load_transcript(session: Session, *, blind: bool) -> SessionTranscript:
-    """In a constant number of queries."""
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
     turns = visibility.turns_of(session)
@@ -102,7 +101,6 @@ def load_transcript(session: Session, *, blind: bool) -> SessionTranscript:
 
 
 def _texts(task: TaskSpec, turns: Sequence[Turn]) -> dict[int, dict[str, str]]:
-    """Workspace files that judges read, by turn and path."""
     rule_paths = {rule.path for item in task.checklist if (rule := item.rule) and rule.path}
     paths = [path.strip().removeprefix("./") for path in (*task.files_read, *sorted(rule_paths))]
     shown_files = {

@@ -37,7 +37,6 @@ class HistoryChoice:
 def history_choices(
     script: GraderScript, source: str, tasks: Sequence[Task], person: User
 ) -> dict[str, list[HistoryChoice]]:
-    """Histories to run ``source`` on, by kind: sessions of the tasks it grades, and generated ones."""
     sessions = (
         Session.objects.filter(Exists(Turn.objects.filter(session=OuterRef("pk"))), revision__task__in=tasks)
         .select_related("run__pilot", "revision__task")
@@ -93,7 +92,6 @@ def history_of(choice: str, text: str, source: str, tasks: Sequence[Task], perso
 
 
 def read_example(text: str) -> list[dict[str, Any]]:
-    """Parse calls written as JSON. Raises ExampleError with the line of the error."""
     if len(text) > MAX_EXAMPLE:
         raise ExampleError(f"The example has {len(text):,} characters; at most {MAX_EXAMPLE:,} are read.")
     try:
@@ -113,7 +111,6 @@ def read_example(text: str) -> list[dict[str, Any]]:
 
 
 def example_of(script: GraderScript, source: str, tools: Sequence[str]) -> str:
-    """The stored example, or calls of the tools that the script reads, to be filled in."""
     stored = ScriptExample.objects.filter(script=script).first()
     if stored is not None:
         return stored.text

@@ -43,7 +43,6 @@ def analyse_script(source: str) -> GraderReport:
 
 
 def line_of(problem: str) -> int | None:
-    """The line number in a problem's message, if there is one."""
     match = LINE.search(problem)
     return int(match[1]) if match else None
 

@@ -88,7 +88,6 @@ def _frames(document: object, source: str) -> tuple[Frame, ...]:
 
 
 def _printable(text: str) -> str:
-    """Without control characters other than line ends and tabs."""
     return "".join(
         character if character.isprintable() or character in "\n\t" else "\ufffd" for character in text[:64_000]
     )

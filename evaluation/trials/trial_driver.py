@@ -45,7 +45,6 @@ def _describe(error: BaseException) -> str:
 
 
 def _frames(error: BaseException) -> list[list[object]]:
-    """Line and function of the script's own frames, outermost first."""
     if isinstance(error, SyntaxError):
         return [[error.lineno or 1, ""]]
     stack = traceback.extract_tb(error.__traceback__)

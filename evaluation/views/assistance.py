@@ -62,7 +62,6 @@ def request_proposal(request: SignedInRequest, slug: str, user_id: str, pk: int)
 @login_required
 @require_http_methods(["GET", "POST"])
 def proposal(request: SignedInRequest, pk: int) -> HttpResponse:
-    """GET shows it, POST accepts or dismisses rows."""
     row = _find(request, pk)
     if request.method == "GET":
         if not request.htmx:
@@ -159,7 +158,6 @@ def _decision(request: SignedInRequest) -> tuple[str, list[int] | None]:
 
 
 def _typed(request: SignedInRequest, pk: int) -> dict[int, str]:
-    """Edited text of a proposal, by row."""
     prefix = f"assist.{pk}."
     return {
         int(name[len(prefix) :]): value
@@ -169,7 +167,6 @@ def _typed(request: SignedInRequest, pk: int) -> dict[int, str]:
 
 
 def _find(request: SignedInRequest, pk: int) -> Proposal:
-    """404 unless the user may edit its task."""
     row: Proposal = get_object_or_404(proposals(), pk=pk)
     try:
         access.require(request.user, row.task.episode.persona.benchmark, "edit")
@@ -187,7 +184,6 @@ def _version_and_state(task: Task) -> tuple[int, str]:
 
 
 def _warn_of_draft(request: SignedInRequest, task: Task, before: tuple[int, str]) -> None:
-    """Tell the user if the new version ended an approval or a review."""
     version, state = before
     if state != task.state:
         was = TaskState(state).label.lower()

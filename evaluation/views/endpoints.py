@@ -37,7 +37,6 @@ def endpoint(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def endpoint_try(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Send one small request now, and show the result."""
     _staff_only(request)
     row = get_object_or_404(ModelEndpoint, pk=pk)
     trial = check_endpoint(row)

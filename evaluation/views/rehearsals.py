@@ -132,7 +132,6 @@ def _choices(transcript: RehearsalTranscript, typed: Any) -> list[tuple[Rehearsa
 
 
 def _file_text(row: Rehearsal, path: str) -> str:
-    """A workspace file for editing; empty if it is too large or not text."""
     blob = Blob.objects.filter(pk=row.manifest.get(path, "")).first()
     if blob is None or blob.size > lifecycle.MAX_FILE_BYTES:
         return ""

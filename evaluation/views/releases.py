@@ -131,7 +131,6 @@ def release_download(request: SignedInRequest, pk: int) -> HttpResponse:
 
 
 def _groups(benchmark: Benchmark, blockers: Sequence[Blocker], kind: str, number: str | None) -> list[BlockerGroup]:
-    """The first few blockers of each kind, or a page of the selected kind."""
     groups = []
     for code, same_kind in groupby(blockers, key=lambda blocker: blocker.code):
         if kind in ("", code):

@@ -111,7 +111,6 @@ def session_download(request: SignedInRequest, pk: int, number: int) -> HttpResp
 
 
 def _turn(request: SignedInRequest, pk: int, number: int) -> tuple[Session, Turn, Manifest]:
-    """The session, the turn, and the workspace before the turn."""
     row: Session = get_object_or_404(visibility.visible_sessions(request.user), pk=pk)
     turn = get_object_or_404(row.turns.select_related("snapshot"), number=number)
     if number > 1:

@@ -45,7 +45,6 @@ class DiffLine:
 
 
 def snapshot_before(session: Session) -> Snapshot | None:
-    """The workspace after the last earlier turn of the run."""
     last = (
         Turn.objects.filter(session__run=session.run_id, session__position__lt=session.position)
         .select_related("snapshot")
@@ -56,7 +55,6 @@ def snapshot_before(session: Session) -> Snapshot | None:
 
 
 def manifest_before(session: Session, task: TaskSpec, persona: PersonaSpec) -> Manifest:
-    """The workspace at the session's start."""
     snapshot = snapshot_before(session)
     earlier = snapshot.manifest if snapshot else {}
     try:
@@ -66,7 +64,6 @@ def manifest_before(session: Session, task: TaskSpec, persona: PersonaSpec) -> M
 
 
 def manifests_before(session: Session, turns: Iterable[Turn], start: Manifest) -> dict[int, Manifest]:
-    """The workspace at each turn's start, by turn number."""
     manifests: dict[int, Manifest] = {}
     last = start
     for turn in turns:
@@ -80,7 +77,6 @@ def changed_files(before: Manifest, after: Manifest) -> list[FileRow]:
 
 
 def file_rows(before: Manifest, after: Manifest, sizes: Mapping[str, int] | None = None) -> list[FileRow]:
-    """Every file that exists or did, by path."""
     sizes = sizes or {}
     return [
         FileRow(path, _change(before.get(path), after.get(path)), sizes.get(after.get(path, ""), 0))

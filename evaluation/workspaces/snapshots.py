@@ -30,12 +30,14 @@ SKILLS = "skills"
 
 
 class MissingContentError(Exception):
-    """The content of a named file is not stored: the benchmark is damaged."""
+    """A file's content is not stored, so the benchmark is damaged."""
 
 
 def stage_files(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dict[str, str]:
-    """The workspace at a session's start (PIBENCH.md, section 1): the persona's skills replace those there, and
-    the task's files are added at the root; nothing else is removed. Raises ValueError for an invalid path."""
+    """The workspace at a session's start (PIBENCH.md, section 1): the persona's skills replace earlier ones, and
+    the task's
+    files are added; nothing else is removed. Raises ValueError for an invalid path.
+    """
     files = dict(manifest)
     skills = [skill for skill in persona.skills if not task.skills or skill.name in task.skills]
     if persona.skills:
@@ -94,8 +96,6 @@ def store_files(folder: Path, known: Manifest) -> dict[str, str]:
 
 
 def manifest_reader(manifest: Manifest) -> Callable[[str], bytes | None]:
-    """Reads a file of a stored workspace; None if it does not exist."""
-
     def read(path: str) -> bytes | None:
         sha = manifest.get(str(PurePosixPath(path.strip())))
         return Blob.objects.read([sha]).get(sha) if sha else None
@@ -142,7 +142,6 @@ def _add(files: dict[str, str], added: Iterable[tuple[str, FileRef]]) -> None:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Regular files whose path is valid UTF-8."""
     for root, folders, names in os.walk(folder, followlinks=False):
         folders.sort()
         for name in names:

@@ -54,7 +54,6 @@ def read_answer(request: Assignment, material: Material, answer: str) -> tuple[P
 
 
 def _first_error(error: ValidationError) -> str:
-    """Without the input, which may be long."""
     first = error.errors(include_input=False, include_url=False)[0]
     path = ".".join(str(part) for part in first["loc"])
     return f"{path or 'The answer'}: {first['msg']}."

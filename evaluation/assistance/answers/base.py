@@ -46,7 +46,6 @@ def max_length(field: str, before: str) -> int:
 
 
 def clean_within(text: str, limit: int) -> str:
-    """``clean_text``, limited in length. Raises UnusableAnswerError if it is longer."""
     cleaned = clean_text(text)
     if len(cleaned) > limit:
         raise UnusableAnswerError(f"A text has {len(cleaned)} characters; at most {limit} are of use.")
@@ -54,7 +53,6 @@ def clean_within(text: str, limit: int) -> str:
 
 
 def clean_note(text: str) -> str:
-    """A reason or quote, on one line and truncated."""
     return " ".join(clean_text(text).split())[:MAX_NOTE]
 
 
@@ -63,7 +61,6 @@ def comparable(text: str) -> str:
 
 
 def lost_numbers(before: str, after: str) -> tuple[str, ...]:
-    """A remark if numbers are missing from the new text."""
     present = set(_NUMBER.findall(after))
     lost = list(dict.fromkeys(number for number in _NUMBER.findall(before) if number not in present))
     return (f"Not in it any more: {', '.join(lost[:8])}.",) if lost else ()

@@ -84,7 +84,6 @@ def _validate_ref(intent: ProposedIntent, material: Material) -> str:
 
 
 def _source_text(intent: ProposedIntent, ref: str, material: Material) -> str:
-    """The text that a quote must occur in; empty if the source has none."""
     if intent.from_ == "file":
         return material.files[ref]
     if intent.from_ == "profile":
