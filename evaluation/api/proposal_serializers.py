@@ -1,0 +1,171 @@
+"""Serializers of proposals.
+
+Some fields still have old names ("helper", "taken", "mend", "words"), which are part of the published API.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+
+from evaluation.assistance.kinds import LANGUAGES
+from evaluation.assistance.presentation import RowView, view_of
+from evaluation.models import Proposal, ProposalDecision
+from evaluation.protocol.assistance import KINDS
+
+
+class DecisionSerializer(serializers.ModelSerializer[ProposalDecision]):
+    by = serializers.CharField(source="by.username")
+    version = serializers.IntegerField(source="revision.number", allow_null=True, default=None)
+
+    class Meta:
+        model = ProposalDecision
+        fields = ["taken", "changed", "text", "by", "at", "version"]
+
+
+class ProposalFindingSerializer(serializers.Serializer[Any]):
+    """A finding of the task if the row were accepted."""
+
+    rule = serializers.CharField()
+    severity = serializers.CharField()
+    message = serializers.CharField()
+    mend = serializers.CharField()
+    words = serializers.CharField()
+
+
+class ProposedRowSerializer(serializers.Serializer[Any]):
+    row = serializers.IntegerField(help_text="0-based index in the proposal; used to accept or dismiss it.")
+    field = serializers.CharField(source="change.field")
+    uid = serializers.CharField(source="change.uid", help_text="The row it changes; empty for a new row.")
+    before = serializers.CharField(help_text="The text when the proposal was requested.")
+    text = serializers.CharField(source="change.text")
+    why = serializers.CharField(source="change.why")
+    quote = serializers.CharField(source="change.quote")
+    supported = serializers.BooleanField(
+        source="change.supported", help_text=("Whether the quote occurs where it claims.")
+    )
+    scope = serializers.CharField(source="change.scope")
+    recovery = serializers.SerializerMethodField()
+    follows_from = serializers.ListField(source="change.follows_from", child=serializers.CharField())
+    evidence = serializers.ListField(source="change.evidence", child=serializers.CharField())
+    rule = serializers.SerializerMethodField()
+    degree = serializers.CharField(source="change.degree")
+    remarks = serializers.ListField(source="change.remarks", child=serializers.CharField())
+    findings = ProposalFindingSerializer(many=True)
+    decision = DecisionSerializer(allow_null=True)
+
+    @extend_schema_field(OpenApiTypes.OBJECT)
+    def get_recovery(self, view: RowView) -> Any:
+        """Where the intent can be found out; null if the proposal does not say."""
+        return view.change.recovery.to_json() if view.change.recovery else None
+
+    @extend_schema_field(OpenApiTypes.OBJECT)
+    def get_rule(self, view: RowView) -> Any:
+        """The exact rule; null if none is proposed."""
+        return view.change.rule.to_json() if view.change.rule else None
+
+
+class ProposalSerializer(serializers.ModelSerializer[Proposal]):
+    version = serializers.IntegerField(source="revision.number", help_text="Version of the task the request was about.")
+    language = serializers.CharField(source="options.language", default="")
+    reference = serializers.CharField(source="options.reference", default="")
+    helper = serializers.CharField(source="endpoint.name")
+    cut = serializers.ListField(child=serializers.CharField(), help_text="Files the model saw only in part.")
+    asked_by = serializers.CharField(source="asked_by.username")
+    result = serializers.IntegerField(source="result.number", allow_null=True, default=None)
+    title = serializers.SerializerMethodField()
+    findings = serializers.SerializerMethodField()
+    rows = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Proposal
+        fields = [
+            "id",
+            "title",
+            "kind",
+            "field",
+            "item",
+            "language",
+            "reference",
+            "state",
+            "problem",
+            "version",
+            "helper",
+            "scripted",
+            "tokens",
+            "cost",
+            "cut",
+            "findings",
+            "rows",
+            "asked_by",
+            "asked_at",
+            "answered_at",
+            "result",
+        ]
+
+    def to_representation(self, row: Proposal) -> Any:
+        self.view = view_of(row)
+        return super().to_representation(row)
+
+    def get_title(self, row: Proposal) -> str:
+        return self.view.title
+
+    @extend_schema_field(ProposalFindingSerializer(many=True))
+    def get_findings(self, row: Proposal) -> Any:
+        """Findings about all rows together."""
+        return ProposalFindingSerializer(self.view.findings, many=True).data
+
+    @extend_schema_field(ProposedRowSerializer(many=True))
+    def get_rows(self, row: Proposal) -> Any:
+        return ProposedRowSerializer(list(self.view.rows), many=True).data
+
+
+class NewProposalSerializer(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(KINDS)
+    field = serializers.CharField(max_length=60, help_text="Field of the task, or “task” for all its text.")
+    item = serializers.UUIDField(
+        required=False, allow_null=True, default=None, help_text="uid of the row to help with."
+    )
+    language = serializers.ChoiceField(LANGUAGES, required=False, default="", allow_blank=True)
+    reference = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=600,
+        help_text="Source for checklist items: “the reference of <path>”, a file's path, “the reference workflow”.",
+    )
+    pasted = serializers.CharField(
+        required=False, allow_blank=True, default="", trim_whitespace=False, help_text="Or the text of a good result."
+    )
+    fresh = serializers.BooleanField(default=False, help_text="Request a new answer instead of the recorded one.")
+
+
+class RowsSerializer(serializers.Serializer[Any]):
+    rows = serializers.ListField(
+        child=serializers.IntegerField(min_value=0),
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Which rows; null for all open ones.",
+    )
+
+
+class AcceptSerializer(RowsSerializer):
+    texts = serializers.DictField(
+        child=serializers.CharField(allow_blank=True, trim_whitespace=False),
+        required=False,
+        default=dict,
+        help_text="Edited text to use instead of the proposed text, by row.",
+    )
+    over_changes = serializers.BooleanField(
+        default=False, help_text="Proceed even if the text has changed since the request."
+    )
+
+    def validate_texts(self, texts: dict[str, str]) -> dict[int, str]:
+        if not all(row.isascii() and row.isdecimal() and len(row) < 5 for row in texts):
+            raise ValidationError("Refer to the rows by number.")
+        return {int(row): text for row, text in texts.items()}
