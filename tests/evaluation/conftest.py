@@ -10,6 +10,7 @@ import pytest
 from evaluation.llm import Endpoint, EndpointLimits, ModelClient, RetryPolicy, Timing
 from evaluation.scripted.scenario import read_scenario
 from evaluation.scripted.server import ScriptedServer
+from tests.evaluation.stub_model import StubModel, serving
 
 
 class Clock:
@@ -70,3 +71,10 @@ def client_for(scripted: ScriptedServer, clock: Clock) -> Callable[..., ModelCli
         )
 
     return make
+
+
+@pytest.fixture
+def stub() -> Iterator[StubModel]:
+    """Stands for a real model: it does not say that it is scripted."""
+    with serving(StubModel()) as model:
+        yield model

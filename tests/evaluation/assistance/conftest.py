@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from studio.models import Benchmark, Task, User
 from tests.evaluation.assistance.builders import NOTES, a_request, a_spec
 from tests.evaluation.builders import benchmark_of, file
 from tests.evaluation.factories import person
-from tests.evaluation.stub_model import StubModel, serving
+from tests.evaluation.stub_model import StubModel
 
 IMPATIENT = RetryPolicy(attempts=2, base_seconds=0.01, max_pause=2)
 
@@ -65,12 +65,6 @@ class Authoring:
         work_on(row.pk, retry_policy=IMPATIENT)
         row.refresh_from_db()
         return row
-
-
-@pytest.fixture
-def stub() -> Iterator[StubModel]:
-    with serving(StubModel()) as model:
-        yield model
 
 
 @pytest.fixture

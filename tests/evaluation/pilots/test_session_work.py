@@ -1,61 +1,16 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
-
 import pytest
-from django.db import connection
-from django.utils import timezone
 
-from evaluation.leases.sessions import acquire
-from evaluation.models import ModelCall, Pilot, Session, SessionIntent, Turn, Verdict
-from evaluation.pilots.lifecycle import cancel_pilot, retry_pilot, sweep
-from evaluation.pilots.session_work import work_on
+from evaluation.models import Session, Turn, Verdict
+from evaluation.pilots.lifecycle import retry_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.domain.task import ExactCheck, ToolEvidence
-from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, rule, task
-from tests.evaluation.stub_model import StubModel, decisions, serving
+from tests.evaluation.builders import file, intents, rubric, rule, task
+from tests.evaluation.pilots.builders import start, statuses, work_through
+from tests.evaluation.stub_model import StubModel, decisions
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def stub() -> Iterator[StubModel]:
-    with serving(StubModel()) as model:
-        yield model
-
-
-@pytest.fixture(autouse=True)
-def hasty(settings) -> None:
-    settings.SESSION_RETRY_SECONDS = 0
-    settings.SESSION_ATTEMPTS = 2
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("STUB_API_KEY", "none")
-
-
-def start(stub: StubModel, *tasks: object, **options: object) -> Pilot:
-    model = endpoint(f"stub {stub.base_url}", base_url=stub.base_url, scripted=False, key_env="STUB_API_KEY")
-    return pilot_of(benchmark_of(*tasks), agent=model, user_model=model, judge=model, **options)
-
-
-def work_through(pilot: Pilot) -> Pilot:
-    """Every session in order, then what waits for the end of its run."""
-    for _ in range(2):
-        for pk in Session.objects.filter(run__pilot=pilot).order_by("run", "position").values_list("pk", flat=True):
-            work_on(pk)
-    pilot.refresh_from_db()
-    return pilot
-
-
-def statuses(session: Session) -> list[tuple[int, str, int]]:
-    return list(session.intents.values_list("index", "status", "turn"))
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_retries", "stub_key")]
 
 
 def test_each_turn_is_stored_and_identical_judge_calls_are_made_once(stub: StubModel):
@@ -93,24 +48,6 @@ def test_strict_skips_met_items_and_compat_judges_every_turn(stub: StubModel):
     session = Session.objects.get()
     assert (session.comp_compat, session.comp_strict) == (1 / 4, 1 / 4)
     assert session.tokens["judge_compat"] == session.tokens["judge_strict"] == 36
-
-
-def test_sessions_of_a_run_go_in_order_and_compat_waits_for_the_last(stub: StubModel):
-    pilot = start(stub, task("a", checklist=(rubric("x"),)), task("b", checklist=(rubric("y"),)))
-    first, second = Session.objects.order_by("position")
-
-    assert work_on(second.pk) is False
-    assert work_on(first.pk) is True
-    first.refresh_from_db()
-    assert (first.state, first.comp_strict, first.comp_compat) == ("finished", 1.0, None)
-    assert work_on(first.pk) is False
-    assert work_on(second.pk) is True
-    pilot.refresh_from_db()
-    assert pilot.state == "running"
-    assert work_on(first.pk) is True
-    pilot.refresh_from_db()
-    first.refresh_from_db()
-    assert (pilot.state, first.comp_compat) == ("finished", 1.0)
 
 
 def test_failed_session_is_zero_in_strict_and_left_out_in_compat(stub: StubModel):
@@ -181,111 +118,6 @@ def test_ungraded_items_are_null_and_never_not_met(stub: StubModel):
     assert (session["ungraded"], session["comp"]) == (3, {"compat": 1.0, "strict": 1.0})
     errors = Verdict.objects.filter(scoring="strict", met=None, index=4).values_list("error", flat=True)
     assert list(errors) == ["The grader script data/p/scripts/gone.py does not exist."]
-
-
-def test_session_of_a_dead_worker_resumes_without_paying_twice(stub: StubModel, settings):
-    settings.SESSION_LEASE_SECONDS = 0.01
-    stub.follow_up = lambda body: decisions(body, lambda index: False)
-    pilot = start(stub, task("a", intents=intents("one", "two", "three")))
-    session = Session.objects.get()
-    replies = iter(["first", "second"])
-
-    stub.agent = lambda body: next(replies, (400, "{}"))
-    work_on(session.pk)
-    session.refresh_from_db()
-    stored = list(session.turns.values_list("number", "reply"))
-    answered = ModelCall.objects.filter(response__isnull=False).count()
-    Session.objects.update(state="running", claimed_by="dead", lease_until="2020-01-01T00:00Z", retry_at=None)
-
-    stub.agent = lambda body: "third"
-    assert sweep() == 1
-    before = stub.asked.total()
-    work_through(pilot)
-
-    session.refresh_from_db()
-    assert stored == [(1, "first"), (2, "second")]
-    assert [turn.reply for turn in session.turns.all()] == ["first", "second", "third", "third"]
-    assert stub.asked.total() - before == ModelCall.objects.filter(response__isnull=False).count() - answered
-
-
-@pytest.mark.django_db(transaction=True)
-def test_worker_without_its_lease_stores_nothing(stub: StubModel):
-    pilot = start(stub, task("a"))
-    session = Session.objects.get()
-
-    def take_over(body: dict) -> str:
-        Session.objects.update(claimed_by="someone else")
-        connection.close()  # this runs in a thread of the server
-        return "too late"
-
-    stub.agent = take_over
-    work_on(session.pk)
-
-    assert (Turn.objects.count(), SessionIntent.objects.count()) == (0, 0)
-    assert Session.objects.get().claimed_by == "someone else"
-    assert pilot.state == "waiting"
-
-
-@pytest.mark.django_db(transaction=True)
-def test_cancelled_session_stores_nothing(stub: StubModel):
-    pilot = start(stub, task("a"))
-
-    def cancel(body: dict) -> str:
-        cancel_pilot(pilot.pk, by=None)
-        connection.close()  # this runs in a thread of the server
-        return "too late"
-
-    stub.agent = cancel
-    work_on(Session.objects.get().pk)
-
-    pilot.refresh_from_db()
-    assert (pilot.state, Session.objects.get().state, Turn.objects.count()) == ("cancelled", "cancelled", 0)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_only_one_worker_acquires_a_session(stub: StubModel):
-    start(stub, task("a"))
-    pk = Session.objects.get().pk
-    together = threading.Barrier(6)
-
-    def want(_: int) -> bool:
-        try:
-            together.wait()
-            return acquire(pk) is not None
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(6) as pool:
-        got = list(pool.map(want, range(6)))
-
-    assert got.count(True) == 1
-
-
-def test_leases_of_dead_processes_expire_and_those_of_live_ones_do_not(stub: StubModel):
-    start(stub, task("a"), task("b"))
-    first, second = Session.objects.order_by("position")
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    held_here = acquire(first.pk).claimed_by
-    Session.objects.filter(pk=first.pk).update(claimed_by=held_here.replace(f":{os.getpid()}:", f":{gone.pid}:"))
-    lease = timezone.now() + timedelta(minutes=1)
-    Session.objects.filter(pk=second.pk).update(state="running", claimed_by=held_here, lease_until=lease)
-
-    assert sweep() == 1
-
-    assert acquire(first.pk) is not None
-    assert Session.objects.get(pk=second.pk).lease_until == lease
-
-
-def test_session_that_kills_its_workers_is_stopped(stub: StubModel):
-    start(stub, task("a"))
-    Session.objects.update(state="running", claimed_by="dead", lease_until="2020-01-01T00:00Z", attempts=2)
-
-    assert sweep() == 0
-
-    session = Session.objects.get()
-    assert (session.state, session.reason) == ("error", "Its worker stopped 2 times before a turn was stored.")
-    assert Pilot.objects.get().state == "stopped"
 
 
 def test_triggered_session_opens_with_its_signal(stub: StubModel):

@@ -20,15 +20,9 @@ from evaluation.pilots.wait import wait_for
 from studio.celery import app
 from studio.local import ownership
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
-from tests.evaluation.stub_model import StubModel, serving
+from tests.evaluation.stub_model import StubModel
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(110)]
-
-
-@pytest.fixture
-def stub() -> Iterator[StubModel]:
-    with serving(StubModel()) as model:
-        yield model
 
 
 @pytest.fixture

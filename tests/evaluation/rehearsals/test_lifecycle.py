@@ -1,63 +1,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.utils import timezone
 
-from evaluation.models import ModelEndpoint, Pilot, Rehearsal, Session, Verdict
+from evaluation.models import Pilot, Rehearsal, Session, Verdict
 from evaluation.protocol.prompts import SATISFACTION_SYSTEM
 from evaluation.rehearsals import lifecycle
-from evaluation.rehearsals.extract import NOTE, ExtractError, extract
 from evaluation.rehearsals.lifecycle import RehearsalError, start_rehearsal
 from evaluation.rehearsals.transcript import load_transcript
-from evaluation.rehearsals.work import LEASE_EXPIRED, cancel_model_work, stop_if_lease_expired, work_on
+from evaluation.rehearsals.work import work_on
 from studio.drafts.load import load_task
-from studio.models import Blob, Revision, Task, User
+from studio.models import Blob, Task
 from studio.tasks.save import save_task
-from tests.evaluation.builders import benchmark_of, endpoint, file, intents, rubric, task
+from tests.evaluation.builders import benchmark_of, file, intents, rubric, task
 from tests.evaluation.factories import person
-from tests.evaluation.stub_model import StubModel, decisions, serving
+from tests.evaluation.rehearsals.builders import after_reply, real, reloaded, started, statuses
+from tests.evaluation.stub_model import decisions
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def stub() -> Iterator[StubModel]:
-    with serving(StubModel()) as model:
-        yield model
-
-
-def real(stub: StubModel, name: str = "real", **fields: Any) -> ModelEndpoint:
-    return ModelEndpoint.objects.create(name=name, base_url=stub.base_url, model="m", timeout_seconds=10, **fields)
-
-
-def draft(**spec: Any) -> tuple[Task, User]:
-    values: dict[str, Any] = {"intents": intents("Name the fee.", "Sign it.", "Be brief.")}
-    benchmark = benchmark_of(task("a", **(values | spec)))
-    return Task.objects.get(episode__persona__benchmark=benchmark), person(benchmark, "author")
-
-
-def started(seat: str, judge: ModelEndpoint | None, agent: ModelEndpoint | None = None, **spec: Any) -> Rehearsal:
-    row, author = draft(**spec)
-    return start_rehearsal(row, by=author, seat=seat, judge=judge, agent=agent)
-
-
-def reloaded(row: Rehearsal) -> Rehearsal:
-    return Rehearsal.objects.get(pk=row.pk)
-
-
-def after_reply(row: Rehearsal, text: str) -> Rehearsal:
-    lifecycle.submit_reply(row.pk, text)
-    work_on(row.pk)
-    return reloaded(row)
-
-
-def statuses(row: Rehearsal) -> list[str]:
-    return [intent.state.status for intent in load_transcript(reloaded(row)).intents]
 
 
 def test_judge_resolves_replies_from_the_assistants_seat_as_in_any_session(stub):
@@ -167,66 +128,6 @@ def test_changed_judge_proposals_are_marked_as_manual(stub):
     assert statuses(row) == ["completed", "provided", "open"]
 
 
-def test_reply_is_preserved_when_the_judge_fails(stub):
-    stub.satisfaction = lambda body: (400, "no such model")
-    row = started("agent", real(stub))
-
-    stopped = after_reply(row, "The fee is 70.")
-
-    assert stopped.state == "stopped"
-    assert stopped.reason
-    assert load_transcript(stopped).under_way.reply_text == "The fee is 70."  # type: ignore[union-attr]  # not None here
-    assert statuses(row) == ["open", "open", "open"]
-
-    stub.satisfaction = lambda body: decisions(body, lambda index: index == 1)
-    assert after_reply(row, "The fee is 70.").state == "yours"
-
-
-def test_user_can_decide_manually_when_the_judge_fails(stub):
-    stub.satisfaction = lambda body: (400, "no")
-    row = started("user", real(stub, "judge"), real(stub, "agent"))
-    work_on(row.pk)
-
-    assert reloaded(row).state == "yours"
-    assert "400" in reloaded(row).reason or reloaded(row).reason
-    asked = stub.asked["agent"]
-
-    stub.satisfaction = lambda body: decisions(body, lambda index: True)
-    lifecycle.propose_again(row.pk)
-    work_on(row.pk)
-
-    assert stub.asked["agent"] == asked
-    assert load_transcript(reloaded(row)).intents[2].proposal.choice == "met"  # type: ignore[union-attr]  # not None here
-
-
-def test_message_is_preserved_and_can_be_changed_when_the_agent_fails(stub):
-    row = started("user", None, real(stub))
-    work_on(row.pk)
-    stub.agent = lambda body: (400, "no")
-    lifecycle.submit_decisions(row.pk, {1: "met"}, {}, "Go on.")
-    work_on(row.pk)
-
-    assert (reloaded(row).state, reloaded(row).message) == ("stopped", "Go on.")
-
-    stub.agent = lambda body: "Better."
-    lifecycle.retry_agent(row.pk, "Please go on.")
-    work_on(row.pk)
-
-    assert (reloaded(row).state, reloaded(row).message) == ("yours", "Please go on.")
-
-
-def test_recorded_answers_are_not_paid_for_twice(stub):
-    stub.follow_up = lambda body: (400, "no")
-    row = started("agent", real(stub))
-    after_reply(row, "The fee is 70.")
-    stub.follow_up = lambda body: decisions(body, lambda index: False)
-
-    after_reply(row, "The fee is 70.")
-
-    assert stub.asked["satisfaction"] == 1
-    assert row.calls.filter(purpose="satisfaction").count() == 1
-
-
 def test_agents_files_and_memory_persist_between_turns(stub):
     call = {"id": "1", "type": "function", "function": {}}
     call["function"] = {"name": "write_file", "arguments": json.dumps({"path": "note.md", "content": "70"})}
@@ -282,43 +183,6 @@ def test_workspace_has_files_of_dependencies_only(stub):
     assert sorted(row.manifest) == ["a.txt", "c.txt"]
 
 
-def test_scripted_model_behind_any_address_marks_the_rehearsal(scripted):
-    assert started("agent", endpoint("scripted-user")).scripted
-    hidden = ModelEndpoint.objects.create(name="hidden", base_url=scripted.url, model="scripted-helpful")
-    row = started("user", None, hidden)
-    assert not row.scripted
-
-    work_on(row.pk)
-
-    assert reloaded(row).scripted
-
-
-def test_work_of_a_dead_process_is_stopped_and_can_be_retried(stub):
-    row = started("user", None, real(stub))
-    Rehearsal.objects.update(claimed_by="gone", lease_until=timezone.now() - timedelta(seconds=1))
-
-    stop_if_lease_expired(row)
-    assert (reloaded(row).state, reloaded(row).reason) == ("stopped", LEASE_EXPIRED)
-
-    lifecycle.retry_agent(row.pk)
-    work_on(row.pk)
-    assert reloaded(row).state == "yours"
-
-
-def test_cancelled_model_work_is_not_stored(stub):
-    row = started("user", None, real(stub))
-
-    def answer(body: dict[str, Any]) -> str:
-        return "Too late."
-
-    stub.agent = answer
-    cancel_model_work(row)
-    work_on(row.pk)
-
-    assert reloaded(row).state == "stopped"
-    assert stub.asked == {}
-
-
 @pytest.mark.parametrize("state", ["working", "finished"])
 def test_user_may_act_only_in_own_seat_and_turn(stub, state):
     row = started("agent", real(stub))
@@ -354,40 +218,6 @@ def test_reply_for_an_earlier_turn_is_rejected(stub):
 def test_task_without_request_cannot_be_rehearsed(stub):
     with pytest.raises(RehearsalError, match="no request yet"):
         started("agent", real(stub), initial_request=" ")
-
-
-def test_text_is_extracted_into_a_new_version(stub):
-    row = started("agent", real(stub))
-    author = row.person
-
-    first = extract(row, "intent", "  Write the fee\nin euros. ", by=author)
-    second = extract(row, "item", "The note is signed.", by=author)
-
-    spec = load_task(row.revision.task)
-    assert (first.position, spec.intents[3].content) == (4, "Write the fee in euros.")
-    assert (second.position, spec.checklist[-1].criterion) == (1, "The note is signed.")
-    newest = Revision.objects.filter(task=row.revision.task).order_by("-number").first()
-    assert newest and (newest.number, newest.note, newest.created_by) == (second.version, NOTE, author)
-
-
-def test_extraction_preserves_changes_by_others(stub):
-    row = started("agent", real(stub))
-    spec = load_task(row.revision.task)
-    save_task(row.revision.task_id, spec.model_copy(update={"title": "By another"}), by=None)
-
-    extract(row, "intent", "Write it in euros.", by=row.person)
-
-    assert load_task(row.revision.task).title == "By another"
-
-
-@pytest.mark.parametrize("text", ["", " \n", "Name  the fee.", "x" * 2001, "with\0 null"])
-def test_invalid_text_is_not_extracted(stub, text):
-    row = started("agent", real(stub))
-
-    with pytest.raises(ExtractError):
-        extract(row, "intent", text, by=row.person)
-
-    assert len(load_task(row.revision.task).intents) == 3
 
 
 def test_deleting_removes_calls_but_not_shared_files(stub):

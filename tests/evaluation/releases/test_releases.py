@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterator
 
 import pytest
 from django.core.management import call_command
@@ -27,7 +26,7 @@ from studio.models import Benchmark, Event, Membership, Task, TaskState, User
 from studio.personas.scripts import create_script, save_script
 from studio.tasks.save import save_task
 from tests.evaluation.builders import benchmark_of, endpoint, file, pilot_of, rubric, task
-from tests.evaluation.stub_model import StubModel, serving
+from tests.evaluation.stub_model import StubModel
 
 pytestmark = pytest.mark.django_db
 
@@ -63,13 +62,6 @@ def run_pilot(benchmark: Benchmark, agent: ModelEndpoint, judge: ModelEndpoint) 
     for _ in range(2):
         for pk in Session.objects.filter(run__pilot=pilot).order_by("position").values_list("pk", flat=True):
             work_on(pk)
-
-
-@pytest.fixture
-def stub() -> Iterator[StubModel]:
-    """Stands for a real model: it does not say that it is scripted."""
-    with serving(StubModel()) as model:
-        yield model
 
 
 def served(url: str, *models: str) -> list[ModelEndpoint]:

@@ -1,0 +1,44 @@
+"""Rehearsals for tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluation.models import ModelEndpoint, Rehearsal
+from evaluation.rehearsals import lifecycle
+from evaluation.rehearsals.lifecycle import start_rehearsal
+from evaluation.rehearsals.transcript import load_transcript
+from evaluation.rehearsals.work import work_on
+from studio.models import Task, User
+from tests.evaluation.builders import benchmark_of, intents, task
+from tests.evaluation.factories import person
+from tests.evaluation.stub_model import StubModel
+
+
+def real(stub: StubModel, name: str = "real", **fields: Any) -> ModelEndpoint:
+    return ModelEndpoint.objects.create(name=name, base_url=stub.base_url, model="m", timeout_seconds=10, **fields)
+
+
+def draft(**spec: Any) -> tuple[Task, User]:
+    values: dict[str, Any] = {"intents": intents("Name the fee.", "Sign it.", "Be brief.")}
+    benchmark = benchmark_of(task("a", **(values | spec)))
+    return Task.objects.get(episode__persona__benchmark=benchmark), person(benchmark, "author")
+
+
+def started(seat: str, judge: ModelEndpoint | None, agent: ModelEndpoint | None = None, **spec: Any) -> Rehearsal:
+    row, author = draft(**spec)
+    return start_rehearsal(row, by=author, seat=seat, judge=judge, agent=agent)
+
+
+def reloaded(row: Rehearsal) -> Rehearsal:
+    return Rehearsal.objects.get(pk=row.pk)
+
+
+def after_reply(row: Rehearsal, text: str) -> Rehearsal:
+    lifecycle.submit_reply(row.pk, text)
+    work_on(row.pk)
+    return reloaded(row)
+
+
+def statuses(row: Rehearsal) -> list[str]:
+    return [intent.state.status for intent in load_transcript(reloaded(row)).intents]
