@@ -62,7 +62,7 @@ class RehearsalIntent:
 class RehearsalTranscript:
     task: TaskSpec
     turns: tuple[RehearsalTurn, ...]
-    current_turn: RehearsalTurn | None
+    current: RehearsalTurn | None
     intents: tuple[RehearsalIntent, ...]
     files: tuple[FileRow, ...]
     counts: tuple[tuple[str, int], ...]
@@ -99,7 +99,7 @@ def load_transcript(row: Rehearsal) -> RehearsalTranscript:
     for document in row.turns:
         turns.append(_turn(document, task, before))
         before = document["manifest"]
-    current_turn = None
+    current = None
     if "reply" in row.under_way:
         document = {
             "number": len(turns) + 1,
@@ -109,7 +109,7 @@ def load_transcript(row: Rehearsal) -> RehearsalTranscript:
             "settled": {},
             "manifest": row.manifest,
         }
-        current_turn = _turn(document, task, before)
+        current = _turn(document, task, before)
     intents = tuple(
         RehearsalIntent(
             state,
@@ -124,7 +124,7 @@ def load_transcript(row: Rehearsal) -> RehearsalTranscript:
     return RehearsalTranscript(
         task=task,
         turns=tuple(turns),
-        current_turn=current_turn,
+        current=current,
         intents=intents,
         files=tuple(file_rows(before, row.manifest, sizes_of(row.manifest))),
         counts=tuple((status, count[status]) for status in ("completed", "inferred", "provided", "open")),

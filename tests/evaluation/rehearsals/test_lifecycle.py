@@ -140,9 +140,9 @@ def test_agents_files_and_memory_persist_between_turns(stub):
     work_on(row.pk)
 
     transcript = load_transcript(reloaded(row))
-    assert transcript.current_turn is not None
-    assert [call.call.name for call in transcript.current_turn.calls] == ["write_file"]
-    assert [(file_row.path, file_row.change) for file_row in transcript.current_turn.changes] == [("note.md", "new")]
+    assert transcript.current is not None
+    assert [call.call.name for call in transcript.current.calls] == ["write_file"]
+    assert [(file_row.path, file_row.change) for file_row in transcript.current.changes] == [("note.md", "new")]
     assert sorted(reloaded(row).manifest) == ["given.txt", "note.md"]
 
     lifecycle.submit_decisions(row.pk, {1: "met"}, {}, "Go on.")

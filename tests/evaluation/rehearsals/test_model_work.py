@@ -25,7 +25,7 @@ def test_reply_is_preserved_when_the_judge_fails(stub):
 
     assert stopped.state == "stopped"
     assert stopped.reason
-    assert load_transcript(stopped).current_turn.reply_text == "The fee is 70."  # type: ignore[union-attr]  # not None here
+    assert load_transcript(stopped).current.reply_text == "The fee is 70."  # type: ignore[union-attr]  # not None here
     assert statuses(row) == ["open", "open", "open"]
 
     stub.satisfaction = lambda body: decisions(body, lambda index: index == 1)
