@@ -35,7 +35,7 @@ class BenchmarkFactory(DjangoModelFactory[Benchmark]):
 
 def stored(path: str, content: bytes) -> FileRef:
     """A file whose content is kept."""
-    [sha] = Blob.objects.keep([content])
+    [sha] = Blob.objects.store([content])
     return FileRef(path=path, sha256=sha, size=len(content))
 
 

@@ -196,7 +196,7 @@ def write_file(pk: int, path: str, content: bytes) -> str:
             raise RehearsalError(
                 "path", (f"“{clash}” conflicts with this name: a name can be a file or a folder, not both.")
             )
-        Blob.objects.keep([content])
+        Blob.objects.store([content])
         row.manifest = dict(sorted({**row.manifest, name: hashlib.sha256(content).hexdigest()}.items()))
         row.save(update_fields=["manifest", "touched_at"])
     return name

@@ -16,7 +16,7 @@ from studio.domain.pack import write_pack
 from studio.drafts.load import load_episodes
 from studio.findings.refresh import refresh_findings, run_graders
 from studio.imports.export import episode_files
-from studio.models import Benchmark, Blob, Event, Finding, Persona, SetAside, Task, TaskState, User
+from studio.models import Benchmark, Blob, Event, Finding, Persona, ErrorWaiver, Task, TaskState, User
 
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 
@@ -67,7 +67,7 @@ def cut_release(
     exceptions = [{"problem": blocker.to_json(), "reason": accept.strip(), "by": name} for blocker in blockers]
     manifest = _manifest(version, candidate, episodes, exceptions)
     archive = write_pack(manifest, files)
-    sha256 = Blob.objects.keep([archive])[0]
+    sha256 = Blob.objects.store([archive])[0]
     release = Release.objects.create(
         benchmark=benchmark,
         version=version,
@@ -157,6 +157,6 @@ def _dismissed_errors(candidate: ReleaseCandidate) -> list[JsonDict]:
             "reason": dismissal.reason,
             "by": str(dismissal.by),
         }
-        for dismissal in SetAside.objects.filter(task__in=tasks).select_related("by").order_by("task", "pk")
+        for dismissal in ErrorWaiver.objects.filter(task__in=tasks).select_related("by").order_by("task", "pk")
         if (dismissal.task_id, dismissal.fingerprint) in current
     ]

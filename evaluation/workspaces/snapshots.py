@@ -91,7 +91,7 @@ def store_files(folder: Path, known: Manifest) -> dict[str, str]:
         if sha not in stored:
             new[sha] = content
     if new:
-        Blob.objects.keep(list(new.values()))
+        Blob.objects.store(list(new.values()))
     return dict(sorted(manifest.items()))
 
 

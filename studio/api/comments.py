@@ -43,7 +43,7 @@ class CommentSerializer(ReplySerializer):
 
     version = serializers.SerializerMethodField(help_text="The version it was written on.")
     applied_in = serializers.SerializerMethodField(help_text="The version its suggestion was applied in.")
-    quote = serializers.CharField(source="words", help_text="The quoted text as it was when the comment was written.")
+    quote = serializers.CharField(help_text="The quoted text as it was when the comment was written.")
     location = serializers.SerializerMethodField()
     replies = serializers.SerializerMethodField()
 

@@ -44,7 +44,7 @@ class ReviewSerializer(serializers.ModelSerializer[Review]):
     @extend_schema_field(ReviewChecklistSerializer)
     def get_review_checklist(self, row: Review) -> Any:
         """The answers; empty if the checklist was skipped."""
-        return to_api(from_stored(row.points))
+        return to_api(from_stored(row.answers))
 
 
 class PeopleSerializer(serializers.Serializer[Any]):

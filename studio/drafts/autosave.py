@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from studio.drafts.validate import DraftError
-from studio.models import Persona, Task, User, WorkingCopy
+from studio.models import Autosave, Persona, Task, User
 
 PRESENT_SECONDS = 30
 """How long a user counts as present after the page's last request; it sends one every ten seconds."""
@@ -29,8 +29,8 @@ class EditorKey:
     persona: Persona | None = None
     name: str = ""
 
-    def rows(self) -> QuerySet[WorkingCopy]:
-        return WorkingCopy.objects.filter(**self.columns)
+    def rows(self) -> QuerySet[Autosave]:
+        return Autosave.objects.filter(**self.columns)
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -42,27 +42,27 @@ def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> No
     if any("\0" in value for values in text.values() for value in values):
         raise DraftError("", "This contains the character U+0000. Remove it.")
     now = timezone.now()
-    sheet = {name: list(values) for name, values in text.items()}
-    WorkingCopy.objects.update_or_create(
+    form_data = {name: list(values) for name, values in text.items()}
+    Autosave.objects.update_or_create(
         **key.columns,
         user=user,
-        defaults={"seen_at": now, "kept_at": now, "base_version": base_version, "sheet": sheet},
+        defaults={"seen_at": now, "autosaved_at": now, "base_version": base_version, "form_data": form_data},
     )
 
 
 def discard_autosave(key: EditorKey, user: User, *, saved: Text | None = None) -> None:
     """Forget the stored text; ``saved`` is the text that became a version."""
-    more = {"settled": fingerprint(saved)} if saved is not None else {}
-    key.rows().filter(user=user).update(sheet=None, kept_at=None, **more)
+    more = {"saved_fingerprint": fingerprint(saved)} if saved is not None else {}
+    key.rows().filter(user=user).update(form_data=None, autosaved_at=None, **more)
 
 
-def autosaved_text(key: EditorKey, user: User) -> WorkingCopy | None:
-    return key.rows().filter(user=user, sheet__isnull=False).first()
+def autosaved_text(key: EditorKey, user: User) -> Autosave | None:
+    return key.rows().filter(user=user, form_data__isnull=False).first()
 
 
 def is_saved(key: EditorKey, user: User, text: Text) -> bool:
     """Whether the user's last version of this page was made of exactly this text."""
-    return key.rows().filter(user=user, settled=fingerprint(text)).exists()
+    return key.rows().filter(user=user, saved_fingerprint=fingerprint(text)).exists()
 
 
 def fingerprint(text: Text) -> str:
@@ -71,7 +71,7 @@ def fingerprint(text: Text) -> str:
 
 
 def mark_present(key: EditorKey, user: User) -> None:
-    WorkingCopy.objects.update_or_create(**key.columns, user=user, defaults={"seen_at": timezone.now()})
+    Autosave.objects.update_or_create(**key.columns, user=user, defaults={"seen_at": timezone.now()})
 
 
 def others_present(key: EditorKey, user: User) -> list[User]:

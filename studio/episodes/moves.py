@@ -56,7 +56,7 @@ class BoardChangedError(Exception):
 
     def __init__(self, last: BoardMove | None) -> None:
         who = (
-            f"{last.actor} changed the board in the meantime: {last.sentence}"
+            f"{last.actor} changed the board in the meantime: {last.summary}"
             if last
             else "The board has changed in the meantime."
         )
@@ -110,10 +110,10 @@ def arrange(persona_id: int, step: Step, *, by: User, seen: str = "", sure: bool
         last = _to_take_back(row, by, kind)
         if last is None:
             raise ArrangementError(f"There is nothing to {kind}.")
-        if now.digest() != (last.left if undoing else last.found):
-            raise ArrangementError(f"The board has changed since, so “{last.sentence}” cannot be undone in one step.")
+        if now.digest() != (last.digest_after if undoing else last.digest_before):
+            raise ArrangementError(f"The board has changed since, so “{last.summary}” cannot be undone in one step.")
         wanted = _patched(now, last.before if undoing else last.after)
-        sentence, about = f"{'Undone' if undoing else 'Redone'}: {last.sentence}", ()
+        sentence, about = f"{'Undone' if undoing else 'Redone'}: {last.summary}", ()
     if wanted.digest() == now.digest():
         return Made("Nothing has changed.", step.tasks)
     tasks = {task.task_id: task for task in (*old.tasks, *old.unplaced)}
@@ -121,7 +121,7 @@ def arrange(persona_id: int, step: Step, *, by: User, seen: str = "", sure: bool
     _save(row, old, wanted, sentence, by=by, sure=sure)
     before, after = _parts(now, wanted), _parts(wanted, now)
     BoardMove.objects.create(
-        persona=row, actor=by, kind=kind, sentence=sentence, found=now.digest(), left=wanted.digest(),
+        persona=row, actor=by, kind=kind, summary=sentence, digest_before=now.digest(), digest_after=wanted.digest(),
         before=before, after=after,
     )  # fmt: skip
     return Made(sentence, about or tuple(before.get("groups", {}) or before.get("needs", {})))

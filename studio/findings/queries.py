@@ -6,8 +6,8 @@ from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquer
 
 from studio.models import (
     Benchmark,
+    ErrorWaiver,
     Finding,
-    SetAside,
     Task,
     Waiver,
 )
@@ -17,7 +17,7 @@ def open_findings() -> QuerySet[Finding]:
     """Findings without a waiver."""
     same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
     return Finding.objects.exclude(~Q(severity="error") & Exists(Waiver.objects.filter(**same))).exclude(
-        Q(severity="error") & Exists(SetAside.objects.filter(**same))
+        Q(severity="error") & Exists(ErrorWaiver.objects.filter(**same))
     )
 
 
@@ -26,7 +26,7 @@ def findings_with_waivers() -> QuerySet[Finding]:
     same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
     return Finding.objects.annotate(
         waived=Case(
-            When(severity="error", then=Subquery(SetAside.objects.filter(**same).values("reason")[:1])),
+            When(severity="error", then=Subquery(ErrorWaiver.objects.filter(**same).values("reason")[:1])),
             default=Subquery(Waiver.objects.filter(**same).values("reason")[:1]),
             output_field=TextField(null=True),
         )

@@ -17,7 +17,7 @@ from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of
 from studio.drafts.events import record
 from studio.drafts.locks import lock
-from studio.models import Finding, Revision, SetAside, Task, User, Waiver
+from studio.models import ErrorWaiver, Finding, Revision, Task, User, Waiver
 
 
 class WaiverError(ValueError):
@@ -54,9 +54,9 @@ def remove_waiver(task_id: int, fingerprint: str, *, by: User) -> None:
     """Withdraw the waiver of a warning or an error, if there is one."""
     task = lock(task_id)
     deleted, _ = Waiver.objects.filter(task=task, fingerprint=fingerprint).delete()
-    if SetAside.objects.filter(task=task, fingerprint=fingerprint).exists():
+    if ErrorWaiver.objects.filter(task=task, fingerprint=fingerprint).exists():
         _require_owner(task, by)
-        deleted += SetAside.objects.filter(task=task, fingerprint=fingerprint).delete()[0]
+        deleted += ErrorWaiver.objects.filter(task=task, fingerprint=fingerprint).delete()[0]
     if deleted:
         record(task, "unwaived", by=by, summary="Dismissal undone.")
 
@@ -80,7 +80,7 @@ def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> Non
     reason = storable_text(reason)
     if not reason:
         raise WaiverError("Say why the check is wrong here; your reason is shown at approval and in the release.")
-    SetAside.objects.update_or_create(
+    ErrorWaiver.objects.update_or_create(
         task=task,
         fingerprint=fingerprint,
         defaults={"rule": finding.rule, "message": finding.message, "reason": reason, "by": by},
@@ -92,8 +92,10 @@ def split_waived(
     task: Task, all_findings: Iterable[findings.Finding | Finding]
 ) -> tuple[list[findings.Finding | Finding], list[WaivedFinding]]:
     """The open findings and the waived ones."""
-    waivers: dict[str, Waiver | SetAside] = {row.fingerprint: row for row in task.waivers.select_related("by")}
-    error_waivers: dict[str, Waiver | SetAside] = {row.fingerprint: row for row in task.set_aside.select_related("by")}
+    waivers: dict[str, Waiver | ErrorWaiver] = {row.fingerprint: row for row in task.waivers.select_related("by")}
+    error_waivers: dict[str, Waiver | ErrorWaiver] = {
+        row.fingerprint: row for row in task.error_waivers.select_related("by")
+    }
     left, waived = [], []
     for finding in all_findings:
         waiver = (error_waivers if finding.severity == "error" else waivers).get(finding.fingerprint)
@@ -107,7 +109,7 @@ def split_waived(
 def waiver_reasons(tasks: Iterable[Task]) -> dict[tuple[str, str, str, bool], str]:
     """Reasons of the waivers of these tasks, by persona id, task id, fingerprint and whether it is an error."""
     reasons = {}
-    for model, is_error in ((Waiver, False), (SetAside, True)):
+    for model, is_error in ((Waiver, False), (ErrorWaiver, True)):
         rows = model.objects.filter(task__in=tasks)
         for user_id, task_id, fingerprint, reason in rows.values_list(
             "task__episode__persona__user_id", "task__task_id", "fingerprint", "reason"

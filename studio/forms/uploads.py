@@ -22,7 +22,7 @@ def store_uploads(files: MultiValueDict[str, Any], sheet: TaskForm) -> dict[str,
     try:
         refuse_too_much(file_sizes(sheet), [(file.name or "", file.size or 0) for file in sent])
         contents = [file.read() for file in sent]
-        hashes = Blob.objects.keep(contents)
+        hashes = Blob.objects.store(contents)
         sheet.assets = with_files(
             sheet.assets,
             [
@@ -43,7 +43,7 @@ def store_uploads(files: MultiValueDict[str, Any], sheet: TaskForm) -> dict[str,
             refused[f"expected_artifacts.{row['key']}.path"] = str(refusal)
             continue
         content = file.read()
-        reference = Content(sha256=Blob.objects.keep([content])[0], size=len(content))
+        reference = Content(sha256=Blob.objects.store([content])[0], size=len(content))
         row |= artifact_row(row["key"], row["path"], row["note"], reference)
     return refused
 

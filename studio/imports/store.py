@@ -86,7 +86,7 @@ class Storing:
 
     def _keep_contents(self) -> None:
         stored = set(Blob.objects.filter(pk__in=self.reading.contents).values_list("pk", flat=True))
-        Blob.objects.keep([data for sha, data in self.reading.contents.items() if sha not in stored])
+        Blob.objects.store([data for sha, data in self.reading.contents.items() if sha not in stored])
 
     def _personas(self) -> dict[str, Persona]:
         names = [episode.persona.user_id for episode in self.reading.episodes]

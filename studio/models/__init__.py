@@ -1,28 +1,17 @@
 from studio.models.accounts import Membership, Role, User
-from studio.models.authoring import (
-    ChecklistItem,
-    Dependency,
-    DependencyGroup,
-    Episode,
-    GraderScript,
-    HiddenIntent,
-    Persona,
-    PersonaFile,
-    Skill,
-    SkillFile,
-    Task,
-    TaskState,
-    ToolBinding,
-)
-from studio.models.autosave import WorkingCopy
+from studio.models.autosave import Autosave
 from studio.models.benchmarks import Benchmark, Category, Taxonomy
 from studio.models.blobs import Blob
-from studio.models.episodes import BoardMove
+from studio.models.comments import Comment
+from studio.models.episodes import BoardMove, DependencyGroup, Episode
 from studio.models.files import Asset, ExpectedArtifact
+from studio.models.findings import ErrorWaiver, Finding, Waiver
 from studio.models.imports import Import
 from studio.models.notifications import Digest, Notification, NotificationChoice
-from studio.models.review import Assignment, Comment, Finding, Review, SetAside, Waiver
+from studio.models.personas import GraderScript, Persona, PersonaFile, Skill, SkillFile, ToolBinding
+from studio.models.review import Assignment, Review
 from studio.models.scripts import ScriptReport
+from studio.models.tasks import ChecklistItem, Dependency, HiddenIntent, Task, TaskState
 from studio.models.templates import TaskTemplate, TemplateFile
 from studio.models.versions import Event, PersonaRevision, Revision
 from studio.models.visits import Visit
@@ -30,6 +19,7 @@ from studio.models.visits import Visit
 __all__ = [
     "Asset",
     "Assignment",
+    "Autosave",
     "Benchmark",
     "Blob",
     "BoardMove",
@@ -40,6 +30,7 @@ __all__ = [
     "DependencyGroup",
     "Digest",
     "Episode",
+    "ErrorWaiver",
     "Event",
     "ExpectedArtifact",
     "Finding",
@@ -56,7 +47,6 @@ __all__ = [
     "Revision",
     "Role",
     "ScriptReport",
-    "SetAside",
     "Skill",
     "SkillFile",
     "Task",
@@ -68,5 +58,4 @@ __all__ = [
     "User",
     "Visit",
     "Waiver",
-    "WorkingCopy",
 ]

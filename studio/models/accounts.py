@@ -1,4 +1,4 @@
-"""People, and what they may do in which benchmark."""
+"""Users and their roles in benchmarks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from django.db import models
 
 
 class User(AbstractUser):
-    """Someone who signs in. ``display_name`` is what others see."""
-
     display_name = models.CharField(max_length=120, blank=True)
     letter_keys = models.BooleanField(default=True)
-    """Whether a letter, digit or sign acts when it is pressed outside of a field (WCAG 2.1.4)."""
+    """Whether single-key shortcuts are on (WCAG 2.1.4)."""
 
     def __str__(self) -> str:
         return self.display_name or self.username
@@ -27,7 +25,7 @@ class Role(models.TextChoices):
 
 
 class Membership(models.Model):
-    """One role of one person in one benchmark; a person may have several."""
+    """One role of a user in a benchmark; a user may have several."""
 
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")

@@ -1,4 +1,4 @@
-"""What somebody has typed and not made a version of yet."""
+"""Draft text that is in no version yet."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ from django.db.models import Q
 from studio.models.fields import OrderedJSONField
 
 
-class WorkingCopy(models.Model):
-    """One person at one page: that they are there, and their words since ``base_version``.
+class Autosave(models.Model):
+    """One user on one page: their presence, and what they typed since ``base_version``.
 
-    Autosave writes here, so that a version stands for a stretch of work and not for a pause in typing. It holds what
-    survives a crash or goes on at another machine, and is emptied when a version is made of it.
+    Survives crashes and follows the user to other machines; cleared when it is saved as a version.
     """
 
-    task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, null=True, related_name="working_copies")
-    persona = models.ForeignKey("studio.Persona", on_delete=models.CASCADE, null=True, related_name="working_copies")
+    task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, null=True, related_name="autosaves")
+    persona = models.ForeignKey("studio.Persona", on_delete=models.CASCADE, null=True, related_name="autosaves")
     page = models.CharField(max_length=220, blank=True)
-    """Which of the persona's pages; empty: the task's."""
+    """Which of the persona's pages; empty for a task."""
     user = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="+")
     seen_at = models.DateTimeField()
-    """When their page last spoke; they are here for PRESENT_SECONDS after it."""
+    """Time of the page's last request; the user counts as present for PRESENT_SECONDS after it."""
     base_version = models.PositiveIntegerField(default=0)
-    """The version the words are on top of."""
-    sheet = OrderedJSONField(null=True)
-    """The page's fields as sent, ``{name: [value, …]}``; null: nothing that is not in a version."""
-    kept_at = models.DateTimeField(null=True)
-    settled = models.CharField(max_length=64, blank=True)
-    """Fingerprint of the words of which a version was made last: sent once more, they are nothing new."""
+    form_data = OrderedJSONField(null=True, db_column="sheet")
+    """The page's fields as sent, ``{name: [value, …]}``; null if everything is in a version."""
+    autosaved_at = models.DateTimeField(null=True, db_column="kept_at")
+    saved_fingerprint = models.CharField(max_length=64, blank=True, db_column="settled")
+    """Fingerprint of the text last saved as a version, so that sending it again changes nothing."""
 
     class Meta:
+        db_table = "studio_workingcopy"
         constraints = [
             models.UniqueConstraint(fields=["task", "user"], name="working_copy_once"),
             models.UniqueConstraint(fields=["persona", "page", "user"], name="working_copy_of_a_page_once"),

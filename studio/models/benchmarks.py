@@ -1,4 +1,4 @@
-"""A benchmark and the taxonomy its tasks are sorted by."""
+"""Benchmarks and their task taxonomies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from studio.domain.plan import PAPER_PLAN, Plan
 
 
 class Taxonomy(models.Model):
-    """A set of task categories. ``pi-bench`` holds the paper's Table 5; a benchmark may use another."""
+    """Task categories; ``pi-bench`` has those of the paper's Table 5."""
 
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=200)
@@ -40,9 +40,9 @@ class Benchmark(models.Model):
     description = models.TextField(blank=True)
     taxonomy = models.ForeignKey(Taxonomy, on_delete=models.PROTECT, null=True, blank=True)
     approvals_needed = models.PositiveSmallIntegerField(default=1)
-    """How many people other than its authors must approve a task."""
+    """Approvals a task needs from people other than its authors."""
     review_by_list = models.BooleanField(default=False)
-    """Whether a review has to go through the reviewer's list."""
+    """Whether reviewers must complete the review checklist."""
     plan_sessions = models.PositiveSmallIntegerField(default=PAPER_PLAN.sessions)
     plan_groups = models.PositiveSmallIntegerField(default=PAPER_PLAN.groups)
     plan_group_least = models.PositiveSmallIntegerField(default=PAPER_PLAN.group_least)
@@ -50,7 +50,7 @@ class Benchmark(models.Model):
     plan_standalone = models.PositiveSmallIntegerField(default=PAPER_PLAN.standalone)
     plan_signals = models.PositiveSmallIntegerField(default=PAPER_PLAN.signals)
     release_limits = models.JSONField(default=dict, blank=True)
-    """What a release asks of its audits, where it differs: ``audited_decisions``, ``disagreement``."""
+    """Audit thresholds of releases that differ from the default: ``audited_decisions``, ``disagreement``."""
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -83,5 +83,4 @@ class Benchmark(models.Model):
 
     @property
     def plan(self) -> Plan:
-        """What an episode of this benchmark shall hold."""
         return Plan(**{name: getattr(self, f"plan_{name}") for name in Plan.model_fields})

@@ -1,4 +1,4 @@
-"""File contents, by content."""
+"""File contents, addressed by their hash."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from django.db.models.functions import Length
 
 
 class BlobManager(models.Manager["Blob"]):
-    def keep(self, contents: list[bytes]) -> list[str]:
-        """Store what is not stored yet, in one statement; return the sha256 of each, in order."""
+    def store(self, contents: list[bytes]) -> list[str]:
+        """Return the sha256 of each content, in order. One statement; stored contents are skipped."""
         hashed = {hashlib.sha256(content).hexdigest(): content for content in contents}
         self.bulk_create(
             [Blob(sha256=sha, size=len(content), content=content) for sha, content in hashed.items()],
@@ -20,15 +20,14 @@ class BlobManager(models.Manager["Blob"]):
         return [hashlib.sha256(content).hexdigest() for content in contents]
 
     def read(self, sha256s: list[str]) -> dict[str, bytes]:
-        """Contents by sha256, in one query; what is unknown is absent."""
+        """Contents by sha256, in one query; unknown hashes are absent."""
         rows = self.filter(pk__in=set(sha256s)).values_list("pk", "content")
         return {sha: bytes(content) for sha, content in rows}
 
 
 class Blob(models.Model):
-    """A file's content. In the database, so that one transaction holds a task with its files, one backup
-    holds everything, and a worker on any machine can rebuild a workspace. Never changed, never deleted
-    by hand: many rows may name it."""
+    """A file's content, immutable and shared by all rows that name it. In the database, so that a task and its files
+    are saved in one transaction, one backup has everything, and workers on any machine can rebuild a workspace."""
 
     sha256 = models.CharField(primary_key=True, max_length=64)
     size = models.BigIntegerField()

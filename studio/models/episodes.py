@@ -1,14 +1,42 @@
-"""What people did on an episode's board, so that it can be put back."""
+"""Episodes, their dependency groups and the changes made on their boards."""
 
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Deferrable
 
 from studio.models.fields import OrderedJSONField
+from studio.models.personas import Persona
+
+
+class Episode(models.Model):
+    """The persona's ordered tasks; each persona has one."""
+
+    persona = models.OneToOneField(Persona, on_delete=models.CASCADE, related_name="episode")
+    episode_id = models.CharField(max_length=200)
+    docker_image_id = models.CharField(max_length=500, blank=True)
+    source = OrderedJSONField(default=dict, blank=True)
+
+
+class DependencyGroup(models.Model):
+    """Tasks that share what an earlier one establishes (paper, section 3.2)."""
+
+    episode = models.ForeignKey(Episode, on_delete=models.CASCADE, related_name="groups")
+    position = models.PositiveIntegerField()
+    name = models.CharField(max_length=200, blank=True)
+    carries_over = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["episode", "position"], name="group_position", deferrable=Deferrable.DEFERRED
+            )
+        ]
 
 
 class BoardMove(models.Model):
-    """One step on the board: what it changed, between which two arrangements."""
+    """One change on the board, with what undoing it takes."""
 
     class Kind(models.TextChoices):
         MOVE = "move", "Move"
@@ -18,14 +46,11 @@ class BoardMove(models.Model):
     persona = models.ForeignKey("studio.Persona", on_delete=models.CASCADE, related_name="board_moves")
     actor = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=4, choices=Kind.choices, default=Kind.MOVE)
-    sentence = models.TextField()
-    """What was done, as the history says it."""
-    found = models.CharField(max_length=32)
-    """Digest of the arrangement it was made in."""
-    left = models.CharField(max_length=32)
-    """Digest of what came of it."""
+    summary = models.TextField(db_column="sentence")
+    digest_before = models.CharField(max_length=32, db_column="found")
+    digest_after = models.CharField(max_length=32, db_column="left")
     before = OrderedJSONField()
-    """The parts that changed, as they were: ``order``, ``groups`` and ``needs`` by task, ``words`` by group."""
+    """What changed, as it was: ``order``, ``groups`` and ``needs`` by task, ``words`` (what carries over) by group."""
     after = OrderedJSONField()
     at = models.DateTimeField(auto_now_add=True)
 

@@ -1,4 +1,4 @@
-"""Columns that PostgreSQL has and Django does not name."""
+"""A column type that PostgreSQL has and Django lacks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from django.db import models
 
 
 class OrderedJSONField(models.JSONField):
-    """JSON kept as written, key order and doubles of white space included.
+    """JSON stored as written, with the order of its keys.
 
-    Uses PostgreSQL's ``json`` type: ``jsonb`` sorts keys, and what was imported must come back in its
-    own order. There is no equality or containment on this type; query other columns.
+    PostgreSQL's ``json`` type: ``jsonb`` sorts keys, and exports must have the order of the imported file. The type
+    has no equality or containment; query other columns.
     """
 
     def db_type(self, connection: Any) -> str:

@@ -1,4 +1,4 @@
-"""The files of a task: those it brings, and those it is to leave behind."""
+"""The files of a task: assets and expected artifacts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db.models import Deferrable, Q
 
 
 class Asset(models.Model):
-    """A file of the task's folder, copied into the workspace root before the session."""
+    """A file copied into the workspace root before the session."""
 
     task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, related_name="assets")
     path = models.CharField(max_length=500)
@@ -20,14 +20,13 @@ class Asset(models.Model):
 
 
 class ExpectedArtifact(models.Model):
-    """A file the session should leave, and what a good one looks like. Nothing here is ever staged."""
+    """A file the agent should produce, with an optional reference. Never staged."""
 
     task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, related_name="artifacts")
     position = models.PositiveIntegerField()
     path = models.CharField(max_length=500)
     note = models.TextField(blank=True)
     blob = models.ForeignKey("studio.Blob", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
-    """The reference, if there is one."""
 
     class Meta:
         ordering = ["position"]

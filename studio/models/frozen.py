@@ -1,7 +1,4 @@
-"""Rows that are written once: the database itself refuses to change them.
-
-Deleting a whole benchmark still works; rewriting its history does not.
-"""
+"""Tables whose rows the database refuses to update; deleting a whole benchmark still works."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ END $$;
 
 
 def freeze(table: str) -> RunSQL:
-    """A migration operation after which rows of ``table`` can be added and deleted, but not changed."""
+    """A migration operation that forbids updates of ``table``."""
     return RunSQL(
         f'CREATE TRIGGER "{table}_frozen" BEFORE UPDATE ON "{table}" FOR EACH ROW EXECUTE FUNCTION refuse_update();',
         f'DROP TRIGGER "{table}_frozen" ON "{table}";',

@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Import(models.Model):
-    """An upload, what it would do or did, and the files while it waits for a yes."""
+    """An upload, its report, and its files until it is confirmed or dropped."""
 
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="imports")
     by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
@@ -20,7 +20,7 @@ class Import(models.Model):
     report = models.JSONField(default=dict)
     """The JSON document of ``pibench_import``."""
     upload = models.BinaryField(null=True)
-    """The archive (a folder upload is zipped), until it is imported or dropped."""
+    """The archive (folder uploads are zipped); null once imported or dropped."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

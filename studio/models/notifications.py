@@ -1,4 +1,4 @@
-"""Notifications, how people want to get them, and email digests."""
+"""Notifications, notification settings and email digests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Notification(models.Model):
     """One event, for one recipient."""
 
     class Kind(models.TextChoices):
-        """Values are as stored; some differ from the names used now."""
+        """Stored values; some differ from today's names."""
 
         MENTIONED = "mentioned", "Someone mentions you in a comment"
         COMMENTED = "remarked", "A comment on a task you write"
@@ -63,7 +63,7 @@ class NotificationChoice(models.Model):
 
 
 class Digest(models.Model):
-    """An email as it was sent."""
+    """An email that was sent."""
 
     user = models.ForeignKey("studio.User", on_delete=models.CASCADE, related_name="digests")
     to = models.EmailField()

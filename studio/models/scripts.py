@@ -1,4 +1,4 @@
-"""What running grader scripts showed, by their content. Written by evaluation, read by the checks."""
+"""Results of running grader scripts, written by evaluation and read by the checks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class ScriptReport(models.Model):
-    """A ``GraderReport`` of one script text, made by one version of the analysis. Never edited."""
+    """A ``GraderReport`` of one script, by one version of the analysis. Never edited."""
 
     sha256 = models.CharField(max_length=64)
     analysis = models.PositiveIntegerField()

@@ -1,4 +1,4 @@
-"""How every status looks: a colour, a shape and a word, so that none of the three has to carry it alone."""
+"""Colour, shape and label of every status, so that none of the three has to carry it alone."""
 
 STATUSES: dict[str, tuple[str, str, str]] = {
     # of a task

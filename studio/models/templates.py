@@ -1,4 +1,4 @@
-"""Tasks kept to begin others with."""
+"""Task templates."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from studio.models.fields import OrderedJSONField
 
 
 class TaskTemplate(models.Model):
-    """A task as somebody kept it for others of its kind: a ``TaskSpec`` without its place in an episode. A trigger in
-    the database refuses another one; name and ``when`` may be changed."""
+    """A ``TaskSpec`` without its position in an episode. A database trigger forbids changes except to ``name`` and
+    ``when``."""
 
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="templates")
     name = models.CharField(max_length=120)
     when = models.CharField(max_length=300, blank=True)
-    """When to use it, in a sentence."""
+    """When to use it."""
     spec = OrderedJSONField()
     trigger_kind = models.CharField(max_length=20)
     n_intents = models.PositiveIntegerField()
@@ -43,7 +43,7 @@ class TaskTemplate(models.Model):
 
 
 class TemplateFile(models.Model):
-    """A file that comes along with a template: of the workspace, a reference, or the script that grades it."""
+    """A file of a template: an asset, a reference, or its grader script."""
 
     class Kind(models.TextChoices):
         ASSET = "asset", "Asset"
@@ -53,7 +53,7 @@ class TemplateFile(models.Model):
     template = models.ForeignKey(TaskTemplate, on_delete=models.CASCADE, related_name="files")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     path = models.CharField(max_length=500)
-    """Below the task's folder; a script's below the persona's."""
+    """Relative to the task's folder; a script's to the persona's."""
     blob = models.ForeignKey("studio.Blob", on_delete=models.PROTECT, related_name="+")
 
     class Meta:

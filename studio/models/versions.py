@@ -1,4 +1,4 @@
-"""Every save kept, and what happened to whom. Rows here are written once."""
+"""Revisions and the event log. Rows here are never updated."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from studio.models.fields import OrderedJSONField
 
 
 class Revision(models.Model):
-    """A task as it was saved: a frozen ``TaskSpec``. Reviews, pilots and releases name one of these.
-    A trigger in the database refuses updates."""
+    """A frozen ``TaskSpec``, named by reviews, pilots and releases. A database trigger refuses updates."""
 
     task = models.ForeignKey("studio.Task", on_delete=models.CASCADE, related_name="revisions")
     number = models.PositiveIntegerField()
     spec = OrderedJSONField()
     sha256 = models.CharField(max_length=64)
-    """Of the spec as stored; two revisions that say the same have the same."""
+    """Of the spec as stored."""
     note = models.CharField(max_length=300, blank=True)
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -26,14 +25,14 @@ class Revision(models.Model):
 
 
 class PersonaRevision(models.Model):
-    """A persona as it was saved: a frozen ``PersonaSpec``, with the episode's order in ``episode``."""
+    """A frozen ``PersonaSpec`` with the episode's order."""
 
     persona = models.ForeignKey("studio.Persona", on_delete=models.CASCADE, related_name="revisions")
     number = models.PositiveIntegerField()
     spec = OrderedJSONField()
     episode = OrderedJSONField(default=dict)
-    """``{"episode_id", "docker_image_id", "source", "order": [task_id, …]}``, and ``"groups": {name: what it
-    carries over}`` where somebody wrote that."""
+    """``{"episode_id", "docker_image_id", "source", "order": [task_id, …]}``, and ``"groups": {name: carries over}``
+    where a group has such a text."""
     sha256 = models.CharField(max_length=64)
     note = models.CharField(max_length=300, blank=True)
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
@@ -45,7 +44,7 @@ class PersonaRevision(models.Model):
 
 
 class Event(models.Model):
-    """One line of history: who did what to which task, persona or benchmark. Append-only."""
+    """Who did what to which task, persona or benchmark. Append-only."""
 
     benchmark = models.ForeignKey("studio.Benchmark", on_delete=models.CASCADE, related_name="events")
     persona = models.ForeignKey("studio.Persona", on_delete=models.CASCADE, null=True, related_name="events")
@@ -54,7 +53,7 @@ class Event(models.Model):
     verb = models.CharField(max_length=40)
     """``created``, ``edited``, ``imported``, ``submitted``, ``approved``, ``approved_elsewhere``, …"""
     summary = models.TextField(blank=True)
-    """A sentence a person reads."""
+    """A sentence for the activity feed."""
     data = models.JSONField(default=dict, blank=True)
     at = models.DateTimeField(auto_now_add=True)
 

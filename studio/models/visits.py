@@ -1,4 +1,4 @@
-"""When somebody was here."""
+"""Visits to Home."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from django.db import models
 
 
 class Visit(models.Model):
-    """One person's last two visits to Home: what is news to them happened since ``before``."""
+    """A user's last two visits to Home; events since ``before`` are new to them."""
 
     user = models.OneToOneField("studio.User", on_delete=models.CASCADE, related_name="visit")
     before = models.DateTimeField(null=True)
-    """When the visit before this one ended; null: this is the first."""
+    """When the previous visit ended; null on the first."""
     latest = models.DateTimeField()
-    """When Home was last opened."""

@@ -118,7 +118,7 @@ def notify_of_reply(reply: Comment) -> None:
 
 def notify_of_resolution(root: Comment, *, by: User, resolved: bool) -> None:
     """Notify the thread's participants."""
-    text = f"{'resolved' if resolved else 'reopened'} a comment on “{root.task}”: {_shortened(root.text or root.words)}"
+    text = f"{'resolved' if resolved else 'reopened'} a comment on “{root.task}”: {_shortened(root.text or root.quote)}"
     _notify_of_task(root.task, participants(root), Kind.RESOLVED, text, by=by, anchor=_anchor(root))
 
 

@@ -138,7 +138,7 @@ def _stored(path: str, source: str) -> FileRef:
     if not source.strip():
         raise DraftError("source", "The script is empty. Write score(tools_history), or remove the script.")
     content = (source.rstrip("\n") + "\n").encode("utf-8", "replace")
-    [sha256] = Blob.objects.keep([content])
+    [sha256] = Blob.objects.store([content])
     return FileRef(path=path, sha256=sha256, size=len(content))
 
 

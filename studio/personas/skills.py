@@ -33,7 +33,7 @@ def save_skill(persona_id: int, name: str, text: str, *, was: str = "", by: User
     if "\0" in text:
         raise DraftError("text", "This contains the character U+0000. Remove it.")
     content = text.encode("utf-8", "replace")
-    main = FileRef(path=SKILL_FILE, sha256=Blob.objects.keep([content])[0], size=len(content))
+    main = FileRef(path=SKILL_FILE, sha256=Blob.objects.store([content])[0], size=len(content))
     others = [file for file in skills[was].files if file.path != SKILL_FILE] if was else []
     skills.pop(was, None)
     skills[name] = Skill(name=name, files=tuple(sorted((main, *others), key=lambda file: file.path)))

@@ -9,6 +9,7 @@ from studio.drafts.authors import authors_of_newest
 from studio.drafts.save_tasks import ENDED_BY_EDITS
 from studio.models import (
     Assignment,
+    Autosave,
     Benchmark,
     DependencyGroup,
     Skill,
@@ -16,7 +17,6 @@ from studio.models import (
     TaskState,
     ToolBinding,
     User,
-    WorkingCopy,
 )
 from studio.review import assignments
 from studio.tasks.transitions import OPEN, TRANSITIONS
@@ -63,7 +63,7 @@ def line_of(row: Task, before: str, after: str, refusal: str = "") -> Line:
 
 def step_lines(rows: list[Task], does: str, by: User | None) -> list[Line]:
     after = str(TRANSITIONS[does].to.label)
-    typed = WorkingCopy.objects.filter(user=by, task__in=rows, sheet__isnull=False)
+    typed = Autosave.objects.filter(user=by, task__in=rows, form_data__isnull=False)
     unsaved = set(typed.values_list("task_id", flat=True)) if by and does == "submit" else set()
     lines = []
     for row in rows:

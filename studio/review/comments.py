@@ -58,7 +58,7 @@ def add_comment(
         revision=task.revisions.defer("spec").filter(number=task.version).first(),
         field=field,
         item_uid=item_uid,
-        words=anchor.text,
+        quote=anchor.text,
         before=anchor.before,
         after=anchor.after,
         start=anchor.start,
@@ -120,7 +120,7 @@ def resolve(comment: Comment, *, by: User, resolved: bool = True) -> None:
     root.save(update_fields=["resolved_at", "resolved_by"])
     task = root.task = Task.objects.select_related("episode__persona__benchmark").get(pk=root.task_id)
     verb = "settled_a_remark" if resolved else "opened_a_remark_again"
-    record(task, verb, by=by, summary=_shortened(root.text or root.words), data={"remark": root.pk})
+    record(task, verb, by=by, summary=_shortened(root.text or root.quote), data={"remark": root.pk})
     notify.notify_of_resolution(root, by=by, resolved=resolved)
 
 

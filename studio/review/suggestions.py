@@ -82,9 +82,9 @@ def conflict_of(suggestion: Comment) -> SuggestionConflict:
     here = anchor_of(suggestion, texts, originals)
     where = (here.field, here.row)
     original = originals.get(suggestion.revision_id or 0, {}).get(
-        (suggestion.field, str(suggestion.item_uid or "")), suggestion.words
+        (suggestion.field, str(suggestion.item_uid or "")), suggestion.quote
     )
-    base, span = original, (suggestion.start, suggestion.start + len(suggestion.words))
+    base, span = original, (suggestion.start, suggestion.start + len(suggestion.quote))
     if here.span and where in texts:
         base, span = texts[where], (here.span.start, here.span.end)
     suggested = base[: span[0]] + (suggestion.suggestion or "") + base[span[1] :]
@@ -149,7 +149,7 @@ def _target(
     where = (here.field, here.row)
     if where not in texts:
         return where, None
-    if not row.words:
+    if not row.quote:
         return where, (0, 0) if not texts[where] else None
     if here.span is None or here.state != "here":
         return where, None

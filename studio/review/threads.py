@@ -93,7 +93,7 @@ def threads_of(task: Task, texts: Mapping[FieldKey, str]) -> list[Thread]:
         if here.span:
             thread.current_quote = texts[here.field, here.row][here.span.start : here.span.end]
         if root.suggestion is not None:
-            thread.change = word_pieces(root.words, root.suggestion)
+            thread.change = word_pieces(root.quote, root.suggestion)
     return sorted(visible, key=_order)
 
 
@@ -107,7 +107,7 @@ def anchor_of(
 
 def original_texts(roots: Iterable[Comment]) -> dict[int, dict[FieldKey, str]]:
     """Texts of the versions that these comments were made on, by the revision's key."""
-    keys = {root.revision_id for root in roots if root.revision_id and (root.words or root.item_uid)}
+    keys = {root.revision_id for root in roots if root.revision_id and (root.quote or root.item_uid)}
     if not keys:
         return {}
     return {key: quotable_texts(spec) for key, spec in Revision.objects.filter(pk__in=keys).values_list("pk", "spec")}
@@ -118,7 +118,7 @@ def _original_location(root: Comment) -> Anchor:
 
 
 def _quote(row: Comment) -> Quote | None:
-    return Quote(row.words, row.before, row.after, row.start) if row.words else None
+    return Quote(row.quote, row.before, row.after, row.start) if row.quote else None
 
 
 def _row_numbers(texts: Iterable[FieldKey]) -> dict[FieldKey, int]:

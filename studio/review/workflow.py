@@ -12,7 +12,7 @@ from studio.drafts.events import record
 from studio.drafts.locks import lock
 from studio.findings.queries import open_findings
 from studio.findings.refresh import refresh_findings
-from studio.models import Finding, Review, Revision, SetAside, Task, TaskState, User
+from studio.models import ErrorWaiver, Finding, Review, Revision, Task, TaskState, User
 from studio.notifications import notify
 from studio.review.checklist import QUESTIONS, ReviewAnswer, ReviewAnswers, summarize, to_stored
 from studio.tasks.transitions import WorkflowError, _state
@@ -42,7 +42,7 @@ def approve(
         raise WorkflowError("You have already approved this version; another person's approval is still required.")
     checklist = _completed_checklist(task, answers)
     Review.objects.create(
-        revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=storable_text(text), points=checklist
+        revision=revision, reviewer=by, decision=Review.Decision.APPROVED, text=storable_text(text), answers=checklist
     )
     given = approvals_of(revision)
     needed = task.episode.persona.benchmark.approvals_needed
@@ -80,7 +80,7 @@ def request_changes(
         reviewer=by,
         decision=Review.Decision.CHANGES_REQUESTED,
         text=storable_text(text),
-        points=to_stored(cleaned),
+        answers=to_stored(cleaned),
     )
     moved = _move(task, TaskState.CHANGES_REQUESTED, "changes_requested", by=by, summary=summary)
     notify.notify_of_requested_changes(moved, authors_of(revision), summary, by=by)
@@ -105,7 +105,7 @@ def _completed_checklist(task: Task, answers: ReviewAnswers | None) -> dict[str,
 def _dismissed_errors(task: Task) -> str:
     """For the approval's summary: how many errors an owner dismissed."""
     current = Finding.objects.filter(task=task, severity="error").values("fingerprint")
-    count = SetAside.objects.filter(task=task, fingerprint__in=current).count()
+    count = ErrorWaiver.objects.filter(task=task, fingerprint__in=current).count()
     return f"{count} error{'s' if count > 1 else ''} dismissed." if count else ""
 
 

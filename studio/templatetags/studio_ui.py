@@ -185,7 +185,7 @@ def resolved_of(threads: Any) -> list[Any]:
 @register.simple_tag
 def review_answers(review: Any) -> list[tuple[str, ReviewAnswer]]:
     """The answers to the review checklist with their labels; none if it was skipped."""
-    return [(QUESTIONS[key].label, answer) for key, answer in checklist.from_stored(review.points).items()]
+    return [(QUESTIONS[key].label, answer) for key, answer in checklist.from_stored(review.answers).items()]
 
 
 @register.simple_tag

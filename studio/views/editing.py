@@ -103,7 +103,7 @@ class EditorPage(ABC, Generic[S]):
         row = autosave.autosaved_text(self.editor.key, self.user)
         if row is None:
             return None
-        _, draft = self.read_draft(query_dict(row.sheet or {}))
+        _, draft = self.read_draft(query_dict(row.form_data or {}))
         return self.editor.save(draft, note=note)
 
     def restored(self) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class EditorPage(ABC, Generic[S]):
         row = autosave.autosaved_text(self.editor.key, self.user)
         if row is None or not access.may(self.user, self.benchmark, "edit"):
             return {}
-        versions, data = self.editor.versions, query_dict(row.sheet or {})
+        versions, data = self.editor.versions, query_dict(row.form_data or {})
         stale = row.base_version != versions.newest
         form = self.read(data, versions.at(row.base_version), store=stale)
         rebased = self.editor.rebase(replace(self.draft(data, form), base_version=row.base_version))
@@ -120,7 +120,7 @@ class EditorPage(ABC, Generic[S]):
             return {}
         merged = stale and not form.errors
         shown = {"spec": rebased.spec} if merged else {"values": form.values}
-        return shown | context_of(rebased) | {"restored": row.kept_at}
+        return shown | context_of(rebased) | {"restored": row.autosaved_at}
 
 
 class PersonaPage(EditorPage[S]):

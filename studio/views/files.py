@@ -70,7 +70,7 @@ def add(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRespo
     except UploadError as refusal:
         return JsonResponse({"problem": str(refusal)}, status=422)
     content = file.read()
-    stored = FileRef(path=path, sha256=Blob.objects.keep([content])[0], size=len(content))
+    stored = FileRef(path=path, sha256=Blob.objects.store([content])[0], size=len(content))
     context: dict[str, object] = {"sheet": None, "can": ["edit"]} | _frame(task)
     if key := request.POST.get("reference", "")[:LONGEST_KEY]:
         row = artifact_row(key, path, reference=Content(sha256=stored.sha256, size=stored.size))

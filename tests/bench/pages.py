@@ -137,7 +137,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     script = GraderScript.objects.create(
         persona=benchmark.personas.get(user_id="persona_001"),
         path="scripts/kept.py",
-        blob_id=Blob.objects.keep([b"def score(history):\n    return {'kept': True}\n"])[0],
+        blob_id=Blob.objects.store([b"def score(history):\n    return {'kept': True}\n"])[0],
     )
     connection.cursor().execute("ANALYZE")  # as the server does by itself where nobody waits for it
     place, persona = f"/b/{slug}/", f"/b/{slug}/p/persona_001/"

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from studio.drafts.load import load_task
-from studio.models import Task, WorkingCopy
+from studio.models import Autosave, Task
 from tests.e2e.visitor import Visitor
 
 INTENT = "What they need and do not say"
@@ -38,8 +38,8 @@ def lines(page) -> list[str]:
 
 def kept(task: Task, **now) -> None:
     """What the studio holds without a save."""
-    copy = WorkingCopy.objects.get(task=task, sheet__isnull=False)
-    assert {name: copy.sheet[name] for name in now} == {name: [value] for name, value in now.items()}
+    copy = Autosave.objects.get(task=task, form_data__isnull=False)
+    assert {name: copy.form_data[name] for name in now} == {name: [value] for name, value in now.items()}
 
 
 def test_intents_are_written_split_joined_moved_pasted_and_undone_by_key(task, visit):
@@ -181,7 +181,7 @@ def test_whoever_else_signs_in_is_neither_shown_nor_made_the_author_of_what_was_
     with page.expect_response(lambda answer: "/keep/" in answer.url and answer.request.method == "POST") as answered:
         request.fill("Written too late, and more.")
     assert answered.value.status == 403
-    assert not WorkingCopy.objects.filter(task=task, sheet__isnull=False).exists()
+    assert not Autosave.objects.filter(task=task, form_data__isnull=False).exists()
 
 
 def test_words_written_offline_outlive_their_window(task, visit):

@@ -49,7 +49,7 @@ def turn(
     calls: Sequence[Mapping[str, object]] = (),
 ) -> Turn:
     files = files or {}
-    Blob.objects.keep(list(files.values()))
+    Blob.objects.store(list(files.values()))
     manifest = {path: hashlib.sha256(content).hexdigest() for path, content in files.items()}
     digest = hashlib.sha256(json.dumps(manifest).encode()).hexdigest()
     snapshot, _ = Snapshot.objects.get_or_create(run=session.run, sha256=digest, defaults={"manifest": manifest})

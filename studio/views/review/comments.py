@@ -138,7 +138,7 @@ def resolve_conflict(request: SignedInRequest, slug: str, user_id: str, pk: int,
         "conflict": conflict,
         "text": text.replace("\r\n", "\n"),
         "problem": problem,
-        "change": word_pieces(row.words, row.suggestion or ""),
+        "change": word_pieces(row.quote, row.suggestion or ""),
         "since": word_pieces(conflict.original, conflict.current or ""),
         "would": word_pieces(conflict.current or "", conflict.suggested),
     }

@@ -117,7 +117,7 @@ class TaskPage(EditorPage[TaskSpec]):
     def read(self, data: QueryDict, base: TaskSpec, *, store: bool = False) -> ReadForm[TaskSpec]:
         sheet = posted_task_form(Posted(data), base)
         if store:
-            Blob.objects.keep(edited_contents(sheet.files))
+            Blob.objects.store(edited_contents(sheet.files))
         spec, errors = read_task_form(sheet, base)
         return ReadForm(spec, sheet, errors)
 

@@ -48,7 +48,7 @@ def _posted(request: SignedInRequest, row: Task) -> HttpResponse:
     base = page.editor.versions.at(base_version)
     changed, problems = _rows_changed(request, base.trigger.payload)
     sheet = posted_task_form(Posted(changed or request.POST), base)
-    Blob.objects.keep(edited_contents(sheet.files))
+    Blob.objects.store(edited_contents(sheet.files))
     refused = store_uploads(request.FILES, sheet)
     if changed is None:
         spec, errors = read_task_form(sheet, base)

@@ -109,7 +109,7 @@ def test_attached_reference_is_offered_first_and_used(authoring):
 
 def test_reference_without_text_is_rejected_before_the_model_is_called(authoring):
     content = a_png()
-    Blob.objects.keep([content])
+    Blob.objects.store([content])
     reference = Content(sha256=hashlib.sha256(content).hexdigest(), size=len(content))
     spec = authoring.spec.model_copy(
         update={"expected_artifacts": (ExpectedArtifact(path="a.png", reference=reference),)}

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from evaluation.models import AssistantModel, Proposal
-from studio.models import Task, WorkingCopy
+from studio.models import Autosave, Task
 from tests.evaluation.assistance.builders import BUNDLE, I1, split_into
 from tests.evaluation.builders import benchmark_of, task
 from tests.evaluation.factories import person
@@ -73,7 +73,7 @@ def test_unsaved_text_is_in_the_request_and_preserved(authoring, page):
     page.post(f"/suggestions/{row.pk}/", typed)  # without JavaScript, the page is reloaded
     html = page.get(authoring.task.get_absolute_url()).content.decode()
     assert ">\nTyped while it worked</textarea>" in html and PARTS[1] in html
-    assert not any(name.startswith("assist.") for name in WorkingCopy.objects.get().sheet)
+    assert not any(name.startswith("assist.") for name in Autosave.objects.get().form_data)
 
 
 @pytest.mark.parametrize("htmx", [HTMX, {}], ids=["htmx", "plain"])

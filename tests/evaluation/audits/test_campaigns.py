@@ -31,7 +31,7 @@ def pilot() -> Pilot:
     pilot = pilot_of(benchmark, agent="scripted-helpful")
     session = Session.objects.get(run__pilot=pilot)
     for number in (1, 2):
-        sha = Blob.objects.keep([f"# Note of turn {number}".encode()])[0]
+        sha = Blob.objects.store([f"# Note of turn {number}".encode()])[0]
         snapshot = Snapshot.objects.create(run=session.run, manifest={"note.md": sha}, sha256=f"{number:064}")
         turn = Turn.objects.create(
             session=session,

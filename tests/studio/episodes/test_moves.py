@@ -161,7 +161,7 @@ def test_steps_are_undone_one_by_one_and_done_again_and_nobody_elses(place):
     do(place, "move", "t4", place="t1", by=other)
     with pytest.raises(ArrangementError, match="changed since"):
         do(place, "undo")
-    assert moves.to_undo(persona, owner).sentence == "“Title t3” no longer builds on “Title t1”."
+    assert moves.to_undo(persona, owner).summary == "“Title t3” no longer builds on “Title t1”."
 
 
 def test_the_second_of_two_people_is_told_who_was_first_and_nothing_of_theirs_is_applied(place):

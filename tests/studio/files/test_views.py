@@ -119,7 +119,7 @@ def test_a_bad_or_doubled_name_is_said_beside_its_row_and_nothing_is_lost(desk):
 
 def test_too_large_and_too_many_are_refused(desk, settings):
     settings.UPLOAD_MAX_FILE_BYTES, settings.UPLOAD_MAX_TASK_FILES, settings.UPLOAD_MAX_TASK_BYTES = 10, 2, 15
-    large = seal(Blob.objects.keep([b"x" * 9])[0], 9)
+    large = seal(Blob.objects.store([b"x" * 9])[0], 9)
 
     assert "larger than" in desk.add("a.md", b"x" * 11).json()["problem"]
     assert "at most 2 files" in desk.add("a.md", b"x", stored=[large, large]).json()["problem"]
@@ -128,7 +128,7 @@ def test_too_large_and_too_many_are_refused(desk, settings):
 
 
 def test_nobody_names_a_content_that_they_were_not_given(desk):
-    secret = Blob.objects.keep([b"someone else's"])[0]
+    secret = Blob.objects.store([b"someone else's"])[0]
     forged = {"assets": ["aX"], "assets.aX.path": ["x.md"], "assets.aX.stored": [f'["{secret}", 14]:forged']}
 
     answer = desk.client.post(desk.url(), desk.form() | forged)
@@ -151,7 +151,7 @@ def test_only_members_look_and_only_authors_add(desk):
     stranger, viewer = Client(), Client()
     stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
     viewer.force_login(member(desk.benchmark, Role.VIEWER))
-    token = {"file": seal(Blob.objects.keep([b"rye"])[0], 3), "path": "a.md"}
+    token = {"file": seal(Blob.objects.store([b"rye"])[0], 3), "path": "a.md"}
 
     assert stranger.get(desk.url("look"), token).status_code == 404
     assert "rye" in viewer.get(desk.url("look"), token).content.decode()
@@ -170,7 +170,7 @@ def test_only_members_look_and_only_authors_add(desk):
     ],
 )
 def test_what_a_browser_draws_is_served_as_what_it_is_and_can_do_nothing(desk, path, content, media):
-    token = {"file": seal(Blob.objects.keep([content])[0], len(content)), "path": path}
+    token = {"file": seal(Blob.objects.store([content])[0], len(content)), "path": path}
 
     answer = desk.client.get(desk.url("look"), token | {"raw": ""})
 

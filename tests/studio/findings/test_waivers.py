@@ -10,7 +10,7 @@ from studio.domain.task import HiddenIntent
 from studio.drafts.load import load_task
 from studio.findings import waivers
 from studio.findings.waivers import WaiverError
-from studio.models import Event, Finding, Role, SetAside, TaskState, Waiver
+from studio.models import ErrorWaiver, Event, Finding, Role, TaskState, Waiver
 from studio.review import workflow
 from studio.tasks.transitions import WorkflowError, submit
 from tests.factories import member
@@ -119,11 +119,11 @@ def test_what_is_missing_is_no_matter_of_judgement():
 def test_the_database_keeps_no_error_set_aside_without_a_reason_or_twice():
     desk, error = leaking()
     row = {"task": desk.task, "fingerprint": "f", "rule": error.rule, "message": "M.", "by": desk.owner}
-    SetAside.objects.create(**row, reason="Because.")
+    ErrorWaiver.objects.create(**row, reason="Because.")
 
     for reason in ("", "Again."):
         with pytest.raises(IntegrityError), transaction.atomic():
-            SetAside.objects.create(**row, reason=reason)
+            ErrorWaiver.objects.create(**row, reason=reason)
 
 
 def test_a_waiver_of_a_warning_does_not_let_an_error_pass():
@@ -184,5 +184,5 @@ def test_an_author_is_not_offered_to_set_errors_aside_and_may_not(client):
     client.post(where, asked)
     page = client.get(desk.task.get_absolute_url()).content.decode()
 
-    assert SetAside.objects.get().by == desk.owner
+    assert ErrorWaiver.objects.get().by == desk.owner
     assert "Error:" in page and json.dumps(error.message) not in page

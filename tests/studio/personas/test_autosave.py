@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from studio.drafts.load import load_episode
-from studio.models import Blob, Persona, Role, User, WorkingCopy
+from studio.models import Autosave, Blob, Persona, Role, User
 from studio.personas.scripts import create_script
 from studio.personas.skills import save_skill
 from studio.personas.starter_script import STARTER
@@ -108,7 +108,7 @@ def test_a_save_makes_a_version_and_nothing_is_left_to_keep(desk):
 
     assert desk.stored() == "Kept words"
     assert "discard them" not in desk.ana.page()
-    assert not WorkingCopy.objects.filter(sheet__isnull=False).exists()
+    assert not Autosave.objects.filter(form_data__isnull=False).exists()
 
 
 def test_two_see_each_other_there_and_nowhere_else(desk):

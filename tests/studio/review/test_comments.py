@@ -95,7 +95,7 @@ def test_deleted_quote_is_shown_as_gone_with_its_old_text(desk):
 
     [thread] = desk.threads
 
-    assert (thread.gone, thread.root.words, thread.root.revision.number) == (True, "orders.csv", 1)
+    assert (thread.gone, thread.root.quote, thread.root.revision.number) == (True, "orders.csv", 1)
     client = Client()
     client.force_login(desk.author)
     page = client.get(desk.task.get_absolute_url()).content.decode()
@@ -291,7 +291,7 @@ def test_unsaved_text_survives_an_applied_suggestion(desk):
 
     client.post(desk.url("suggestions_apply"), {"comment": [suggested.pk]})
 
-    assert desk.task.working_copies.get(user=desk.author).sheet == {"title": ["Typed and not saved"]}
+    assert desk.task.autosaves.get(user=desk.author).form_data == {"title": ["Typed and not saved"]}
 
 
 @pytest.mark.parametrize(

@@ -179,8 +179,8 @@ def test_an_approval_keeps_the_list_that_was_gone_through_or_that_it_was_not():
     workflow.approve(desk.task.pk, by=desk.second)
 
     first, second = Review.objects.order_by("pk")
-    assert first.points == {key: {"so": True, "word": ""} for key in QUESTIONS}
-    assert second.points == {}
+    assert first.answers == {key: {"so": True, "word": ""} for key in QUESTIONS}
+    assert second.answers == {}
     assert Event.objects.filter(verb="approved").first().summary == (
         "Version 1, 2 of 2. Approved without the review checklist."
     )
@@ -194,7 +194,7 @@ def test_asking_for_changes_names_what_is_not_so():
     workflow.request_changes(desk.task.pk, by=desk.reviewer, answers=answers)
 
     review = Review.objects.get()
-    assert review.points["feasible"] == {"so": False, "word": "There is no order list."}
+    assert review.answers["feasible"] == {"so": False, "word": "There is no order list."}
     assert Event.objects.get(verb="changes_requested").summary == "Not feasible: There is no order list."
 
 
@@ -225,8 +225,8 @@ def test_the_database_itself_refuses_an_approval_by_an_author_or_with_a_point_th
 
     refuse_in_database(desk.task, desk.author, "approved_by_others")
     refuse_in_database(desk.task, desk.second, "approved_by_others")
-    points = {"realistic": {"so": False, "word": ""}}
-    refuse_in_database(desk.task, desk.reviewer, "approved_points_are_so", points=points)
+    answers = {"realistic": {"so": False, "word": ""}}
+    refuse_in_database(desk.task, desk.reviewer, "approved_points_are_so", answers=answers)
     desk.task.revisions.first().reviews.create(reviewer=desk.reviewer, decision="approved")
 
 

@@ -44,7 +44,7 @@ def intents(task_id, *contents):
 
 def test_every_kind_of_thing_is_found_by_its_words(place):
     _, owner, _, task = place
-    [sha] = Blob.objects.keep([b"x"])
+    [sha] = Blob.objects.store([b"x"])
     spec = load_task(task).model_copy(update={"assets": (FileRef(path="supplier_terms.csv", sha256=sha, size=1),)})
     save_task(task.pk, spec, by=owner)
     comments.add_comment(task.pk, by=owner, text="Who pays the miller?")
@@ -128,7 +128,7 @@ def test_the_index_follows_writes_that_pass_every_rule_by(place):
     _, owner, _, task = place
     HiddenIntent.objects.filter(task=task).update(content="Nothing but brioche.")
     ChecklistItem.objects.bulk_create([ChecklistItem(task=task, position=9, criterion="Brioche is named.")])
-    Asset.objects.bulk_create([Asset(task=task, path="brioche.md", blob_id=Blob.objects.keep([b"x"])[0])])
+    Asset.objects.bulk_create([Asset(task=task, path="brioche.md", blob_id=Blob.objects.store([b"x"])[0])])
 
     assert sorted(kinds(owner, "brioche")) == ["criterion", "file", "intent"]
     HiddenIntent.objects.filter(task=task).delete()

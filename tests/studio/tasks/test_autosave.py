@@ -13,7 +13,7 @@ from django.urls import reverse
 from studio import access
 from studio.drafts import autosave
 from studio.drafts.load import load_task
-from studio.models import Role, Task, WorkingCopy
+from studio.models import Autosave, Role, Task
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory, a_persona, a_task, member
 from tests.studio.page_forms import form_of
@@ -146,7 +146,7 @@ def test_two_see_each_other_and_nobody_sees_themselves(desk):
     assert ana.client.get(ana.url("keep")).json()["others"] == []
     assert ben.client.get(ben.url("keep")).json()["others"] == [str(ana.user)]
     assert ana.client.get(ana.url("keep")).json()["others"] == [str(ben.user)]
-    WorkingCopy.objects.filter(user=ben.user).update(seen_at="2020-01-01T00:00Z")
+    Autosave.objects.filter(user=ben.user).update(seen_at="2020-01-01T00:00Z")
     assert ana.client.get(ana.url("keep")).json()["others"] == []
 
 

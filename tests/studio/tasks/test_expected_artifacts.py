@@ -69,7 +69,7 @@ def desk() -> Desk:
 
 
 def artifact(path: str, content: bytes = b"", note: str = "") -> spec.ExpectedArtifact:
-    reference = Content(sha256=Blob.objects.keep([content])[0], size=len(content)) if content else None
+    reference = Content(sha256=Blob.objects.store([content])[0], size=len(content)) if content else None
     return spec.ExpectedArtifact(path=path, note=note, reference=reference)
 
 
@@ -203,7 +203,7 @@ def test_two_people_change_note_and_reference_of_one_row_and_choose_where_both_c
     [key] = mine[LIST]
     put(desk, artifact("plan.md", b"# Theirs", "Theirs."), by=member(desk.benchmark, Role.AUTHOR))
 
-    answer = desk.save(mine | {f"{LIST}.{key}.stored": [seal(Blob.objects.keep([b"# Mine"])[0], 6)]})
+    answer = desk.save(mine | {f"{LIST}.{key}.stored": [seal(Blob.objects.store([b"# Mine"])[0], 6)]})
 
     assert answer.status_code == 409
     html = answer.content.decode()

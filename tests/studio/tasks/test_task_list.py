@@ -10,7 +10,7 @@ from django.utils import timezone
 from studio.drafts.load import load_episode, load_task
 from studio.episodes import moves
 from studio.imports.taxonomy import ensure_taxonomy
-from studio.models import Event, Finding, Role, Task, TaskState, WorkingCopy
+from studio.models import Autosave, Event, Finding, Role, Task, TaskState
 from studio.personas.save import save_order, save_persona
 from studio.review import bulk
 from studio.review.bulk import BulkChangeError
@@ -195,9 +195,9 @@ def test_drafts_are_submitted_together_and_withdrawn(place):
     benchmark, owner, persona = place
     good, bad = a_task(persona, by=owner), a_task(persona, "bad", by=owner, title="Another", initial_request=" ")
     unsaved = a_task(persona, "unsaved", by=owner, title="Unsaved")
-    then = {"seen_at": timezone.now(), "kept_at": timezone.now()}
-    WorkingCopy.objects.create(task=unsaved, user=owner, base_version=1, sheet={"title": ["x"]}, **then)
-    WorkingCopy.objects.create(task=good, user=owner, seen_at=timezone.now())  # its page is open, and nothing typed
+    then = {"seen_at": timezone.now(), "autosaved_at": timezone.now()}
+    Autosave.objects.create(task=unsaved, user=owner, base_version=1, form_data={"title": ["x"]}, **then)
+    Autosave.objects.create(task=good, user=owner, seen_at=timezone.now())  # its page is open, and nothing typed
     chosen = {good.pk: None, bad.pk: None, unsaved.pk: None}
 
     lines = bulk.plan(benchmark, chosen, "submit", by=owner)
