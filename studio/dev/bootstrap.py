@@ -1,6 +1,7 @@
-"""`make setup`: a virtual environment with the locked dependencies. Run by the system's Python; standard library only.
+"""`make setup`: create the virtual environment with the locked dependencies.
 
-The second time it does nothing, quickly. Two at once wait for each other.
+Runs on the system's Python with the standard library alone. Concurrent runs wait for each other; a run that finds the
+environment up to date ends at once.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ DONE = ENVIRONMENT / "installed"  # the fingerprint of what is installed, writte
 def main() -> int:
     with open(__file__, "rb") as own:
         fcntl.flock(own, fcntl.LOCK_EX)
-        wanted = hashlib.sha256(LOCK.read_bytes()).hexdigest() + f" {sys.version_info.major}.{sys.version_info.minor}\n"
-        if DONE.exists() and DONE.read_text() == wanted and works(PYTHON):
+        fingerprint = (
+            hashlib.sha256(LOCK.read_bytes()).hexdigest() + f" {sys.version_info.major}.{sys.version_info.minor}\n"
+        )
+        if DONE.exists() and DONE.read_text() == fingerprint and works(PYTHON):
             return 0
         print("Setting up the virtual environment; this takes a minute the first time.", flush=True)
         if not works(PYTHON) and not make_environment():
@@ -33,7 +36,7 @@ def main() -> int:
         if not install():
             print(f"The dependencies could not be installed from {LOCK.name}; see above.", file=sys.stderr)
             return 1
-        DONE.write_text(wanted)
+        DONE.write_text(fingerprint)
     return 0
 
 
@@ -58,7 +61,7 @@ def make_environment() -> bool:
 
 
 def install_ensurepip() -> bool:
-    """On Debian, where root can do so unasked."""
+    """Only on Debian, as root or with sudo without a password."""
     root = [] if os.geteuid() == 0 else ["sudo", "-n"]
     if not shutil.which("apt-get") or (root and not (shutil.which("sudo") and quiet([*root, "true"]))):
         return False
@@ -69,7 +72,7 @@ def install_ensurepip() -> bool:
 
 
 def install() -> bool:
-    """Through uv, which takes seconds; where it is not to be had or fails, through pip, which takes minutes."""
+    """With uv, which takes seconds, or with pip, which takes minutes, if uv is unavailable or fails."""
     pip = [str(PYTHON), "-m", "pip"]
     if run([*pip, "install", "--quiet", "--disable-pip-version-check", "uv"]):
         uv = [str(PYTHON), "-m", "uv", "--quiet", "pip", "install", "--python", str(PYTHON), "--require-hashes"]
@@ -80,7 +83,7 @@ def install() -> bool:
 
 
 def uv_environment() -> dict[str, str]:
-    """uv does not read pip's configuration; whoever configured a mirror for pip means it for us, too."""
+    """uv does not read pip's configuration, where a mirror may be configured."""
     listed = subprocess.run([str(PYTHON), "-m", "pip", "config", "list"], capture_output=True, text=True, check=False)
     configured = dict(line.split("=", 1) for line in listed.stdout.splitlines() if "=" in line)
     environment = dict(os.environ)

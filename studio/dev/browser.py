@@ -1,4 +1,4 @@
-"""What the browser tests need of Debian: found, or installed where root can do so unasked. Standard library only."""
+"""System packages for browser tests, installed where root or sudo can do so. Standard library only."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from pathlib import Path
 
 
 def find_chromium() -> str | None:
-    """The path of the browser, or None."""
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def missing_packages() -> list[str]:
-    """Debian's packages without which no browser test can run."""
+    """Debian packages that the browser tests need."""
     missing = [] if find_chromium() else ["chromium", "fonts-liberation"]
     return missing if _driver_starts() else [*missing, "libatomic1"]
 
 
 def main() -> int:
-    """Succeeds also without a browser: the tests that need one then say that they are skipped."""
+    """Succeeds even without a browser; the tests that need one are then skipped."""
     if missing := missing_packages():
         _install(missing)
     if missing := missing_packages():
@@ -35,7 +34,7 @@ def main() -> int:
 
 
 def _driver_starts() -> bool:
-    """Whether Playwright's own Node finds the one library that a minimal Debian lacks."""
+    """Whether Playwright's Node runs; it needs a library that a minimal Debian lacks."""
     spec = importlib.util.find_spec("playwright")
     if spec is None or not spec.submodule_search_locations:
         return True

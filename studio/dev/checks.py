@@ -1,4 +1,4 @@
-"""`make check`: everything that can be told without running the studio, two things at a time, all problems at once."""
+"""`make check`: static checks, two at a time, reporting all problems."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def main() -> int:
 
 
 def _run(argv: list[str]) -> tuple[subprocess.CompletedProcess[str], float]:
-    began = time.monotonic()
+    start = time.monotonic()
     done = subprocess.run(argv, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return done, time.monotonic() - began
+    return done, time.monotonic() - start
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Checks and tests of the scripts in `static/js`, with Node and the tools that `package-lock.json` pins."""
+"""Checks and tests of the scripts in `static/js`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ OFFLINE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", 
 
 
 class UnavailableError(Exception):
-    """Node is missing or too old, or its tools cannot be downloaded: what says so is the message."""
+    """Node is missing or too old, or its tools cannot be downloaded."""
 
 
 def checks() -> dict[str, list[str]]:
-    """The commands to run, by name, with the tools installed.
+    """Install the tools and return the commands by name.
 
-    Raises UnavailableError where they cannot be run, and CalledProcessError if the installation fails for any reason
-    but a missing network.
+    Raises UnavailableError, or CalledProcessError if the installation fails for any reason but a missing network.
     """
     node = _node()
     _install()

@@ -1,4 +1,4 @@
-"""Pictures of the studio: one is started on a folder of its own, somebody works in it, every page is photographed."""
+"""Screenshots of every page of a temporary studio."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ CHROMIUM = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-back
 CHROMIUM += ["--disable-component-update", "--disable-sync", "--force-color-profile=srgb"]
 WIDTHS = {1280: 800, 390: 844}
 SCHEMES = ("light", "dark")
-LONGEST_START_SECONDS = 150
+MAX_START_SECONDS = 150
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A page to photograph: who looks at it, and where it is."""
+    """A screenshot to take: the page, and the account that sees it."""
 
     name: str
     url: str
@@ -42,22 +42,22 @@ class Shot:
 
 @contextmanager
 def own_studio() -> Iterator[str]:
-    """The address of a studio with the sample benchmark, which is gone afterwards with all its data."""
+    """Run a temporary studio with the sample benchmark; yields its address and deletes its data afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="studio-pictures-"))
-    folder.chmod(0o755)  # the embedded database runs as somebody else where we are root
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    folder.chmod(0o755)  # the embedded database runs as another user when root starts the studio
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     log = (folder / "start.log").open("w+")
     process = subprocess.Popen(
         [sys.executable, "manage.py", "run", "--port", "8400", "--stop-with-parent"],
         cwd=CHECKOUT,
-        env={**kept, "STUDIO_DATA_DIR": str(folder), "PYTHONUNBUFFERED": "1"},
+        env={**inherited, "STUDIO_DATA_DIR": str(folder), "PYTHONUNBUFFERED": "1"},
         stdout=log,
         stderr=log,
     )
     try:
-        until = time.monotonic() + LONGEST_START_SECONDS
+        deadline = time.monotonic() + MAX_START_SECONDS
         while not (folder / "running.json").exists():
-            if process.poll() is not None or time.monotonic() > until:
+            if process.poll() is not None or time.monotonic() > deadline:
                 log.seek(0)
                 raise LocalError(f"The studio to photograph did not start:\n{log.read()[-2000:]}")
             time.sleep(0.1)
@@ -71,7 +71,7 @@ def own_studio() -> Iterator[str]:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, driven by Playwright. Raises LocalError where one of the two is missing."""
+    """The system's Chromium, driven by Playwright. Raises LocalError if either is missing."""
     path = find_chromium()
     if path is None:
         raise LocalError("chromium is missing: as root, `apt-get install chromium` brings it.")
@@ -80,17 +80,17 @@ def chromium() -> Iterator[Browser]:
     except ImportError:
         raise LocalError("Playwright is missing: `make setup` installs it.") from None
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[*CHROMIUM, *_as_root()])
+        browser = playwright.chromium.launch(executable_path=path, args=[*CHROMIUM, *_sandbox_options()])
         yield browser
         browser.close()
 
 
-def _as_root() -> list[str]:
+def _sandbox_options() -> list[str]:
     return ["--no-sandbox"] if os.geteuid() == 0 else []
 
 
 def sign_in(browser: Browser, address: str, name: str) -> Page:
-    """A window of its own in which this demo account is signed in."""
+    """A page in a new browser context in which this demo account is signed in."""
     page = browser.new_context(viewport={"width": 1280, "height": WIDTHS[1280]}).new_page()
     page.goto(f"{address}/login/")
     page.locator("[name=username]").fill(name)
@@ -101,8 +101,6 @@ def sign_in(browser: Browser, address: str, name: str) -> Page:
 
 
 class Camera:
-    """Photographs pages as accounts see them that are signed in already."""
-
     def __init__(self, browser: Browser, address: str, signed_in: dict[str, BrowserContext]) -> None:
         self.browser = browser
         self.address = address
@@ -118,9 +116,10 @@ class Camera:
         whole: bool = True,
         named: bool = True,
     ) -> list[Path]:
-        """Write ``NAME-WIDTH-SCHEME.png``, or just ``NAME.png``; the whole page, or what a window shows of it."""
+        """Write ``NAME-WIDTH-SCHEME.png``, or ``NAME.png`` unless ``named``; the full page, or the viewport unless
+        ``whole``."""
         folder.mkdir(parents=True, exist_ok=True)
-        made = []
+        pictures = []
         for width in widths:
             for scheme in schemes:
                 for who in dict.fromkeys(shot.who for shot in shots):
@@ -139,11 +138,11 @@ class Camera:
                         if answer is None or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                             raise LocalError(f"The page {shot.name}, {shot.url}, failed.")
                         page.screenshot(path=path, full_page=whole)
-                        made.append(path)
+                        pictures.append(path)
                     context.close()
-        return made
+        return pictures
 
 
 def number_in(url: str) -> str:
-    """The last number of an address: that of a pilot, a session, an audit."""
+    """The last number in a path, such as a pilot's id."""
     return str(re.findall(r"/(\d+)/", url)[-1])

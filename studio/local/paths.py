@@ -1,4 +1,4 @@
-"""Where the embedded parts keep their files."""
+"""Paths of the data folder."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
-# The kernel takes 107 bytes for the path of a socket; the file names we add stay below 30.
-LONGEST_SOCKET_FOLDER = 77
+# The kernel allows 107 bytes for the path of a socket; file names in the folder stay below 30.
+MAX_SOCKET_FOLDER_BYTES = 77
 
 
 class LocalError(Exception):
-    """An embedded part cannot run here. The message says why, and what to do."""
+    """An embedded server or process cannot run here. The message says why, and what to do."""
 
 
 def data_folder() -> Path:
-    """The folder everything is written to: STUDIO_DATA_DIR, or ``var`` in the checkout."""
+    """STUDIO_DATA_DIR, or ``var`` in the checkout."""
     return Path(os.environ.get("STUDIO_DATA_DIR") or CHECKOUT / "var").resolve()
 
 
 def require_data_folder() -> Path:
-    """The data folder, made if need be. Raises LocalError when we may not write to it."""
+    """Create the data folder if it is missing. Raises LocalError if it is not writable."""
     folder = data_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -39,27 +39,24 @@ def require_data_folder() -> Path:
 
 
 def socket_folder(data: Path) -> Path:
-    """A private folder for sockets: always the same for a data folder, and short enough for a socket's path."""
+    """The same folder each time for a data folder, with a path short enough for sockets."""
     inside = data / "run"
-    if len(os.fsencode(inside)) <= LONGEST_SOCKET_FOLDER:
+    if len(os.fsencode(inside)) <= MAX_SOCKET_FOLDER_BYTES:
         return inside
     return Path("/tmp") / f"pi-bench-{hashlib.sha256(os.fsencode(data)).hexdigest()[:16]}"
 
 
 def make_private_folder(path: Path, *, owner: int) -> None:
-    """Make the folder for its owner alone; an existing one must already belong to them.
-
-    Raises LocalError when somebody else has put a folder there.
-    """
+    """Create the folder for ``owner`` alone. Raises LocalError if it exists and belongs to another user."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.mkdir(path, 0o700)
         if os.geteuid() == 0:
             os.chown(path, owner, -1)
     except FileExistsError:
-        found = os.lstat(path)
-        if path.is_symlink() or found.st_uid != owner:
+        status = os.lstat(path)
+        if path.is_symlink() or status.st_uid != owner:
             raise LocalError(
-                f"{path} belongs to user id {found.st_uid}, not to {owner}. Run as that user, "
+                f"{path} belongs to user id {status.st_uid}, not to {owner}. Run as that user, "
                 "remove the folder, or set STUDIO_DATA_DIR to a folder of your own."
             ) from None

@@ -1,4 +1,4 @@
-"""The tables of the embedded database, kept up to date without anybody asking."""
+"""Automatic migration of the embedded database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from studio.local.paths import CHECKOUT, data_folder
 
 APPS = ("studio", "annotations", "evaluation")
-TABLES_COME_LATER = {"migrate", "makemigrations", "showmigrations", "sqlmigrate", "squashmigrations", "check"} | {
+COMMANDS_WITHOUT_TABLES = {"migrate", "makemigrations", "showmigrations", "sqlmigrate", "squashmigrations", "check"} | {
     "diffsettings",
     "dbshell",
     "flush",
@@ -21,18 +21,18 @@ TABLES_COME_LATER = {"migrate", "makemigrations", "showmigrations", "sqlmigrate"
 
 
 def migrate_if_needed(command: str) -> None:
-    """Before a command that works on tables: apply what was not applied to the embedded database yet.
+    """Apply missing migrations before a command that uses tables.
 
-    Costs one small file's reading when there is nothing to do. Two processes wait for each other.
+    Reads one small file if there are none. Concurrent calls wait for each other.
     """
-    note = data_folder() / "postgres" / "migrated"
-    wanted = _fingerprint()
-    if command in TABLES_COME_LATER or (note.exists() and note.read_text() == wanted):
+    stamp = data_folder() / "postgres" / "migrated"
+    current = _fingerprint()
+    if command in COMMANDS_WITHOUT_TABLES or (stamp.exists() and stamp.read_text() == current):
         return
-    with note.open("a+") as file:
+    with stamp.open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
-        if file.read() == wanted:
+        if file.read() == current:
             return
         import django
         from django.core.management import call_command
@@ -41,7 +41,7 @@ def migrate_if_needed(command: str) -> None:
         call_command("migrate", verbosity=0, interactive=False, stdout=sys.stderr)
         file.seek(0)
         file.truncate()
-        file.write(wanted)
+        file.write(current)
 
 
 def _fingerprint() -> str:
@@ -51,7 +51,7 @@ def _fingerprint() -> str:
     digest = hashlib.sha256(django.__version__.encode())
     for file in files:
         digest.update(str(file.relative_to(CHECKOUT)).encode())
-    # Which other packages bring tables, and in which versions.
+    # These decide which other packages bring tables, and in which versions.
     for name in ("requirements.lock", "studio/settings.py"):
         digest.update(Path(CHECKOUT, name).read_bytes())
     return digest.hexdigest() + "\n"

@@ -1,4 +1,4 @@
-"""The two embedded servers: how each is prepared, started, found ready and reached."""
+"""The embedded PostgreSQL and Valkey: how to prepare, start, probe and address them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from studio.local.unprivileged import command_as, server_user
 
 
 class Server(Protocol):
-    """A server the keeper can own. Its address depends on the data folder alone, so it survives restarts."""
+    """An embedded server. Its address depends on the data folder alone, so it survives restarts."""
 
     name: ClassVar[str]
     stop_signals: ClassVar[tuple[signal.Signals, ...]]
@@ -28,13 +28,13 @@ class Server(Protocol):
     def url(self) -> str: ...
 
     def prepare(self) -> None:
-        """Make the folders, and the data where there is none."""
+        """Create missing folders and data."""
 
     def command(self, *, throwaway: bool) -> list[str]:
-        """What to execute; throwaway trades safety against power loss for speed (tests)."""
+        """``throwaway`` is faster but not safe against power loss, for tests."""
 
     def answers(self) -> bool:
-        """Whether it takes work now; the last step of preparing it is done here, too."""
+        """Whether it accepts connections; also creates what needs a running server."""
 
 
 class Postgres:
@@ -59,9 +59,9 @@ class Postgres:
         make_private_folder(self.sockets, owner=self.user)
         if self.cluster.exists():
             make_private_folder(self.cluster, owner=self.user)
-            self._end_leftover()
+            self._stop_orphan()
             return
-        fresh = self.home / "data.new"  # renamed when complete, so that a broken-off start leaves no half a cluster
+        fresh = self.home / "data.new"  # renamed when complete, so that an interrupted start leaves no partial cluster
         shutil.rmtree(fresh, ignore_errors=True)
         make_private_folder(fresh, owner=self.user)
         initdb = [str(self.binaries / "initdb"), "-D", str(fresh), "-U", "postgres", "-A", "trust"]
@@ -83,15 +83,15 @@ class Postgres:
             "unix_socket_directories": str(self.sockets),
             "max_connections": "300",
             "log_line_prefix": "%m [%p] %d ",
-            "log_min_error_statement": "panic",  # a failed statement may hold what people wrote: keep it out of logs
+            "log_min_error_statement": "panic",  # keeps what users wrote out of logs
         }
         if throwaway:
             options |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-        settings = [word for name, value in options.items() for word in ("-c", f"{name}={value}")]
+        settings = [argument for name, value in options.items() for argument in ("-c", f"{name}={value}")]
         return self._as_user([str(self.binaries / "postgres"), "-D", str(self.cluster), *settings])
 
     def answers(self) -> bool:
-        import psycopg  # here: a keeper of the broker does not need it
+        import psycopg  # the broker's supervisor does not need it
 
         try:
             with psycopg.connect(
@@ -106,13 +106,13 @@ class Postgres:
         return True
 
     def _as_user(self, argv: list[str]) -> list[str]:
-        touches = [self.binaries / "postgres", self.cluster, self.sockets / "socket"]
-        return command_as(self.user, argv, touches=touches, death_signal="INT")
+        paths = [self.binaries / "postgres", self.cluster, self.sockets / "socket"]
+        return command_as(self.user, argv, paths=paths, death_signal="INT")
 
-    def _end_leftover(self) -> None:
-        """Wait for a server whose keeper was killed; remove a pid file that names nobody of ours.
+    def _stop_orphan(self) -> None:
+        """Stop a server whose supervisor was killed, or remove a stale pid file.
 
-        Called by the only keeper of this cluster, so a server on it can be no one else's.
+        Only the one supervisor of this cluster calls this, so no other process owns a server on it.
         """
         pid_file = self.cluster / "postmaster.pid"
         try:
@@ -120,21 +120,21 @@ class Postgres:
         except (FileNotFoundError, ValueError):
             return
         for stop in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
-            until = time.monotonic() + 10
-            while time.monotonic() < until:
-                if not self._runs_on_cluster(pid):
+            deadline = time.monotonic() + 10
+            while time.monotonic() < deadline:
+                if not self._runs_on_this_cluster(pid):
                     pid_file.unlink(missing_ok=True)
                     return
                 os.kill(pid, stop)
                 time.sleep(0.1)
         raise LocalError(f"An old PostgreSQL (process {pid}) still runs on {self.cluster} and does not end.")
 
-    def _runs_on_cluster(self, pid: int) -> bool:
+    def _runs_on_this_cluster(self, pid: int) -> bool:
         try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except OSError:
             return False
-        return os.fsencode(self.cluster) in words
+        return os.fsencode(self.cluster) in arguments
 
 
 class Valkey:
@@ -167,9 +167,9 @@ class Valkey:
             "appendonly": "no" if throwaway else "yes",
             "save": "",
         }
-        argv = [str(self.binary), *(word for name, value in options.items() for word in (f"--{name}", value))]
-        touches = [self.binary, self.store, self.socket]
-        return command_as(self.user, argv, touches=touches, death_signal="TERM")
+        argv = [str(self.binary), *(argument for name, value in options.items() for argument in (f"--{name}", value))]
+        paths = [self.binary, self.store, self.socket]
+        return command_as(self.user, argv, paths=paths, death_signal="TERM")
 
     def answers(self) -> bool:
         import redis
@@ -187,7 +187,7 @@ SERVERS: dict[str, Callable[[Path], Server]] = {Postgres.name: Postgres, Valkey.
 
 
 def _package_folder(package: str) -> Path:
-    """Where a wheel was unpacked, without importing it: its own code would change users and folders."""
+    """Located without importing the package, whose code would change users and folders."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise LocalError(f"The Python package {package} is missing here: run `make setup`.")

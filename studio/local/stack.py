@@ -1,4 +1,4 @@
-"""What a whole studio on one machine consists of, and how it is started and found again."""
+"""The processes of a studio on one machine, and the lock and status file of a running one."""
 
 from __future__ import annotations
 
@@ -16,66 +16,65 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from studio.local import ownership
+from studio.local import shared_server
 from studio.local.paths import LocalError, data_folder, require_data_folder
-from studio.local.supervisor import Part
+from studio.local.supervisor import ManagedProcess
 
 PORTS_TO_TRY = 100
-LONGEST_START_SECONDS = 120.0
+MAX_START_SECONDS = 120.0
 WEB_PROCESSES, WEB_THREADS = 2, 16
 WORKER_THREADS = 32
 PR_SET_PDEATHSIG = 1
 
 
 class AlreadyRunningError(Exception):
-    """A studio on this data folder runs already; `.studio` says what runs where."""
+    """A studio already runs on this data folder; ``studio`` is its status file's content."""
 
     def __init__(self, studio: dict[str, object]) -> None:
-        super().__init__("a studio on this data folder runs already")
+        super().__init__("a studio already runs on this data folder")
         self.studio = studio
 
 
-def claim() -> int:
-    """Be the one studio on this data folder, as long as this process lives.
+def lock_data_folder() -> int:
+    """Make this process the only studio on the data folder until it ends; return the lock's descriptor.
 
-    Raises AlreadyRunningError when another one is up; one that is just starting is waited for.
+    Waits for a studio that is starting. Raises AlreadyRunningError if one is up.
     """
     descriptor = os.open(require_data_folder() / "running.lock", os.O_RDONLY | os.O_CREAT, 0o644)
-    until = time.monotonic() + LONGEST_START_SECONDS
+    deadline = time.monotonic() + MAX_START_SECONDS
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            note = _read_note()
-            if note or time.monotonic() > until:
-                raise AlreadyRunningError(note) from None
+            status = _read_status()
+            if status or time.monotonic() > deadline:
+                raise AlreadyRunningError(status) from None
             time.sleep(0.1)
         else:
-            note_file().unlink(missing_ok=True)
+            status_file().unlink(missing_ok=True)
             return descriptor
 
 
-def note_file() -> Path:
+def status_file() -> Path:
     return data_folder() / "running.json"
 
 
-def _read_note() -> dict[str, object]:
+def _read_status() -> dict[str, object]:
     try:
-        note = json.loads(note_file().read_text())
+        status = json.loads(status_file().read_text())
     except (FileNotFoundError, ValueError):  # it is still starting
         return {}
-    return note if isinstance(note, dict) else {}
+    return status if isinstance(status, dict) else {}
 
 
-def write_note(**studio: object) -> None:
-    """What another start finds out about this one."""
-    fresh = note_file().with_suffix(".new")
+def write_status(**studio: object) -> None:
+    fresh = status_file().with_suffix(".new")
     fresh.write_text(json.dumps(studio))
-    fresh.replace(note_file())
+    fresh.replace(status_file())
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket on this port, or on the next free one. Raises LocalError if none of a hundred is free."""
+    """A socket on this port, or the next free one. Raises LocalError if PORTS_TO_TRY are taken."""
     for candidate in range(port, port + PORTS_TO_TRY):
         try:
             family, *_, address = socket.getaddrinfo(host, candidate, type=socket.SOCK_STREAM)[0]
@@ -101,35 +100,35 @@ def free_port() -> int:
 
 
 def stop_with_parent() -> None:
-    """Stop when the process that started us ends, whatever ended it."""
+    """Have the kernel send SIGTERM when the parent process ends."""
     parent = os.getppid()
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def web(listener: socket.socket) -> Part:
+def web_process(listener: socket.socket) -> ManagedProcess:
     argv = [sys.executable, "-m", "gunicorn", "studio.wsgi:application", "--bind", f"fd://{listener.fileno()}"]
     argv += ["--worker-class", "gthread", "--workers", str(WEB_PROCESSES), "--threads", str(WEB_THREADS)]
     argv += ["--graceful-timeout", "4", "--timeout", "120", "--no-control-socket", "--access-logfile", "-"]
-    return Part("web", argv, pass_fds=[listener.fileno()])
+    return ManagedProcess("web", argv, pass_fds=[listener.fileno()])
 
 
-def worker() -> Part:
+def worker_process() -> ManagedProcess:
     argv = [*_celery(), "worker", "--pool", "threads", "--concurrency", str(WORKER_THREADS)]
-    return Part("worker", [*argv, "--loglevel", "INFO", "--without-gossip", "--without-mingle"])
+    return ManagedProcess("worker", [*argv, "--loglevel", "INFO", "--without-gossip", "--without-mingle"])
 
 
-def scripted_model(port: int) -> Part:
-    return Part("scripted-model", [sys.executable, "manage.py", "scripted_model", "--port", str(port)])
+def scripted_model_process(port: int) -> ManagedProcess:
+    return ManagedProcess("scripted-model", [sys.executable, "manage.py", "scripted_model", "--port", str(port)])
 
 
 def _celery() -> list[str]:
     return [sys.executable, "-m", "celery", "--app", "studio.celery", "--quiet"]
 
 
-def answers(url: str) -> Callable[[], bool]:
-    def ask() -> bool:
+def answers_at(url: str) -> Callable[[], bool]:
+    def answers() -> bool:
         try:
             with urllib.request.urlopen(url, timeout=10):
                 return True
@@ -138,19 +137,19 @@ def answers(url: str) -> Callable[[], bool]:
         except OSError:
             return False
 
-    return ask
+    return answers
 
 
-def keep_servers() -> Callable[[], None]:
-    """A function that brings back an embedded server whose keeper was killed; call it now and then."""
-    names = ownership.names_in_use()
+def server_reviver() -> Callable[[], None]:
+    """A function, to be called periodically, that restarts embedded servers whose supervisor was killed."""
+    names = shared_server.acquired_names()
 
-    def bring_back() -> None:
+    def revive() -> None:
         for name in names:
-            if not ownership.lives(name):
-                ownership.use(name)  # at the same address, so that nobody needs to be told
+            if not shared_server.is_supervised(name):
+                shared_server.acquire(name)  # the address stays the same
 
-    return bring_back
+    return revive
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
-"""The processes of a running studio under one parent: started in order, watched, restarted, stopped together.
+"""Supervision of a running studio's processes.
 
-A part runs in a session of its own, so that Ctrl-C reaches the supervisor alone, which then stops the parts in order.
-If the supervisor itself is killed, the kernel kills the parts; what they were doing is in the database, turn by turn.
+Each runs in its own session, so that Ctrl-C reaches only the supervisor, which stops them in order. If the supervisor
+is killed, the kernel kills them; their progress is in the database, turn by turn.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from studio.local.ownership import log_file, tail
 from studio.local.paths import CHECKOUT, LocalError
+from studio.local.shared_server import log_file, tail
 
 CRASHES = 5
 WITHIN_SECONDS = 60.0
@@ -25,9 +25,7 @@ STOP_SECONDS = 6.0
 
 
 @dataclass
-class Part:
-    """One process of the studio, and how to start it again."""
-
+class ManagedProcess:
     name: str
     argv: Sequence[str]
     pass_fds: Sequence[int] = ()
@@ -51,80 +49,83 @@ class Part:
                 start_new_session=True,
             )
 
-    def runs(self) -> bool:
+    def is_running(self) -> bool:
         return self.process is not None and self.process.poll() is None
 
     def signal(self, number: signal.Signals) -> None:
-        """To the whole group, also when its first process is gone already."""
+        """Signal the process group, even if its first process has ended."""
         if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, number)
 
 
 class Supervisor:
-    """Keeps parts running until told to stop."""
-
-    def __init__(self, environment: Mapping[str, str], say: Callable[[str], None]) -> None:
+    def __init__(self, environment: Mapping[str, str], report: Callable[[str], None]) -> None:
         self.environment = environment
-        self.say = say
-        self.parts: list[Part] = []
+        self.report = report
+        self.processes: list[ManagedProcess] = []
         self.stopping = False
 
     def stop_on_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._ask_to_stop)
+            signal.signal(number, self._request_stop)
 
-    def start(self, part: Part) -> None:
-        self.parts.append(part)
-        part.start(self.environment)
+    def start(self, process: ManagedProcess) -> None:
+        self.processes.append(process)
+        process.start(self.environment)
 
     def wait_until(self, ready: Callable[[], bool], what: str, *, seconds: float = 60.0) -> None:
-        """Raises LocalError when it is not ready in time."""
-        until = time.monotonic() + seconds
+        """Raises LocalError if it is not ready in time."""
+        deadline = time.monotonic() + seconds
         while not ready():
-            self.mend()
+            self.restart_ended()
             if self.stopping:
                 return
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise LocalError(f"{what} does not answer after {seconds:.0f} seconds; see the logs.")
             time.sleep(0.05)
 
-    def watch(self, each_time: Callable[[], None]) -> None:
-        """Until a signal asks to stop. Raises LocalError when a part cannot be kept running."""
+    def watch(self, on_each_round: Callable[[], None]) -> None:
+        """Return when a signal asks to stop. Raises LocalError if a process keeps crashing."""
         while not self.stopping:
-            self.mend()
-            each_time()
+            self.restart_ended()
+            on_each_round()
             time.sleep(0.25)
 
-    def mend(self) -> None:
-        """Start again what ended."""
-        for part in self.parts:
-            if part.runs() or part.process is None or self.stopping:
+    def restart_ended(self) -> None:
+        for managed in self.processes:
+            if managed.is_running() or managed.process is None or self.stopping:
                 continue
-            part.signal(signal.SIGKILL)  # what is left of its group
+            managed.signal(signal.SIGKILL)  # the rest of its group
             now = time.monotonic()
-            self.say(f"{part.name} ended with status {part.process.returncode}. The end of {part.log}:")
-            self.say("\n".join(f"  | {line}" for line in tail(part.log).splitlines()))
-            part.crashes.append(now)
-            if len(part.crashes) == CRASHES and now - part.crashes[0] < WITHIN_SECONDS:
-                raise LocalError(f"{part.name} ended {CRASHES} times within {WITHIN_SECONDS:.0f} seconds: giving up.")
-            time.sleep(min(0.2 * 2 ** len(part.crashes), 3.0))
-            part.start(self.environment)
-            self.say(f"{part.name} was started again.")
+            self.report(f"{managed.name} ended with status {managed.process.returncode}. The end of {managed.log}:")
+            self.report("\n".join(f"  | {line}" for line in tail(managed.log).splitlines()))
+            managed.crashes.append(now)
+            if len(managed.crashes) == CRASHES and now - managed.crashes[0] < WITHIN_SECONDS:
+                raise LocalError(
+                    f"{managed.name} ended {CRASHES} times within {WITHIN_SECONDS:.0f} seconds: giving up."
+                )
+            time.sleep(min(0.2 * 2 ** len(managed.crashes), 3.0))
+            managed.start(self.environment)
+            self.report(f"{managed.name} was started again.")
 
     def stop(self) -> None:
-        """Ask every part to end, last started first; after some seconds, or a second signal, make it end."""
-        self.stopping = False  # from here on a signal means: at once
-        for part in reversed(self.parts):
-            if part.runs():
-                part.signal(signal.SIGTERM)
-        until = time.monotonic() + STOP_SECONDS
-        while any(part.runs() for part in self.parts) and time.monotonic() < until and not self.stopping:
+        """Stop all processes, last started first; kill them after STOP_SECONDS or a second signal."""
+        self.stopping = False  # from here on a signal means: stop immediately
+        for managed in reversed(self.processes):
+            if managed.is_running():
+                managed.signal(signal.SIGTERM)
+        deadline = time.monotonic() + STOP_SECONDS
+        while (
+            any(managed.is_running() for managed in self.processes)
+            and time.monotonic() < deadline
+            and not self.stopping
+        ):
             time.sleep(0.05)
-        for part in self.parts:
-            part.signal(signal.SIGKILL)
-            if part.process is not None:
-                part.process.wait()
+        for managed in self.processes:
+            managed.signal(signal.SIGKILL)
+            if managed.process is not None:
+                managed.process.wait()
 
-    def _ask_to_stop(self, *_: object) -> None:
+    def _request_stop(self, *_: object) -> None:
         self.stopping = True

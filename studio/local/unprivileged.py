@@ -1,4 +1,4 @@
-"""Running a server as somebody who may do little, also when we are root (PostgreSQL refuses to run as root)."""
+"""Running servers as an unprivileged user when root starts the studio (PostgreSQL refuses to run as root)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CAPABILITIES = {"dac_read_search": 2, "dac_override": 1}  # in order of preferen
 
 
 def server_user(data: Path) -> int:
-    """The user id a server on this data folder runs as: ours; for root, the folder's owner or else `daemon`."""
+    """The user id to run the server as: the current one; for root, the folder's owner or else `daemon`."""
     if os.geteuid() != 0:
         return os.geteuid()
     if data.exists() and (owner := data.stat().st_uid) != 0:
@@ -29,17 +29,17 @@ def server_user(data: Path) -> int:
     )
 
 
-def command_as(user: int, argv: Sequence[str], *, touches: Iterable[Path], death_signal: str) -> list[str]:
-    """The command that runs argv as this user and gets death_signal when the caller dies.
+def command_as(user: int, argv: Sequence[str], *, paths: Iterable[Path], death_signal: str) -> list[str]:
+    """The command that runs ``argv`` as ``user`` and gets ``death_signal`` when the caller dies.
 
-    Where the user cannot pass a parent of what the server touches (a checkout under /root, for instance), the server
-    keeps the one capability to pass it; permissions of folders are never changed.
+    If the user cannot reach one of ``paths`` (in a checkout under /root, for instance), the server retains the one
+    capability to reach it; permissions of folders are never changed.
     """
     prefix = ["setpriv", "--pdeathsig", death_signal]
     if os.geteuid() == 0:
         prefix += [f"--reuid={user}", f"--regid={pwd.getpwuid(user).pw_gid}", "--clear-groups"]
-        if closed := [path for path in touches if not _reachable(path, user)]:
-            name = _capability_for(closed[0], user)
+        if unreachable := [path for path in paths if not _reachable(path, user)]:
+            name = _capability_for(unreachable[0], user)
             prefix += ["--securebits=+no_setuid_fixup"]  # else access(2) would not count the capability
             prefix += [f"--inh-caps=-all,+{name}", f"--ambient-caps=-all,+{name}", f"--bounding-set=-all,+{name}"]
         else:
@@ -49,19 +49,20 @@ def command_as(user: int, argv: Sequence[str], *, touches: Iterable[Path], death
 
 def _reachable(path: Path, user: int) -> bool:
     for folder in path.resolve().parents:
-        found = folder.stat()
-        if not found.st_mode & (0o100 if found.st_uid == user else 0o001):
+        status = folder.stat()
+        if not status.st_mode & (0o100 if status.st_uid == user else 0o001):
             return False
     return True
 
 
-def _capability_for(closed: Path, user: int) -> str:
+def _capability_for(unreachable: Path, user: int) -> str:
     with open("/proc/self/status") as status:
-        held = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
+        effective = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff:"))
     for name, bit in CAPABILITIES.items():
-        if held >> bit & 1:
+        if effective >> bit & 1:
             return name
     raise LocalError(
         f"The servers run as user {pwd.getpwuid(user).pw_name} when root starts the studio, and that user cannot "
-        f"reach {closed}. Start it as an ordinary user, or keep the checkout and STUDIO_DATA_DIR where others may pass."
+        f"reach {unreachable}. Start it as an ordinary user, or keep the checkout and STUDIO_DATA_DIR where others "
+        "may pass."
     )

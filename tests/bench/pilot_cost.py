@@ -29,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="pilot-cost-") as data:
         os.environ["STUDIO_DATA_DIR"] = data
         os.environ["DJANGO_SETTINGS_MODULE"] = "studio.settings"
-        from studio.local import ownership
+        from studio.local import shared_server
         from studio.local.services import ensure_database
 
         ensure_database(throwaway=True)
@@ -43,7 +43,7 @@ def main() -> None:
             from django.db import connections
 
             connections.close_all()
-            ownership.leave()
+            shared_server.release_all()
 
 
 def _measure(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Starting processes of the studio on a data folder of their own, and finding what they left."""
+"""Processes of a studio on its own data folder: starting and finding them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ OURS = ("STUDIO_", "DATABASE_URL", "CELERY_BROKER_URL", "SCRIPTED_MODEL_URL", "D
 
 
 def clean_environment(data: Path, **more: str) -> dict[str, str]:
-    """The environment of somebody who never ran the tests."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
-    return {**kept, "STUDIO_DATA_DIR": str(data), "PYTHONUNBUFFERED": "1", **more}
+    """The environment without the test run's own variables."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    return {**inherited, "STUDIO_DATA_DIR": str(data), "PYTHONUNBUFFERED": "1", **more}
 
 
 def start(argv: list[str], data: Path, **more: str) -> subprocess.Popen[str]:
@@ -34,7 +34,7 @@ def start(argv: list[str], data: Path, **more: str) -> subprocess.Popen[str]:
 
 
 def finish(argv: list[str], data: Path, **more: str) -> str:
-    """What a Python process in the checkout printed; it must succeed."""
+    """Run a Python process that must succeed, and return its output."""
     process = start(argv, data, **more)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 0, output
@@ -42,22 +42,22 @@ def finish(argv: list[str], data: Path, **more: str) -> str:
 
 
 def processes_of(data: Path) -> dict[int, str]:
-    """Every process that works on this data folder, by its environment: id and command."""
+    """Command lines, by pid, of the processes whose environment names this data folder."""
     mark = b"STUDIO_DATA_DIR=" + os.fsencode(data)
-    found = {}
+    commands = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if mark in (folder / "environ").read_bytes().split(b"\0"):
-                found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                commands[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except (OSError, ValueError):
             continue
-    return found
+    return commands
 
 
-def wait_until(true: Callable[[], object], what: str, *, seconds: float) -> None:
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, f"waited {seconds} seconds for {what}"
+def wait_until(condition: Callable[[], object], what: str, *, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds} seconds for {what}"
         time.sleep(0.05)
 
 

@@ -1,4 +1,4 @@
-"""`manage.py run`: everything under one supervisor, whatever happens to it."""
+"""`manage.py run` starts, supervises and stops the whole studio."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.local.processes import finish, processes_of, start, wait_until, wait_
 pytestmark = pytest.mark.timeout(180)
 
 
-# Holds the embedded servers of a folder up, and says where they are.
+# Acquires the embedded servers of a data folder and prints their addresses.
 HOLDER = """
 import os, sys
 from studio.local.services import ensure_broker, ensure_database
@@ -30,11 +30,11 @@ sys.stdin.read()
 
 
 class Studio:
-    """A studio being started, and what it has said so far."""
+    """A studio that is starting, with its output so far."""
 
     def __init__(self, data: Path, *arguments: str, **environment: str) -> None:
         self.data = data
-        self.said = ""
+        self.output = ""
         self.process: subprocess.Popen[str] = start(
             ["manage.py", "run", "--no-sample", *arguments], data, **environment
         )
@@ -44,16 +44,15 @@ class Studio:
     def _read(self) -> None:
         assert self.process.stdout
         for line in self.process.stdout:
-            self.said += line
+            self.output += line
 
     def wait_until_up(self) -> str:
-        """The address it says it is at."""
         wait_until(
-            lambda: "π-Bench Studio is at" in self.said or self.process.poll() is not None, "the start", seconds=90
+            lambda: "π-Bench Studio is at" in self.output or self.process.poll() is not None, "the start", seconds=90
         )
-        found = re.search(r"π-Bench Studio is at (\S+)", self.said)
-        assert found, self.said
-        return found[1]
+        match = re.search(r"π-Bench Studio is at (\S+)", self.output)
+        assert match, self.output
+        return match[1]
 
     def wait_until_down(self) -> int:
         status = self.process.wait(timeout=30)
@@ -74,30 +73,30 @@ def taken_port() -> Iterator[int]:
         yield other.getsockname()[1]
 
 
-def pid_of(data: Path, words: str) -> int:
-    return min(pid for pid, command in processes_of(data).items() if words in command)
+def pid_of(data: Path, part: str) -> int:
+    return min(pid for pid, command in processes_of(data).items() if part in command)
 
 
-def test_the_whole_life_of_a_studio(tmp_path: Path, taken_port: int):
-    # It starts, on the next port where the wanted one is taken, and says so.
+def test_studio_starts_once_restarts_crashed_processes_and_stops_with_its_data_intact(tmp_path: Path, taken_port: int):
+    # It starts on the next port, since the given one is taken.
     first = Studio(tmp_path, "--port", str(taken_port))
-    wait_until(lambda: "Starting the studio" in first.said, "its first word", seconds=60)
+    wait_until(lambda: "Starting the studio" in first.output, "its first output", seconds=60)
     twin = start(["manage.py", "run"], tmp_path)
     address = first.wait_until_up()
-    assert f"Port {taken_port} is taken" in first.said
+    assert f"Port {taken_port} is taken" in first.output
     assert page(address) == 200
 
-    # A second start, made meanwhile, tells what runs where; a command shares its database.
-    told, _ = twin.communicate(timeout=60)
+    # A second start reports the running studio; a command shares its database.
+    output, _ = twin.communicate(timeout=60)
     assert twin.returncode == 0
-    assert f"is already running at {address}" in told
-    assert re.search(r"web: process \d+", told)
-    make = "from studio.models import User; User.objects.create_user('kept', password='x')"
+    assert f"is already running at {address}" in output
+    assert re.search(r"web: process \d+", output)
+    make = "from studio.models import User; User.objects.create_user('stored', password='x')"
     finish(["manage.py", "shell", "-v", "0", "-c", make], tmp_path)
 
-    # A part that dies is started again.
+    # A process that dies is restarted.
     os.kill(pid_of(tmp_path, "gunicorn studio.wsgi:application"), signal.SIGKILL)
-    wait_until(lambda: "web was started again" in first.said, "the new web server", seconds=20)
+    wait_until(lambda: "web was started again" in first.output, "the new web server", seconds=20)
     assert page(address) == 200
 
     # kill -9 of the supervisor ends everything within seconds.
@@ -105,28 +104,28 @@ def test_the_whole_life_of_a_studio(tmp_path: Path, taken_port: int):
     first.wait_until_down()
     wait_until_all_ended(tmp_path, seconds=10)
 
-    # It starts again, with all data; Ctrl-C ends everything, cleanly.
+    # The next start has all data; Ctrl-C stops everything cleanly.
     second = Studio(tmp_path, "--port", str(taken_port))
     address = second.wait_until_up()
-    count = "from studio.models import User; print(User.objects.filter(username='kept').count())"
+    count = "from studio.models import User; print(User.objects.filter(username='stored').count())"
     assert finish(["manage.py", "shell", "-v", "0", "-c", count], tmp_path).strip() == "1"
     second.process.send_signal(signal.SIGINT)
     assert second.wait_until_down() == 0
-    assert "Stopped. All data is kept." in second.said
+    assert "Stopped. All data is kept." in second.output
     wait_until_all_ended(tmp_path, seconds=5)
 
 
-def test_a_studio_that_cannot_run_says_why_and_leaves_nothing(tmp_path: Path):
+def test_failed_start_explains_why_and_leaves_no_processes(tmp_path: Path):
     studio = Studio(tmp_path, DATABASE_URL="postgres://studio@127.0.0.1:1/nowhere")
 
     status = studio.wait_until_down()
 
     assert status == 1
-    assert "The database at 127.0.0.1:1 does not answer" in studio.said
+    assert "The database at 127.0.0.1:1 does not answer" in studio.output
     wait_until_all_ended(tmp_path, seconds=5)
 
 
-def test_a_named_database_and_broker_replace_the_embedded_ones(tmp_path: Path):
+def test_configured_database_and_broker_replace_the_embedded_ones(tmp_path: Path):
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     holder = start(["-c", HOLDER], theirs)
     assert holder.stdout

@@ -1,4 +1,4 @@
-"""The embedded servers: shared, private, stopped when nobody uses them, and back with all data."""
+"""The embedded servers are shared, private, persistent, and stopped when unused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.local.processes import finish, processes_of, start, wait_until, wait_until_all_ended
 
-# Uses the servers, says when the database started, and holds on until its input ends.
+# Acquires the servers, prints when the database started, and releases them when its input ends.
 USER = """
 import os, sys, psycopg, redis
 from studio.local.services import ensure_broker, ensure_database
@@ -23,7 +23,7 @@ sys.stdin.read()
 
 
 def sql(statement: str) -> list[str]:
-    """Arguments for Python: run a statement on the embedded database and print its first value."""
+    """Arguments for Python that run a statement on the embedded database and print its first value."""
     code = f"""
 import os, psycopg
 from studio.local.services import ensure_database
@@ -42,7 +42,7 @@ def data(tmp_path: Path) -> Iterator[Path]:
     wait_until_all_ended(folder)
 
 
-def test_processes_started_at_once_share_one_server_that_ends_after_the_last_of_them(data: Path):
+def test_concurrent_processes_share_one_server_that_stops_after_the_last(data: Path):
     users = [start(["-c", USER], data) for _ in range(3)]
 
     started = {user.stdout.readline() for user in users if user.stdout}
@@ -57,8 +57,8 @@ def test_processes_started_at_once_share_one_server_that_ends_after_the_last_of_
     assert alive
 
 
-def test_data_are_kept_and_a_crashed_server_comes_back(data: Path):
-    finish(sql("create table kept as select 42 as value"), data)
+def test_crashed_server_restarts_with_its_data(data: Path):
+    finish(sql("create table stored as select 42 as value"), data)
     user = start(["-c", USER], data)
     assert user.stdout
     before = user.stdout.readline()
@@ -67,7 +67,7 @@ def test_data_are_kept_and_a_crashed_server_comes_back(data: Path):
     os.kill(postmaster, signal.SIGKILL)
     wait_until(lambda: postmaster not in processes_of(data), "the crash", seconds=10)
     wait_until(lambda: any("/bin/postgres -D" in command for command in processes_of(data).values()), "it", seconds=20)
-    value = finish(sql("select value from kept"), data)
+    value = finish(sql("select value from stored"), data)
     after = finish(sql("select pg_postmaster_start_time()"), data)
     user.communicate(timeout=20)
 
@@ -75,12 +75,12 @@ def test_data_are_kept_and_a_crashed_server_comes_back(data: Path):
     assert after != before
 
 
-def test_the_server_ends_with_a_killed_keeper_and_the_next_user_starts_it_again(data: Path):
+def test_next_user_restarts_a_server_whose_supervisor_was_killed(data: Path):
     user = start(["-c", USER], data)
     assert user.stdout
     before = user.stdout.readline()
     for pid, command in processes_of(data).items():
-        if "studio.local.ownership" in command:
+        if "studio.local.shared_server" in command:
             os.kill(pid, signal.SIGKILL)
 
     after = finish(sql("select pg_postmaster_start_time()"), data)
@@ -89,7 +89,7 @@ def test_the_server_ends_with_a_killed_keeper_and_the_next_user_starts_it_again(
     assert after != before
 
 
-def test_the_database_role_of_the_studio_is_no_superuser_and_the_server_is_not_root(data: Path):
+def test_database_role_is_no_superuser_and_servers_do_not_run_as_root(data: Path):
     user = start(["-c", USER], data)
     assert user.stdout
     user.stdout.readline()
@@ -109,8 +109,8 @@ def test_the_database_role_of_the_studio_is_no_superuser_and_the_server_is_not_r
     assert listens == "\n"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as somebody else")
-def test_root_may_keep_data_where_others_cannot_pass(tmp_path: Path):
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs servers as another user")
+def test_root_can_use_a_data_folder_that_others_cannot_reach(tmp_path: Path):
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     data = closed / "data"
@@ -123,7 +123,7 @@ def test_root_may_keep_data_where_others_cannot_pass(tmp_path: Path):
     assert mode == 0o700
 
 
-def test_a_data_folder_of_somebody_else_is_refused_with_a_clear_word(data: Path):
+def test_data_folder_of_another_user_is_rejected_with_an_explanation(data: Path):
     (data / "postgres").mkdir(parents=True)
     (data / "postgres" / "data").symlink_to("/")
 
@@ -135,7 +135,7 @@ def test_a_data_folder_of_somebody_else_is_refused_with_a_clear_word(data: Path)
     assert "set STUDIO_DATA_DIR" in output
 
 
-def test_a_data_folder_that_cannot_be_made_is_named():
+def test_error_names_a_data_folder_that_cannot_be_created():
     process = start(sql("select 1"), Path("/proc/nowhere"))
     output, _ = process.communicate(timeout=60)
 

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connections
 
 from studio.celery import app as celery
-from studio.local import ownership, stack
+from studio.local import shared_server, stack
 from studio.local.paths import LocalError, data_folder
 from studio.local.supervisor import Supervisor
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         if stop_with_parent:
             stack.stop_with_parent()
         try:
-            claim = stack.claim()
+            lock = stack.lock_data_folder()
         except stack.AlreadyRunningError as running:
             self.tell_what_runs(running.studio)
             return
@@ -46,10 +46,10 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         finally:
             supervisor.stop()
-            ownership.leave()
-            stack.note_file().unlink(missing_ok=True)
+            shared_server.release_all()
+            stack.status_file().unlink(missing_ok=True)
             self.say("Stopped. All data is kept.")
-            del claim
+            del lock
 
     def run(self, supervisor: Supervisor, host: str, port: int, *, sample: bool) -> None:
         listener = stack.listen(host, port)  # ours for good, so that a web server started again finds it
@@ -64,17 +64,17 @@ class Command(BaseCommand):
         model_port = stack.free_port()
         scripted = f"http://127.0.0.1:{model_port}/v1"
         supervisor.environment = stack.environment(SCRIPTED_MODEL_URL=scripted)
-        supervisor.start(stack.scripted_model(model_port))
-        supervisor.start(stack.worker())
-        supervisor.start(stack.web(listener))
-        supervisor.wait_until(stack.answers(address), "The web server")
-        supervisor.wait_until(stack.answers(f"{scripted}/models"), "The scripted model")
+        supervisor.start(stack.scripted_model_process(model_port))
+        supervisor.start(stack.worker_process())
+        supervisor.start(stack.web_process(listener))
+        supervisor.wait_until(stack.answers_at(address), "The web server")
+        supervisor.wait_until(stack.answers_at(f"{scripted}/models"), "The scripted model")
         if supervisor.stopping:
             return
-        stack.write_note(
+        stack.write_status(
             address=address,
             data=str(data_folder()),
-            processes={part.name: part.process.pid for part in supervisor.parts if part.process},
+            processes={managed.name: managed.process.pid for managed in supervisor.processes if managed.process},
         )
         self.say(f"\nπ-Bench Studio is at {address}")
         if sample:
@@ -85,7 +85,7 @@ class Command(BaseCommand):
                     "use --no-sample to leave out the demo accounts."
                 )
         self.say(f"Data and logs are in {data_folder()}. Ctrl-C stops everything and keeps the data.\n")
-        supervisor.watch(stack.keep_servers())
+        supervisor.watch(stack.server_reviver())
 
     def prepare(self, *, sample: bool) -> str:
         """Bring the database up to date; what is to be said of the sample's accounts."""
@@ -117,7 +117,7 @@ class Command(BaseCommand):
             return
         self.say(f"A studio on {data_folder()} is already running at {studio['address']}")
         for name, pid in dict(studio["processes"]).items():
-            self.say(f"  {name}: process {pid}, log {ownership.log_file(name)}")
+            self.say(f"  {name}: process {pid}, log {shared_server.log_file(name)}")
         self.say("To run another studio alongside it, give it its own data folder: STUDIO_DATA_DIR=... make run")
 
     def say(self, text: str) -> None:

@@ -18,7 +18,7 @@ from evaluation.leases.queue import workers_answer
 from evaluation.models import ModelCall, Session, Turn
 from evaluation.pilots.wait import wait_for
 from studio.celery import app
-from studio.local import ownership
+from studio.local import shared_server
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
 from tests.evaluation.stub_model import StubModel
 
@@ -31,7 +31,7 @@ def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
     values = connection.settings_dict
     user, host, port = values["USER"] or "studio", values["HOST"], values["PORT"]
     host_and_port = quote(str(host), safe="") + (f":{port}" if port else "")
-    broker = ownership.use("valkey", throwaway=True)
+    broker = shared_server.acquire("valkey", throwaway=True)
     monkeypatch.setattr(app.conf, "broker_write_url", broker)
     monkeypatch.setattr(app.conf, "broker_read_url", broker)
     environment = os.environ | {

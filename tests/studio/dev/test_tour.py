@@ -1,4 +1,4 @@
-"""The way somebody goes before the studio is photographed, gone in a studio of its own."""
+"""The tour that precedes the screenshots, in a studio of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.local.processes import start
 
-# In a process of its own: two drivers of browsers do not share one.
+# In its own process: two browser drivers cannot share one.
 GO = """
 import json
 from studio.dev.pictures import chromium, own_studio
@@ -26,9 +26,9 @@ with own_studio() as address, chromium() as browser:
 
 
 @pytest.mark.timeout(420)  # a studio starts, and a pilot of fourteen sessions runs in it
-def test_the_way_to_the_photographs_can_be_gone_and_every_page_on_it_answers(tmp_path: Path):
-    told, _ = start(["-c", GO], tmp_path).communicate(timeout=400)
+def test_every_page_of_the_tour_answers(tmp_path: Path):
+    output, _ = start(["-c", GO], tmp_path).communicate(timeout=400)
 
-    answers = json.loads(told.strip().splitlines()[-1])
+    answers = json.loads(output.strip().splitlines()[-1])
     assert {name: status for name, status in answers.items() if status != 200} == {"not-found": 404}
     assert len(answers) > 60

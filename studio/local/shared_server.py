@@ -1,15 +1,13 @@
-"""Owning an embedded server for as long as anybody uses it.
+"""Embedded servers shared by all processes that use a data folder.
 
-A user of a server holds a shared lock on a file until its process ends, however it ends. The first one starts a
-keeper: a small process in a session of its own, which starts the server, restarts it when it crashes, and stops it
-within about a second after the last user is gone. Locks, not pid files, say who lives: they cannot be left behind.
+The first process to acquire a server starts its supervisor: a detached process that starts the server, restarts it
+after crashes, and stops it about a second after its last user ended. File locks rather than pid files tell which
+processes are alive, because the kernel releases them however a process ends. Next to the server's data are:
 
-Three files beside the server's data:
-
-- ``users``: every user holds it shared; the keeper takes it exclusively only to stop.
-- ``keeper.lock``: the keeper holds it for its whole life, so there is one keeper.
-- ``start.lock``: who starts a keeper takes it and the keeper inherits it until the server answers. So everybody else
-  waits for a server that works, even if the first starter was killed meanwhile.
+- ``users``: every user holds a shared lock; the supervisor takes it exclusively to stop the server.
+- ``keeper.lock``: held by the supervisor while it runs, so there is only one.
+- ``start.lock``: held by whoever starts a supervisor, which inherits it until the server accepts connections, so that
+  other processes wait for a working server even if the starting process is killed.
 """
 
 from __future__ import annotations
@@ -27,64 +25,64 @@ from typing import BinaryIO
 from studio.local.paths import CHECKOUT, LocalError, data_folder, require_data_folder
 from studio.local.servers import SERVERS, Server
 
-START_SECONDS = 120.0  # a first start makes the database cluster, a start after a crash replays its log
+START_SECONDS = 120.0  # the first start creates the database cluster; a start after a crash replays its log
 POLL_SECONDS = 0.5
-RESTARTS_IN_A_ROW = 5
-STEADY_SECONDS = 60.0
+SUPERVISOR_LOCK = "keeper.lock"
+MAX_CONSECUTIVE_CRASHES = 5
+STABLE_SECONDS = 60.0
 
-_held: dict[Path, int] = {}
+_acquired: dict[Path, int] = {}
+"""Descriptors of the users' locks of this process, by the server's folder."""
 
 
-def use(name: str, *, throwaway: bool = False) -> str:
-    """Bring the server up if it is not, use it until this process ends, and give its address.
+def acquire(name: str, *, throwaway: bool = False) -> str:
+    """Start the server unless it is up, keep it up until this process ends, and return its address.
 
-    Safe to call from many processes at once, and again in the same process. Raises LocalError if it cannot start.
+    Safe to call concurrently and repeatedly. Raises LocalError if the server does not start.
     """
     data = require_data_folder()
     server = SERVERS[name](data)
     home = data / name
     home.mkdir(parents=True, exist_ok=True)
-    if home not in _held:
+    if home not in _acquired:
         users = _open(home / "users")
         _lock(users, fcntl.LOCK_SH, "an old server of this data folder to stop")
-        _held[home] = users
+        _acquired[home] = users
     start = _open(home / "start.lock")
     try:
         _lock(start, fcntl.LOCK_EX, "another process to start the server")
-        if not _keeper_lives(home):
-            _start_keeper(name, home, start, throwaway=throwaway)
+        if not _is_supervised(home):
+            _start_supervisor(name, home, start, throwaway=throwaway)
     finally:
         os.close(start)
-    until = time.monotonic() + START_SECONDS  # the keeper may just be starting it again after a crash
+    deadline = time.monotonic() + START_SECONDS  # the supervisor may be restarting it after a crash
     while not server.answers():
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             raise LocalError(f"The embedded {name} does not answer; see {log_file(name)}.")
         time.sleep(0.05)
     return server.url
 
 
-def names_in_use() -> list[str]:
-    """The servers this process keeps up."""
-    return [home.name for home in _held]
+def acquired_names() -> list[str]:
+    return [home.name for home in _acquired]
 
 
-def lives(name: str) -> bool:
-    """Whether the server has a keeper."""
-    return _keeper_lives(data_folder() / name)
+def is_supervised(name: str) -> bool:
+    return _is_supervised(data_folder() / name)
 
 
-def leave() -> None:
-    """Use no server any more, and wait a moment for those that nobody else uses to stop."""
-    names = names_in_use()
-    while _held:
-        os.close(_held.popitem()[1])
-    until = time.monotonic() + 5
-    while any(lives(name) and not _others_use(name) for name in names) and time.monotonic() < until:
+def release_all() -> None:
+    """Release all servers, and wait a moment for those to stop that no other process uses."""
+    names = acquired_names()
+    while _acquired:
+        os.close(_acquired.popitem()[1])
+    deadline = time.monotonic() + 5
+    while any(is_supervised(name) and not _used_by_others(name) for name in names) and time.monotonic() < deadline:
         time.sleep(0.05)
 
 
-def _others_use(name: str) -> bool:
-    """Whether somebody holds the users' lock; the keeper, which holds it alone while it stops, does not count."""
+def _used_by_others(name: str) -> bool:
+    """Whether another process holds the users' lock; a supervisor that is stopping the server does not count."""
     descriptor = _open(data_folder() / name / "users")
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -104,18 +102,18 @@ def _open(path: Path) -> int:
 
 
 def _lock(descriptor: int, kind: int, what: str) -> None:
-    until = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + START_SECONDS
     while True:
         try:
             return fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise LocalError(f"Waited {START_SECONDS:.0f} seconds for {what} in {data_folder()}.") from None
             time.sleep(0.02)
 
 
-def _keeper_lives(home: Path) -> bool:
-    descriptor = _open(home / "keeper.lock")
+def _is_supervised(home: Path) -> bool:
+    descriptor = _open(home / SUPERVISOR_LOCK)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -125,30 +123,30 @@ def _keeper_lives(home: Path) -> bool:
     return False
 
 
-def _start_keeper(name: str, home: Path, start: int, *, throwaway: bool) -> None:
-    """Start the keeper and wait for its word; it inherits the start lock and lets go of it when the server answers."""
+def _start_supervisor(name: str, home: Path, start: int, *, throwaway: bool) -> None:
+    """Start the supervisor and wait for its report. It inherits the start lock until the server accepts connections."""
     log = log_file(name)
     receive, send = os.pipe()
-    with log.open("ab") as output, os.fdopen(receive, "rb") as word:
+    with log.open("ab") as output, os.fdopen(receive, "rb") as report:
         arguments = [name, str(start), str(send), *(["throwaway"] if throwaway else [])]
         subprocess.Popen(
-            [sys.executable, "-m", "studio.local.ownership", *arguments],
+            [sys.executable, "-m", "studio.local.shared_server", *arguments],
             cwd=CHECKOUT,
             env={**os.environ, "STUDIO_DATA_DIR": str(data_folder())},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             pass_fds=(start, send),
-            start_new_session=True,  # Ctrl-C in our terminal must not reach it
+            start_new_session=True,  # Ctrl-C in the terminal must not reach it
         )
         os.close(send)
-        said = word.read().decode()
-    if said != "ready":
-        raise LocalError(said or f"The embedded {name} did not start. The last lines of {log}:\n{tail(log)}")
+        message = report.read().decode()
+    if message != "ready":
+        raise LocalError(message or f"The embedded {name} did not start. The last lines of {log}:\n{tail(log)}")
 
 
 def log_file(name: str) -> Path:
-    """The log of a part, in the data folder; a large one of earlier days is put aside."""
+    """The log file of a server or process in the data folder; a large one is rotated first."""
     path = data_folder() / "logs" / f"{name}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
@@ -166,8 +164,8 @@ def tail(path: Path, lines: int = 12) -> str:
         return ""
 
 
-class Keeper:
-    """The process that owns one server."""
+class ServerSupervisor:
+    """Starts one server, restarts it after crashes and stops it."""
 
     def __init__(self, server: Server, users: int, *, throwaway: bool) -> None:
         self.server = server
@@ -188,14 +186,14 @@ class Keeper:
                 raise LocalError(f"The embedded {self.server.name} does not answer.")
             time.sleep(0.02)
 
-    def keep(self) -> None:
-        """Until nobody holds the users' lock any more; then it is ours, and nobody can start using what we stop."""
+    def watch(self) -> None:
+        """Return when there are no users; the lock is then held exclusively, so that no process can become one."""
         crashes = 0
-        while not self._nobody_uses_it():
+        while not self._is_unused():
             time.sleep(POLL_SECONDS)
             if self.process is not None and self.process.poll() is not None:
-                crashes = 1 if time.monotonic() > self.started + STEADY_SECONDS else crashes + 1
-                if crashes > RESTARTS_IN_A_ROW:
+                crashes = 1 if time.monotonic() > self.started + STABLE_SECONDS else crashes + 1
+                if crashes > MAX_CONSECUTIVE_CRASHES:
                     raise LocalError(f"The embedded {self.server.name} crashed {crashes} times in a row.")
                 print(f"{self.server.name} ended with status {self.process.returncode}; starting it again", flush=True)
                 self.start()
@@ -211,7 +209,7 @@ class Keeper:
         self.process.kill()
         self.process.wait()
 
-    def _nobody_uses_it(self) -> bool:
+    def _is_unused(self) -> bool:
         try:
             fcntl.flock(self.users, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -219,29 +217,29 @@ class Keeper:
         return True
 
 
-def main(name: str, start: int, word: BinaryIO, *, throwaway: bool) -> int:
+def main(name: str, start: int, report: BinaryIO, *, throwaway: bool) -> int:
     data = data_folder()
     os.umask(0o077)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    own = _open(data / name / "keeper.lock")
-    _lock(own, fcntl.LOCK_EX, "the last keeper to end")
-    keeper: Keeper | None = None
+    own = _open(data / name / SUPERVISOR_LOCK)
+    _lock(own, fcntl.LOCK_EX, "the previous supervisor to end")
+    supervisor: ServerSupervisor | None = None
     try:
-        keeper = Keeper(SERVERS[name](data), _open(data / name / "users"), throwaway=throwaway)
-        keeper.start()
-        word.write(b"ready")
-        word.close()
+        supervisor = ServerSupervisor(SERVERS[name](data), _open(data / name / "users"), throwaway=throwaway)
+        supervisor.start()
+        report.write(b"ready")
+        report.close()
         os.close(start)
-        keeper.keep()
+        supervisor.watch()
     except LocalError as error:
         print(error, flush=True)
-        if not word.closed:
-            word.write(f"{error}\nThe last lines of {log_file(name)}:\n{tail(log_file(name))}".encode())
-            word.close()
+        if not report.closed:
+            report.write(f"{error}\nThe last lines of {log_file(name)}:\n{tail(log_file(name))}".encode())
+            report.close()
         return 1
     finally:
-        if keeper:
-            keeper.stop()
+        if supervisor:
+            supervisor.stop()
     return 0
 
 
