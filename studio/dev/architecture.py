@@ -1,6 +1,6 @@
-"""Draws the packages and their imports, from the code, into docs/architecture.md.
+"""Diagrams of the packages and their imports in docs/architecture.md.
 
-``python -m studio.dev.architecture`` writes; ``--figures`` prints counts instead.
+``python -m studio.dev.architecture`` writes them; ``--figures`` prints counts instead.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ PAGE = CHECKOUT / "docs" / "architecture.md"
 APPS = ("evaluation", "annotations", "studio")
 """From the top down."""
 INTERFACE = frozenset({"views", "api", "forms", "templatetags", "management", "web"})
-"""Rooms that every subject has a module in; drawn as one box."""
+"""Packages in which every subject has a module; drawn as one box."""
 GLUE = frozenset({"settings", "urls", "celery", "wsgi", "asgi", "apps", "admin", "migrations", "local", "dev"})
-"""Left out: they start or wire the rest."""
+"""Left out, since they start or wire the rest."""
 
 Graph = dict[str, set[str]]
-"""Room → the rooms it imports."""
+"""Package → the packages it imports."""
 
 
 def rooms_of(app: str, imports: grimp.ImportGraph) -> Graph:
-    """Packages and modules directly below ``app``, and who imports whom."""
+    """Imports between the packages and modules directly below ``app``."""
     rooms: Graph = {}
     for module in sorted(imports.modules):
         if (room := _room(module, app)) is None:
@@ -39,7 +39,7 @@ def rooms_of(app: str, imports: grimp.ImportGraph) -> Graph:
 
 
 def draw(app: str, imports: grimp.ImportGraph) -> str:
-    """A Mermaid flowchart. An arrow that follows from others is left out; packages in a circle share a box."""
+    """A Mermaid flowchart without transitive arrows; packages in a circle share a box."""
     merged = merge_rooms(rooms_of(app, imports))
     lines = ["```mermaid", "flowchart TB"]
     for room in sorted(merged):
@@ -51,7 +51,6 @@ def draw(app: str, imports: grimp.ImportGraph) -> str:
 
 
 def draw_apps(imports: grimp.ImportGraph) -> str:
-    """The apps, and who imports whom."""
     lines = ["```mermaid", "flowchart TB", *(f"  {app}" for app in APPS)]
     for app in APPS:
         for other in APPS:
@@ -66,23 +65,23 @@ def draw_apps(imports: grimp.ImportGraph) -> str:
 
 
 def pictures() -> Mapping[str, str]:
-    """By the name of the place in the page."""
+    """Diagrams by their placeholder in the page."""
     imports = grimp.build_graph(*reversed(APPS), exclude_type_checking_imports=True, cache_dir=None)
     return {"apps": draw_apps(imports), **{app: draw(app, imports) for app in APPS}}
 
 
 def render(page: str, drawn: Mapping[str, str]) -> str:
-    """The page with its pictures replaced. They stand between ``<!-- drawn: name -->`` and ``<!-- end -->``."""
+    """Replace the diagrams between ``<!-- drawn: name -->`` and ``<!-- end -->``."""
     for name, picture in drawn.items():
-        place = re.compile(rf"(?<=<!-- drawn: {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
-        if len(place.findall(page)) != 1:
-            raise LookupError(f"{PAGE.name} needs exactly one place for the picture {name!r}.")
-        page = place.sub(lambda _: f"{picture}\n", page)  # noqa: B023 (called before the loop goes on)
+        placeholder = re.compile(rf"(?<=<!-- drawn: {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
+        if len(placeholder.findall(page)) != 1:
+            raise LookupError(f"{PAGE.name} needs exactly one placeholder for the diagram {name!r}.")
+        page = placeholder.sub(lambda _: f"{picture}\n", page)  # noqa: B023 (called before the loop goes on)
     return page
 
 
 def figures() -> str:
-    """Structure in numbers: for each app its files at the top, rooms, arrows between rooms, and circles."""
+    """For each app its top-level files, packages, arrows between packages, and circles."""
     imports = grimp.build_graph(*reversed(APPS), exclude_type_checking_imports=True, cache_dir=None)
     lines = []
     for app in APPS:
@@ -108,11 +107,11 @@ def _room(module: str, app: str) -> str | None:
 
 
 def _id(room: str) -> str:
-    return re.sub(r"\W+", "_", room) + "_"  # “end” and “class” are words of Mermaid's
+    return re.sub(r"\W+", "_", room) + "_"  # “end” and “class” are reserved in Mermaid
 
 
 def merge_rooms(rooms: Graph) -> Graph:
-    """The rooms of the interface as one, and each circle as one."""
+    """Merge the packages of the interface into one, and each circle into one."""
     names = {room: "views, api, forms, …" if room in INTERFACE else room for room in rooms}
     for circle in circles_of(_renamed(rooms, names)):
         label = " + ".join(sorted(circle))
@@ -128,29 +127,29 @@ def _renamed(rooms: Graph, names: Mapping[str, str]) -> Graph:
 
 
 def circles_of(rooms: Graph) -> list[set[str]]:
-    """Sets of rooms that import one another, directly or through others."""
+    """Sets of packages that import one another, directly or indirectly."""
     reach = {room: _reach(rooms, room) for room in rooms}
-    found: list[set[str]] = []
+    circles: list[set[str]] = []
     for room in rooms:
         circle = {other for other in reach[room] if room in reach.get(other, ())} | {room}
-        if len(circle) > 1 and circle not in found:
-            found.append(circle)
-    return found
+        if len(circle) > 1 and circle not in circles:
+            circles.append(circle)
+    return circles
 
 
 def _reach(rooms: Graph, start: str) -> set[str]:
     seen: set[str] = set()
-    ahead = list(rooms.get(start, ()))
-    while ahead:
-        room = ahead.pop()
+    pending = list(rooms.get(start, ()))
+    while pending:
+        room = pending.pop()
         if room not in seen:
             seen.add(room)
-            ahead += rooms.get(room, ())
+            pending += rooms.get(room, ())
     return seen
 
 
 def reduce_arrows(rooms: Graph) -> Graph:
-    """Without the arrows to what is reached through another arrow, too. ``rooms`` has no circles."""
+    """The transitive reduction of ``rooms``, which has no circles."""
     reach = {room: _reach(rooms, room) for room in rooms}
     return {
         room: {other for other in used if not any(other in reach[third] for third in used if third != other)}

@@ -1,7 +1,7 @@
-"""Writes docs/schemas/: JSON Schemas of a TaskPack's documents and of the values the API exchanges.
+"""JSON Schemas of a TaskPack's documents and of the API's values, in docs/schemas/.
 
-``python -m studio.dev.schemas`` writes them. They describe well-formed documents. The importer accepts more: unknown
-keys survive a round trip, and odd types are read with a warning.
+``python -m studio.dev.schemas`` writes them. They describe well-formed documents; the importer accepts more: unknown
+keys survive a round trip, and unexpected types are read with a warning.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Closed(BaseModel):
 
 
 class Open(BaseModel):
-    """A mapping whose other keys are kept and not used."""
+    """A mapping whose other keys are preserved and not used."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -50,7 +50,7 @@ class IntentEntry(Open):
     status: Literal["not_provided", "provided"] = "not_provided"
 
 
-class Intent(Open):
+class IntentMapping(Open):
     initial_input: str | dict[str, Any] = Field(description="Sent to the agent verbatim; an event may be an object.")
     hidden_intent: list[IntentEntry] = Field(min_length=1, description="An intent's identity is its 1-based position.")
 
@@ -88,7 +88,7 @@ class StudioItem(Closed):
     follows_from: list[int | str] = Field(default=[], description="1-based positions, or uids, of intents.")
 
 
-class Artifact(Closed):
+class ArtifactEntry(Closed):
     path: str
     note: str = ""
     reference: bool = Field(default=False, description="A reference lies at references/<task_id>/<path>.")
@@ -107,7 +107,7 @@ class StudioTask(Closed):
     tools: list[str] = Field(default=[], description="Those of the persona's tools that this task needs; empty: all.")
     skills: list[str] = Field(default=[], description="Likewise for skills.")
     reference_workflow: str = ""
-    expected_artifacts: list[str | Artifact] = []
+    expected_artifacts: list[str | ArtifactEntry] = []
 
 
 class TaskDocument(Open):
@@ -123,13 +123,13 @@ class TaskDocument(Open):
         default="", description="long_term, short_term_independent or short_term_contextual; others occur."
     )
     trigger: TriggerEntry = TriggerEntry()
-    intent: Intent
+    intent: IntentMapping
     objectives: Objectives | None = None
     metadata: dict[str, Any] | None = None
     studio: StudioTask | None = None
 
 
-class Role(Open):
+class RoleMapping(Open):
     role_text: str
 
 
@@ -146,13 +146,13 @@ class ProfileDocument(Open):
 
     schema_version: Literal["v2"]
     user_id: Identifier
-    role: str | Role
+    role: str | RoleMapping
     preferences: dict[str, Any] | None = None
     long_term_goals: list[Any] | None = None
     studio: StudioPersona | None = None
 
 
-class Entry(Open):
+class EpisodeEntry(Open):
     task_id: Identifier
     depends_on: list[Identifier] | None = Field(default=None, description="Earlier entries; unique.")
 
@@ -172,7 +172,7 @@ class EpisodeDocument(Open):
     episode_id: Text
     user_id: Identifier
     runtime: Runtime | None = None
-    tasks: list[Entry]
+    tasks: list[EpisodeEntry]
     studio: StudioEpisode | None = None
 
 
@@ -228,7 +228,7 @@ class PackProblem(Closed):
 
 
 class PackException(Closed):
-    """Something that blocked the release and that a person accepted."""
+    """A problem that blocked the release and that a person accepted."""
 
     problem: PackProblem
     reason: str
@@ -236,7 +236,7 @@ class PackException(Closed):
 
 
 class PackDismissal(Closed):
-    """An error of the checks that an owner holds to be wrong."""
+    """An error of the checks that an owner dismissed as wrong."""
 
     persona: str
     task: str
@@ -249,6 +249,7 @@ class PackDismissal(Closed):
 class PackManifest(Closed):
     """pack.json, at the top of a TaskPack beside data/."""
 
+    # Literal accepts a constant at run time only, and the version has one home
     pack_version: Literal[PACK_VERSION]  # type: ignore[valid-type]
     format: Literal["pi-bench-v2"]
     benchmark: PackBenchmark
@@ -272,11 +273,11 @@ DOCUMENTS: Mapping[str, Any] = {
     "episode-spec": EpisodeSpec,
     "finding": Finding,
 }
-"""By the name of the schema's file."""
+"""By schema name."""
 
 
 def schemas() -> dict[str, str]:
-    """The text of each schema, by file name."""
+    """Texts by file name."""
     return {f"{name}.schema.json": _text(name, kind) for name, kind in DOCUMENTS.items()}
 
 

@@ -1,4 +1,4 @@
-"""What somebody does in a fresh studio before it is photographed: by clicking, as people do, and nothing else."""
+"""A tour of the studio through its pages, which prepares the screenshots."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 PEOPLE = ("owner", "author", "reviewer", "auditor")
 SAMPLE = CHECKOUT / "fixtures" / "sample" / "data"
-LONGEST_PILOT_SECONDS = 180
+MAX_PILOT_SECONDS = 180
 DECISIONS = 10
 REASON = "A first look at the format; everything here was played by a script."
 
 
 @dataclass
-class Places:
-    """Addresses of what somebody made: the sessions of an episode in order, and what came of running them."""
+class TourPaths:
+    """Paths of the objects that the tour creates."""
 
     persona: str = "/b/sample/p/radio_producer/"
     tasks: list[str] = field(default_factory=list)
@@ -39,11 +39,11 @@ class Places:
     model: str = ""
 
 
-def every_page(places: Places) -> list[Shot]:
-    """Every page of the studio, in the order in which somebody would come to it; a model's own for staff alone."""
-    benchmark = places.persona.partition("p/")[0]
+def every_page(paths: TourPaths) -> list[Shot]:
+    """Every page of the studio, in the order a user meets them; pages of a model endpoint only for staff."""
+    benchmark = paths.persona.partition("p/")[0]
     slug = benchmark.strip("/").rpartition("/")[2]
-    tasks, persona = places.tasks, places.persona
+    tasks, persona = paths.tasks, paths.persona
     return [
         Shot("sign-in", "/login/", "nobody"),
         Shot("home", "/"),
@@ -57,7 +57,7 @@ def every_page(places: Places) -> list[Shot]:
         Shot("benchmark-new", "/benchmarks/new/"),
         Shot("benchmark-change", f"{benchmark}change/"),
         Shot("members", f"{benchmark}members/"),
-        Shot("helper", f"/benchmarks/{slug}/help/"),
+        Shot("assistance", f"/benchmarks/{slug}/help/"),
         Shot("tasks", f"{benchmark}tasks/"),
         Shot("copy", f"{benchmark}tasks/copy/?task={number_in(tasks[2])}"),
         Shot("templates", f"{benchmark}templates/"),
@@ -65,14 +65,14 @@ def every_page(places: Places) -> list[Shot]:
         Shot("findings", f"{benchmark}findings/"),
         Shot("history", f"{benchmark}history/"),
         Shot("import", f"{benchmark}import/"),
-        Shot("import-preview", places.imported),
+        Shot("import-preview", paths.imported),
         Shot("persona-new", f"{benchmark}personas/new/"),
         Shot("board", f"{persona}?task={number_in(tasks[2])}"),
         Shot("profile", f"{persona}profile/"),
         Shot("behaviour", f"{persona}behaviour/"),
-        Shot("script", places.script, "author"),
-        Shot("script-run", f"{places.script}try/", "author"),
-        Shot("script-version", f"{places.script}versions/1/", "author"),
+        Shot("script", paths.script, "author"),
+        Shot("script-run", f"{paths.script}try/", "author"),
+        Shot("script-version", f"{paths.script}versions/1/", "author"),
         Shot("script-new", f"{persona}scripts/new/", "author"),
         Shot("skill", f"{persona}skills/script-timing/", "author"),
         Shot("skill-new", f"{persona}skills/", "author"),
@@ -83,29 +83,29 @@ def every_page(places: Places) -> list[Shot]:
         Shot("task-file", f"{tasks[2]}files/tracks_2027-03-11.csv", "author"),
         Shot("task-review", tasks[3], "reviewer"),
         Shot("rehearse", f"{tasks[2]}rehearse/", "author"),
-        Shot("rehearsal", places.rehearsal, "author"),
+        Shot("rehearsal", paths.rehearsal, "author"),
         Shot("activity", f"{tasks[2]}activity/"),
         Shot("versions", f"{tasks[0]}versions/"),
         Shot("version", f"{tasks[0]}versions/1/"),
         Shot("pilots", "/pilots/"),
         Shot("pilot-new", f"/benchmarks/{slug}/pilots/new/"),
-        Shot("pilot", places.pilot),
-        Shot("session", places.session),
-        Shot("session-file", places.file),
+        Shot("pilot", paths.pilot),
+        Shot("session", paths.session),
+        Shot("session-file", paths.file),
         Shot("audits", "/audits/"),
         Shot("audit-new", f"/audits/new/?benchmark={slug}"),
-        Shot("audit", places.audit, "auditor"),
-        Shot("judging", f"{places.judging}judge/", "auditor"),
-        Shot("adjudicate", places.adjudicating),
+        Shot("audit", paths.audit, "auditor"),
+        Shot("judging", f"{paths.judging}judge/", "auditor"),
+        Shot("adjudicate", paths.adjudicating),
         Shot("releases", "/releases/"),
         Shot("release-new", f"/benchmarks/{slug}/releases/"),
-        Shot("release", places.release),
+        Shot("release", paths.release),
         Shot("search", "/search/?q=running+order"),
         Shot("inbox", "/inbox/", "author"),
         Shot("settings", "/settings/"),
         Shot("notifications", "/settings/notifications/"),
         Shot("models", "/settings/models/"),
-        *([Shot("model", places.model), Shot("model-new", "/settings/models/new/")] if places.model else []),
+        *([Shot("model", paths.model), Shot("model-new", "/settings/models/new/")] if paths.model else []),
         Shot("api", "/api/"),
         Shot("password", "/settings/password/"),
         Shot("not-found", "/b/nowhere/"),
@@ -114,80 +114,78 @@ def every_page(places: Places) -> list[Shot]:
 
 
 class Tour:
-    """The signed-in people, and what they came across."""
+    """The signed-in accounts and the paths of what they created."""
 
     def __init__(self, browser: Browser, address: str) -> None:
         self.address = address
         self.pages: dict[str, Page] = {name: sign_in(browser, address, name) for name in PEOPLE}
-        self.places = Places()
+        self.paths = TourPaths()
 
-    def act(self) -> list[Shot]:
-        """Do everything; the pages there are then."""
+    def take(self) -> list[Shot]:
+        """Take the tour, and return every page to be seen."""
         self.submit_and_review()
         self.rehearse()
-        self.look_at_an_import()
+        self.preview_import()
         self.run_pilot()
-        self.audit_twice()
+        self.run_audits()
         self.cut_release()
-        return every_page(self.places)
+        return every_page(self.paths)
 
-    def go(self, who: str, path: str) -> Page:
+    def open(self, who: str, path: str) -> Page:
         page = self.pages[who]
         page.goto(self.address + path)
         return page
 
     def submit_and_review(self) -> None:
-        page = self.go("author", "/b/sample/p/radio_producer/")
+        page = self.open("author", "/b/sample/p/radio_producer/")
         cards = page.locator("nav.lane a.card")
         for number in range(cards.count()):
             page.goto(f"{self.address}/b/sample/p/radio_producer/{cards.nth(number).get_attribute('href')}")
-            self.places.tasks.append(str(page.locator("#detail a.main").get_attribute("href")))
-        profile = self.go("author", f"{self.places.persona}profile/")
-        self.places.script = str(profile.locator("a[href*='/scripts/'].mono").first.get_attribute("href"))
-        for task in self.places.tasks[:4]:
-            self.go("author", task).get_by_role("button", name="Submit for review").click()
-        for task in self.places.tasks[:2]:
-            page = self.go("reviewer", task)
+            self.paths.tasks.append(str(page.locator("#detail a.main").get_attribute("href")))
+        profile = self.open("author", f"{self.paths.persona}profile/")
+        self.paths.script = str(profile.locator("a[href*='/scripts/'].mono").first.get_attribute("href"))
+        for task in self.paths.tasks[:4]:
+            self.open("author", task).get_by_role("button", name="Submit for review").click()
+        for task in self.paths.tasks[:2]:
+            page = self.open("reviewer", task)
             for key in "1234a":
                 page.keyboard.press(key)
             page.get_by_role("status").filter(has_text="Approved.").wait_for()
-        page = self.go("reviewer", self.places.tasks[2])
+        page = self.open("reviewer", self.paths.tasks[2])
         page.get_by_label("Review comment").fill("The request already says what the second intent hides.")
         page.get_by_role("button", name="Request changes").click()
 
     def rehearse(self) -> None:
-        page = self.go("author", f"{self.places.tasks[2]}rehearse/")
+        page = self.open("author", f"{self.paths.tasks[2]}rehearse/")
         page.get_by_role("button", name="Start").click()
         page.wait_for_url("**/rehearsals/*/")
-        self.places.rehearsal = page.url.removeprefix(self.address)
+        self.paths.rehearsal = page.url.removeprefix(self.address)
 
-    def look_at_an_import(self) -> None:
-        page = self.go("owner", "/b/sample/import/")
+    def preview_import(self) -> None:
+        page = self.open("owner", "/b/sample/import/")
         with tempfile.TemporaryDirectory() as folder:
             packed = shutil.make_archive(f"{folder}/persona", "zip", SAMPLE, "radio_producer")
             page.get_by_label("A zip").set_input_files(packed)
             page.get_by_role("button", name="Preview import").click()
             page.wait_for_url("**/import/*/")
-        self.places.imported = page.url.removeprefix(self.address)
+        self.paths.imported = page.url.removeprefix(self.address)
 
     def run_pilot(self) -> None:
-        page = self.go("owner", "/benchmarks/sample/pilots/new/?persona=radio_producer")
+        page = self.open("owner", "/benchmarks/sample/pilots/new/?persona=radio_producer")
         page.locator("[name=agent]").select_option(label="scripted-helpful – scripted")
         page.locator("[name=runs]").fill("2")
         page.get_by_role("button", name="Start the pilot").click()
         page.wait_for_url("**/pilots/*/")
-        self.places.pilot = page.url.removeprefix(self.address)
-        page.get_by_text("This page updates automatically").wait_for(
-            state="detached", timeout=LONGEST_PILOT_SECONDS * 1000
-        )
-        self.places.session = str(
+        self.paths.pilot = page.url.removeprefix(self.address)
+        page.get_by_text("This page updates automatically").wait_for(state="detached", timeout=MAX_PILOT_SECONDS * 1000)
+        self.paths.session = str(
             page.locator("table.matrix tbody tr").nth(1).locator("a.cell").first.get_attribute("href")
         )
-        page.goto(self.address + self.places.session)
-        self.places.file = str(page.locator("#workspace .files a").first.get_attribute("href"))
+        page.goto(self.address + self.paths.session)
+        self.paths.file = str(page.locator("#workspace .files a").first.get_attribute("href"))
 
     def open_audit(self, name: str) -> str:
-        page = self.go("owner", f"/audits/new/?benchmark=sample&pilot={number_in(self.places.pilot)}")
+        page = self.open("owner", f"/audits/new/?benchmark=sample&pilot={number_in(self.paths.pilot)}")
         page.get_by_label("Name").fill(name)
         page.get_by_label("Decisions", exact=True).fill(str(DECISIONS))
         page.get_by_role("button", name="Open the audit").click()
@@ -195,27 +193,27 @@ class Tour:
         return page.url.removeprefix(self.address)
 
     def judge(self, audit: str, decisions: int) -> Page:
-        page = self.go("auditor", f"{audit}judge/")
+        page = self.open("auditor", f"{audit}judge/")
         for number in range(decisions):
             with page.expect_navigation():
                 page.keyboard.press("yyn"[number % 3] if number else "u")
         return page
 
-    def audit_twice(self) -> None:
-        """One audit to its end, another one to its middle."""
-        self.places.audit = self.open_audit("")
-        page = self.judge(self.places.audit, DECISIONS)
+    def run_audits(self) -> None:
+        """Complete one audit and leave another halfway."""
+        self.paths.audit = self.open_audit("")
+        page = self.judge(self.paths.audit, DECISIONS)
         page.get_by_role("button", name="Open the results").click()
         page.wait_for_load_state()
-        undecided = self.go("owner", self.places.audit).locator("a[href*='/adjudicate/']").first
-        self.places.adjudicating = str(undecided.get_attribute("href"))
-        self.places.judging = self.open_audit("A second look")
-        self.judge(self.places.judging, 3)
+        undecided = self.open("owner", self.paths.audit).locator("a[href*='/adjudicate/']").first
+        self.paths.adjudicating = str(undecided.get_attribute("href"))
+        self.paths.judging = self.open_audit("A second look")
+        self.judge(self.paths.judging, 3)
 
     def cut_release(self) -> None:
-        page = self.go("owner", "/benchmarks/sample/releases/")
+        page = self.open("owner", "/benchmarks/sample/releases/")
         page.get_by_label("Version").fill("0.1")
         page.get_by_label("Reason for the exceptions").fill(REASON)
         page.get_by_role("button", name="Accept exceptions and release").click()
         page.wait_for_url("**/releases/*/")
-        self.places.release = page.url.removeprefix(self.address)
+        self.paths.release = page.url.removeprefix(self.address)

@@ -31,7 +31,7 @@ class Command(BaseCommand):
         try:
             with own_studio() as address, chromium() as browser:
                 tour = Tour(browser, address)
-                shots = tour.act()
+                shots = tour.take()
                 camera = Camera(browser, address, {name: page.context for name, page in tour.pages.items()})
                 made = self.readme(camera, shots)
                 if options["all"]:

@@ -1,4 +1,4 @@
-"""The architecture diagrams are current, and drawn as they say."""
+"""The architecture diagrams are current, and drawn as described."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def test_diagrams_in_the_page_are_current() -> None:
     assert render(PAGE.read_text(), pictures()) == PAGE.read_text(), "run `make docs`"
 
 
-def test_page_without_a_place_for_a_diagram_is_an_error() -> None:
+def test_page_without_a_placeholder_for_a_diagram_is_an_error() -> None:
     with pytest.raises(LookupError):
         render("# Architecture", {"apps": "flowchart TB"})
 

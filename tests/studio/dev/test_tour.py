@@ -18,7 +18,7 @@ from studio.dev.tour import Tour
 with own_studio() as address, chromium() as browser:
     tour = Tour(browser, address)
     answers = {}
-    for shot in tour.act():
+    for shot in tour.take():
         page = tour.pages["owner" if shot.who == "nobody" else shot.who]
         answers[shot.name] = page.context.request.get(address + shot.url).status
     print(json.dumps(answers))
