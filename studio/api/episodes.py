@@ -38,7 +38,7 @@ def _text(words: str, longest: int = 200) -> serializers.CharField:
 
 
 class BoardStepSerializer(serializers.Serializer[Any]):
-    does = serializers.ChoiceField(choices=moves.STEPS)
+    does = serializers.ChoiceField(choices=moves.ACTIONS)
     tasks = serializers.ListField(
         child=serializers.CharField(max_length=200, trim_whitespace=False),
         default=list,
@@ -83,20 +83,27 @@ class OneBoard(APIView):
         given = wanted.validated_data
         seen, sure = given.pop("seen"), given.pop("sure")
         user: Any = request.user
-        step = moves.Step(**{**given, "tasks": tuple(given["tasks"])})
+        move = moves.Move(
+            action=given["does"],
+            tasks=tuple(given["tasks"]),
+            target=given["place"],
+            group=given["group"],
+            name=given["name"],
+            carries_over=given["words"],
+        )
         try:
-            made = moves.arrange(persona.pk, step, by=user, seen=seen, sure=sure)
+            made = moves.make_move(persona.pk, move, by=user, seen=seen, confirmed=sure)
         except moves.BoardChangedError as refusal:
             return _not_made(persona, "changed", refusal)
         except moves.ConfirmationNeededError as refusal:
             return _not_made(persona, "unsure", refusal)
         except ArrangementError as refusal:
             return _not_made(persona, "refused", refusal)
-        return Response({"sentence": made.sentence, "board": _board(persona)})
+        return Response({"sentence": made.summary, "board": _board(persona)})
 
 
 def _board(persona: Persona) -> dict[str, Any]:
-    now = moves.arrangement_now(persona)
+    now = moves.current_arrangement(persona)
     return {
         "seen": now.digest(),
         "order": list(now.order),

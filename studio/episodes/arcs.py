@@ -1,7 +1,7 @@
-"""Arcs left of a column of rows, drawn row by row: whatever height a row comes to have, its piece fits. Pure.
+"""Dependency arcs beside a column of rows, as one SVG piece per row that fits any row height. Pure.
 
-Each row that others build on has a trunk, which runs down a lane from its own height to the last that builds on it.
-Short trunks lie close to the rows, long ones outside; no two share a lane over the same rows.
+Each row that others build on has a trunk, which runs down a lane from that row to the last one that builds on it.
+Short trunks lie close to the rows, long ones further out; no two share a lane over the same rows.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 WIDTH = 56
-"""Of all lanes together, in pixels; the style sheet has the same number."""
-WIDEST = 10
-FAR = 4000
-"""Further down or right than any row reaches; what is too much is cut off."""
+"""Pixels for all lanes; also in the style sheet."""
+MAX_LANE_WIDTH = 10
+OVERFLOW = 4000
+"""A length beyond any row's height or width; the excess is clipped."""
 
 
 @dataclass
-class Slot:
-    """One piece: what passes by, and what turns in or out here. Paths by colour."""
+class ArcPiece:
+    """The SVG paths beside one row or one of its arrivals, each with a colour."""
 
     passing: list[tuple[int, str]] = field(default_factory=list)
     arriving: str = ""
     head: str = ""
     leaving: str = ""
-    """Begins at half the piece's height."""
+    """Starts at half the piece's height."""
     colour: int = 0
 
 
@@ -36,20 +36,20 @@ class _Trunk:
     colour: int
 
 
-def draw(needs: Sequence[Sequence[int]], colours: Sequence[int]) -> list[tuple[list[Slot], Slot]]:
-    """For each row the pieces of its arrivals, one for each row it needs, and the piece beside it."""
+def draw(needs: Sequence[Sequence[int]], colours: Sequence[int]) -> list[tuple[list[ArcPiece], ArcPiece]]:
+    """For each row: the pieces of its arrivals, one per row it needs, and the piece beside the row."""
     trunks = _trunks(needs, colours)
     pieces = []
     for row, needed in enumerate(needs):
-        by = [trunk for trunk in trunks.values() if trunk.start < row <= trunk.stop]
+        passing_by = [trunk for trunk in trunks.values() if trunk.start < row <= trunk.stop]
         arrivals = []
-        for place, other in enumerate(needed):
-            still = set(needed[place + 1 :])
-            passing = [trunk for trunk in by if trunk.stop > row or trunk.start in still]
+        for index, other in enumerate(needed):
+            later = set(needed[index + 1 :])
+            passing = [trunk for trunk in passing_by if trunk.stop > row or trunk.start in later]
             arrivals.append(_arrival(trunks[other], passing))
-        beside = Slot(passing=_lines([trunk for trunk in by if trunk.stop > row]))
+        beside = ArcPiece(passing=_vertical_lines([trunk for trunk in passing_by if trunk.stop > row]))
         if row in trunks:
-            beside.leaving = f"M{FAR} 0H{_n(trunks[row].x + 6)}q-6 0-6 6V{FAR}"
+            beside.leaving = f"M{OVERFLOW} 0H{_number(trunks[row].x + 6)}q-6 0-6 6V{OVERFLOW}"
             beside.colour = trunks[row].colour
         pieces.append((arrivals, beside))
     return pieces
@@ -69,27 +69,27 @@ def _trunks(needs: Sequence[Sequence[int]], colours: Sequence[int]) -> dict[int,
             lanes.append([])
         lanes[lane].append((start, stop))
         lane_of[start] = lane
-    step = min(WIDEST, (WIDTH - 14) / max(1, len(lanes) - 1))
+    step = min(MAX_LANE_WIDTH, (WIDTH - 14) / max(1, len(lanes) - 1))
     return {
         start: _Trunk(start, last[start], WIDTH - 10 - step * lane, colours[start]) for start, lane in lane_of.items()
     }
 
 
-def _arrival(trunk: _Trunk, passing: Sequence[_Trunk]) -> Slot:
-    return Slot(
-        passing=_lines(passing),
-        arriving=f"M{_n(trunk.x)} -2V6q0 6 6 6H{WIDTH - 1}",
+def _arrival(trunk: _Trunk, passing: Sequence[_Trunk]) -> ArcPiece:
+    return ArcPiece(
+        passing=_vertical_lines(passing),
+        arriving=f"M{_number(trunk.x)} -2V6q0 6 6 6H{WIDTH - 1}",
         head=f"M{WIDTH - 6} 8l5 4-5 4",
         colour=trunk.colour,
     )
 
 
-def _lines(trunks: Sequence[_Trunk]) -> list[tuple[int, str]]:
+def _vertical_lines(trunks: Sequence[_Trunk]) -> list[tuple[int, str]]:
     paths: dict[int, str] = {}
     for trunk in trunks:
-        paths[trunk.colour] = paths.get(trunk.colour, "") + f"M{_n(trunk.x)} -2V{FAR}"
+        paths[trunk.colour] = paths.get(trunk.colour, "") + f"M{_number(trunk.x)} -2V{OVERFLOW}"
     return sorted(paths.items())
 
 
-def _n(x: float) -> str:
+def _number(x: float) -> str:
     return f"{x:.1f}".removesuffix(".0")

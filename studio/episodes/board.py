@@ -1,4 +1,4 @@
-"""The episode board: a persona's sessions in order, their groups, and the arcs of what builds on what."""
+"""The episode board: a persona's tasks in order, their groups, and dependency arcs."""
 
 from __future__ import annotations
 
@@ -17,46 +17,44 @@ COLOURS = 8
 
 
 @dataclass
-class Carry:
-    """What one session takes over from another, as it is written on their arc."""
+class CarryOver:
+    """What one task takes over from another, for the label of their arc."""
 
     other: Task
-    words: str
-    """What the author wrote of these two; empty: nothing."""
-    group_words: str = ""
-    """What their group carries over, where both are in one."""
+    text: str
+    group_text: str = ""
+    """What their group carries over, if they share one."""
 
     @property
-    def shown(self) -> str:
-        return self.words or self.group_words
+    def label(self) -> str:
+        return self.text or self.group_text
 
 
 @dataclass
 class Card:
-    """One session on the board."""
-
     task: Task
     number: int | None
     group: str = ""
-    """Letter and, where the author gave one, name of what it hangs together with."""
+    """Letter and, if it has one, name of its group."""
     colour: int = 0
     letter: str = ""
-    needs: list[Carry] = field(default_factory=list)
-    """Earlier sessions it builds on."""
-    feeds: list[Carry] = field(default_factory=list)
-    arrivals: list[tuple[Carry, arcs.Slot]] = field(default_factory=list)
-    beside: arcs.Slot = field(default_factory=arcs.Slot)
-    """The piece of the arcs left of the card itself."""
+    needs: list[CarryOver] = field(default_factory=list)
+    """Earlier tasks it builds on."""
+    feeds: list[CarryOver] = field(default_factory=list)
+    """Later tasks that build on it."""
+    arrivals: list[tuple[CarryOver, arcs.ArcPiece]] = field(default_factory=list)
+    beside: arcs.ArcPiece = field(default_factory=arcs.ArcPiece)
+    """The arcs left of the card."""
 
 
 @dataclass
-class Group:
-    """What hangs together: tasks of a named group, or of none, through what they build on."""
+class BoardGroup:
+    """Tasks connected through dependencies or a named group."""
 
     letter: str
     colour: int
     name: str
-    words: str
+    carries_over: str
     cards: list[Card]
 
     def __str__(self) -> str:
@@ -67,20 +65,19 @@ class Group:
 class Board:
     cards: list[Card]
     unplaced: list[Card]
-    groups: list[Group]
-    alone: int
+    groups: list[BoardGroup]
+    standalone: int
     seen: str
-    """Digest of the arrangement that is shown."""
+    """Digest of the arrangement shown."""
     gaps: list[Gap]
-    """Where the episode departs from the benchmark's plan; first what more sessions alone do not mend."""
+    """Deviations from the benchmark's plan; those that adding tasks does not fix come first."""
 
     @property
     def has_arcs(self) -> bool:
         return any(card.arrivals for card in self.cards)
 
     @property
-    def names(self) -> list[str]:
-        """Of the groups that have one."""
+    def group_names(self) -> list[str]:
         return list(dict.fromkeys(
             card.task.group.name for card in (*self.cards, *self.unplaced) if card.task.group and card.task.group.name
         ))  # fmt: skip
@@ -90,12 +87,12 @@ class Board:
 
     def neighbours(self, card: Card) -> tuple[Card | None, Card | None]:
         cards = [*self.cards, *self.unplaced]
-        place = cards.index(card)
-        return (cards[place - 1] if place else None, cards[place + 1] if place + 1 < len(cards) else None)
+        index = cards.index(card)
+        return (cards[index - 1] if index else None, cards[index + 1] if index + 1 < len(cards) else None)
 
 
 def board_of(persona: Persona) -> Board:
-    """The whole board, in a number of queries that does not depend on its length."""
+    """A constant number of queries."""
     tasks = list(
         tasks_with_counts(Task.objects.filter(episode__persona=persona))
         .select_related("group", "episode__persona__benchmark")
@@ -103,7 +100,7 @@ def board_of(persona: Persona) -> Board:
     )
     by_key = {task.pk: task for task in tasks}
     placed = [task for task in tasks if task.position is not None]
-    cards = {task.pk: Card(task, place) for place, task in enumerate(placed, 1)}
+    cards = {task.pk: Card(task, number) for number, task in enumerate(placed, 1)}
     for task in tasks:
         cards.setdefault(task.pk, Card(task, None))
     links: list[tuple[int, int, str]] = list(
@@ -111,19 +108,19 @@ def board_of(persona: Persona) -> Board:
         .order_by("task__position", "position")
         .values_list("requires_id", "task_id", "carries_over")
     )
-    for earlier, later, words in links:
-        one, two = by_key[earlier], by_key[later]
-        shared = two.group.carries_over if two.group and two.group_id == one.group_id else ""
-        cards[later].needs.append(Carry(one, words, shared))
-        cards[earlier].feeds.append(Carry(two, words, shared))
+    for earlier_pk, later_pk, text in links:
+        earlier, later = by_key[earlier_pk], by_key[later_pk]
+        shared = later.group.carries_over if later.group and later.group_id == earlier.group_id else ""
+        cards[later_pk].needs.append(CarryOver(earlier, text, shared))
+        cards[earlier_pk].feeds.append(CarryOver(later, text, shared))
     groups = _groups(cards, placed, [(earlier, later) for earlier, later, _ in links])
     ordered = [cards[task.pk] for task in placed]
-    _draw(ordered)
+    _draw_arcs(ordered)
     return Board(
         cards=ordered,
         unplaced=[cards[task.pk] for task in tasks if task.position is None],
         groups=groups,
-        alone=sum(not card.group for card in ordered),
+        standalone=sum(not card.group for card in ordered),
         seen=_arrangement(tasks, placed, links).digest(),
         gaps=_gaps(persona, placed, links),
     )
@@ -133,20 +130,20 @@ def _gaps(persona: Persona, placed: Sequence[Task], links: Sequence[tuple[int, i
     needs: dict[int, list[str]] = {task.pk: [] for task in placed}
     for earlier, later, _ in links:
         needs[later].append(str(earlier))
-    found = shape_of_tasks(
+    shape = shape_of_tasks(
         PlacedTask(str(task.pk), tuple(needs[task.pk]), task.group.name.strip() if task.group else "",
               task.trigger_kind != "user_message")
         for task in placed
     )  # fmt: skip
-    return sorted(find_gaps(found, persona.benchmark.plan), key=lambda gap: gap.unfinished)
+    return sorted(find_gaps(shape, persona.benchmark.plan), key=lambda gap: gap.unfinished)
 
 
 def _arrangement(tasks: Sequence[Task], placed: Sequence[Task], links: Sequence[tuple[int, int, str]]) -> Arrangement:
-    """What ``drafts`` would load, from the rows that are here already."""
+    """The same as ``arrangement_of`` the loaded episode, without further queries."""
     ids = {task.pk: task.task_id for task in tasks}
     needs: dict[str, tuple[task_spec.Dependency, ...]] = dict.fromkeys(ids.values(), ())
-    for earlier, later, words in links:
-        needs[ids[later]] += (task_spec.Dependency(task_id=ids[earlier], carries_over=words),)
+    for earlier, later, text in links:
+        needs[ids[later]] += (task_spec.Dependency(task_id=ids[earlier], carries_over=text),)
     groups: dict[str, DependencyGroup] = {task.group.name: task.group for task in tasks if task.group}
     return Arrangement(
         order=tuple(task.task_id for task in placed),
@@ -156,22 +153,22 @@ def _arrangement(tasks: Sequence[Task], placed: Sequence[Task], links: Sequence[
     )
 
 
-def _groups(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, int]]) -> list[Group]:
-    """Name and colour what hangs together through dependencies or a group of the author's."""
+def _groups(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, int]]) -> list[BoardGroup]:
+    """Find the groups, and give their cards letter, name and colour."""
     first: dict[int, int] = {}
     shared = [(first.setdefault(task.group_id, task.pk), task.pk) for task in placed if task.group_id is not None]
-    there = {task.pk for task in placed}
-    groups: list[Group] = []
+    placed_keys = {task.pk for task in placed}
+    groups: list[BoardGroup] = []
     for part in connected_components(list(cards), [*links, *shared]):
-        own = [cards[key] for key in part if key in there]
+        own = [cards[key] for key in part if key in placed_keys]
         named = next((card.task.group for card in own if card.task.group and card.task.group.name), None)
         if len(own) < 2 and not named:
             continue
-        group = Group(
+        group = BoardGroup(
             letter=_letter(len(groups)),
             colour=len(groups) % COLOURS + 1,
             name=named.name if named else "",
-            words=named.carries_over if named else "",
+            carries_over=named.carries_over if named else "",
             cards=own,
         )
         groups.append(group)
@@ -180,15 +177,14 @@ def _groups(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, i
     return groups
 
 
-def _draw(cards: Sequence[Card]) -> None:
-    """Give every card its piece of the arcs."""
-    places = {card.task.pk: place for place, card in enumerate(cards)}
+def _draw_arcs(cards: Sequence[Card]) -> None:
+    rows = {card.task.pk: row for row, card in enumerate(cards)}
     drawn = arcs.draw(
-        [[places[need.other.pk] for need in card.needs if need.other.pk in places] for card in cards],
+        [[rows[need.other.pk] for need in card.needs if need.other.pk in rows] for card in cards],
         [card.colour for card in cards],
     )
     for card, (arrivals, beside) in zip(cards, drawn, strict=True):
-        card.arrivals = list(zip([need for need in card.needs if need.other.pk in places], arrivals, strict=True))
+        card.arrivals = list(zip([need for need in card.needs if need.other.pk in rows], arrivals, strict=True))
         card.beside = beside
 
 

@@ -126,8 +126,8 @@ def _group(todo: list[Task], name: str, *, by: User) -> None:
     for task in todo:
         ids.setdefault(task.episode.persona_id, []).append(task.task_id)
     for persona, own in ids.items():
-        step = moves.Step("group" if name.strip() else "ungroup", tuple(own), group=name)
-        moves.arrange(persona, step, by=by, sure=True)
+        move = moves.Move("group" if name.strip() else "ungroup", tuple(own), group=name)
+        moves.make_move(persona, move, by=by, confirmed=True)
 
 
 def _still(line: Line, seen: int | None) -> Line:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from studio import access
 from studio.access import SignedInRequest
 from studio.domain.arrangement import ArrangementError
-from studio.episodes import moves
+from studio.episodes import moves, undo
 from studio.episodes.board import Board, board_of
 from studio.findings.queries import findings_of_task
 from studio.forms.post_data import number_of
@@ -38,17 +38,18 @@ def arrange(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     ids = {str(card.task.pk): card.task.task_id for card in (*shown.cards, *shown.unplaced)}
     posted = request.POST
     place = posted.get("place", "")
-    step = moves.Step(
-        does=posted.get("does", ""),
+    move = moves.Move(
+        action=posted.get("does", ""),
         tasks=tuple(ids.get(pk, f"#{pk}") for pk in posted.getlist("task")),
-        place=ids.get(place) or (place if place in ("", moves.END) else f"#{place}"),
+        target=ids.get(place) or (place if place in ("", moves.END) else f"#{place}"),
         group=posted.get("group", ""),
         name=posted.get("name", ""),
-        words=posted.get("words", ""),
+        carries_over=posted.get("words", ""),
     )
     stays = posted.get("open") or (posted.getlist("task") or [""])[0]
     try:
-        made = moves.arrange(persona.pk, step, by=request.user, seen=posted.get("seen", ""), sure="sure" in posted)
+        seen, confirmed = posted.get("seen", ""), "sure" in posted
+        made = moves.make_move(persona.pk, move, by=request.user, seen=seen, confirmed=confirmed)
     except moves.BoardChangedError as refusal:
         return _page(request, persona, board_of(persona), stays, refusal={"text": str(refusal)})
     except moves.ConfirmationNeededError as question:
@@ -58,7 +59,7 @@ def arrange(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     except ArrangementError as refusal:
         beside = next((int(pk) for pk, task_id in ids.items() if task_id == refusal.task_id), None)
         return _page(request, persona, shown, stays, refusal={"text": str(refusal), "task": beside, "not": "Not done."})
-    messages.success(request, made.sentence)
+    messages.success(request, made.summary)
     return redirect(f"{persona.get_absolute_url()}?task={stays}" if number_of(stays) else persona.get_absolute_url())
 
 
@@ -76,8 +77,8 @@ def _page(
         "refusal": refusal,
     }
     if "edit" in context["can"]:
-        context["undo"] = moves.to_undo(persona, request.user)
-        context["redo"] = moves.to_redo(persona, request.user)
+        context["undo"] = undo.to_undo(persona, request.user)
+        context["redo"] = undo.to_redo(persona, request.user)
     if card:
         context["findings"] = findings_of_task(card.task)
         context["neighbours"] = shown.neighbours(card)

@@ -1,4 +1,4 @@
-"""The board for programs: the pages' steps, with the pages' refusals."""
+"""The board's API makes and rejects the same moves as the page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def place():
+def board():
     benchmark = BenchmarkFactory(plan_sessions=3, plan_groups=1, plan_standalone=1, plan_signals=0)
     author = member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=author)
@@ -37,14 +37,14 @@ def ids(persona):
     return [task.task_id for task in load_episode(persona).tasks]
 
 
-def test_a_program_reads_the_board_and_makes_a_step_that_its_person_can_undo(place):
-    author, persona, url = place
+def test_client_reads_the_board_and_makes_and_undoes_moves(board):
+    author, persona, url = board
     client = client_of(author)
 
-    board = client.get(url).json()
-    assert (board["order"], board["aside"]) == (["setup", "bread", "rolls "], [])
-    assert board["needs"] == {"bread": [{"task_id": "setup", "carries_over": "the hours"}]}
-    step = {"does": "move", "tasks": ["rolls "], "place": "setup", "seen": board["seen"]}
+    shown = client.get(url).json()
+    assert (shown["order"], shown["aside"]) == (["setup", "bread", "rolls "], [])
+    assert shown["needs"] == {"bread": [{"task_id": "setup", "carries_over": "the hours"}]}
+    step = {"does": "move", "tasks": ["rolls "], "place": "setup", "seen": shown["seen"]}
     made = client.post(url, step, format="json").json()
     assert made["sentence"] == "Moved “Rolls” before “Setup”."
     assert made["board"]["order"] == ids(persona) == ["rolls ", "setup", "bread"]
@@ -54,8 +54,8 @@ def test_a_program_reads_the_board_and_makes_a_step_that_its_person_can_undo(pla
     assert BoardMove.objects.count() == 3
 
 
-def test_what_the_page_refuses_the_api_refuses_with_the_board_as_it_is(place):
-    author, persona, url = place
+def test_rejected_move_returns_the_reason_and_the_current_board(board):
+    author, persona, url = board
     client = client_of(author)
     old = client.get(url).json()["seen"]
 
@@ -89,14 +89,14 @@ def test_what_the_page_refuses_the_api_refuses_with_the_board_as_it_is(place):
         ({"does": "redo"}, 409),
     ],
 )
-def test_an_odd_step_is_refused_and_changes_nothing(place, step, status):
-    author, persona, url = place
+def test_malformed_move_is_rejected_and_changes_nothing(board, step, status):
+    author, persona, url = board
     assert client_of(author).post(url, step, format="json").status_code == status
     assert ids(persona) == ["setup", "bread", "rolls "]
 
 
-def test_the_board_is_its_benchmark_s_own(place):
-    _, persona, url = place
+def test_board_is_visible_to_members_and_editable_by_authors(board):
+    _, persona, url = board
     step = {"does": "earlier", "tasks": ["bread"]}
     assert client_of(UserFactory()).get(url).status_code == 404
     assert client_of(UserFactory()).post(url, step, format="json").status_code == 404
@@ -104,8 +104,8 @@ def test_the_board_is_its_benchmark_s_own(place):
     assert (viewer.get(url).status_code, viewer.post(url, step, format="json").status_code) == (200, 403)
 
 
-def test_the_page_says_in_a_line_how_the_episode_stands_to_the_plan(place, client):
-    author, persona, _ = place
+def test_page_compares_the_episode_with_the_plan(board, client):
+    author, persona, _ = board
     client.force_login(author)
 
     assert "✓ as planned" in client.get(persona.get_absolute_url()).content.decode()

@@ -161,7 +161,7 @@ def test_tasks_go_into_a_group_as_by_a_step_on_their_board(place):
     assert lines[0].note == "Becomes a draft and needs another review."
     assert bulk.apply(benchmark, chosen, "group", "  Rye ", by=owner) == 2
     assert list(Task.objects.values_list("group__name", flat=True)) == ["Rye"] * 3
-    moves.arrange(persona.pk, moves.Step("undo"), by=owner)
+    moves.make_move(persona.pk, moves.Move("undo"), by=owner)
     assert Task.objects.get(pk=rows[0].pk).group is None
     assert bulk.apply(benchmark, chosen, "group", "", by=owner) == 2
     assert Task.objects.filter(group=None).count() == 3
