@@ -1,4 +1,4 @@
-"""Who may do what: roles in a benchmark decide, and nothing else. Pages, API and commands ask here."""
+"""Permissions: roles in a benchmark decide, for pages, API and commands alike."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ M = TypeVar("M", bound=Model)
 
 
 class SignedInRequest(HttpRequest):
-    """``login_required`` lets nobody else through, which types cannot say."""
+    """A request behind ``login_required``."""
 
     user: User
     htmx: HtmxDetails
@@ -61,24 +61,24 @@ class SignedInRequest(HttpRequest):
 
 
 class ApiRequest(Request):
-    """``IsAuthenticated`` lets nobody else through."""
+    """A request behind ``IsAuthenticated``."""
 
     user: User
 
 
 class MembershipError(ValueError):
-    """A change of members that cannot be made; the text says why."""
+    """A change of members that is not possible; the message says why."""
 
 
 def benchmarks_for(user: Somebody) -> QuerySet[Benchmark]:
-    """The benchmarks this person is a member of, each once."""
+    """The benchmarks of which the user is a member."""
     if not user.is_authenticated:
         return Benchmark.objects.none()
     return Benchmark.objects.filter(pk__in=Membership.objects.filter(user=user).values("benchmark"))
 
 
 def find_benchmark(user: Somebody, slug: str) -> Benchmark:
-    """The benchmark, or Http404 also where it exists and is someone else's."""
+    """Raises Http404 if it does not exist or the user is no member."""
     return _found(benchmarks_for(user).filter(slug=slug))
 
 
@@ -91,7 +91,6 @@ def find_persona(user: Somebody, slug: str, user_id: str) -> Persona:
 
 
 def personas_to_edit(user: Somebody) -> list[Persona]:
-    """Every persona this person may write for, by benchmark."""
     if not user.is_authenticated:
         return []
     roles = Membership.objects.filter(user=user, role__in=ALLOWED["edit"])
@@ -120,7 +119,6 @@ def roles_in(user: Somebody, benchmark: Benchmark) -> frozenset[str]:
 
 
 def actions_in(user: Somebody, benchmark: Benchmark) -> frozenset[str]:
-    """Everything this person may do here, by name: what pages offer."""
     roles = roles_in(user, benchmark)
     return frozenset(action for action, allowed in ALLOWED.items() if roles & allowed)
 
@@ -130,7 +128,7 @@ def may(user: Somebody, benchmark: Benchmark, action: str) -> bool:
 
 
 def require(user: Somebody, benchmark: Benchmark, action: str) -> None:
-    """Raise Http404 for who is no member, PermissionDenied with a sentence for who lacks the role."""
+    """Raise Http404 for users who are no members, PermissionDenied for members without the role."""
     roles = roles_in(user, benchmark)
     if not roles:
         raise Http404
@@ -143,7 +141,6 @@ def require(user: Somebody, benchmark: Benchmark, action: str) -> None:
 
 @transaction.atomic
 def create_benchmark(*, name: str, slug: str, by: User, description: str = "", **fields: Any) -> Benchmark:
-    """A benchmark whose first owner is who creates it."""
     benchmark = Benchmark.objects.create(name=name, slug=slug, description=description, created_by=by, **fields)
     Membership.objects.create(benchmark=benchmark, user=by, role=Role.OWNER)
     Event.objects.create(benchmark=benchmark, actor=by, verb="created", summary="Created the benchmark.")
@@ -152,7 +149,8 @@ def create_benchmark(*, name: str, slug: str, by: User, description: str = "", *
 
 @transaction.atomic
 def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: User) -> None:
-    """Give ``user`` exactly these roles; none takes the person out. Raises MembershipError for the last owner."""
+    """Give ``user`` exactly these roles; without any they are no longer a member. Raises MembershipError for the last
+    owner."""
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     wanted = set(roles)
     if unknown := wanted - EVERYONE:
@@ -179,7 +177,7 @@ def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: Use
 
 
 def _refuse_nul(text: str) -> None:
-    """No row has a NUL in its text, and PostgreSQL does not take one to compare."""
+    """PostgreSQL does not accept NUL in text, so no row can match."""
     if "\0" in text:
         raise Http404
 

@@ -1,4 +1,4 @@
-"""What strangers handed over, sent to a browser so that it can do nothing there."""
+"""Uploaded files served so that they cannot do harm in a browser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ LOCKED = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestor
 
 
 def download(path: str, content: bytes) -> HttpResponse:
-    """As a file to keep, never as a page of ours."""
     if not path:
         raise Http404
     response = HttpResponse(content, content_type="application/octet-stream")
@@ -23,7 +22,7 @@ def download(path: str, content: bytes) -> HttpResponse:
 
 
 def inline(path: str, content: bytes) -> HttpResponse:
-    """An image or a PDF, for a page of ours to draw inside of itself. Anything else is a 404."""
+    """An image or PDF to embed in a page. Anything else is a 404."""
     media = is_media(path, content)
     if not media:
         raise Http404

@@ -22,11 +22,11 @@ class Upload(Protocol):
 
 
 class UploadError(ValueError):
-    """What was handed over cannot be looked at; the text says why and what to do."""
+    """An upload that cannot be accepted; the message says why and what to do."""
 
 
 def refuse_too_much(rows: Iterable[Mapping[str, Any]], files: Iterable[tuple[str, int]]) -> None:
-    """Raise UploadError if these files, names and sizes, cannot join the rows of a task's files."""
+    """Raise UploadError if these files, as names and sizes, exceed the limits together with the task's own."""
     sizes = {str(row["path"]): int(row["size"]) for row in rows}
     for path, size in files:
         if why := why_not(path.strip()):
@@ -49,7 +49,7 @@ def _mb(size: int) -> str:
 
 
 def why_not(path: str, others: Iterable[str] = ()) -> str:
-    """Why a task cannot bring a file of this name beside the others; empty: it can."""
+    """Why a task cannot have a file of this name beside the others; empty if it can."""
     if not path:
         return "Give the file a name."
     if path.split("/")[0] in RESERVED:

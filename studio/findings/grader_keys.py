@@ -1,7 +1,4 @@
-"""Keys and reports of grader scripts, for which code has to run.
-
-``evaluation`` runs it, which ``studio`` cannot import; it registers itself here at startup.
-"""
+"""Hooks for running grader scripts. ``evaluation``, which ``studio`` cannot import, registers itself at startup."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ AT_ONCE = 4
 
 @dataclass(frozen=True)
 class GraderKeys:
-    """The keys that ``score([])`` of a script returned, in order, or why it returned none."""
+    """The keys that ``score([])`` returned, in order, or why it returned none."""
 
     keys: tuple[str, ...] | None = None
     problem: str = ""
@@ -31,13 +28,12 @@ _make_reports_later: ReportMaker | None = None
 
 
 def register_key_reader(reader: KeyReader) -> None:
-    """Register the function that runs a script in the sandbox. It must not raise."""
+    """The function runs a script in the sandbox and must not raise."""
     global _reader
     _reader = reader
 
 
 def read_keys(scripts: Iterable[bytes]) -> list[GraderKeys]:
-    """The keys of each script, in order."""
     scripts = list(scripts)
     if _reader is None:
         return [GraderKeys(problem="Grader scripts cannot be run here.")] * len(scripts)
@@ -48,14 +44,14 @@ def read_keys(scripts: Iterable[bytes]) -> list[GraderKeys]:
 
 
 def register_report_makers(*, now: ReportMaker, later: ReportMaker) -> None:
-    """Register the functions that make missing ``ScriptReport`` rows of scripts, named by sha256: one immediately, one
-    in a worker after the transaction commits. Neither may raise."""
+    """Two functions that make missing ``ScriptReport`` rows by the scripts' sha256, one immediately and one in a worker
+    after the transaction commits. Neither may raise."""
     global _make_reports_now, _make_reports_later
     _make_reports_now, _make_reports_later = now, later
 
 
 def request_reports(scripts: Iterable[str], *, wait: bool = False) -> None:
-    """Make reports of these scripts, named by sha256. Without a sandbox there are none."""
+    """Make reports of these scripts by sha256; no effect without a sandbox."""
     make = _make_reports_now if wait else _make_reports_later
     if make is not None and (wanted := list(scripts)):
         make(wanted)

@@ -1,4 +1,4 @@
-"""Open and dismissed findings, for lists and counts."""
+"""Queries of open and waived findings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from studio.models import (
 
 
 def open_findings() -> QuerySet[Finding]:
-    """Findings without a waiver."""
     same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
     return Finding.objects.exclude(~Q(severity="error") & Exists(Waiver.objects.filter(**same))).exclude(
         Q(severity="error") & Exists(ErrorWaiver.objects.filter(**same))
@@ -22,7 +21,7 @@ def open_findings() -> QuerySet[Finding]:
 
 
 def findings_with_waivers() -> QuerySet[Finding]:
-    """All findings, each with the reason of its waiver as ``waived``: null if it is open."""
+    """Annotated with the reason of the waiver as ``waived``; null if the finding is open."""
     same = {"task": OuterRef("task"), "fingerprint": OuterRef("fingerprint")}
     return Finding.objects.annotate(
         waived=Case(
@@ -34,7 +33,7 @@ def findings_with_waivers() -> QuerySet[Finding]:
 
 
 def finding_counts(benchmark: Benchmark) -> dict[str, int]:
-    """A benchmark's open findings, by severity."""
+    """A benchmark's open findings by severity."""
     rows = open_findings().filter(task__episode__persona__benchmark=benchmark).order_by()
     return dict.fromkeys(("error", "warning", "hint"), 0) | dict(rows.values_list("severity").annotate(Count("pk")))
 
@@ -43,13 +42,13 @@ WEIGHT = Case(When(severity="error", then=0), When(severity="warning", then=1), 
 
 
 def findings_of_task(task: Task) -> QuerySet[Finding]:
-    """All findings of a task, errors first, then in the order of the checks."""
+    """Errors first, then in the order of the checks."""
     return Finding.objects.filter(task=task).order_by(WEIGHT, "pk")
 
 
 def findings_of(benchmark: Benchmark, *, severity: str = "", everything: bool = False) -> QuerySet[Finding]:
-    """A benchmark's open findings, errors first, then in the order of personas and tasks. With ``everything`` also
-    the waived ones, annotated with their reason as ``waived``."""
+    """A benchmark's open findings, errors first, then in the order of personas and tasks. With ``everything`` also the
+    waived ones, annotated with the reason as ``waived``."""
     rows = (findings_with_waivers() if everything else open_findings()).filter(
         task__episode__persona__benchmark=benchmark
     )

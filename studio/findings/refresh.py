@@ -1,4 +1,4 @@
-"""Findings stored with their tasks, so that lists can count them without running the checks."""
+"""Stored findings of tasks, so that lists can count them without running the checks."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "othe
 
 
 def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
-    """Current findings of every task of these personas. Personas come with their ``benchmark``, whose plan the checks
-    use."""
+    """Current findings of every task. Personas come with their ``benchmark``, whose plan the checks use."""
     personas = list(personas)
     episodes = load_episodes(personas)
     of = episodes.values()
@@ -42,12 +41,12 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
 
 
 def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
-    """Descriptions that agents get of the tools of these episodes' personas, by name."""
+    """As the agents see them, by tool name."""
     return tool_descriptions({tool for episode in episodes for tool in episode.persona.tools})
 
 
 def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
-    """Contents of the episodes' small text files, skills and grader scripts in use, by sha256, in one query."""
+    """Contents of the episodes' small text files, skills and grader scripts in use, by sha256. One query."""
     episodes = list(episodes)
     wanted = {file.sha256 for episode in episodes for file in _files(episode) if file.size <= LONGEST_TEXT}
     wanted |= {script.sha256 for script in _scripts_in_use(episodes) if script.size <= LONGEST_SCRIPT}
@@ -76,14 +75,13 @@ def load_reports(episodes: Iterable[EpisodeSpec]) -> dict[str, GraderReport]:
 
 
 def run_graders(personas: Iterable[Persona], *, wait: bool = False) -> None:
-    """Run the grader scripts of these personas that have no report yet: in a worker, or now with ``wait``."""
+    """Run grader scripts that have no report yet: in a worker, or immediately with ``wait``."""
     scripts = GraderScript.objects.filter(persona__in=[persona.pk for persona in personas])
     done = ScriptReport.objects.filter(analysis=ANALYSIS).values("sha256")
     request_reports(dict.fromkeys(scripts.exclude(blob__in=done).values_list("blob", flat=True)), wait=wait)
 
 
 def _scripts_in_use(episodes: Iterable[EpisodeSpec]) -> Iterator[FileRef]:
-    """Grader scripts that tasks refer to."""
     for episode in episodes:
         for path in {task.grader_script for task in (*episode.tasks, *episode.unplaced) if task.grader_script}:
             if script := episode.persona.script(path):
@@ -100,7 +98,7 @@ def _files(episode: EpisodeSpec) -> Iterator[FileRef]:
 
 def refresh_findings(personas: Iterable[Persona]) -> None:
     """Check these personas and replace their stored findings. Grader scripts without a report are sent to a worker,
-    whose report refreshes the findings again."""
+    which refreshes the findings again."""
     personas = list(Persona.objects.filter(pk__in=[p.pk for p in personas]).select_related("benchmark"))
     tasks = {
         (persona, task_id): pk

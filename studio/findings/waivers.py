@@ -1,7 +1,5 @@
-"""Waivers: warnings that are accepted, and errors that an owner holds to be wrong.
-
-A waiver is tied to its finding's fingerprint, so it ends when the text it is about changes.
-"""
+"""Waivers of warnings and errors. A waiver is tied to its finding's fingerprint, so it ends when the text concerned
+changes."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from studio.models import ErrorWaiver, Finding, Revision, Task, User, Waiver
 
 
 class WaiverError(ValueError):
-    """A waiver that cannot be given or withdrawn; the message says why."""
+    """A waiver that cannot be added or removed; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class WaivedFinding:
 def add_waiver(
     task_id: int, fingerprint: str, *, by: User, reason: str, current: Iterable[findings.Finding] | None = None
 ) -> None:
-    """Waive a warning or hint. ``current`` are findings of an unsaved draft; without it the stored ones count."""
+    """Waive a warning or hint. ``current``: findings of an unsaved draft; None for the stored ones."""
     task = lock(task_id)
     finding = _find(task, fingerprint, current)
     if finding.severity == "error":
@@ -51,7 +49,6 @@ def add_waiver(
 
 @transaction.atomic
 def remove_waiver(task_id: int, fingerprint: str, *, by: User) -> None:
-    """Withdraw the waiver of a warning or an error, if there is one."""
     task = lock(task_id)
     deleted, _ = Waiver.objects.filter(task=task, fingerprint=fingerprint).delete()
     if ErrorWaiver.objects.filter(task=task, fingerprint=fingerprint).exists():
@@ -63,10 +60,8 @@ def remove_waiver(task_id: int, fingerprint: str, *, by: User) -> None:
 
 @transaction.atomic
 def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> None:
-    """Waive an error, which then no longer blocks approval and release but is listed at both.
-
-    Only an owner who did not write this version may, and only for rules that judge language.
-    """
+    """Waive an error of a language rule. It no longer blocks approval and release but is listed at both. Only for
+    owners who did not write this version."""
     task = lock(task_id)
     finding = _find(task, fingerprint, None)
     if finding.severity != "error":
@@ -91,7 +86,7 @@ def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> Non
 def split_waived(
     task: Task, all_findings: Iterable[findings.Finding | Finding]
 ) -> tuple[list[findings.Finding | Finding], list[WaivedFinding]]:
-    """The open findings and the waived ones."""
+    """Split findings into open and waived ones."""
     waivers: dict[str, Waiver | ErrorWaiver] = {row.fingerprint: row for row in task.waivers.select_related("by")}
     error_waivers: dict[str, Waiver | ErrorWaiver] = {
         row.fingerprint: row for row in task.error_waivers.select_related("by")
@@ -107,7 +102,7 @@ def split_waived(
 
 
 def waiver_reasons(tasks: Iterable[Task]) -> dict[tuple[str, str, str, bool], str]:
-    """Reasons of the waivers of these tasks, by persona id, task id, fingerprint and whether it is an error."""
+    """By persona id, task id, fingerprint and whether it is an error."""
     reasons = {}
     for model, is_error in ((Waiver, False), (ErrorWaiver, True)):
         rows = model.objects.filter(task__in=tasks)

@@ -1,4 +1,4 @@
-"""Benchmarks written as π-Bench v2."""
+"""Export of benchmarks as π-Bench v2."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from studio.models import Benchmark, Blob
 
 
 def benchmark_files(benchmark: Benchmark) -> dict[str, bytes]:
-    """The drafts of every persona as they stand: path (``data/<persona>/…``) → bytes."""
+    """The drafts of every persona: path (``data/<persona>/…``) → bytes."""
     personas = list(benchmark.personas.order_by("position", "user_id"))
     episodes = load_episodes(personas)
     return episode_files(episodes[persona.pk] for persona in personas)
 
 
 def episode_files(episodes: Iterable[EpisodeSpec]) -> dict[str, bytes]:
-    """These episodes as files, with their contents from the store: path (``data/<persona>/…``) → bytes."""
+    """Path (``data/<persona>/…``) → bytes."""
     episodes = list(episodes)
     contents = Blob.objects.read([ref.sha256 for episode in episodes for ref in _refs(episode)])
     files: dict[str, bytes] = {}

@@ -1,4 +1,4 @@
-"""Folders on disk read as path → bytes, with the same care as an archive, and written."""
+"""Reading and writing folders as path → bytes, with the same checks as archives."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from studio.domain.problems import Problem
 
 
 class FolderNotEmptyError(Exception):
-    """The folder to write to holds something already."""
+    """The target folder already exists."""
 
 
 def read_folder(folder: Path, limits: Limits) -> Unpacked:
-    """Every file below ``folder`` by its path, the folder's own name in front. Links are refused, never followed."""
+    """Every file by its path, which starts with the folder's own name. Links are rejected, never followed."""
     folder = folder.resolve()
     found = Unpacked()
     total = 0
@@ -44,9 +44,8 @@ def read_folder(folder: Path, limits: Limits) -> Unpacked:
 
 
 def write_folder(files: Mapping[str, bytes], out: Path) -> None:
-    """Write ``files`` below ``out``. Raises FolderNotEmptyError if one of their first two folders is there already,
-    so that
-    nothing old mixes with them."""
+    """Raises FolderNotEmptyError if one of the files' top two folders exists already, so that old files do not mix with
+    them."""
     if problems := check_names(files, Limits(files=len(files))):
         raise ValueError(f"{problems[0].file}: {problems[0].message}")
     for top in sorted({"/".join(path.split("/")[:2]) for path in files}):

@@ -1,4 +1,4 @@
-"""Imports of π-Bench folders: all or nothing, told in full, and nothing happens the second time."""
+"""Imports of π-Bench folders: all or nothing, and idempotent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ __all__ = ["ImportReport", "find_reading_errors", "import_archive", "import_file
 
 
 def upload_limits() -> Limits:
-    """What settings allow people to hand in."""
     return Limits(
         archive_bytes=settings.UPLOAD_MAX_BYTES,
         file_bytes=settings.UPLOAD_MAX_FILE_BYTES,
@@ -59,7 +58,7 @@ def import_archive(
     published: bool = False,
     dry_run: bool = False,
 ) -> ImportReport:
-    """Import a zip. ``name`` is what a persona is called whose files lie at the zip's root."""
+    """``name``: the persona's id if its files are at the root of the zip."""
     unpacked = unpack(data, upload_limits())
     if unpacked.errors:
         return _refused(unpacked.errors)
@@ -76,11 +75,10 @@ def import_files(
     published: bool = False,
     dry_run: bool = False,
 ) -> ImportReport:
-    """Import files by their paths, as a browser's folder upload hands them over.
+    """Import files by their paths in one transaction; with any error nothing is stored.
 
-    One transaction: with any error nothing is stored. What is there already and says the same is left
-    alone; a task that differs gets its next revision; a task that is missing from the files stays, outside
-    the episode. ``published`` takes the tasks as approved elsewhere. ``dry_run`` tells all and stores nothing.
+    Unchanged rows are left alone, a task that differs gets a new revision, and a task missing from the files stays,
+    outside the episode. ``published`` marks the tasks as approved elsewhere. ``dry_run`` only reports.
     """
     if problems := check_names(files, upload_limits()):
         return _refused(problems)
@@ -89,7 +87,7 @@ def import_files(
 
 
 def _read(files: Mapping[str, bytes], name: str = "") -> Reading:
-    """What the files hold. A release pack must be whole: each of its files as its manifest says."""
+    """A release pack must be complete: each file as its manifest says."""
     if MANIFEST in files:
         try:
             check_pack(files)
@@ -100,7 +98,7 @@ def _read(files: Mapping[str, bytes], name: str = "") -> Reading:
 
 
 def find_reading_errors(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
-    """Why these files could not be imported anywhere; nothing, if they can. Stores nothing."""
+    """Why these files could not be imported anywhere. Stores nothing."""
     problems = check_names(files, upload_limits()) or read_personas(files).errors
     return [problem.to_json() for problem in problems]
 
@@ -128,7 +126,7 @@ def _import(benchmark: Benchmark, reading: Reading, *, by: User | None, publishe
 
 
 def _grader_keys(reading: Reading, report: ImportReport) -> dict[str, GraderKeys]:
-    """What each script checks, by the script's sha256; run only where no one has run it before."""
+    """By the script's sha256; scripts run only if no one has run them before."""
     scripts = {script.sha256: script for episode in reading.episodes for script in episode.persona.scripts}
     known = {
         sha: GraderKeys(keys=tuple(found or ()))

@@ -1,4 +1,4 @@
-"""What an import tells: what it did, or would do, or why it did nothing."""
+"""Reports of imports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def totals(episodes: Sequence[EpisodeSpec], keys: Mapping[str, GraderKeys]) -> d
 
 @dataclass
 class ImportReport:
-    """What an import did, or would do, or why it did nothing."""
+    """What an import did, would do, or why it did nothing."""
 
     created: list[dict[str, Any]] = field(default_factory=list)
     """``{"persona", "task"}`` of each new task."""
@@ -50,7 +50,7 @@ class ImportReport:
         return not self.errors
 
     def to_json(self) -> dict[str, Any]:
-        """How many of each, and under ``changes`` which."""
+        """Counts, and the rows under ``changes``."""
         return {
             "created": len(self.created),
             "updated": len(self.updated),

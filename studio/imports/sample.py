@@ -1,4 +1,4 @@
-"""The sample benchmark and the accounts to look at it with."""
+"""The sample benchmark and demo accounts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _furnishers: list[Callable[[Benchmark], None]] = []
 
 
 def register_furnisher(furnish: Callable[[Benchmark], None]) -> None:
-    """Name a function that adds to a new sample benchmark what the rooms above authoring have to show."""
+    """Register a function that adds data of a higher layer to a new sample benchmark."""
     if furnish not in _furnishers:
         _furnishers.append(furnish)
 
 
 @dataclass(frozen=True)
 class DemoAccount:
-    """Someone to sign in as. The password is meant to be read by everyone who sees the studio start."""
+    """The password is public: it is printed when the studio starts."""
 
     username: str
     display_name: str
@@ -52,15 +52,13 @@ ACCOUNTS = (
 
 
 class SampleError(Exception):
-    """The files of the sample cannot be imported. The text says why."""
+    """The sample cannot be imported; the message says why."""
 
 
 @transaction.atomic
 def load_sample() -> bool:
-    """Make the sample benchmark and the demo accounts where they are missing; True if anything was made.
-
-    What is there is left as people made it: an account keeps its password and its roles, the benchmark its tasks.
-    """
+    """Create the sample benchmark and demo accounts where they are missing; return whether any was. Existing accounts
+    and tasks are left alone."""
     made = False
     people = {}
     for account in ACCOUNTS:

@@ -1,5 +1,4 @@
-"""What people hand over in the browser: the files of a task, and imports, looked at first and carried out on a second
-word."""
+"""Uploaded imports, previewed first and confirmed afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from studio.models import Benchmark, Import, User
 
 
 def zip_folder(files: Sequence[Upload], paths: str) -> bytes:
-    """A folder as the browser sent it – files, and their paths as a JSON list – as one archive."""
+    """Zip a folder upload, given as files and a JSON list of their paths."""
     try:
         names = json.loads(paths)
     except ValueError:
@@ -36,12 +35,11 @@ def zip_folder(files: Sequence[Upload], paths: str) -> bytes:
 
 
 def folder_name(paths: str) -> str:
-    """What a folder that was handed over is called."""
     return str(json.loads(paths)[0]).split("/")[0] or "folder"
 
 
 def preview(benchmark: Benchmark, data: bytes, *, name: str, by: User, published: bool) -> Import:
-    """Say what the import would do, and keep the upload until someone confirms or drops it."""
+    """Report what the import would do, and store the upload until it is confirmed or dropped."""
     report = import_archive(benchmark, data, name=_stem(name), by=by, published=published, dry_run=True)
     return Import.objects.create(
         benchmark=benchmark,
@@ -56,7 +54,7 @@ def preview(benchmark: Benchmark, data: bytes, *, name: str, by: User, published
 
 @transaction.atomic
 def confirm(row: Import, *, by: User) -> ImportReport:
-    """Carry out what was previewed. Once: the second time raises UploadError."""
+    """Carry out a previewed import. Raises UploadError the second time."""
     row = Import.objects.select_for_update().select_related("benchmark").get(pk=row.pk)
     if row.state != "previewed" or row.upload is None:
         raise UploadError("This import has already been completed or discarded.")
@@ -75,7 +73,7 @@ def _stem(name: str) -> str:
 
 
 def _plain(report: ImportReport) -> dict[str, Any]:
-    """Without NUL, which PostgreSQL's json cannot hold and hostile file names may have."""
+    """Without NUL, which PostgreSQL's json cannot store and hostile file names may contain."""
     plain: dict[str, Any] = json.loads(
         json.dumps({**report.to_json(), "titles": report.titles}).replace("\\u0000", "\ufffd")
     )

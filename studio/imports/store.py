@@ -1,4 +1,4 @@
-"""What was read, stored: rows, revisions, history, approvals."""
+"""Storing what was read: rows, revisions, events and approvals."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Storing:
         owners: Mapping[int, int],
         fresh: set[int],
     ) -> set[int]:
-        """Fill the report; return the personas that something changed of."""
+        """Fill the report; return the personas that changed."""
         names = {persona.pk: name for name, persona in personas.items()}
         touched = set(fresh)
         for (persona, _, _), fields in zip(triples, changed, strict=True):
@@ -217,7 +217,7 @@ class Storing:
 def _regraded(
     pairs: Iterable[tuple[Task, TaskSpec]], old: Mapping[int, EpisodeSpec], new: Mapping[int, EpisodeSpec]
 ) -> dict[int, str]:
-    """The tasks whose grader script says something else now, though they name it as before."""
+    """Tasks whose grader script has new content under the same path."""
     found = {}
     for row, task in pairs:
         if row.pk and task.grader_script:

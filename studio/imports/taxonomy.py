@@ -1,4 +1,4 @@
-"""The taxonomy that comes with the studio."""
+"""The built-in taxonomy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PI_BENCH = "pi-bench"
 
 @transaction.atomic
 def ensure_taxonomy() -> Taxonomy:
-    """The categories A–R of the paper's Table 5, made where they are missing; what someone renamed stays."""
+    """Create missing categories of the paper's Table 5 (A–R); renamed ones are left alone."""
     taxonomy, made = Taxonomy.objects.get_or_create(slug=PI_BENCH, defaults={"name": "π-Bench, A–R"})
     if made:
         rows = json.loads((settings.BASE_DIR / "fixtures" / "categories.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What was read, as the next version of what is stored."""
+"""Imported episodes as the next version of stored ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from studio.imports.report import ImportReport
 
 
 def continued(read: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> EpisodeSpec:
-    """Ids of intents stay, tasks missing from the files stay aside with a warning, and what was written here is not
-    changed by its own export."""
+    """Intents get their stored ids, tasks missing from the files stay outside the episode with a warning, and a draft
+    written here is not changed by its own export."""
     known = {task.task_id: task for task in (*stored.tasks, *stored.unplaced)}
     names = {task.task_id for task in (*read.tasks, *read.unplaced)}
     missing = [task for name, task in sorted(known.items()) if name not in names]
@@ -52,7 +52,7 @@ def continued(read: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> E
 
 
 def _unless_native(new: TaskSpec, old: TaskSpec) -> TaskSpec:
-    """``old`` where it was written here and ``new`` is its own export: then the document adds nothing to it."""
+    """``old`` if it was written here and ``new`` is merely its export."""
     if old.source:
         return new
     plain = new.model_copy(

@@ -1,4 +1,4 @@
-"""Who writes a task and who is asked to review it: on its page, in the list for many at once, and for programs."""
+"""Assignments of authors and reviewers to tasks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DONE = (TaskState.APPROVED, TaskState.RELEASED, TaskState.RETIRED)
 
 
 class AssignmentError(ValueError):
-    """Somebody who cannot be asked; the text says why."""
+    """Nobody was assigned; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Candidate:
 
 @dataclass
 class People:
-    """Who is named for one task, and who could be, those with the fewest open tasks first."""
+    """Who is assigned to a task, and who could be, those with the fewest open tasks first."""
 
     writer: User | None = None
     reviewers: list[User] = field(default_factory=list)
@@ -55,7 +55,7 @@ def people_of(task: Task, *, authors: Iterable[int] = ()) -> People:
 
 
 def candidates(benchmark: Benchmark) -> dict[str, list[Candidate]]:
-    """Members who may have each part, those with the fewest open tasks first. Two queries."""
+    """Members by the part they may have, those with the fewest open tasks first. Two queries."""
     roles: dict[str, dict[int, User]] = {part: {} for part in Part.values}
     members = Membership.objects.filter(benchmark=benchmark, user__is_active=True).select_related("user")
     for row in members.order_by("user__display_name", "user__username"):
@@ -72,7 +72,7 @@ def candidates(benchmark: Benchmark) -> dict[str, list[Candidate]]:
 
 
 def fewest_open(task: Task, writer: User | None = None) -> User | None:
-    """Who may review it, is not to write it, wrote nothing of it, and has the fewest open reviews."""
+    """The eligible reviewer with the fewest open reviews."""
     unfit = authors_of_newest([task])[task.pk] | ({writer.pk} if writer else set())
     reviewers = candidates(task.episode.persona.benchmark)[Part.REVIEWER]
     return next((one.user for one in reviewers if one.user.pk not in unfit), None)
@@ -80,8 +80,8 @@ def fewest_open(task: Task, writer: User | None = None) -> User | None:
 
 @transaction.atomic
 def set_people(task_id: int, *, by: User, writer: User | None, reviewers: Sequence[User]) -> None:
-    """Name exactly these. Raises AssignmentError for who lacks the role, has both parts, or wrote what they would
-    review."""
+    """Assign exactly these users. Raises AssignmentError for users without the role or in both parts, and for reviewers
+    who wrote part of the newest version."""
     task = Task.objects.select_for_update(of=("self",)).select_related("episode__persona__benchmark").get(pk=task_id)
     found = candidates(task.episode.persona.benchmark)
     if writer:
@@ -107,8 +107,8 @@ def refuse_unfit(user: User, part: str, found: Mapping[str, Sequence[Candidate]]
 
 
 def name_people(tasks: Sequence[Task], part: str, wanted: Mapping[int, set[int]], *, by: User) -> None:
-    """Name people, by the task's key, in place of who was: with a line of history and a notification each, in a number
-    of queries that does not grow. Tasks come locked and with their persona; people were found fit."""
+    """Replace the assignments of tasks, given by task key, each with an event and a notification. The number of queries
+    is constant. Tasks are locked and come with their persona; the users are already validated."""
     rows = Assignment.objects.filter(task__in=tasks)
     stored = {(row.task_id, row.user_id): row for row in rows}
     had = {

@@ -1,4 +1,4 @@
-"""One change to many tasks: what it would do to each, told before it is done; then to all of them or to none."""
+"""Bulk changes of tasks: previewed first, then applied to all of them or none."""
 
 from __future__ import annotations
 
@@ -61,9 +61,11 @@ def chosen_tasks(benchmark: Benchmark, chosen: Mapping[int, int | None]) -> list
 def plan(
     benchmark: Benchmark, chosen: Mapping[int, int | None], does: str, value: str = "", *, by: User | None = None
 ) -> list[Line]:
-    """What the change would do to each of these tasks, in the order of the list. ``chosen``: the version the person
-    saw, by the task's key; None: whichever is the newest. ``value`` of tools and skills: a name a line, none for all
-    that the persona has. Raises BulkChangeError. A few queries, however many they are."""
+    """Preview the change for each of these tasks, in the order of the list. A constant number of queries.
+
+    ``chosen``: the version that the user saw, by task key; None for whichever is newest. ``value`` of tools and skills:
+    one name per line; empty for all of the persona. Raises BulkChangeError.
+    """
     if does not in DOES:
         raise BulkChangeError("Choose what to change.")
     names = categories_of(benchmark) if does == "category" else {}
@@ -85,8 +87,8 @@ def plan(
 
 @transaction.atomic
 def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], does: str, value: str = "", *, by: User) -> int:
-    """Do it, each task as its page would: a version, a line of history, findings. Returns how many were changed.
-    Raises BulkChangeError where one of them cannot be, and then nothing happened."""
+    """Apply the change to each task as its own page would, and return how many were changed. Raises BulkChangeError if
+    one of them cannot be changed; then none is."""
     mine = Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen)
     personas = set(mine.values_list("episode__persona", flat=True))
     list(Persona.objects.select_for_update().filter(pk__in=personas).order_by("pk"))
@@ -121,7 +123,7 @@ def _rewrite(todo: list[Task], does: str, value: str, *, by: User) -> None:
 
 
 def _group(todo: list[Task], name: str, *, by: User) -> None:
-    """A step on each persona's board, which undoes it."""
+    """One move on each persona's board, so that it can be undone there."""
     ids: dict[int, list[str]] = {}
     for task in todo:
         ids.setdefault(task.episode.persona_id, []).append(task.task_id)
@@ -131,7 +133,6 @@ def _group(todo: list[Task], name: str, *, by: User) -> None:
 
 
 def _still(line: Line, seen: int | None) -> Line:
-    """Refused if somebody saved the task since it was looked at."""
     if seen is None or seen == line.task.version:
         return line
     return replace(line, refusal=f"It has been saved since; it is now at version {line.task.version} now.")

@@ -1,4 +1,4 @@
-"""What a change to many tasks would do to each of them, and what one can choose for it."""
+"""Previews of bulk changes, and the values to choose from."""
 
 from __future__ import annotations
 
@@ -27,13 +27,11 @@ FEWEST = "~fewest"
 
 
 class BulkChangeError(ValueError):
-    """A change that cannot be made at all; the text says why."""
+    """Nothing was changed; the message says why."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """What the change does to one task."""
-
     task: Task
     before: str
     after: str
@@ -50,13 +48,12 @@ class Line:
 
 
 def categories_of(benchmark: Benchmark) -> dict[str, str]:
-    """Names of the categories a task here may have, by code; the empty one first."""
+    """Names of the taxonomy's categories by code, the empty code first."""
     rows = benchmark.taxonomy.categories.all() if benchmark.taxonomy else ()
     return {"": "none", **{row.code: str(row) for row in rows}}
 
 
 def line_of(row: Task, before: str, after: str, refusal: str = "") -> Line:
-    """Of a change that makes a version."""
     settled = row.state in ENDED_BY_EDITS and before != after and not refusal
     return Line(row, before, after, "Becomes a draft and needs another review." if settled else "", refusal)
 
@@ -107,7 +104,7 @@ def reach_lines(rows: list[Task], does: str, wanted: tuple[str, ...]) -> list[Li
 
 
 def names_to_choose(rows: list[Task], does: str) -> list[str]:
-    """Of groups in these tasks' episodes, or of tools or skills of their personas."""
+    """Groups of these tasks' episodes, or tools or skills of their personas."""
     if does == "group":
         groups = DependencyGroup.objects.filter(episode__in={row.episode_id for row in rows}).exclude(name="")
         return sorted(set(groups.values_list("name", flat=True)))
@@ -124,7 +121,6 @@ def _known(personas: list[int], does: str) -> dict[int, set[str]]:
 
 
 def people_lines(benchmark: Benchmark, rows: list[Task], does: str, value: str) -> list[Line]:
-    """One person for each task, or nobody; in place of who was named before."""
     part, found = PARTS[does], assignments.candidates(benchmark)[PARTS[does]]
     known = {one.user.username: one.user for one in found}
     if value and value != FEWEST and value not in known:

@@ -72,7 +72,7 @@ def add_comment(
 
 @transaction.atomic
 def reply(root: Comment, *, by: User, text: str) -> Comment:
-    """Reply to a comment; a reply to a reply joins the same thread."""
+    """A reply to a reply joins the same thread."""
     if not (text := normalize_text(text)):
         raise WorkflowError("Write something first.")
     root = root.reply_to or root
@@ -102,7 +102,6 @@ def edit_comment(comment: Comment, *, by: User, text: str, suggestion: str | Non
 
 @transaction.atomic
 def retract(comment: Comment, *, by: User) -> None:
-    """Delete the author's own comment; its replies stay."""
     comment = _own(comment, by)
     if comment.applied_in_id:
         raise WorkflowError("This suggestion has been applied and stays in the history. Resolve it instead.")
@@ -112,7 +111,7 @@ def retract(comment: Comment, *, by: User) -> None:
 
 @transaction.atomic
 def resolve(comment: Comment, *, by: User, resolved: bool = True) -> None:
-    """Resolve the comment's thread, or reopen it. No effect if it already is."""
+    """Resolve or reopen the comment's thread; no effect if it already is."""
     root = Comment.objects.select_for_update(of=("self",)).get(pk=comment.reply_to_id or comment.pk)
     if bool(root.resolved_at) == resolved:
         return

@@ -1,4 +1,4 @@
-"""Applying suggestions as new versions; conflicts, where the text has changed since, are left to a person."""
+"""Applying suggestions as new versions. If the text has changed since, a person resolves the conflict."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Applied:
 
 @transaction.atomic
 def apply(task_id: int, keys: Sequence[int], *, by: User) -> Applied:
-    """Apply these suggestions to the newest version, as one new version. Those whose text has changed since are
-    returned as ``unresolved``. Raises WorkflowError unless all are unapplied suggestions of this task."""
+    """Apply these suggestions to the newest version, as one new version; return those as ``unresolved`` whose text has
+    changed since. Raises WorkflowError unless all are unapplied suggestions of this task."""
     task = lock(task_id)
     rows = _suggestions(task, keys)
     spec = load_task(task)
@@ -66,7 +66,7 @@ def apply(task_id: int, keys: Sequence[int], *, by: User) -> Applied:
 
 @dataclass(frozen=True)
 class SuggestionConflict:
-    """The three texts of a suggestion whose target has changed since; whole texts of the field or row."""
+    """The three texts, of the whole field or row, of a suggestion whose target has changed since."""
 
     original: str
     current: str | None
@@ -93,11 +93,8 @@ def conflict_of(suggestion: Comment) -> SuggestionConflict:
 
 @transaction.atomic
 def apply_resolved(task_id: int, key: int, text: str, *, by: User, version: int) -> Revision:
-    """Apply a suggestion with the ``text`` a person chose for the whole field or row, based on the ``version``
-    they saw.
-
-    Raises SuggestionOutdatedError if that text has changed since, WorkflowError if the row is gone.
-    """
+    """Apply a suggestion with the ``text`` a person chose for the whole field or row, based on the ``version`` they
+    saw. Raises SuggestionOutdatedError if that text has changed since, WorkflowError if the row is gone."""
     task = lock(task_id)
     [row] = _suggestions(task, [key])
     seen = spec_at(task, version)
@@ -144,7 +141,7 @@ def _suggestions(task: Task, keys: Sequence[int]) -> list[Comment]:
 def _target(
     row: Comment, texts: Mapping[FieldKey, str], originals: Mapping[int, Mapping[FieldKey, str]]
 ) -> tuple[FieldKey, tuple[int, int] | None]:
-    """Where to replace text; no span if it has changed since and a person has to decide."""
+    """Where to replace text; the span is None if the text has changed since."""
     here = anchor_of(row, texts, originals)
     where = (here.field, here.row)
     if where not in texts:

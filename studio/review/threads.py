@@ -36,13 +36,12 @@ class Thread:
 
     @property
     def input_name(self) -> str:
-        """Name of the editor's input that contains the quoted text."""
         field, row = self.location.field, self.location.row
         return f"{field}.{row}.{ROW_TEXTS[field]}" if row and field in ROW_TEXTS else field
 
     @property
     def target(self) -> str:
-        """What the comment is about, for people: ``the request``, ``intent 2``."""
+        """For people: ``the request``, ``intent 2``."""
         field = self.location.field
         if field in ROW_TEXTS and self.root.item_uid:
             one = "intent" if field == "intents" else "item"
@@ -55,7 +54,6 @@ class Thread:
 
     @property
     def edited(self) -> bool:
-        """Whether the quoted text was edited since."""
         return self.location.state == "changed"
 
     @classmethod
@@ -69,10 +67,8 @@ class Thread:
 
 
 def threads_of(task: Task, texts: Mapping[FieldKey, str]) -> list[Thread]:
-    """Threads in the order of the page, resolved ones last. Three queries.
-
-    ``texts``: of the task as it is shown, which may include unsaved changes.
-    """
+    """Threads in the order of the page, resolved ones last. Three queries. ``texts``: of the task as shown, which may
+    include unsaved changes."""
     rows = task.comments.select_related("author", "resolved_by", "revision", "applied_in", "applied_by").defer(
         "revision__spec", "applied_in__spec"
     )
@@ -100,13 +96,12 @@ def threads_of(task: Task, texts: Mapping[FieldKey, str]) -> list[Thread]:
 def anchor_of(
     comment: Comment, texts: Mapping[FieldKey, str], originals: Mapping[int, Mapping[FieldKey, str]]
 ) -> Anchor:
-    """Where the comment belongs in these texts. ``originals``: see ``original_texts``."""
     where = (comment.field, str(comment.item_uid or ""))
     return locate(where, _quote(comment), texts, originals.get(comment.revision_id or 0, {}))
 
 
 def original_texts(roots: Iterable[Comment]) -> dict[int, dict[FieldKey, str]]:
-    """Texts of the versions that these comments were made on, by the revision's key."""
+    """Texts of the versions that these comments were made on, by revision key."""
     keys = {root.revision_id for root in roots if root.revision_id and (root.quote or root.item_uid)}
     if not keys:
         return {}

@@ -1,4 +1,4 @@
-"""Reviewing a submitted task: approving it, or requesting changes."""
+"""Reviews of submitted tasks: approval and requested changes."""
 
 from __future__ import annotations
 
@@ -88,7 +88,6 @@ def request_changes(
 
 
 def approvals_of(revision: Revision) -> int:
-    """The number of people who approved it."""
     return revision.reviews.filter(decision=Review.Decision.APPROVED).values("reviewer").distinct().count()
 
 
@@ -103,7 +102,6 @@ def _completed_checklist(task: Task, answers: ReviewAnswers | None) -> dict[str,
 
 
 def _dismissed_errors(task: Task) -> str:
-    """For the approval's summary: how many errors an owner dismissed."""
     current = Finding.objects.filter(task=task, severity="error").values("fingerprint")
     count = ErrorWaiver.objects.filter(task=task, fingerprint__in=current).count()
     return f"{count} error{'s' if count > 1 else ''} dismissed." if count else ""

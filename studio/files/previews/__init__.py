@@ -1,8 +1,7 @@
-"""A file as people look at it: what it is, and what can safely be shown of it.
+"""Safe previews of uploaded files.
 
-Everything here is handed over by strangers. What a file is, is seen in its bytes and not believed of its name; text is
-escaped by whoever shows it; HTML leaves this package only sanitised; formats that need a parser of their own are read
-in a process with little time and memory.
+Files come from strangers: their type is determined from their bytes, templates escape their text, HTML is sanitised
+here, and formats that need a parser are read in a confined process.
 """
 
 from studio.files.previews.preview import Preview, preview

@@ -1,4 +1,4 @@
-"""Word, spreadsheet, PDF and mail files: their words, read by a process of their own (``extract.py``)."""
+"""Text of Word, spreadsheet, PDF and mail files, extracted in a confined process (``extract.py``)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ SECONDS = 15
 
 
 class UnreadableDocumentError(ValueError):
-    """The file is broken, or reading it takes more than is given."""
+    """The file is broken, or reading it exceeds the limits."""
 
 
 def extract(kind: str, content: bytes) -> dict[str, Any]:
-    """What ``extract.py`` says of these bytes. Raises UnreadableDocumentError."""
+    """The JSON that ``extract.py`` prints. Raises UnreadableDocumentError."""
     try:
         run = subprocess.run(
             [sys.executable, "-I", str(EXTRACT), kind],

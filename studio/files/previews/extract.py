@@ -1,7 +1,7 @@
-"""Reads a document's words, as a program of its own: ``extract.py KIND < file``, and JSON comes out.
+"""Extracts a document's text: ``extract.py KIND < file`` prints JSON.
 
-The file is a stranger's and its parser may be led anywhere, so this runs with little memory and time, opens no files
-and has nothing in its environment. Imported by nobody.
+Parsers of untrusted files may misbehave, so this runs as a separate process with little memory and time, no open files
+and an empty environment. No module imports it.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def mail(content: bytes) -> dict[str, Any]:
 
 
 def confine() -> None:
-    """After the imports, before the stranger's bytes."""
+    """Call after all imports and before reading the file."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

@@ -1,4 +1,4 @@
-"""Markdown and foreign HTML as HTML that is safe to put into a page."""
+"""Markdown and untrusted HTML as safe HTML."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def markdown(text: str) -> str:
 
 
 def rendered(text: str) -> str:
-    """HTML to read words from, not to show."""
+    """Unsanitised HTML, only for extracting text."""
     return str(_markdown.render(text))
 
 
 def clean(html: str) -> str:
-    """HTML of a stranger with what tells structure, and nothing that loads, runs or looks like the studio."""
+    """Untrusted HTML reduced to structure, without anything that loads, runs or imitates the studio."""
     return nh3.clean(
         html,
         tags=TAGS,

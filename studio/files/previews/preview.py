@@ -1,4 +1,4 @@
-"""One file looked at: ``preview`` says what it is and what is shown of it."""
+"""Previews of files by type."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST_DATA = 1_000_000
 
 @dataclass(frozen=True)
 class Preview:
-    """What a page shows of a file. ``html`` is sanitised; everything else is to be escaped."""
+    """``html`` is sanitised; everything else has to be escaped."""
 
     kind: str
     """``text``, ``markdown``, ``table``, ``lines``, ``tree``, ``image``, ``pdf``, ``document``, ``sheets``, ``mail`` or
@@ -55,7 +55,7 @@ class Preview:
 
 
 def preview(path: str, content: bytes) -> Preview:
-    """Look at a file. Never raises for what the file holds."""
+    """Never raises, whatever the file contains."""
     kind = sniff(path, content)
     if kind in IMAGES and kind != "svg":
         return _image(kind, content)

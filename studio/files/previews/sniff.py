@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes; its name decides only between kinds of text."""
+"""File types determined from the first bytes; names distinguish only kinds of text."""
 
 from __future__ import annotations
 
@@ -37,10 +37,8 @@ def extension(path: str) -> str:
 
 
 def sniff(path: str, content: bytes) -> str:
-    """``png`` … ``pdf``, ``docx``, ``sheets``, ``zip``, or a kind of text; ``text`` where nothing says more.
-
-    Whether it really is text is for ``decode`` to say.
-    """
+    """``png`` … ``pdf``, ``docx``, ``sheets``, ``zip``, or a kind of text, by default ``text``; ``decode`` tells
+    whether it really is text."""
     named = extension(path)
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
@@ -60,12 +58,12 @@ def sniff(path: str, content: bytes) -> str:
 
 
 def is_media(path: str, content: bytes) -> str:
-    """The type these bytes may be served as, for a browser to draw; empty: they may not."""
+    """The media type to serve these bytes as; empty if a browser may not draw them."""
     return MEDIA.get(sniff(path, content), "")
 
 
 def pixels(kind: str, content: bytes) -> tuple[int, int] | None:
-    """Width and height as an image's header claims them."""
+    """Width and height according to an image's header."""
     try:
         if kind == "png":
             return struct.unpack(">II", content[16:24])

@@ -1,4 +1,4 @@
-"""Where a JSON, YAML or CSV text is broken, by line."""
+"""Syntax errors in JSON, YAML and CSV files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Flaw:
 
 
 def syntax_flaw(path: str, text: str) -> Flaw | None:
-    """The first place that cannot be read as what the file's name says; None for other files, and for sound ones."""
+    """The first syntax error for the type that the file's name says; None for other types and valid files."""
     kind = NAMED.get(extension(path), "")
     if not text.strip():
         return None
@@ -81,8 +81,7 @@ def yaml_flaw(text: str) -> Flaw | None:
 
 
 def _walk(text: str) -> None:
-    """Read it without building anything. What builds goes down level by level in C, and would take the whole
-    process with it where there are too many."""
+    """Parse without building values: the C builder recurses, and deep nesting would crash the process."""
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent)
@@ -92,7 +91,7 @@ def _walk(text: str) -> None:
 
 
 def read_yaml(text: str) -> Any:
-    """The value; of several documents the list of them. Raises ValueError."""
+    """The value, or a list of several documents. Raises ValueError."""
     if len(text) > LONGEST_YAML:
         raise ValueError(f"It has more than {LONGEST_YAML:,} characters.")
     try:

@@ -1,4 +1,4 @@
-"""Separated values as a table."""
+"""Comma- and otherwise separated values as tables."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Table:
 
 
 def read_table(text: str, *, tabs: bool = False) -> Table:
-    """The table a text holds. It is read to its end, to count and to find broken rows."""
+    """Read to the end, to count rows and find broken ones."""
     delimiter = "\t" if tabs else delimiter_of(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     head: tuple[str, ...] | None = None
@@ -74,7 +74,7 @@ def read_table(text: str, *, tabs: bool = False) -> Table:
 
 
 def delimiter_of(text: str) -> str:
-    """What separates the values: the one that occurs in the first lines, and in each as often as in the others."""
+    """The delimiter that occurs equally often in most of the first lines."""
     lines = [line for line in text[:SAMPLE].split("\n")[:20] if line.strip()]
 
     def fits(delimiter: str) -> tuple[bool, int]:

@@ -1,4 +1,4 @@
-"""Bytes as text, and how they were read."""
+"""Decoding and encoding of text files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MARKS = [(codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (code
 
 @dataclass(frozen=True)
 class Decoded:
-    """A text, and what it takes to write it as it was."""
+    """A text with what is needed to encode it as it was."""
 
     text: str
     """With ``\\n`` between its lines."""
@@ -30,12 +30,12 @@ class Decoded:
 
     @property
     def form(self) -> str:
-        """How to write it again: see ``encode``. What was not UTF-8 becomes it."""
+        """For ``encode``; text that was not UTF-8 becomes UTF-8."""
         return " ".join(filter(None, ["crlf" if self.crlf else "", "mark" if self.encoding == "utf-8-sig" else ""]))
 
 
 def decode(content: bytes) -> Decoded | None:
-    """The text these bytes are; None if they are none."""
+    """None if the bytes are no text."""
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             return _read(content, encoding)
@@ -47,7 +47,7 @@ def decode(content: bytes) -> Decoded | None:
 
 
 def encode(text: str, form: str) -> bytes:
-    """A text as a file, with the line ends and the mark that it had."""
+    """With the line ends and byte order mark given by ``form``."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     if "crlf" in form.split():
         lines = lines.replace("\n", "\r\n")

@@ -1,4 +1,4 @@
-"""JSON and YAML as a tree to fold, drawn up to a number of nodes: a few bytes can stand for millions of them."""
+"""JSON and YAML as collapsible trees, limited because a few bytes of YAML can expand to millions of nodes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Tree:
 
 
 def draw(value: Any) -> Tree:
-    """The value as nested lists; every text in it is escaped."""
+    """Nested lists in HTML; all text is escaped."""
     pen = _Pen()
     return Tree(f'<div class="tree">{pen.node(value, 0)}</div>', pen.cut)
 
 
 def read_data(kind: str, text: str) -> Any:
-    """The value a JSON or YAML text says. Raises ValueError."""
+    """Raises ValueError."""
     return json.loads(text) if kind == "json" else read_yaml(text)
 
 
