@@ -58,7 +58,7 @@ ACTIONS = {
 
 @dataclass
 class ActivityItem:
-    """Recent events of one task, persona or benchmark; ``at`` is the newest event's time."""
+    """Recent events of one task, persona or benchmark."""
 
     title: str
     address: str
@@ -102,7 +102,7 @@ def activity_feed(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetim
 
 
 def grouped(events: Iterable[Event]) -> list[ActivityItem]:
-    """Items by their newest event. ``events``: newest first."""
+    """Items by their newest event; ``events`` are newest first."""
     items: dict[tuple[str, int], ActivityItem] = {}
     for event in events:
         key = (

@@ -53,7 +53,7 @@ def by_day(entries: Iterable[Entry]) -> list[tuple[dt.date, list[Entry]]]:
 
 
 def _keys(task: Task, only: str) -> QuerySet[Any, Any]:
-    """Kind, primary key and time of each entry. Events that only repeat a version or a review are left out."""
+    """Kind, key and time of each entry, without events that repeat a version or review."""
     events = Event.objects.filter(task=task).exclude(verb__in=VERSION_VERBS + REVIEW_VERBS)
     parts: list[QuerySet[Any, Any]] = []
     if only != "talk":
@@ -111,7 +111,7 @@ def _entries(task: Task, keys: Sequence[tuple[str, int]]) -> list[Entry]:
 
 
 def _version_summaries(task: Task, keys: Sequence[int]) -> dict[int, str]:
-    """What each version changed, by version number."""
+    """By version number."""
     if not keys:
         return {}
     numbers = Revision.objects.filter(pk__in=keys).values_list("number", flat=True)

@@ -11,9 +11,9 @@ PAUSE = dt.timedelta(hours=1)
 
 
 def start_visit(user: User, now: dt.datetime) -> dt.datetime | None:
-    """Record that the user opened Home, and return when their previous visit ended; None if this is the first.
+    """Record that the user opened Home, and return when their previous visit ended; None on the first.
 
-    The answer stays the same for the whole visit, so new items stay new while they come and go.
+    The result stays the same for the whole visit, so new items stay new.
     """
     visit, first = Visit.objects.get_or_create(user=user, defaults={"latest": now})
     if first or now <= visit.latest:

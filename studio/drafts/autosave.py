@@ -1,4 +1,4 @@
-"""Draft text that is in no version yet, and who has its page open."""
+"""Autosaved text of editors, and who has an editor open."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Text = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class EditorKey:
-    """A page with an editor: a task's, or one of a persona's by its name (``profile``, ``script:7``)."""
+    """A task's editor, or one of a persona's by name (``profile``, ``script:7``)."""
 
     task: Task | None = None
     persona: Persona | None = None
@@ -38,7 +38,7 @@ class EditorKey:
 
 
 def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> None:
-    """Store the text of a page in place of what was stored before. Raises DraftError for what cannot be stored."""
+    """Replace the autosaved text. Raises DraftError for text that cannot be stored."""
     if any("\0" in value for values in text.values() for value in values):
         raise DraftError("", "This contains the character U+0000. Remove it.")
     now = timezone.now()
@@ -51,7 +51,7 @@ def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> No
 
 
 def discard_autosave(key: EditorKey, user: User, *, saved: Text | None = None) -> None:
-    """Forget the stored text; ``saved`` is the text that became a version."""
+    """``saved``: the text that became a version."""
     more = {"saved_fingerprint": fingerprint(saved)} if saved is not None else {}
     key.rows().filter(user=user).update(form_data=None, autosaved_at=None, **more)
 
@@ -75,7 +75,7 @@ def mark_present(key: EditorKey, user: User) -> None:
 
 
 def others_present(key: EditorKey, user: User) -> list[User]:
-    """Other users who have the page open, in the order they came."""
+    """In the order they came."""
     since = timezone.now() - dt.timedelta(seconds=PRESENT_SECONDS)
     rows = key.rows().filter(seen_at__gte=since).exclude(user=user)
     return [row.user for row in rows.select_related("user").order_by("pk")]

@@ -1,4 +1,4 @@
-"""Saving what a user edits on a page: rebase, validate, store, drop the autosaved text, report."""
+"""Saving edits: rebase, validate, store, and discard the autosaved text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ class Outcome(Generic[S]):
 
     @property
     def version(self) -> int:
-        """The version the page is based on from now on."""
         return self.rebased.number
 
 
@@ -60,15 +59,15 @@ class Saved(Outcome[S]):
 
 
 class Unchanged(Outcome[S]):
-    """It says what the newest version says."""
+    """The draft equals the newest version."""
 
 
 class Autosaved(Outcome[S]):
-    """Its text is stored; no version was made."""
+    """The text is stored; no version was made."""
 
 
 class Conflict(Outcome[S]):
-    """Somebody else changed the same fields, and the user has to choose first."""
+    """Someone else changed the same fields; the user has to choose."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class Invalid(Outcome[S]):
 
 
 class DraftEditor(ABC, Generic[S]):
-    """One user's edits of one page: its versions, its autosaved text, and how a version of it is made."""
+    """One user's edits of one page."""
 
     key: EditorKey
     user: User
@@ -90,18 +89,18 @@ class DraftEditor(ABC, Generic[S]):
 
     @abstractmethod
     def lock(self) -> None:
-        """Reload what is edited; nobody else makes a version of it until the transaction ends."""
+        """Reload and lock the row until the transaction ends."""
 
     @abstractmethod
     def store(self, spec: S, *, note: str) -> int:
         """Make a version of the locked row, unless nothing differs; return the newest number. Raises DraftError."""
 
     def canonical(self, spec: S) -> S:
-        """``spec`` as it is read back once it is stored."""
+        """``spec`` as it would be loaded again."""
         return spec
 
     def rebase(self, draft: Draft[S]) -> Rebased[S]:
-        """The draft on the newest version. What cannot be read yet stays on the version it was based on."""
+        """A draft that cannot be read yet stays on its version."""
         if draft.errors:
             return self._as_sent(draft)
         return rebase(
@@ -114,10 +113,8 @@ class DraftEditor(ABC, Generic[S]):
 
     @transaction.atomic
     def commit(self, draft: Draft[S], *, note: str = "") -> Outcome[S]:
-        """Make a version of the draft and of what others saved since. The user's autosaved text stays.
-
-        Raises ConflictError, DraftError.
-        """
+        """Make a version of the draft and later changes of others; the user's autosaved text stays. Raises
+        ConflictError, DraftError."""
         self.lock()
         rebased = self.rebase(draft)
         if rebased.unresolved:
@@ -126,7 +123,7 @@ class DraftEditor(ABC, Generic[S]):
 
     @transaction.atomic
     def save(self, draft: Draft[S], *, note: str = "") -> Outcome[S]:
-        """Make a version and discard the autosaved text. A draft that cannot be saved is autosaved."""
+        """Make a version and discard the autosaved text; a draft that cannot be saved is autosaved."""
         if draft.errors:
             return self._refuse(draft, Invalid(self._as_sent(draft), draft.errors))
         try:
@@ -139,7 +136,7 @@ class DraftEditor(ABC, Generic[S]):
         return outcome
 
     def resolve(self, draft: Draft[S], *, theirs: Sequence[FieldPath], mine: Sequence[FieldPath]) -> Outcome[S]:
-        """Resolve conflicts of the draft: the newest version's values where ``theirs``, the draft's where ``mine``."""
+        """Resolve conflicts: take the newest version's values for ``theirs``, the draft's for ``mine``."""
         rebased = self.rebase(draft)
         if draft.errors:
             return self._refuse(draft, Invalid(rebased, draft.errors))
@@ -151,10 +148,8 @@ class DraftEditor(ABC, Generic[S]):
 
     @transaction.atomic
     def autosave(self, draft: Draft[S], *, save: bool = False, note: str = "") -> Outcome[S]:
-        """Store the draft's text. With ``save``, make a version of it where pauses do.
-
-        Raises DraftError for text that cannot be stored.
-        """
+        """Autosave the draft's text; with ``save``, make a version if ``saves_when_idle``. Raises DraftError for text
+        that cannot be stored."""
         if save:  # what others save meanwhile must be in the outcome, not only in the version
             self.lock()
         rebased = self.rebase(draft)

@@ -1,4 +1,4 @@
-"""Rows read into specs, in a number of queries that does not depend on how many there are."""
+"""Specs loaded from rows, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -33,17 +33,15 @@ _Grouped = dict[Any, list[Any]]
 
 
 def load_episode(persona: Persona, *, with_tasks: bool = True) -> EpisodeSpec:
-    """The persona with all its tasks, as they are now."""
     return load_episodes([persona], with_tasks=with_tasks)[persona.pk]
 
 
 def load_task(task: Task) -> TaskSpec:
-    """The task as it is now."""
     return load_tasks(Task.objects.filter(pk=task.pk).select_related("group"))[task.pk]
 
 
 def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> dict[int, EpisodeSpec]:
-    """Episodes by their persona's pk."""
+    """By persona key."""
     personas = list(personas)
     specs = _load_personas(personas)
     tasks_of = Task.objects.filter(episode__persona__in=personas) if with_tasks else Task.objects.none()
@@ -75,7 +73,7 @@ def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> di
 
 
 def load_tasks(rows: Iterable[Task]) -> dict[int, TaskSpec]:
-    """Tasks by pk. ``rows`` come with their ``group``."""
+    """By task key. ``rows`` come with their ``group``."""
     rows = list(rows)
     keys = [row.pk for row in rows]
     intents = _group((r.task_id, r) for r in HiddenIntent.objects.filter(task__in=keys).order_by("position"))
@@ -226,7 +224,7 @@ def _load_personas(personas: list[Persona]) -> dict[int, PersonaSpec]:
 
 
 def _by_path(files: list[FileRef]) -> tuple[FileRef, ...]:
-    """In code point order, whatever the database's collation."""
+    """In code point order, regardless of the database's collation."""
     return tuple(sorted(files, key=lambda file: file.path))
 
 

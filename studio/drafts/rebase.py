@@ -1,4 +1,4 @@
-"""An edit rebased on what others saved since: merged where it fits, with both versions where it conflicts.
+"""Rebasing of edits on later versions: merged where possible, conflicts otherwise.
 
 Users are never asked to choose between two edits of their own: the later one wins.
 """
@@ -25,7 +25,7 @@ class Versions(Protocol[S_co]):
     def newest(self) -> int: ...
 
     def at(self, number: int) -> S_co:
-        """The content of a version; of the newest if there is none of that number."""
+        """The content of a version, or of the newest if that number does not exist."""
         ...
 
     def since(self, number: int) -> Iterable[tuple[int | None, S_co]]:
@@ -46,7 +46,7 @@ class Rebased(Generic[S]):
 
 
 class ConflictError(StaleDraftError):
-    """Two people changed the same field, and the second has to choose."""
+    """Two people changed the same field; the second has to choose."""
 
     def __init__(self, rebased: Rebased[Any]) -> None:
         super().__init__(rebased.number)
@@ -56,8 +56,8 @@ class ConflictError(StaleDraftError):
 def rebase(
     versions: Versions[S], mine: S, *, base_version: int, by: User, unresolved: Sequence[FieldPath] = ()
 ) -> Rebased[S]:
-    """Rebase ``mine``, which was based on ``base_version``, on the newest version. ``unresolved`` are conflicts that
-    the page showed and nobody resolved."""
+    """Rebase ``mine`` from ``base_version`` on the newest version. ``unresolved``: conflicts that the page showed and
+    nobody resolved."""
     number, theirs = versions.newest, versions.at(versions.newest)
     conflicts = list(unresolved)
     spec = mine
@@ -75,7 +75,7 @@ def rebase(
 
 
 def _last_author(versions: Versions[S], number: int, base: S, path: FieldPath) -> int | None:
-    """The id of whoever last changed the value at ``path`` after version ``number``."""
+    """The id of the user who last changed the value at ``path`` after version ``number``."""
     author, before = None, base
     for who, spec in versions.since(number):
         if value_at(spec, path) != value_at(before, path):

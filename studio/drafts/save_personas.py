@@ -1,4 +1,4 @@
-"""Saving many personas and their episodes' order at once. Callers hold the locks and refresh findings."""
+"""Bulk saves of personas and the order of their episodes. Callers lock the rows and refresh findings."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def save_personas(
     note: str = "",
     verb: str,
 ) -> list[tuple[str, ...]]:
-    """Save each persona, episode header and order, given as (row, old, new), inside a transaction that has locked the
-    rows. Tasks are saved by ``save_tasks``; every task named must have a row. Returns the fields that changed."""
+    """Save personas, episode headers and orders, given as (row, old, new); return the changed fields of each. Tasks are
+    saved by ``save_tasks``; every task in the order must have a row."""
     results: list[tuple[str, ...]] = []
     changed = []
     for row, old, new in triples:
@@ -109,7 +109,7 @@ def _header(episode: EpisodeSpec) -> JsonDict:
 
 
 def _renamed(row: Persona, new: EpisodeSpec) -> EpisodeSpec:
-    """A new id goes into the imported profile too, which the writer preserves."""
+    """Rename in the imported profile too, which exports preserve."""
     persona = new.persona
     source = persona.profile_source
     if row.user_id == persona.user_id or row.profile_source != source or "user_id" not in source:

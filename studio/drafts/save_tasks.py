@@ -1,4 +1,4 @@
-"""Saving many tasks at once: rows, next revisions, events. Callers hold the locks and refresh findings."""
+"""Bulk saves of tasks: rows, revisions and events. Callers lock the rows and refresh findings."""
 
 from __future__ import annotations
 
@@ -41,9 +41,8 @@ def save_tasks(
     verb: str = "edited",
     touched: Mapping[int, str] | None = None,
 ) -> list[SavedTask]:
-    """Save many drafts, in a number of queries that does not grow with them, inside a transaction that has locked
-    their rows. New rows are created at their ``position``. ``touched`` names, by pk, tasks that count as changed since
-    something they refer to has changed, and the field that refers to it."""
+    """Save drafts in a constant number of queries. New rows are created at their ``position``. ``touched``: by task
+    key, the field of tasks that count as changed because what it refers to has changed."""
     touched = touched or {}
     for _, spec in pairs:
         validate_storable(spec)
@@ -94,7 +93,7 @@ def _write(changed: Sequence[tuple[Task, TaskSpec]]) -> None:
 
 
 def canonical(spec: TaskSpec) -> TaskSpec:
-    """The task as it is read back from rows: files by path, links to intents in the order of the intents."""
+    """The task as it would be loaded again: files by path, links to intents in the order of the intents."""
     order = {uid_of(intent.uid): index for index, intent in enumerate(spec.intents)}
     return spec.model_copy(
         update={
@@ -119,7 +118,7 @@ def canonical(spec: TaskSpec) -> TaskSpec:
 
 
 def _renamed(old: TaskSpec, new: TaskSpec) -> TaskSpec:
-    """A new id goes into the imported document too, which the writer preserves."""
+    """Rename in the imported document too, which exports preserve."""
     if old.task_id in ("", new.task_id) or new.source != old.source or "task_id" not in new.source:
         return new
     return new.model_copy(update={"source": {**new.source, "task_id": new.task_id}})

@@ -1,4 +1,4 @@
-"""Child rows brought in line with a spec, with as few writes as the difference needs."""
+"""Synchronisation of child rows with a spec."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sync(
 ) -> dict[Any, M]:
     """Create, change and delete rows of one model until they are ``wanted``; return the stored rows by ``key``.
 
-    A row keeps its primary key as long as its ``key`` stays. ``fields`` are the attributes that are compared and set.
+    A row keeps its primary key as long as its ``key`` stays. ``fields`` are compared and set.
     """
     rows = {key(row): row for row in existing}
     stored: dict[Any, M] = {}
@@ -49,5 +49,5 @@ def sync(
 
 
 def _text(value: Any) -> str:
-    """For comparison: unlike ``==``, the order of keys and the type of numbers count, as they do in storage."""
+    """Unlike ``==``, this compares the order of keys and the types of numbers, which matter in storage."""
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -18,7 +18,7 @@ PATH_LENGTH = 500
 
 
 class StaleDraftError(Exception):
-    """Someone else saved first. ``current`` is the newest version."""
+    """Someone else saved first; ``current`` is the newest version."""
 
     def __init__(self, current: int) -> None:
         super().__init__("Someone else has saved this in the meantime. Compare, then save again.")
@@ -26,7 +26,8 @@ class StaleDraftError(Exception):
 
 
 class DraftError(ValueError):
-    """A draft that cannot be saved. ``field`` and ``item``, a 1-based position, say where; the message what to do."""
+    """A draft that cannot be saved. ``field`` and ``item``, a 1-based position, locate the problem; the message says
+    what to do."""
 
     def __init__(self, field: str, message: str, item: int | None = None) -> None:
         super().__init__(message)
@@ -66,7 +67,7 @@ def _validate_characters(values: dict[str, Any]) -> None:
 
 
 def validate_unused_id(task_id: str, others: Iterable[str]) -> None:
-    """Raise DraftError if another task has this id, ignoring case: ids are folder names, also on systems that do."""
+    """Raise DraftError if another task has this id, ignoring case, since ids are folder names."""
     for other in others:
         if other.casefold() == task_id.casefold():
             raise DraftError("task_id", f"The episode already has a task “{other}”. Choose another id.")
@@ -96,7 +97,7 @@ def _validate_task(spec: TaskSpec) -> None:
 
 
 def _validate_artifacts(spec: TaskSpec) -> None:
-    """Any line can say what is to be left; a reference is a file of the export, and so needs a name one can have."""
+    """Any text may describe an artifact, but a reference is exported as a file and needs a valid name."""
     seen = set()
     for position, artifact in enumerate(spec.expected_artifacts, 1):
         _validate_long("expected_artifacts", artifact.path, PATH_LENGTH, position)
@@ -128,7 +129,6 @@ def _validate_dependencies(spec: TaskSpec) -> None:
 
 
 def _validate_folder(field: str, name: str, item: int | None = None) -> None:
-    """Ids are folder names in exports."""
     if why := why_unsafe(name) or ("The name contains a slash." if "/" in name else ""):
         raise DraftError(field, f"“{name}” is not a valid folder name. {why}", item)
 

@@ -1,4 +1,4 @@
-"""Dependency groups written into rows."""
+"""Writing of dependency groups."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write_groups(pairs: Sequence[tuple[Task, TaskSpec]]) -> None:
 
 
 def write_carryovers(pairs: Sequence[tuple[Persona, EpisodeSpec]]) -> None:
-    """Write what each group carries over, creating rows for groups whose tasks are not written yet."""
+    """Write what each group carries over, creating groups whose tasks are not written yet."""
     rows = {
         (row.episode.persona_id, row.name): row
         for row in DependencyGroup.objects.filter(episode__persona__in=[row.pk for row, _ in pairs])

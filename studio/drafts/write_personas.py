@@ -1,4 +1,4 @@
-"""Persona specs written into rows, many personas at once."""
+"""Bulk writing of persona specs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def set_persona_fields(row: Persona, spec: PersonaSpec) -> None:
 
 
 def write_persona_rows(pairs: Sequence[tuple[Persona, PersonaSpec]]) -> None:
-    """Bring tools, skills, grader scripts and other files of these personas in line with their specs."""
+    """Synchronise tools, skills, grader scripts and other files."""
     keys = [row.pk for row, _ in pairs]
     sync(
         ToolBinding.objects.filter(persona__in=keys),
@@ -79,7 +79,7 @@ def write_persona_rows(pairs: Sequence[tuple[Persona, PersonaSpec]]) -> None:
 
 
 def _write_scripts(pairs: Sequence[tuple[Persona, PersonaSpec]]) -> None:
-    """The keys a script's ``score([])`` returned are dropped when its content changes."""
+    """A script's keys are dropped when its content changes."""
     stored = list(GraderScript.objects.filter(persona__in=[row.pk for row, _ in pairs]))
     known = {(script.persona_id, script.path, script.blob_id): script for script in stored}
     wanted = []

@@ -1,4 +1,4 @@
-"""Task specs written into rows, many tasks at once."""
+"""Bulk writing of task specs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ Pairs = Sequence[tuple[Task, TaskSpec]]
 
 
 def set_task_fields(row: Task, spec: TaskSpec) -> None:
-    """The columns of the task's own row; ``write_groups`` and ``write_task_rows`` write the rest."""
+    """Only the task's own columns; ``write_groups`` and ``write_task_rows`` write the rest."""
     row.task_id = spec.task_id
     row.user_id = spec.user_id
     row.environment_id = spec.environment_id
@@ -85,7 +85,7 @@ def set_task_fields(row: Task, spec: TaskSpec) -> None:
 
 
 def write_task_rows(pairs: Pairs) -> None:
-    """Bring the child rows of these tasks in line with their specs."""
+    """Synchronise the child rows of these tasks."""
     keys = [row.pk for row, _ in pairs]
     intents = sync(
         HiddenIntent.objects.filter(task__in=keys),

@@ -38,7 +38,7 @@ def send_digests() -> list[Digest]:
 
 @transaction.atomic
 def _send(person: User) -> Digest | None:
-    """Sent inside the transaction: if sending fails, the digest is rolled back."""
+    """If sending fails, the transaction is rolled back with the digest."""
     rows = list(
         _due()
         .filter(user=person, benchmark__in=benchmarks_for(person))

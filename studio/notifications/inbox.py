@@ -1,4 +1,4 @@
-"""The inbox: reading notifications, and choosing how to get them."""
+"""The inbox and notification settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ How = NotificationChoice.How
 
 
 def inbox_of(user: Somebody) -> QuerySet[Notification]:
-    """The user's notifications, newest first, from benchmarks they still belong to."""
+    """From benchmarks the user still belongs to, newest first."""
     if not user.is_authenticated:
         return Notification.objects.none()
     rows = Notification.objects.filter(user=user, benchmark__in=benchmarks_for(user))
@@ -45,7 +45,7 @@ def mark_read(user: User, *, only: int | None = None) -> int:
 
 
 def choices_of(user: User) -> dict[str, str]:
-    """How the user is notified, by kind."""
+    """By kind."""
     chosen = dict(NotificationChoice.objects.filter(user=user).values_list("kind", "how"))
     return {kind: chosen.get(kind, How.EMAIL) for kind in Kind.values}
 

@@ -33,7 +33,7 @@ MAX_QUOTE = 300
 
 @dataclass(frozen=True)
 class Message:
-    """A notification's text and its recipients, by user key."""
+    """A notification for several recipients, given by user key."""
 
     people: frozenset[int]
     text: str
@@ -87,7 +87,6 @@ def notify_many(messages: Sequence[Message], kind: str, *, benchmark: Benchmark 
 
 
 def users_allowed(benchmark: Benchmark | int, action: str) -> set[int]:
-    """Keys of the members whose role allows the action."""
     rows = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED[action])
     return set(rows.values_list("user_id", flat=True))
 
@@ -98,8 +97,8 @@ def mentions_in(text: str) -> set[str]:
 
 
 def notify_of_comment(comment: Comment, *, previous_text: str = "") -> None:
-    """Notify people it mentions and the task's writers. ``previous_text`` of an edited comment: nobody is notified of
-    the same mention twice."""
+    """Notify mentioned people and the task's authors. ``previous_text`` of an edited comment: nobody is notified of the
+    same mention twice."""
     mentioned = _notify_mentioned(comment, previous_text)
     if not previous_text and comment.reply_to_id is None:
         text = f"commented on “{comment.task}”: {_shortened(comment.text or 'a suggestion')}"
@@ -108,7 +107,7 @@ def notify_of_comment(comment: Comment, *, previous_text: str = "") -> None:
 
 
 def notify_of_reply(reply: Comment) -> None:
-    """Notify people it mentions and the thread's other participants."""
+    """Notify mentioned people and the thread's other participants."""
     root = reply.reply_to
     assert root is not None
     others = participants(root) - _notify_mentioned(reply)
@@ -117,24 +116,21 @@ def notify_of_reply(reply: Comment) -> None:
 
 
 def notify_of_resolution(root: Comment, *, by: User, resolved: bool) -> None:
-    """Notify the thread's participants."""
     text = f"{'resolved' if resolved else 'reopened'} a comment on “{root.task}”: {_shortened(root.text or root.quote)}"
     _notify_of_task(root.task, participants(root), Kind.RESOLVED, text, by=by, anchor=_anchor(root))
 
 
 def participants(root: Comment) -> set[int]:
-    """Keys of the users who wrote in a thread."""
     return set(root.replies.filter(deleted_at=None).values_list("author", flat=True)) | {root.author_id}
 
 
 def notify_of_applied_suggestions(task: Task, applied: Iterable[Comment], saved: Revision, *, by: User) -> None:
-    """Notify the suggestions' authors."""
     text = f"applied your suggestion on “{task}”: version {saved.number}."
     _notify_of_task(task, {row.author_id for row in applied}, Kind.REPLIED, text, by=by, anchor="#comments")
 
 
 def writers_of(task: Task) -> set[int]:
-    """The assigned author; without one, whoever wrote the newest version."""
+    """The assigned author, or else whoever wrote the newest version."""
     named = set(task.assignments.filter(part="writer").values_list("user", flat=True))
     newest = task.revisions.filter(number=task.version).exclude(created_by=None)
     return named or set(newest.values_list("created_by", flat=True))
@@ -145,7 +141,7 @@ def _anchor(comment: Comment) -> str:
 
 
 def _notify_mentioned(comment: Comment, previous_text: str = "") -> set[int]:
-    """Notify and return people mentioned now but not in ``previous_text``."""
+    """Returns the people mentioned now but not in ``previous_text``."""
     if not (names := mentions_in(comment.text) - mentions_in(previous_text)):
         return set()
     people = set(User.objects.filter(username__in=names).values_list("pk", flat=True))
@@ -216,7 +212,6 @@ def notify_of_edits(edited: Mapping[int, int], *, by: User | None) -> None:
 
 
 def notify_of_import(benchmark: Benchmark, summary: str, *, by: User | None) -> None:
-    """Notify everyone who may edit the benchmark."""
     people = users_allowed(benchmark, "edit")
     text = f"imported into {benchmark}: {summary}"
     notify(people, Kind.IMPORTED, text, benchmark=benchmark, address=benchmark.get_absolute_url(), by=by)

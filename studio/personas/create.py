@@ -13,7 +13,7 @@ from studio.models import Benchmark, Episode, Persona, User
 
 @transaction.atomic
 def create_persona(benchmark: Benchmark, spec: PersonaSpec, *, by: User | None, note: str = "") -> Persona:
-    """A persona with an empty episode. Raises DraftError if the benchmark has one of this id."""
+    """Create a persona with an empty episode. Raises DraftError if the id is taken."""
     validate_storable(spec)
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     if (other := benchmark.personas.filter(user_id__iexact=spec.user_id).first()) is not None:

@@ -1,4 +1,4 @@
-"""Editing a persona's pages: profile, skills and grader scripts. Each save is a version of the persona."""
+"""Editors of a persona's profile, skills and grader scripts; each save makes a version of the persona."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ProfileEditor(PersonaPartEditor[PersonaSpec]):
 
 class SkillEditor(PersonaPartEditor[SkillText]):
     def __init__(self, persona: Persona, name: str, user: User) -> None:
-        """An empty ``name`` is a new skill."""
+        """``name`` is empty for a new skill."""
         super().__init__(SkillVersions(persona, name), f"skill:{name}", user)
         self.name = name
 

@@ -1,4 +1,4 @@
-"""Saves of a persona and of its episode's order."""
+"""Saving personas and the order of their episodes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def save_persona(
     base_version: int | None = None,
     verb: str = "edited",
 ) -> PersonaRevision:
-    """Likewise for a persona with its tools, skills and files. File contents must be stored (``Blob``) before."""
+    """File contents must be stored (``Blob``) before. Raises StaleDraftError, DraftError."""
     row = Persona.objects.select_for_update().get(pk=persona_id)
     if base_version is not None and base_version != row.version:
         raise StaleDraftError(row.version)
@@ -39,10 +39,8 @@ def save_persona(
 
 @transaction.atomic
 def save_order(persona_id: int, order: Sequence[str], *, by: User | None, note: str = "") -> PersonaRevision:
-    """Make ``order`` the episode: the ids of its tasks as they shall run; tasks left out stay as unplaced drafts.
-
-    Raises DraftError if a task would come before one it depends on, or leave while another needs it.
-    """
+    """Make ``order`` the task ids of the episode; tasks left out stay as unplaced drafts. Raises DraftError if a task
+    would precede one it depends on, or leave while another depends on it."""
     row = Persona.objects.select_for_update().get(pk=persona_id)
     old = load_episodes([row])[row.pk]
     tasks = {task.task_id: task for task in (*old.tasks, *old.unplaced)}

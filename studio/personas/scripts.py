@@ -1,5 +1,5 @@
-"""Grader scripts of a persona: made, saved, taken away. A save is a new version of the persona, and of every task that
-names the script: what it grades by has changed, so an approval ends as it does with any other edit."""
+"""Grader scripts of a persona. Saving one makes a version of the persona and of every task that it grades, which ends
+their approvals like any other edit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,96}\.py")
 
 @dataclass(frozen=True)
 class ScriptVersion:
-    """One text the script had, from the save of the persona that brought it."""
+    """One content of a script, with the save of the persona that introduced it."""
 
     revision: PersonaRevision
     sha256: str
@@ -36,7 +36,7 @@ class ScriptVersion:
 
 
 def create_script(persona_id: int, name: str, source: str, *, by: User, task_id: int | None = None) -> GraderScript:
-    """A new script of the persona, named by a task of it if one is given. Raises DraftError for its name or text."""
+    """Create a script and, if given, have it grade the task. Raises DraftError."""
     name = name.strip()
     name = name if name.endswith(".py") else f"{name}.py"
     if not NAME.fullmatch(name):
@@ -59,8 +59,7 @@ def create_script(persona_id: int, name: str, source: str, *, by: User, task_id:
 
 
 def save_script(script_id: int, source: str, *, by: User, note: str = "", verb: str = "edited") -> GraderScript:
-    """Make ``source`` the script's text. Nothing happens if it says the same. Raises DraftError for what cannot be
-    stored."""
+    """Replace the script's text; no effect if it is the same. Raises DraftError."""
     with transaction.atomic():
         persona = GraderScript.objects.values_list("persona", flat=True).get(pk=script_id)
         row = Persona.objects.select_for_update().get(pk=persona)
@@ -82,7 +81,7 @@ def save_script(script_id: int, source: str, *, by: User, note: str = "", verb: 
 
 
 def delete_script(script_id: int, *, by: User) -> None:
-    """Take a script that no task names away from the persona; its versions stay. Raises DraftError."""
+    """Remove a script that grades no task; its versions stay. Raises DraftError."""
     with transaction.atomic():
         script = GraderScript.objects.get(pk=script_id)
         row = Persona.objects.select_for_update().get(pk=script.persona_id)
@@ -98,13 +97,12 @@ def delete_script(script_id: int, *, by: User) -> None:
 
 
 def tasks_graded_by(persona: Persona, path: str) -> list[Task]:
-    """The persona's tasks that name the script at ``path``, in the episode's order."""
     rows = Task.objects.filter(episode__persona=persona).exclude(grader_path="").select_related("group", "episode")
     return [row for row in rows if script_path(persona.user_id, row.grader_path) == path]
 
 
 def script_versions(script: GraderScript) -> list[ScriptVersion]:
-    """Every text it had, the newest first."""
+    """Newest first."""
     found: list[ScriptVersion] = []
     before = ""
     rows = PersonaRevision.objects.filter(persona=script.persona_id).select_related("created_by")
@@ -117,12 +115,12 @@ def script_versions(script: GraderScript) -> list[ScriptVersion]:
 
 
 def normalize_newlines(text: str) -> str:
-    """With the line ends of a form, which a browser always sends as CR LF."""
+    """Browsers send CR LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def text_of(blob: Blob) -> str | None:
-    """The script's text; None: it is not UTF-8."""
+    """None if it is not UTF-8."""
     try:
         return bytes(blob.content).decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Skills of a persona: written, renamed, deleted, each time as a new version of the persona."""
+"""Skills of a persona. Each change makes a version of the persona."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studio.personas.save import save_persona
 
 @transaction.atomic
 def save_skill(persona_id: int, name: str, text: str, *, was: str = "", by: User) -> PersonaRevision:
-    """Write the SKILL.md of the skill ``was``, now called ``name``; of a new one if ``was`` is empty. Its other files
+    """Write the SKILL.md of the skill ``was`` and name it ``name``; an empty ``was`` creates a skill. Its other files
     stay. Raises DraftError (field ``name`` or ``text``)."""
     row, episode = _locked(persona_id)
     skills = {skill.name: skill for skill in episode.persona.skills}
@@ -43,7 +43,7 @@ def save_skill(persona_id: int, name: str, text: str, *, was: str = "", by: User
 
 @transaction.atomic
 def delete_skill(persona_id: int, name: str, *, by: User) -> PersonaRevision:
-    """Take a skill away; the persona's history keeps it. Raises DraftError while tasks name it."""
+    """Raises DraftError if tasks use it."""
     row, episode = _locked(persona_id)
     _refuse_named(episode, name, "deleted")
     skills = {skill.name: skill for skill in episode.persona.skills if skill.name != name}
@@ -51,7 +51,7 @@ def delete_skill(persona_id: int, name: str, *, by: User) -> PersonaRevision:
 
 
 def tasks_with_skill(episode: EpisodeSpec, name: str) -> list[str]:
-    """The tasks that picked this skill, by title."""
+    """Titles of the tasks that use this skill."""
     return [task.title.strip() or task.task_id for task in (*episode.tasks, *episode.unplaced) if name in task.skills]
 
 

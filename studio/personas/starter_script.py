@@ -1,4 +1,4 @@
-"""What a new grader script begins with: it runs, it grades, and it says how."""
+"""The text of a new grader script: a working example with an explanation."""
 
 STARTER = '''"""What has the agent to do with its tools? Say it here in a sentence.
 

@@ -1,4 +1,4 @@
-"""What a task's assistant can be given: the persona's tools and skills, with what each is for."""
+"""Tools and skills to choose from, with their descriptions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from studio.models import Persona, SkillFile, ToolBinding
 
 @dataclass(frozen=True)
 class PickerCard:
-    """A tool or skill to pick."""
-
     name: str
     description: str
     bound: bool
@@ -27,7 +25,7 @@ class PickerCard:
 
 
 def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str]) -> dict[str, Any]:
-    """The cards for a task that picked these, in a number of queries that does not grow with them."""
+    """Cards for a task that uses these. A constant number of queries."""
     bound = list(persona.tool_bindings.values_list("name", flat=True))
     always, known = tool_catalog.tool_cards(_with(bound, tools))
     had = list(persona.skills.values_list("name", flat=True))
@@ -50,8 +48,8 @@ def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str
 
 
 def tools_to_pick(persona: Persona, user: Somebody, picked: Sequence[str]) -> list[PickerCard]:
-    """Tools a persona can be given: its own, what every assistant has, and those of the other personas this person
-    sees. One query."""
+    """Tools that a persona can have: its own, those of every assistant, and those of other personas the user sees. One
+    query."""
     elsewhere = ToolBinding.objects.filter(persona__benchmark__in=benchmarks_for(user)).order_by("name")
     always, _ = tool_catalog.tool_cards([])
     names = _with(list(dict.fromkeys(picked)), [card.name for card in always])
@@ -69,7 +67,7 @@ def _with(names: list[str], more: Collection[str]) -> list[str]:
 
 
 def _by_domain(cards: list[PickerCard]) -> list[PickerCard]:
-    """Each application's tools together, in the order in which the persona binds them."""
+    """Tools of an application together, in the order in which the persona binds them."""
     first: dict[str, int] = {}
     for place, card in enumerate(cards):
         first.setdefault(card.domain, place)

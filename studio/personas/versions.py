@@ -1,4 +1,4 @@
-"""The versions of what is written on a persona's pages: each is one part of the persona's own."""
+"""Versions of the parts of a persona that have pages of their own."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ S = TypeVar("S", bound=Spec)
 
 
 class ScriptText(Spec):
-    """A grader script as it stands in its editor."""
+    """A grader script in its editor."""
 
     source: str = ""
 
 
 class SkillText(Spec):
-    """A skill as its page shows it: its name and its SKILL.md."""
+    """A skill's name and SKILL.md."""
 
     name: str = ""
     text: str = ""
@@ -31,7 +31,7 @@ class SkillText(Spec):
 
 @dataclass
 class PersonaPartVersions(ABC, Generic[S]):
-    """Of a persona's versions what one of its pages shows."""
+    """The versions of a persona, reduced to one part."""
 
     persona: Persona
 
@@ -79,6 +79,6 @@ class SkillVersions(PersonaPartVersions[SkillText]):
 
 
 def text_of(sha256: str) -> str:
-    """A stored text with the line ends of a form."""
+    """With line feeds only."""
     text = Blob.objects.read([sha256]).get(sha256, b"").decode("utf-8", "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,4 +1,4 @@
-"""Counts and lists that pages show, in a number of queries that does not depend on how much there is."""
+"""Counts of personas, benchmarks and tasks, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ from studio.reports.statistics import held_by
 
 @dataclass
 class Counts:
-    """What a persona or a benchmark holds, and how far it is."""
-
     personas: int = 0
     held: Figures = field(default_factory=Figures)
     uncounted: int = 0
@@ -57,7 +55,7 @@ class Counts:
 
 
 def persona_counts(personas: Iterable[Persona]) -> dict[int, Counts]:
-    """Counts by the persona's pk."""
+    """By persona key."""
     keys = [persona.pk for persona in personas]
     held = held_by(keys)
     counts = {key: Counts(personas=1, held=held[key]) for key in keys}
@@ -82,7 +80,7 @@ def persona_counts(personas: Iterable[Persona]) -> dict[int, Counts]:
 
 
 def benchmark_counts(benchmarks: Iterable[Benchmark]) -> dict[int, Counts]:
-    """Counts by the benchmark's pk: those of its personas, added up."""
+    """By benchmark key."""
     totals = {benchmark.pk: Counts() for benchmark in benchmarks}
     personas = list(Persona.objects.filter(benchmark__in=totals).only("pk", "benchmark_id"))
     counts = persona_counts(personas)
@@ -92,7 +90,7 @@ def benchmark_counts(benchmarks: Iterable[Benchmark]) -> dict[int, Counts]:
 
 
 def tasks_with_counts(tasks: QuerySet[Task]) -> QuerySet[Task]:
-    """Tasks that know ``n_intents``, ``n_items``, ``n_errors`` and ``n_warnings``."""
+    """Annotated with ``n_intents``, ``n_items``, ``n_errors`` and ``n_warnings``."""
     return tasks.annotate(
         n_intents=_count(HiddenIntent.objects.all()),
         n_items=_count(ChecklistItem.objects.exclude(criterion="")),

@@ -1,4 +1,4 @@
-"""What a benchmark lacks: where its episodes depart from the plan, and what no task is about."""
+"""Gaps of a benchmark: deviations from the plan, unused categories and tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studio.reports.statistics import categories_of, idle_tools
 
 @dataclass(frozen=True)
 class Lack:
-    """One thing that is missing or too much, what to do, and where."""
+    """A gap, how to close it, and where."""
 
     message: str
     mend: str
@@ -33,7 +33,7 @@ class PersonaLacks:
 
 
 def lacks_of(benchmark: Benchmark) -> list[PersonaLacks]:
-    """Every persona that departs from the benchmark's plan, in order. Three queries."""
+    """Deviations of every persona from the plan, in order. Three queries."""
     personas = list(Persona.objects.filter(benchmark=benchmark).order_by("position", "user_id"))
     needs: dict[int, list[int]] = defaultdict(list)
     links = Dependency.objects.filter(task__episode__persona__benchmark=benchmark).order_by()
@@ -63,7 +63,7 @@ def lacks_of(benchmark: Benchmark) -> list[PersonaLacks]:
 
 
 def other_lacks(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Lack]:
-    """What no plan speaks of: categories without tasks, tasks without a category, tools no task names."""
+    """Gaps beyond the plan: categories without tasks, tasks without a category, unused tools."""
     lacks = []
     here = reverse("studio:statistics", args=[benchmark.slug])
     rows, without = categories_of(benchmark)

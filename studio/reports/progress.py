@@ -1,4 +1,4 @@
-"""How far benchmarks are: personas × sessions, each session's state, in a constant number of queries."""
+"""Progress of benchmarks: a grid of personas and tasks, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ STATES = ("released", "approved", "in_review", "changes_requested", "draft")
 
 @dataclass(frozen=True)
 class Cell:
-    """One session on the grid."""
-
     number: int | None
     """Its place; None: not in the episode."""
     title: str
@@ -51,7 +49,7 @@ class Row:
 
     @property
     def missing(self) -> int:
-        """Sessions of the plan that nobody has begun."""
+        """Planned tasks that do not exist yet."""
         return max(0, self.planned - len(self.cells))
 
     @property
@@ -61,8 +59,6 @@ class Row:
 
 @dataclass
 class Standing:
-    """A benchmark with how far it is."""
-
     benchmark: Benchmark
     rows: list[Row] = field(default_factory=list)
     personas: int = 0
@@ -100,7 +96,7 @@ class Standing:
 
 
 def newest_first(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
-    """Benchmarks by when something last happened in them (``touched_at``), those where nothing did at the end."""
+    """By latest activity (``touched_at``); benchmarks without any come last."""
     return benchmarks.annotate(touched_at=Max("events__at")).order_by(F("touched_at").desc(nulls_last=True), "name")
 
 
@@ -122,7 +118,7 @@ def standings(benchmarks: Sequence[Benchmark]) -> list[Standing]:
 
 
 def grids(benchmarks: Sequence[Benchmark], *, most: int = PERSONAS, start: int = 0) -> list[Standing]:
-    """With a row for each persona from the place ``start`` on, ``most`` of them for each benchmark."""
+    """With rows of the personas from index ``start``, at most ``most`` for each benchmark."""
     found = standings(benchmarks)
     by_benchmark: dict[int, list[Persona]] = defaultdict(list)
     for persona in Persona.objects.filter(benchmark__in=benchmarks).only("user_id", "name", "benchmark", "occupation"):

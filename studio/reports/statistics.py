@@ -1,4 +1,4 @@
-"""A benchmark counted: figures of its personas, tools, skills and categories. The number of queries is constant."""
+"""Statistics of a benchmark, in a constant number of queries."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class CategoryRow:
 
 
 def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
-    """By the persona's pk."""
+    """By persona key."""
     keys = [persona.pk for persona in personas]
     found = held_by(keys)
 
@@ -94,7 +94,7 @@ def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
 
 
 def held_by(personas: Collection[int]) -> dict[int, Figures]:
-    """What the tasks of the personas of these pks ask for: sessions, intents and items, without what they need."""
+    """Tasks, intents and items of these personas."""
     found = {key: Figures() for key in personas}
 
     def put(rows: Iterable[tuple[int, int, int]], one: str, other: str) -> None:
@@ -117,7 +117,7 @@ def held_by(personas: Collection[int]) -> dict[int, Figures]:
 
 
 def tools_of(benchmark: Benchmark) -> list[tuple[str, list[ToolRow]]]:
-    """The paper's Table 3: the tools bound to any persona, by their domain, each with who has it and who names it."""
+    """The paper's Table 3: bound tools by domain, each with the personas that have it and the tasks that use it."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"""{OWN_OF_BENCHMARK} {NAMES_TOOLS}
@@ -137,7 +137,7 @@ def tools_of(benchmark: Benchmark) -> list[tuple[str, list[ToolRow]]]:
 
 
 def idle_tools(benchmark: Benchmark) -> dict[int, tuple[int, int]]:
-    """By persona: how many of its tools no task of it names, and how many it has."""
+    """By persona key: the number of unused tools, and of all its tools."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"""{OWN_OF_BENCHMARK} {NAMES_TOOLS}
@@ -152,7 +152,7 @@ def idle_tools(benchmark: Benchmark) -> dict[int, tuple[int, int]]:
 
 
 def skills_of(benchmark: Benchmark) -> list[SkillRow]:
-    """The paper's Table 4: skills by name, with what they say they are for."""
+    """The paper's Table 4: skills by name with their descriptions."""
     mine = Skill.objects.filter(persona__benchmark=benchmark)
     counted = dict(mine.order_by().values_list("name").annotate(Count("pk")))
     with connection.cursor() as cursor:
@@ -178,7 +178,7 @@ def skills_of(benchmark: Benchmark) -> list[SkillRow]:
 
 
 def categories_of(benchmark: Benchmark) -> tuple[list[CategoryRow], int]:
-    """The paper's Table 5: every category with how many tasks it has, and how many tasks have none it knows."""
+    """The paper's Table 5: tasks in each category, and the number of tasks in none."""
     tasks = Task.objects.filter(episode__persona__benchmark=benchmark).order_by()
     counted: dict[str, int] = defaultdict(int, tasks.values_list("category").annotate(Count("pk")))
     known = Category.objects.filter(taxonomy=benchmark.taxonomy_id) if benchmark.taxonomy_id else []

@@ -1,4 +1,4 @@
-"""What waits for somebody. Authoring knows its own; the apps above register what they know."""
+"""To-do items of a user. Higher layers register further sources."""
 
 from __future__ import annotations
 
@@ -41,8 +41,6 @@ SEEN = (
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to do: where, and in a few words what about it."""
-
     title: str
     address: str
     where: str = ""
@@ -54,7 +52,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Group:
-    """Things of one kind, the most urgent first."""
+    """To-do items of one kind, the most urgent first."""
 
     key: str
     title: str
@@ -75,12 +73,12 @@ _sources: dict[str, Source] = {}
 
 
 def register(name: str, source: Source) -> None:
-    """Ask another app, too. Called when it is ready."""
+    """To be called by apps when they are ready."""
     _sources[name] = source
 
 
 def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, most: int = SHOWN) -> list[Group]:
-    """Everything that waits for the person, kind by kind; kinds without anything are left out."""
+    """All groups that are not empty."""
     groups = [
         _group("sent-back", "Changes requested", tasks_sent_back(user, benchmarks), most),
         _group("reviews", "To review", tasks_to_review(user, benchmarks), most),
@@ -91,7 +89,7 @@ def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, most: int = SHOWN) -
 
 
 def _group(key: str, title: str, tasks: QuerySet[Task], most: int) -> Group:
-    """With the number of all of them, asked for in the same query."""
+    """``rows`` are annotated with their total number."""
     rows = list(tasks.only(*SEEN).annotate(there_are=Window(Count("pk")))[:most])
     return Group(key, title, tuple(_item(task) for task in rows), rows[0].there_are if rows else 0)
 
@@ -103,8 +101,8 @@ def _item(task: Task) -> Item:
 
 
 def drafts_to_write(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    """Drafts and returned tasks this person is to write, or wrote last where nobody else is to: what they are named
-    for first, then the newest."""
+    """Drafts and returned tasks that are assigned to the user, or that they wrote last and nobody is assigned to:
+    assigned ones first, then by age."""
     newest = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
     return (
         _tasks(benchmarks)
@@ -116,7 +114,7 @@ def drafts_to_write(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
 
 
 def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    """Tasks this person is to write or had a hand in and of which changes were asked, what they are named for first."""
+    """Tasks with requested changes that the user is assigned to or contributed to; assigned ones first."""
     wrote = Revision.objects.filter(task=OuterRef("pk"), created_by=user)
     return (
         _tasks(benchmarks)
@@ -127,8 +125,8 @@ def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
 
 
 def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
-    """Tasks in review that this person may review, did not write last and has not approved yet: those they are asked
-    to review first, then those for which fewer are asked than have to approve."""
+    """Tasks in review that the user may review, did not write last and has not approved yet: first those assigned to
+    them, then those with fewer reviewers than required approvals."""
     wrote = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
     said_yes = Review.objects.filter(
         revision__task=OuterRef("pk"), revision__number=OuterRef("version"), reviewer=user, decision="approved"

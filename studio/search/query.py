@@ -1,6 +1,8 @@
-"""Search over everything a person may read. PostgreSQL keeps the index in step (migration 0003); the query joins the
-reader's benchmarks, so nothing of others is ever found. Apps above bring their own kinds with
-``search_sources.register``."""
+"""Full-text search over everything the user may read.
+
+PostgreSQL maintains the index (migration 0003); queries join the user's benchmarks, so results never include others.
+Higher layers add kinds with ``search.sources.register``.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,6 @@ OPEN, CLOSE = "\ue000", "\ue001"
 
 @dataclass(frozen=True)
 class Hit:
-    """One thing found, and where it stands."""
-
     kind: str
     kind_words: str
     title: str
@@ -53,8 +53,8 @@ class Results:
 def search(
     user: access.Somebody, text: str, *, benchmark: str = "", kind: str = "", state: str = "", page: int = 1
 ) -> Results:
-    """What of this person's benchmarks says ``text``: every word in one row, quoted words together, ``-word``
-    not; or names that hold all its parts. Four queries, however much there is."""
+    """Rows of the user's benchmarks that match ``text``: all terms in one row, quoted terms as a phrase, ``-term``
+    excluded; or names that contain all terms. Four queries."""
     asked = clean(text)
     mine = access.benchmarks_for(user)
     names = {row.pk: row for row in (mine.filter(slug=benchmark) if benchmark else mine)}
@@ -119,7 +119,7 @@ def _run(text: str, benchmarks: list[int], *, kind: str, state: str, page: int) 
 
 @dataclass(frozen=True)
 class Place:
-    """Somewhere to go, for the palette."""
+    """A page to open from the command palette."""
 
     kind: str
     label: str
@@ -128,7 +128,7 @@ class Place:
 
 
 def find_places(user: access.Somebody, text: str) -> list[Place]:
-    """Benchmarks, personas and tasks whose id or title is like ``text``, the likeliest first, at most ten."""
+    """At most ten benchmarks, personas and tasks whose id or title matches, best first."""
     asked = clean(text)
     benchmarks = access.benchmarks_for(user).in_bulk()
     if not asked or not benchmarks:
@@ -159,13 +159,12 @@ def kinds() -> list[tuple[str, str]]:
 
 
 def clean(text: str) -> str:
-    """Without NUL, which PostgreSQL does not take, without white space around, and not longer than is looked for."""
+    """Without NUL, which PostgreSQL does not accept, trimmed, and cut to the longest query."""
     return text.replace("\0", "").strip()[:LONGEST_QUERY]
 
 
 def parts_of(text: str) -> list[str]:
-    """Patterns of the words, for ILIKE ALL; one that fits nothing where a part says too little or something is not
-    to be there."""
+    """ILIKE patterns of the terms; one that matches nothing if a term is too short or excluded."""
     found = text.split()
     if not found or '"' in text or any(len(part) < SHORTEST_PART or part.startswith("-") for part in found):
         return ["\ue002"]
@@ -177,7 +176,7 @@ def _literally(text: str) -> str:
 
 
 def marked(snippet: str) -> SafeString:
-    """The snippet escaped, its found words marked."""
+    """The escaped snippet with its matches marked."""
     pieces: list[SafeString] = []
     for number, piece in enumerate(re.split(f"{OPEN}(.*?){CLOSE}", snippet, flags=re.S)):
         found = _plain(piece)

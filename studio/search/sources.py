@@ -1,5 +1,5 @@
-"""What is searched and how PostgreSQL is asked for it. Statements are put together from constants of the code; whatever
-people give goes in as a parameter."""
+"""Searchable kinds of rows and the SQL that searches them. Statements consist of constants; user input is always a
+parameter."""
 # ruff: noqa: S608
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ COLUMNS = "pk, benchmark_id, persona_id, task_id, state, item, rank, at"
 
 @dataclass(frozen=True)
 class Source:
-    """One kind of thing that is searched.
-
-    ``select`` gives ``pk, benchmark_id, persona_id, task_id, state, item, rank, at`` of what matches ``asked.query``
-    or ``asked.parts`` in ``asked.benchmarks``; ``text`` is a scalar query for the words of the row ``page.pk``.
-    """
+    """One searchable kind. ``select`` returns ``pk, benchmark_id, persona_id, task_id, state, item, rank, at`` of the
+    rows in ``asked.benchmarks`` that match ``asked.query`` or ``asked.parts``; ``text`` is a scalar query for the text
+    of the row ``page.pk``."""
 
     kind: str
     label: str
@@ -110,13 +108,12 @@ SOURCES: list[Source] = [
 
 
 def register(source: Source) -> None:
-    """Search another kind of thing, too. Called by the apps that know it, when they are ready."""
+    """To be called by apps when they are ready."""
     SOURCES[:] = [one for one in SOURCES if one.kind != source.kind] + [source]
 
 
 def search_sql() -> str:
-    """The query of ``search.query.search``: the page's rows and, in each, all counts; one row without a key where the
-    page is behind the last."""
+    """The page's rows, each with all counts; a single row without a key if the page is beyond the last."""
     union = "\nUNION ALL\n".join(
         f"SELECT '{source.kind}' AS kind, found.* FROM ({source.select}) found({COLUMNS})" for source in SOURCES
     )

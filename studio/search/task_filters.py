@@ -1,4 +1,4 @@
-"""All tasks of a benchmark, narrowed by what the address says."""
+"""Filters of a benchmark's task list."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Narrowed:
 
 
 def tasks_of(benchmark: Benchmark, asked: Mapping[str, str], *, me: Somebody | None = None) -> Narrowed:
-    """The benchmark's tasks with their counts and people, in the order of personas and sessions. ``me`` is who the
-    filters ``writer=me`` and ``reviewer=me`` speak of."""
+    """Tasks with their counts and people, in the order of personas and episodes. ``me``: the user meant by the filters
+    ``writer=me`` and ``reviewer=me``."""
     rows = Task.objects.filter(episode__persona__benchmark=benchmark)
     kept = {name: clean(asked.get(name, "")) for name in FILTERS}
     if kept["state"] in TaskState.values:

@@ -1,4 +1,4 @@
-"""What the checks and the evidence map say of a task before it is saved."""
+"""Checks and evidence map of unsaved tasks."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ from studio.tasks.versions import cached_tasks
 def check_unsaved(
     task: Task, spec: TaskSpec, *, texts: Mapping[str, str] | None = None, episode: EpisodeSpec | None = None
 ) -> list[Finding]:
-    """The findings of the task if it were saved as ``spec``. ``texts`` are file contents, by hash, that are not stored
-    yet; ``episode`` is ``episode_with(task, spec)`` where it is at hand."""
+    """Findings of the task if it were saved as ``spec``.
+
+    ``texts``: contents, by hash, of files that are not stored yet; ``episode``: the result of ``episode_with(task,
+    spec)``, if available.
+    """
     episode = episode or episode_with(task, spec)
     return find_problems(
         episode,
@@ -45,14 +48,14 @@ def episode_with(task: Task, spec: TaskSpec) -> EpisodeSpec:
 
 
 def evidence_map(task: Task, spec: TaskSpec) -> EvidenceMap:
-    """The evidence map of ``spec`` against the task's earlier tasks, files and tools."""
+    """Against the task's earlier tasks, files and tools."""
     earlier = task.episode.tasks.filter(position__lt=task.position) if task.position else Task.objects.none()
     tools = task.episode.persona.tool_bindings.values_list("name", flat=True)
     return build_evidence_map(spec, earlier=set(earlier.values_list("task_id", flat=True)), tools=set(tools))
 
 
 def _cached_episode(persona: Persona) -> EpisodeSpec:
-    """The persona's episode, whose tasks are read again only when one of them has changed."""
+    """Reloads tasks only if one of them has changed."""
     rows = Task.objects.filter(episode__persona=persona).order_by("episode", "position", "task_id")
     key = tuple(rows.values_list("pk", "version", "updated_at", "task_id", "position", "group__name"))
     tasks = cached_tasks(key)

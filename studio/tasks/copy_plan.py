@@ -1,4 +1,4 @@
-"""Plan of a copy or move of tasks into an episode, shown before it is carried out."""
+"""Plans of copies and moves of tasks into an episode."""
 
 from __future__ import annotations
 
@@ -47,8 +47,11 @@ class CopyPlan:
 
 
 def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, keep_scripts: bool = False) -> CopyPlan:
-    """Plan the copy of each task, in the order they run. With ``keep_scripts``, copies are graded by the
-    target's grader script of the same name; otherwise their own is copied under another name. Raises CopyError."""
+    """Plan the copies in run order. Raises CopyError.
+
+    With ``keep_scripts``, copies use the target's grader script of the same name; otherwise their own is copied under
+    another name.
+    """
     if not tasks:
         raise CopyError("Choose at least one task.")
     if len(tasks) > MOST:
@@ -107,7 +110,7 @@ def _why_not_movable(task: Task, target: Persona, tasks: Sequence[Task], here: E
 def _rewrite_dependencies(
     copy: TaskCopy, task: Task, tasks: Sequence[Task], ids: Mapping[int, str], there: EpisodeSpec
 ) -> None:
-    """Keep dependencies on tasks that are copied too or exist in the target by the same id; drop the others."""
+    """Preserve dependencies on tasks that are copied too or exist in the target under the same id."""
     along = {other.task_id: ids[other.pk] for other in tasks if other.episode_id == task.episode_id}
     known = {other.task_id for other in there.tasks}
     dependencies = []
@@ -159,7 +162,7 @@ def _copy_script(plan: CopyPlan, copy: TaskCopy, here: EpisodeSpec, there: Episo
 
 
 def free_path(path: str, script: FileRef, taken: Mapping[str, str]) -> str:
-    """A path that no other script has; ``taken`` are hashes by path."""
+    """A path that no different script has; ``taken``: hashes by path."""
     stem, number = path.removesuffix(".py"), 2
     while taken.get(f"{stem}_{number}.py", script.sha256) != script.sha256:
         number += 1
@@ -181,5 +184,5 @@ def _warn_of_unknown(copy: TaskCopy, target: Persona, there: EpisodeSpec, codes:
 
 
 def _in_source(spec: TaskSpec) -> dict[str, str]:
-    """Ids that the imported document has too, which the writer preserves."""
+    """Ids that the imported document contains, which exports preserve."""
     return {name: getattr(spec, name) for name in ("task_id", "user_id") if name in spec.source}

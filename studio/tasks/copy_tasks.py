@@ -1,4 +1,4 @@
-"""Copies and moves of tasks into an episode of any persona and benchmark: all or none."""
+"""Copies and moves of tasks into any episode: all or none."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ __all__ = ["CopyError", "copy_event", "copy_tasks", "free_path", "plan_copy"]
 def copy_tasks(
     tasks: Sequence[Task], target: Persona, *, by: User, moving: bool = False, keep_scripts: bool = False
 ) -> list[Task]:
-    """Copy the tasks with their files; an event names the original. When ``moving``, the originals leave their episode
-    and are retired. See ``plan_copy``. Raises CopyError."""
+    """Copy the tasks with their files. When ``moving``, the originals leave their episode and are retired. See
+    ``plan_copy``. Raises CopyError."""
     personas = {target.pk, *(task.episode.persona_id for task in tasks)}
     list(Persona.objects.select_for_update().filter(pk__in=personas).order_by("pk"))
     target = Persona.objects.select_related("benchmark__taxonomy", "episode").get(pk=target.pk)
@@ -65,7 +65,7 @@ def copy_tasks(
 
 
 def copy_event(task: Task, row: Task, target: Persona, *, by: User, moving: bool = False) -> Event:
-    """The event of ``row``, copied from ``task``; not stored yet."""
+    """Not stored yet."""
     persona = task.episode.persona
     verb = "moved" if moving else "copied"
     return Event(
@@ -84,7 +84,7 @@ def _short(text: str) -> str:
 
 
 def _with_scripts_and_groups(new: EpisodeSpec, old: EpisodeSpec, plan: CopyPlan) -> EpisodeSpec:
-    """The episode with the copied scripts and groups; copies within one episode follow the originals."""
+    """Copies within one episode follow their originals."""
     scripts = {file.path: file for file in (*new.persona.scripts, *plan.scripts.values())}
     persona = new.persona.model_copy(update={"scripts": tuple(scripts[path] for path in sorted(scripts))})
     known = {group.name for group in new.groups}

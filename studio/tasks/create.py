@@ -1,4 +1,4 @@
-"""New tasks: blank, or started from a template, a starting point or another task."""
+"""New tasks, blank or from a template, a starting point or another task."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def create_task(
     before: str = "",
     scripts: Sequence[FileRef] = (),
 ) -> Task:
-    """A task at the end of the persona's episode, or before the task whose id is ``before``. ``scripts`` are grader
-    scripts that the persona gets with it. Raises DraftError."""
+    """Create a task before the task with the id ``before``, or at the end, adding the grader ``scripts`` to the
+    persona. Raises DraftError."""
     validate_storable(spec)
     persona = Persona.objects.select_for_update().get(pk=persona.pk)
     old = load_episodes([persona])[persona.pk]
@@ -82,8 +82,8 @@ def start_task(
     by: User,
     before: str = "",
 ) -> NewTask:
-    """A task of the persona with everything in ``template``, whose ``title`` and ``request`` can be replaced. Raises
-    DraftError, CopyError."""
+    """Create a task with the content of ``template``, except for ``title`` and ``request`` if given. Raises DraftError,
+    CopyError."""
     Persona.objects.select_for_update().get(pk=persona.pk)
     spec, scripts, warnings = _from_template(persona, template)
     given: dict[str, Any] = {
@@ -101,7 +101,7 @@ def start_task(
 
 
 def _from_template(persona: Persona, template: Template) -> tuple[TaskSpec, list[FileRef], tuple[str, ...]]:
-    """The task in its new episode, grader scripts that are copied with it, and warnings."""
+    """The spec, grader scripts to copy with it, and warnings."""
     if isinstance(template, Task):
         plan = copy_tasks.plan_copy([template], persona)
         return plan.copies[0].spec, list(plan.scripts.values()), tuple(plan.copies[0].warnings)

@@ -1,4 +1,4 @@
-"""Guidelines for authors, after the paper's Tables 9 to 11, each with a good and a bad example."""
+"""Authoring guidelines after the paper's Tables 9 to 11, with good and bad examples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARTS = {
 
 @lru_cache(maxsize=1)
 def guidelines() -> list[dict[str, Any]]:
-    """One entry per part of a task: its field, its name and its guidelines in the paper's order."""
+    """By part of a task, in the paper's order."""
     rows = json.loads(FILE.read_text("utf-8"))
     return [
         {"field": field, "name": name, "rows": [row for row in rows if row["field"] == field]}

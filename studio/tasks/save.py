@@ -1,6 +1,6 @@
-"""Every save of a task, by its page, autosave, the API, a bulk change or an accepted suggestion.
+"""Saving tasks, for pages, autosave, API, bulk changes and suggestions.
 
-A save writes the rows, the next revision, an event and the findings, and withdraws an approval.
+A save writes the rows, a revision, an event and the findings, and withdraws an approval.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TaskEditor(DraftEditor[TaskSpec]):
 def save_rebased(
     task_id: int, spec: TaskSpec, *, by: User, base_version: int, note: str = "", unresolved: Sequence[FieldPath] = ()
 ) -> Revision:
-    """Save an edit of ``base_version`` together with what others saved since. Raises ConflictError, DraftError."""
+    """Save an edit of ``base_version`` with later changes of others. Raises ConflictError, DraftError."""
     task = Task.objects.get(pk=task_id)
     outcome = TaskEditor(task, by).commit(Draft(spec, base_version, tuple(unresolved)), note=note)
     return task.revisions.get(number=outcome.version)
@@ -61,10 +61,9 @@ def save_task(
     base_version: int | None = None,
     verb: str = "edited",
 ) -> Revision:
-    """Make ``spec`` the task's draft and return its newest revision: the old one if nothing differs.
+    """Make ``spec`` the task's draft and return its newest revision, which stays the same if nothing differs.
 
-    Raises StaleDraftError if ``base_version`` is given and no longer the newest, DraftError (with field and item) for
-    what cannot be stored.
+    Raises StaleDraftError if ``base_version`` is given and not the newest, and DraftError.
     """
     row = Task.objects.select_for_update(of=("self",)).select_related("group", "episode__persona").get(pk=task_id)
     if base_version is not None and base_version != row.version:
@@ -76,8 +75,8 @@ def save_task(
 def save_locked(
     pairs: Sequence[tuple[Task, TaskSpec]], *, by: User | None, note: str = "", verb: str = "edited"
 ) -> list[SavedTask]:
-    """Save tasks whose rows the caller has locked, with their ``group`` and ``episode__persona``, and refresh the
-    findings of their personas. Raises DraftError."""
+    """Save tasks whose rows are locked and loaded with ``group`` and ``episode__persona``; refresh findings. Raises
+    DraftError."""
     renamed = [(row, spec) for row, spec in pairs if spec.task_id != row.task_id]
     same_id = [(row, spec) for row, spec in pairs if spec.task_id == row.task_id]
     saved = save_tasks(same_id, by=by, note=note, verb=verb) if same_id else []
@@ -89,7 +88,7 @@ def save_locked(
 
 
 def _rename(row: Task, spec: TaskSpec, *, by: User | None, note: str, verb: str) -> SavedTask:
-    """Save under a new id; tasks that depend on it and the episode's order name it, so they get a new version too."""
+    """Tasks that depend on it, and the episode's order, get a new version with the new id too."""
     persona = row.episode.persona
     validate_unused_id(spec.task_id, row.episode.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
     old = load_episodes([persona])[persona.pk]

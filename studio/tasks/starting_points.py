@@ -1,4 +1,4 @@
-"""Starting points that come with the studio: whole tasks with blanks to fill in."""
+"""Built-in starting points: whole tasks with blanks to fill in."""
 
 from __future__ import annotations
 

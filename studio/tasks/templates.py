@@ -1,4 +1,4 @@
-"""Task templates of a benchmark: saved, renamed, deleted."""
+"""Task templates of a benchmark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST_WHEN = 300
 
 
 class TaskTemplateError(ValueError):
-    """A template that cannot be saved. ``field`` says where, the message what to do."""
+    """A template that cannot be saved: ``field`` locates the problem, the message says what to do."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -34,15 +34,14 @@ def templates_of(benchmark: Benchmark) -> QuerySet[TaskTemplate]:
 
 
 def may_change(user: Somebody, template: TaskTemplate) -> bool:
-    """Owners, and its creator while they may edit the benchmark."""
+    """Owners, and the template's creator while they may edit the benchmark."""
     own = template.created_by_id == user.pk and may(user, template.benchmark, "edit")
     return own or may(user, template.benchmark, "manage")
 
 
 @transaction.atomic
 def save_template(task: Task, *, name: str, when: str, version: int, by: User) -> TaskTemplate:
-    """Save a version of the task, with its files and grader script, as a template of its benchmark. Raises
-    TaskTemplateError."""
+    """Save a version of the task, with its files and grader script, as a template. Raises TaskTemplateError."""
     persona = task.episode.persona
     benchmark = Benchmark.objects.select_for_update().get(pk=persona.benchmark_id)
     name, when = _validated(benchmark, name, when)
@@ -85,7 +84,7 @@ def save_template(task: Task, *, name: str, when: str, version: int, by: User) -
 
 @transaction.atomic
 def rename_template(template: TaskTemplate, *, name: str, when: str, by: User) -> TaskTemplate:
-    """Change its name and when to use it. Raises TaskTemplateError."""
+    """Raises TaskTemplateError."""
     benchmark = Benchmark.objects.select_for_update().get(pk=template.benchmark_id)
     row = TaskTemplate.objects.select_for_update().get(pk=template.pk)
     old, (name, when) = row.name, _validated(benchmark, name, when, but=row.pk)
@@ -100,15 +99,14 @@ def rename_template(template: TaskTemplate, *, name: str, when: str, by: User) -
 
 @transaction.atomic
 def delete_template(template: TaskTemplate, *, by: User) -> None:
-    """Tasks that were started from it stay as they are."""
+    """Tasks started from it stay."""
     TaskTemplate.objects.filter(pk=template.pk).delete()
     summary = f"Deleted the template “{template.name}”."
     Event.objects.create(benchmark_id=template.benchmark_id, actor=by, verb="template_deleted", summary=summary)
 
 
 def without_ids(spec: TaskSpec, folder: str) -> TaskSpec:
-    """The task without ids, dependencies, group and imported sources, its grader script relative to the persona's
-    ``folder``."""
+    """Without ids, dependencies, group and imported sources; the grader script's path is relative to ``folder``."""
     intents = tuple(
         intent.model_copy(
             update={

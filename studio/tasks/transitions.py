@@ -62,8 +62,8 @@ TRANSITIONS = {
 
 @transaction.atomic
 def apply_transition(name: str, tasks: Sequence[Task], *, by: User, text: str = "") -> None:
-    """Apply one of the ``TRANSITIONS`` to tasks that are locked and loaded with their benchmark: all or none. ``text``
-    takes the place of the version in their events. Raises WorkflowError."""
+    """Apply one of ``TRANSITIONS`` to tasks that are locked and loaded with their benchmark: all or none. ``text``
+    replaces the version in their events. Raises WorkflowError."""
     transition = TRANSITIONS[name]
     for task in tasks:
         if refusal := transition.why_not(task):
@@ -80,7 +80,6 @@ def apply_transition(name: str, tasks: Sequence[Task], *, by: User, text: str = 
 
 
 def submit(task_id: int, *, by: User, text: str = "") -> Task:
-    """Submit the newest version for review."""
     return _apply("submit", task_id, by=by, text=text)
 
 
@@ -89,7 +88,7 @@ def withdraw(task_id: int, *, by: User) -> Task:
 
 
 def retire(task_id: int, *, by: User) -> Task:
-    """Retire a task that has no position in the episode. Its versions and results stay."""
+    """Only for tasks without a position in the episode; versions and results stay."""
     return _apply("retire", task_id, by=by)
 
 

@@ -1,4 +1,4 @@
-"""The versions of a task."""
+"""Versions of a task."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class TaskVersions:
 
 
 def spec_at(task: Task, version: int) -> TaskSpec:
-    """The task as it was at a version; as it is now if there is none of that number."""
+    """The task at a version, or as it is now if that number does not exist."""
     return TaskVersions(task).at(version)
 
 
 def cached_spec_at(task: Task, version: int) -> TaskSpec:
-    """Like ``spec_at``; the newest version is read again only when it has changed."""
+    """Like ``spec_at``; the newest version is reloaded only after changes."""
     if version != task.version:
         return spec_at(task, version)
     group = task.group.name if task.group else None
@@ -58,5 +58,5 @@ def cached_spec_at(task: Task, version: int) -> TaskSpec:
 
 @lru_cache(maxsize=32)
 def cached_tasks(key: tuple[tuple[Any, ...], ...]) -> dict[int, TaskSpec]:
-    """Tasks by pk. The key lists each one's pk, version, ``updated_at``, id, position and group: all that changes."""
+    """By task key. The cache key lists each task's key, version, ``updated_at``, id, position and group."""
     return load_tasks(Task.objects.filter(pk__in=[row[0] for row in key]).select_related("group"))
