@@ -8,10 +8,10 @@ from django.urls import reverse
 from annotations.models import AuditCampaign
 from annotations.visibility import shares_of
 from studio.models import Benchmark, User
-from studio.reports.todo import Group, Item, register
+from studio.reports.todo import TodoGroup, TodoItem, register
 
 
-def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> list[Group]:
+def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> list[TodoGroup]:
     campaigns = list(
         AuditCampaign.objects.filter(benchmark__in=benchmarks, state=AuditCampaign.State.OPEN)
         .select_related("benchmark")
@@ -20,7 +20,7 @@ def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> li
     shares = shares_of(campaigns, user)
     pending = [campaign for campaign in campaigns if shares[campaign.pk].pending]
     items = tuple(
-        Item(
+        TodoItem(
             campaign.name,
             reverse("annotations:judge", args=[campaign.pk]),
             str(campaign.benchmark),
@@ -29,7 +29,7 @@ def pending_audits(user: User, benchmarks: QuerySet[Benchmark], most: int) -> li
         )
         for campaign in pending[:most]
     )
-    return [Group("audits", "Decisions to judge", items, len(pending))]
+    return [TodoGroup("audits", "Decisions to judge", items, len(pending))]
 
 
 def register_todo() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from django.urls import reverse
 
-from studio.search.sources import Source, register
+from studio.search.sources import SearchSource, register
 
 PILOT = "('pilot ' || r.number || ' ' || a.name)"
 RELEASE = "('release ' || b.name || ' ' || b.slug || ' ' || r.version)"
@@ -13,7 +13,7 @@ RELEASE = "('release ' || b.name || ' ' || b.slug || ' ' || r.version)"
 
 def register_sources() -> None:
     register(
-        Source(
+        SearchSource(
             "pilot",
             "Pilots",
             f"""SELECT r.id, r.benchmark_id, NULL::bigint, NULL::bigint, '', NULL::int, 0.5, r.created_at
@@ -25,7 +25,7 @@ def register_sources() -> None:
         )
     )
     register(
-        Source(
+        SearchSource(
             "release",
             "Releases",
             f"""SELECT r.id, r.benchmark_id, NULL::bigint, NULL::bigint, '', NULL::int, 0.5, r.created_at

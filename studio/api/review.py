@@ -79,7 +79,7 @@ class People(OfTask):
         if unknown := [name for name in usernames if name and name not in known]:
             raise ValidationError({"people": [f"No user here has the username “{unknown[0]}”."]})
         user: Any = request.user
-        assigning.set_people(
+        assigning.set_assignees(
             task.pk, by=user, writer=known.get(usernames[0]), reviewers=[known[name] for name in usernames[1:] if name]
         )
         return Response(_people(task))

@@ -21,22 +21,22 @@ from studio.models import (
     Task,
     TaskState,
 )
-from studio.reports.statistics import held_by
+from studio.reports.statistics import content_figures
 
 
 @dataclass
 class Counts:
     personas: int = 0
-    held: Figures = field(default_factory=Figures)
+    figures: Figures = field(default_factory=Figures)
     uncounted: int = 0
-    """Grader scripts that tasks name and whose checks could not be counted."""
+    """Grader scripts in use whose keys are unknown."""
     states: Counter[str] = field(default_factory=Counter)
     findings: Counter[str] = field(default_factory=Counter)
-    """By severity, without what was waived."""
+    """Open ones, by severity."""
 
     def add(self, other: Counts) -> None:
         self.personas += other.personas
-        self.held += other.held
+        self.figures += other.figures
         self.uncounted += other.uncounted
         self.states += other.states
         self.findings += other.findings
@@ -57,25 +57,27 @@ class Counts:
 def persona_counts(personas: Iterable[Persona]) -> dict[int, Counts]:
     """By persona key."""
     keys = [persona.pk for persona in personas]
-    held = held_by(keys)
-    counts = {key: Counts(personas=1, held=held[key]) for key in keys}
+    figures = content_figures(keys)
+    counts = {key: Counts(personas=1, figures=figures[key]) for key in keys}
     of_task = Q(task__episode__persona__in=keys)
     tasks = Task.objects.filter(episode__persona__in=keys).order_by()
-    for key, state, number in tasks.values_list("episode__persona", "state").annotate(Count("pk")):
-        counts[key].states[state] += number
+    for key, state, count in tasks.values_list("episode__persona", "state").annotate(Count("pk")):
+        counts[key].states[state] += count
     for key in GraderScript.objects.filter(persona__in=keys, keys=None).values_list("persona", flat=True):
         counts[key].uncounted += 1
-    there = {(key, path) for key, path in GraderScript.objects.filter(persona__in=keys).values_list("persona", "path")}
+    existing = {
+        (key, path) for key, path in GraderScript.objects.filter(persona__in=keys).values_list("persona", "path")
+    }
     for key, user_id, path in tasks.exclude(grader_path="").values_list(
         "episode__persona", "episode__persona__user_id", "grader_path"
     ):
-        below = path.strip().removeprefix("./").removeprefix(f"data/{user_id}/")
-        counts[key].uncounted += (key, below) not in there
-    for key, severity, number in (
+        relative = path.strip().removeprefix("./").removeprefix(f"data/{user_id}/")
+        counts[key].uncounted += (key, relative) not in existing
+    for key, severity, count in (
         open_findings().filter(of_task).order_by().values_list("task__episode__persona", "severity")
         .annotate(Count("pk"))
     ):  # fmt: skip
-        counts[key].findings[severity] += number
+        counts[key].findings[severity] += count
     return counts
 
 

@@ -14,63 +14,62 @@ from studio.reports.statistics import categories_of, idle_tools
 
 
 @dataclass(frozen=True)
-class Lack:
+class ReportedGap:
     """A gap, how to close it, and where."""
 
     message: str
-    mend: str
+    fix: str
     address: str
-    place: str
-    """The words on the link."""
+    link_text: str
     unfinished: bool = False
-    """It may come as the persona's sessions are written."""
+    """Adding the planned tasks may close it."""
 
 
 @dataclass(frozen=True)
-class PersonaLacks:
+class PersonaGaps:
     persona: Persona
-    lacks: list[Lack]
+    gaps: list[ReportedGap]
 
 
-def lacks_of(benchmark: Benchmark) -> list[PersonaLacks]:
+def gaps_by_persona(benchmark: Benchmark) -> list[PersonaGaps]:
     """Deviations of every persona from the plan, in order. Three queries."""
     personas = list(Persona.objects.filter(benchmark=benchmark).order_by("position", "user_id"))
     needs: dict[int, list[int]] = defaultdict(list)
     links = Dependency.objects.filter(task__episode__persona__benchmark=benchmark).order_by()
     for task, needed in links.values_list("task_id", "requires_id"):
         needs[task].append(needed)
-    places: dict[int, list[PlacedTask]] = defaultdict(list)
+    placed: dict[int, list[PlacedTask]] = defaultdict(list)
     rows = (
         Task.objects.filter(episode__persona__benchmark=benchmark, position__isnull=False)
         .exclude(state=TaskState.RETIRED)
         .order_by("position")
         .values_list("episode__persona", "pk", "group__name", "trigger_kind")
     )
-    for owner, pk, group, trigger in rows:
-        # keys stand for ids here: they are what the links need
-        places[owner].append(
+    for persona_key, pk, group, trigger in rows:
+        # keys instead of ids, since the links contain keys
+        placed[persona_key].append(
             PlacedTask(str(pk), tuple(str(key) for key in needs[pk]), (group or "").strip(), trigger != "user_message")
         )
     plan = benchmark.plan
-    found = []
+    result = []
     for persona in personas:
         persona.benchmark = benchmark
-        gaps = find_gaps(shape_of_tasks(places[persona.pk]), plan)
+        gaps = find_gaps(shape_of_tasks(placed[persona.pk]), plan)
         if gaps:
             board = persona.get_absolute_url()
-            found.append(PersonaLacks(persona, [_lack(persona, gap, board) for gap in gaps]))
-    return found
+            result.append(PersonaGaps(persona, [_reported_gap(persona, gap, board) for gap in gaps]))
+    return result
 
 
-def other_lacks(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Lack]:
+def other_gaps(benchmark: Benchmark, personas: dict[int, Persona]) -> list[ReportedGap]:
     """Gaps beyond the plan: categories without tasks, tasks without a category, unused tools."""
-    lacks = []
-    here = reverse("studio:statistics", args=[benchmark.slug])
+    gaps = []
+    statistics_page = reverse("studio:statistics", args=[benchmark.slug])
     rows, without = categories_of(benchmark)
     empty = [row.code for row in rows if not row.tasks]
     if len(empty) == len(rows) and rows:
-        lacks.append(
-            Lack(
+        gaps.append(
+            ReportedGap(
                 "No task has a category.",
                 "Choose one for each; results are reported by category.",
                 reverse("studio:tasks", args=[benchmark.slug]),
@@ -79,19 +78,19 @@ def other_lacks(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Lack
         )
         without = 0
     elif empty:
-        lacks.append(
-            Lack(
+        gaps.append(
+            ReportedGap(
                 f"{len(empty)} of {len(rows)} categories {'has' if len(empty) == 1 else 'have'} no task: "
                 f"{', '.join(empty)}.",
                 "Write a task of that kind, or leave them empty on purpose.",
-                f"{here}#categories",
+                f"{statistics_page}#categories",
                 "Categories",
             )
         )
     if without:
         tasks = reverse("studio:tasks", args=[benchmark.slug])
-        lacks.append(
-            Lack(
+        gaps.append(
+            ReportedGap(
                 f"{without} task{'' if without == 1 else 's'} {'has' if without == 1 else 'have'} no category.",
                 "Choose one; results are reported by category.",
                 f"{tasks}?{urlencode({'category': 'none'})}",
@@ -100,21 +99,21 @@ def other_lacks(benchmark: Benchmark, personas: dict[int, Persona]) -> list[Lack
         )
     for pk, (idle, bound) in sorted(idle_tools(benchmark).items()):
         if idle and (persona := personas.get(pk)):
-            lacks.append(
-                Lack(
+            gaps.append(
+                ReportedGap(
                     f"{persona}: {idle} of {bound} tools {'is' if idle == 1 else 'are'} used by no task.",
                     "Unused tools add distractors for the agent; too many only cost tokens.",
                     reverse("studio:profile", args=[benchmark.slug, persona.user_id]) + "#tools",
                     "Its tools",
                 )
             )
-    return lacks
+    return gaps
 
 
-def _lack(persona: Persona, gap: Gap, board: str) -> Lack:
+def _reported_gap(persona: Persona, gap: Gap, board: str) -> ReportedGap:
     if gap.kind == "sessions" and gap.unfinished:
         address = reverse("studio:task_new", args=[persona.benchmark.slug, persona.user_id])
-        return Lack(gap.message, gap.fix, address, "New task", unfinished=True)
+        return ReportedGap(gap.message, gap.fix, address, "New task", unfinished=True)
     if gap.tasks:
-        return Lack(gap.message, gap.fix, f"{board}?task={gap.tasks[0]}", "On the board", gap.unfinished)
-    return Lack(gap.message, gap.fix, board, "Board", gap.unfinished)
+        return ReportedGap(gap.message, gap.fix, f"{board}?task={gap.tasks[0]}", "On the board", gap.unfinished)
+    return ReportedGap(gap.message, gap.fix, board, "Board", gap.unfinished)

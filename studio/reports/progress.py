@@ -14,15 +14,15 @@ from studio.models import Benchmark, Persona, Task, TaskState
 from studio.models.statuses import STATUSES
 
 PERSONAS = 20
-"""Rows of one grid; the others are counted and stand on the benchmark's page."""
+"""Rows of one grid; further personas are on the benchmark's page."""
 STATES = ("released", "approved", "in_review", "changes_requested", "draft")
-"""As the legend and the bar name them, from what is done to what is not. Retired tasks are left out."""
+"""In the order of the legend. Retired tasks are left out."""
 
 
 @dataclass(frozen=True)
-class Cell:
+class TaskCell:
     number: int | None
-    """Its place; None: not in the episode."""
+    """Its position in the episode, if any."""
     title: str
     address: str
     state: str
@@ -30,21 +30,21 @@ class Cell:
     warnings: int
 
     @property
-    def says(self) -> str:
-        found = [
-            f"{n} {word}{'' if n == 1 else 's'}"
-            for n, word in ((self.errors, "error"), (self.warnings, "warning"))
-            if n
+    def label(self) -> str:
+        findings = [
+            f"{count} {severity}{'' if count == 1 else 's'}"
+            for count, severity in ((self.errors, "error"), (self.warnings, "warning"))
+            if count
         ]
-        place = f"{self.number}" if self.number else "Not in the episode"
-        return f"{place} · {self.title}: {', '.join([STATUSES[self.state][2], *found])}"
+        position = f"{self.number}" if self.number else "Not in the episode"
+        return f"{position} · {self.title}: {', '.join([STATUSES[self.state][2], *findings])}"
 
 
 @dataclass
-class Row:
+class PersonaRow:
     persona: Persona
     address: str
-    cells: list[Cell] = field(default_factory=list)
+    cells: list[TaskCell] = field(default_factory=list)
     planned: int = 0
 
     @property
@@ -58,13 +58,13 @@ class Row:
 
 
 @dataclass
-class Standing:
+class BenchmarkProgress:
     benchmark: Benchmark
-    rows: list[Row] = field(default_factory=list)
+    rows: list[PersonaRow] = field(default_factory=list)
     personas: int = 0
     states: Counter[str] = field(default_factory=Counter)
     errors: int = 0
-    """Open findings that block an approval."""
+    """Open findings that block approval."""
 
     @property
     def tasks(self) -> int:
@@ -95,48 +95,50 @@ class Standing:
         return 100 * self.done // max(self.planned, self.tasks, 1)
 
 
-def newest_first(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
+def by_latest_activity(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
     """By latest activity (``touched_at``); benchmarks without any come last."""
     return benchmarks.annotate(touched_at=Max("events__at")).order_by(F("touched_at").desc(nulls_last=True), "name")
 
 
-def standings(benchmarks: Sequence[Benchmark]) -> list[Standing]:
+def progress_of(benchmarks: Sequence[Benchmark]) -> list[BenchmarkProgress]:
     """Summary numbers alone, for lists."""
-    found = {benchmark.pk: Standing(benchmark) for benchmark in benchmarks}
+    result = {benchmark.pk: BenchmarkProgress(benchmark) for benchmark in benchmarks}
     for pk, personas in (
-        Persona.objects.filter(benchmark__in=found).order_by().values_list("benchmark").annotate(Count("pk"))
+        Persona.objects.filter(benchmark__in=result).order_by().values_list("benchmark").annotate(Count("pk"))
     ):
-        found[pk].personas = personas
-    of = "episode__persona__benchmark"
-    tasks = Task.objects.filter(**{f"{of}__in": found}).order_by()
-    for pk, state, number in tasks.values_list(of, "state").annotate(Count("pk")):
-        found[pk].states[state] = number
-    errors = open_findings().filter(severity="error", **{f"task__{of}__in": found}).order_by()
-    for pk, number in errors.values_list(f"task__{of}").annotate(Count("pk")):
-        found[pk].errors = number
-    return list(found.values())
+        result[pk].personas = personas
+    benchmark_of = "episode__persona__benchmark"
+    tasks = Task.objects.filter(**{f"{benchmark_of}__in": result}).order_by()
+    for pk, state, count in tasks.values_list(benchmark_of, "state").annotate(Count("pk")):
+        result[pk].states[state] = count
+    errors = open_findings().filter(severity="error", **{f"task__{benchmark_of}__in": result}).order_by()
+    for pk, count in errors.values_list(f"task__{benchmark_of}").annotate(Count("pk")):
+        result[pk].errors = count
+    return list(result.values())
 
 
-def grids(benchmarks: Sequence[Benchmark], *, most: int = PERSONAS, start: int = 0) -> list[Standing]:
-    """With rows of the personas from index ``start``, at most ``most`` for each benchmark."""
-    found = standings(benchmarks)
+def progress_grids(
+    benchmarks: Sequence[Benchmark], *, limit: int = PERSONAS, start: int = 0
+) -> list[BenchmarkProgress]:
+    """With rows of the personas from index ``start``, at most ``limit`` for each benchmark."""
+    result = progress_of(benchmarks)
     by_benchmark: dict[int, list[Persona]] = defaultdict(list)
     for persona in Persona.objects.filter(benchmark__in=benchmarks).only("user_id", "name", "benchmark", "occupation"):
         by_benchmark[persona.benchmark_id].append(persona)
-    rows: dict[int, Row] = {}
-    for standing in found:
-        for persona in by_benchmark[standing.benchmark.pk][start : start + most]:
-            persona.benchmark = standing.benchmark
-            rows[persona.pk] = Row(persona, persona.get_absolute_url(), planned=standing.benchmark.plan_sessions)
-            standing.rows.append(rows[persona.pk])
+    rows: dict[int, PersonaRow] = {}
+    for progress in result:
+        for persona in by_benchmark[progress.benchmark.pk][start : start + limit]:
+            persona.benchmark = progress.benchmark
+            rows[persona.pk] = PersonaRow(persona, persona.get_absolute_url(), planned=progress.benchmark.plan_sessions)
+            progress.rows.append(rows[persona.pk])
     _fill(rows)
-    return found
+    return result
 
 
-def _fill(rows: dict[int, Row]) -> None:
-    found: dict[tuple[int, str], int] = {
-        (task, severity): number
-        for task, severity, number in open_findings()
+def _fill(rows: dict[int, PersonaRow]) -> None:
+    findings: dict[tuple[int, str], int] = {
+        (task, severity): count
+        for task, severity, count in open_findings()
         .filter(task__episode__persona__in=rows, severity__in=["error", "warning"])
         .order_by()
         .values_list("task", "severity")
@@ -159,12 +161,12 @@ def _fill(rows: dict[int, Row]) -> None:
         if state == TaskState.RETIRED:
             continue
         row.cells.append(
-            Cell(
+            TaskCell(
                 placed[persona] if position is not None else None,
                 title.strip() or task_id,
                 f"{prefixes[persona]}{pk}/",
                 state,
-                found.get((pk, "error"), 0),
-                found.get((pk, "warning"), 0),
+                findings.get((pk, "error"), 0),
+                findings.get((pk, "warning"), 0),
             )
         )

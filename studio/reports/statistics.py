@@ -29,7 +29,7 @@ from studio.models import (
     ToolBinding,
 )
 
-NAMES_TOOLS = """
+TOOLS_NAMED_BY_TASKS = """
   named(task_id, persona_id, name) AS (
     SELECT own.id, own.persona_id, regexp_replace(trim(said.name), '^mcp_appworld_', '') FROM own JOIN (
       SELECT t.id, json_array_elements_text(t.tools) AS name FROM studio_task t JOIN own USING (id)
@@ -41,8 +41,8 @@ NAMES_TOOLS = """
         JOIN own ON own.id = i.task_id, json_array_elements(i.recoverable_from) place WHERE place ->> 'kind' = 'tool'
     ) said USING (id) WHERE said.name <> ''
   )"""
-"""Which task names which tool: among those it needs, in what judges see, in a rule, or where an intent is found."""
-OWN_OF_BENCHMARK = """
+"""Tools named by tasks: as needed, as evidence for judges, in rules, or as sources of intents."""
+TASKS_OF_BENCHMARK = """
   WITH own(id, persona_id) AS (
     SELECT t.id, e.persona_id FROM studio_task t JOIN studio_episode e ON e.id = t.episode_id
     JOIN studio_persona p ON p.id = e.persona_id WHERE p.benchmark_id = %s
@@ -56,7 +56,7 @@ class ToolRow:
     does: str
     personas: int
     tasks: int
-    """Tasks that name it. A task that names none may use all."""
+    """Tasks that name it; a task that names none may use all."""
 
 
 @dataclass(frozen=True)
@@ -78,49 +78,53 @@ class CategoryRow:
 def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
     """By persona key."""
     keys = [persona.pk for persona in personas]
-    found = held_by(keys)
+    figures = content_figures(keys)
 
-    def put(name: str, rows: Iterable[tuple[int, int]]) -> None:
-        for key, number in rows:
-            found[key] = replace(found[key], **{name: number})
+    def add(name: str, rows: Iterable[tuple[int, int]]) -> None:
+        for key, count in rows:
+            figures[key] = replace(figures[key], **{name: count})
 
-    of = "task__episode__persona"
-    mine = {f"{of}__in": keys}
-    put("dependencies", Dependency.objects.filter(**mine).order_by().values_list(of).annotate(Count("pk")))
-    put("files", Asset.objects.filter(**mine).order_by().values_list(of).annotate(Count("pk")))
+    persona_of = "task__episode__persona"
+    own = {f"{persona_of}__in": keys}
+    add("dependencies", Dependency.objects.filter(**own).order_by().values_list(persona_of).annotate(Count("pk")))
+    add("files", Asset.objects.filter(**own).order_by().values_list(persona_of).annotate(Count("pk")))
     for name, model in (("tools", ToolBinding), ("skills", Skill)):
-        put(name, model.objects.filter(persona__in=keys).order_by().values_list("persona").annotate(Count("pk")))
-    return found
+        add(name, model.objects.filter(persona__in=keys).order_by().values_list("persona").annotate(Count("pk")))
+    return figures
 
 
-def held_by(personas: Collection[int]) -> dict[int, Figures]:
+def content_figures(personas: Collection[int]) -> dict[int, Figures]:
     """Tasks, intents and items of these personas."""
-    found = {key: Figures() for key in personas}
+    figures = {key: Figures() for key in personas}
 
-    def put(rows: Iterable[tuple[int, int, int]], one: str, other: str) -> None:
+    def add(rows: Iterable[tuple[int, int, int]], first_name: str, second_name: str) -> None:
         for key, first, second in rows:
-            found[key] = replace(found[key], **{one: first, other: second})
+            figures[key] = replace(figures[key], **{first_name: first, second_name: second})
 
-    of = "task__episode__persona"
-    mine = {f"{of}__in": personas}
+    persona_of = "task__episode__persona"
+    own = {f"{persona_of}__in": personas}
     tasks = Task.objects.filter(episode__persona__in=personas).order_by().values_list("episode__persona")
-    put(tasks.annotate(Count("pk"), Count("position")), "tasks", "sessions")
-    lasting = Q(scope="persistent")
-    intents = HiddenIntent.objects.filter(**mine).order_by().values_list(of)
-    put(intents.annotate(one=Count("pk", filter=~lasting), more=Count("pk", filter=lasting)), "local", "persistent")
-    exact = Q(grader="rule")
-    items = ChecklistItem.objects.filter(**mine).exclude(criterion="").order_by().values_list(of)
-    put(items.annotate(one=Count("pk", filter=~exact), more=Count("pk", filter=exact)), "rubric", "rule")
+    add(tasks.annotate(Count("pk"), Count("position")), "tasks", "sessions")
+    persistent = Q(scope="persistent")
+    intents = HiddenIntent.objects.filter(**own).order_by().values_list(persona_of)
+    add(
+        intents.annotate(first=Count("pk", filter=~persistent), second=Count("pk", filter=persistent)),
+        "local",
+        "persistent",
+    )
+    by_rule = Q(grader="rule")
+    items = ChecklistItem.objects.filter(**own).exclude(criterion="").order_by().values_list(persona_of)
+    add(items.annotate(first=Count("pk", filter=~by_rule), second=Count("pk", filter=by_rule)), "rubric", "rule")
     for key, names in GraderScript.objects.filter(persona__in=personas).values_list("persona", "keys"):
-        found[key] = replace(found[key], rule=found[key].rule + len(names or ()))
-    return found
+        figures[key] = replace(figures[key], rule=figures[key].rule + len(names or ()))
+    return figures
 
 
 def tools_of(benchmark: Benchmark) -> list[tuple[str, list[ToolRow]]]:
     """The paper's Table 3: bound tools by domain, each with the personas that have it and the tasks that use it."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""{OWN_OF_BENCHMARK} {NAMES_TOOLS}
+            f"""{TASKS_OF_BENCHMARK} {TOOLS_NAMED_BY_TASKS}
             SELECT bound.name, bound.personas, coalesce(used.tasks, 0)
             FROM (SELECT b.name, count(*) AS personas FROM studio_toolbinding b
                   JOIN studio_persona p ON p.id = b.persona_id WHERE p.benchmark_id = %s GROUP BY b.name) bound
@@ -130,8 +134,8 @@ def tools_of(benchmark: Benchmark) -> list[tuple[str, list[ToolRow]]]:
             [benchmark.pk, benchmark.pk],
         )
         rows = cursor.fetchall()
-    does = tool_summaries([name for name, _, _ in rows])
-    tools = [ToolRow(name, tool_domain(name), does[name], personas, tasks) for name, personas, tasks in rows]
+    summaries = tool_summaries([name for name, _, _ in rows])
+    tools = [ToolRow(name, tool_domain(name), summaries[name], personas, tasks) for name, personas, tasks in rows]
     tools.sort(key=lambda tool: (tool.domain, tool.name))
     return [(domain, list(group)) for domain, group in groupby(tools, key=lambda tool: tool.domain)]
 
@@ -140,7 +144,7 @@ def idle_tools(benchmark: Benchmark) -> dict[int, tuple[int, int]]:
     """By persona key: the number of unused tools, and of all its tools."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""{OWN_OF_BENCHMARK} {NAMES_TOOLS}
+            f"""{TASKS_OF_BENCHMARK} {TOOLS_NAMED_BY_TASKS}
             SELECT b.persona_id, count(*) FILTER (WHERE used.name IS NULL), count(*) FROM studio_toolbinding b
             JOIN studio_persona p ON p.id = b.persona_id
             LEFT JOIN (SELECT DISTINCT persona_id, name FROM named) used
@@ -153,8 +157,8 @@ def idle_tools(benchmark: Benchmark) -> dict[int, tuple[int, int]]:
 
 def skills_of(benchmark: Benchmark) -> list[SkillRow]:
     """The paper's Table 4: skills by name with their descriptions."""
-    mine = Skill.objects.filter(persona__benchmark=benchmark)
-    counted = dict(mine.order_by().values_list("name").annotate(Count("pk")))
+    skills = Skill.objects.filter(persona__benchmark=benchmark)
+    counts = dict(skills.order_by().values_list("name").annotate(Count("pk")))
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT named.name, count(*) FROM studio_task t JOIN studio_episode e ON e.id = t.episode_id
@@ -163,25 +167,25 @@ def skills_of(benchmark: Benchmark) -> list[SkillRow]:
             [benchmark.pk],
         )
         used = dict(cursor.fetchall())
-    heads: dict[str, str] = dict(
-        SkillFile.objects.filter(skill__in=mine, path__iexact="SKILL.md")
+    main_files: dict[str, str] = dict(
+        SkillFile.objects.filter(skill__in=skills, path__iexact="SKILL.md")
         .order_by("skill__name", "skill")
         .distinct("skill__name")
         .values_list("skill__name", "blob_id")
     )
-    contents = Blob.objects.read(list(heads.values()))
+    contents = Blob.objects.read(list(main_files.values()))
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
     return [
-        SkillRow(name, one_line_description(texts.get(heads.get(name, ""), "")), personas, used.get(name, 0))
-        for name, personas in sorted(counted.items())
+        SkillRow(name, one_line_description(texts.get(main_files.get(name, ""), "")), personas, used.get(name, 0))
+        for name, personas in sorted(counts.items())
     ]
 
 
 def categories_of(benchmark: Benchmark) -> tuple[list[CategoryRow], int]:
     """The paper's Table 5: tasks in each category, and the number of tasks in none."""
     tasks = Task.objects.filter(episode__persona__benchmark=benchmark).order_by()
-    counted: dict[str, int] = defaultdict(int, tasks.values_list("category").annotate(Count("pk")))
+    counts: dict[str, int] = defaultdict(int, tasks.values_list("category").annotate(Count("pk")))
     known = Category.objects.filter(taxonomy=benchmark.taxonomy_id) if benchmark.taxonomy_id else []
-    rows = [CategoryRow(one.code, one.name, one.description, counted.pop(one.code, 0)) for one in known]
-    rows += [CategoryRow(code, "not in the taxonomy", "", n) for code, n in sorted(counted.items()) if code]
-    return rows, counted[""]
+    rows = [CategoryRow(row.code, row.name, row.description, counts.pop(row.code, 0)) for row in known]
+    rows += [CategoryRow(code, "not in the taxonomy", "", n) for code, n in sorted(counts.items()) if code]
+    return rows, counts[""]

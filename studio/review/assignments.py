@@ -14,7 +14,7 @@ from studio.models import Assignment, Benchmark, Event, Membership, Task, TaskSt
 from studio.notifications import notify
 
 Part = Assignment.Part
-RIGHT = {Part.WRITER: "edit", Part.REVIEWER: "review"}
+REQUIRED_ACTION = {Part.WRITER: "edit", Part.REVIEWER: "review"}
 DONE = (TaskState.APPROVED, TaskState.RELEASED, TaskState.RETIRED)
 
 
@@ -23,126 +23,128 @@ class AssignmentError(ValueError):
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EligibleMember:
     user: User
     open: int
-    """Tasks they have this part in and that are not approved yet."""
+    """Their tasks in this part that are not approved yet."""
 
 
 @dataclass
-class People:
+class Assignees:
     """Who is assigned to a task, and who could be, those with the fewest open tasks first."""
 
     writer: User | None = None
     reviewers: list[User] = field(default_factory=list)
-    may_write: list[Candidate] = field(default_factory=list)
-    may_review: list[Candidate] = field(default_factory=list)
+    may_write: list[EligibleMember] = field(default_factory=list)
+    may_review: list[EligibleMember] = field(default_factory=list)
 
 
-def people_of(task: Task, *, authors: Iterable[int] = ()) -> People:
+def assignees_of(task: Task, *, authors: Iterable[int] = ()) -> Assignees:
     """``authors`` of the newest version cannot review it. Three queries."""
-    found = candidates(task.episode.persona.benchmark)
-    people = People(
-        may_write=found[Part.WRITER],
-        may_review=[one for one in found[Part.REVIEWER] if one.user.pk not in set(authors)],
+    members = eligible_members(task.episode.persona.benchmark)
+    assignees = Assignees(
+        may_write=members[Part.WRITER],
+        may_review=[member for member in members[Part.REVIEWER] if member.user.pk not in set(authors)],
     )
     for row in task.assignments.select_related("user"):
         if row.part == Part.WRITER:
-            people.writer = row.user
+            assignees.writer = row.user
         else:
-            people.reviewers.append(row.user)
-    return people
+            assignees.reviewers.append(row.user)
+    return assignees
 
 
-def candidates(benchmark: Benchmark) -> dict[str, list[Candidate]]:
+def eligible_members(benchmark: Benchmark) -> dict[str, list[EligibleMember]]:
     """Members by the part they may have, those with the fewest open tasks first. Two queries."""
     roles: dict[str, dict[int, User]] = {part: {} for part in Part.values}
     members = Membership.objects.filter(benchmark=benchmark, user__is_active=True).select_related("user")
     for row in members.order_by("user__display_name", "user__username"):
-        for part, action in RIGHT.items():
+        for part, action in REQUIRED_ACTION.items():
             if row.role in ALLOWED[action]:
                 roles[part][row.user_id] = row.user
     rows = Assignment.objects.filter(task__episode__persona__benchmark=benchmark).exclude(task__state__in=DONE)
-    counted = rows.values_list("user", "part").annotate(open=Count("pk"))
-    busy = {(user, part): number for user, part, number in counted.order_by()}
+    counts = rows.values_list("user", "part").annotate(open=Count("pk"))
+    busy = {(user, part): number for user, part, number in counts.order_by()}
     return {
-        part: sorted((Candidate(user, busy.get((key, part), 0)) for key, user in users.items()), key=lambda c: c.open)
+        part: sorted(
+            (EligibleMember(user, busy.get((key, part), 0)) for key, user in users.items()), key=lambda c: c.open
+        )
         for part, users in roles.items()
     }
 
 
-def fewest_open(task: Task, writer: User | None = None) -> User | None:
+def least_busy_reviewer(task: Task, writer: User | None = None) -> User | None:
     """The eligible reviewer with the fewest open reviews."""
-    unfit = authors_of_newest([task])[task.pk] | ({writer.pk} if writer else set())
-    reviewers = candidates(task.episode.persona.benchmark)[Part.REVIEWER]
-    return next((one.user for one in reviewers if one.user.pk not in unfit), None)
+    ineligible = authors_of_newest([task])[task.pk] | ({writer.pk} if writer else set())
+    reviewers = eligible_members(task.episode.persona.benchmark)[Part.REVIEWER]
+    return next((reviewer.user for reviewer in reviewers if reviewer.user.pk not in ineligible), None)
 
 
 @transaction.atomic
-def set_people(task_id: int, *, by: User, writer: User | None, reviewers: Sequence[User]) -> None:
+def set_assignees(task_id: int, *, by: User, writer: User | None, reviewers: Sequence[User]) -> None:
     """Assign exactly these users. Raises AssignmentError for users without the role or in both parts, and for reviewers
     who wrote part of the newest version."""
     task = Task.objects.select_for_update(of=("self",)).select_related("episode__persona__benchmark").get(pk=task_id)
-    found = candidates(task.episode.persona.benchmark)
+    members = eligible_members(task.episode.persona.benchmark)
     if writer:
         if writer in reviewers:
             raise AssignmentError(f"{writer} cannot be both author and reviewer of the same task.")
-        refuse_unfit(writer, Part.WRITER, found)
-    had = set(task.assignments.filter(part=Part.REVIEWER).values_list("user", flat=True))
+        validate_eligible(writer, Part.WRITER, members)
+    earlier = set(task.assignments.filter(part=Part.REVIEWER).values_list("user", flat=True))
     authors = authors_of_newest([task])[task.pk]
     for reviewer in reviewers:
-        refuse_unfit(reviewer, Part.REVIEWER, found)
-        if reviewer.pk in authors and reviewer.pk not in had:
+        validate_eligible(reviewer, Part.REVIEWER, members)
+        if reviewer.pk in authors and reviewer.pk not in earlier:
             raise AssignmentError(f"{reviewer} wrote part of this version, so someone else has to review it.")
-    wanted = {Part.WRITER: {writer.pk} if writer else set(), Part.REVIEWER: {one.pk for one in reviewers}}
-    # A part is given up before it is given away: one person may change from the one to the other.
+    wanted = {Part.WRITER: {writer.pk} if writer else set(), Part.REVIEWER: {reviewer.pk for reviewer in reviewers}}
+    # Parts are cleared before they are assigned, so that a user may change from one to the other.
     for part in sorted(Part.values, key=lambda part: bool(wanted[Part(part)])):
-        name_people([task], part, {task.pk: wanted[Part(part)]}, by=by)
+        replace_assignees([task], part, {task.pk: wanted[Part(part)]}, by=by)
 
 
-def refuse_unfit(user: User, part: str, found: Mapping[str, Sequence[Candidate]]) -> None:
-    if user.pk not in {one.user.pk for one in found[part]}:
-        what = "write" if part == Part.WRITER else "review"
-        raise AssignmentError(f"{user} is not allowed to {what} tasks here. An owner can add the role.")
+def validate_eligible(user: User, part: str, members: Mapping[str, Sequence[EligibleMember]]) -> None:
+    if user.pk not in {member.user.pk for member in members[part]}:
+        action = "write" if part == Part.WRITER else "review"
+        raise AssignmentError(f"{user} is not allowed to {action} tasks here. An owner can add the role.")
 
 
-def name_people(tasks: Sequence[Task], part: str, wanted: Mapping[int, set[int]], *, by: User) -> None:
+def replace_assignees(tasks: Sequence[Task], part: str, wanted: Mapping[int, set[int]], *, by: User) -> None:
     """Replace the assignments of tasks, given by task key, each with an event and a notification. The number of queries
     is constant. Tasks are locked and come with their persona; the users are already validated."""
     rows = Assignment.objects.filter(task__in=tasks)
     stored = {(row.task_id, row.user_id): row for row in rows}
-    had = {
+    earlier = {
         task.pk: {user for (key, user), row in stored.items() if key == task.pk and row.part == part} for task in tasks
     }
-    gone = Q()
+    obsolete = Q()
     for task in tasks:
-        if out := had[task.pk] - wanted[task.pk]:
-            gone |= Q(task=task, user__in=out)
-    new = [(task, user) for task in tasks for user in sorted(wanted[task.pk] - had[task.pk])]
+        if removed := earlier[task.pk] - wanted[task.pk]:
+            obsolete |= Q(task=task, user__in=removed)
+    new = [(task, user) for task in tasks for user in sorted(wanted[task.pk] - earlier[task.pk])]
     for task, user in new:
-        if (task.pk, user) in stored:  # they had the other part
-            gone |= Q(task=task, user=user)
-    if gone:
-        rows.filter(gone).delete()
+        if (task.pk, user) in stored:  # they have the other part
+            obsolete |= Q(task=task, user=user)
+    if obsolete:
+        rows.filter(obsolete).delete()
     Assignment.objects.bulk_create(
         [Assignment(task=task, user_id=user, part=part, by=by) for task, user in new], batch_size=500
     )
-    changed = [task for task in tasks if had[task.pk] != wanted[task.pk]]
-    _tell(changed, new, part, wanted, by)
+    changed = [task for task in tasks if earlier[task.pk] != wanted[task.pk]]
+    _record_and_notify(changed, new, part, wanted, by)
 
 
-def _tell(
+def _record_and_notify(
     changed: Sequence[Task], new: Sequence[tuple[Task, int]], part: str, wanted: Mapping[int, set[int]], by: User
 ) -> None:
     if not changed:
         return
     people = User.objects.in_bulk({user for task in changed for user in wanted[task.pk]})
-    does = "writes" if part == Part.WRITER else "reviews"
+    verb = "writes" if part == Part.WRITER else "reviews"
     events = []
     for task in changed:
         names = " and ".join(sorted(str(people[user]) for user in wanted[task.pk]))
-        many = len(wanted[task.pk]) > 1
-        summary = f"{names} {does.removesuffix('s') if many else does} it." if names else f"Nobody {does} it."
+        plural = len(wanted[task.pk]) > 1
+        summary = f"{names} {verb.removesuffix('s') if plural else verb} it." if names else f"Nobody {verb} it."
         persona = task.episode.persona
         events.append(
             Event(
@@ -156,10 +158,10 @@ def _tell(
             )
         )
     Event.objects.bulk_create(events, batch_size=500)
-    what = "to write" if part == Part.WRITER else "to review"
+    action = "to write" if part == Part.WRITER else "to review"
     notify.notify_many(
         [
-            notify.Message(frozenset({user}), f"asks you {what} “{task}”.", task.get_absolute_url(), task)
+            notify.Message(frozenset({user}), f"asks you {action} “{task}”.", task.get_absolute_url(), task)
             for task, user in new
         ],
         notify.Kind.ASSIGNED,

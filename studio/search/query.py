@@ -17,24 +17,24 @@ from django.utils.safestring import SafeString, mark_safe
 
 from studio import access
 from studio.models import Persona, Task, TaskState
-from studio.search.sources import QUICK_SQL, SOURCES, search_sql
+from studio.search.sources import DESTINATIONS_SQL, SOURCES, search_sql
 
-LONGEST_QUERY = 200
-"""Characters; what is longer is cut."""
-SHORTEST_PART = 2
-"""Characters of a word that is looked for inside of names."""
+MAX_QUERY = 200
+"""Characters; longer queries are cut."""
+MIN_TERM = 2
+"""Characters of a term that is searched for within names."""
 PAGE = 30
 OPEN, CLOSE = "\ue000", "\ue001"
-"""Around words found, until the text is escaped; private characters, taken out of the text itself."""
+"""Marks around matches until the text is escaped: private use characters, removed from the text itself."""
 
 
 @dataclass(frozen=True)
-class Hit:
+class SearchHit:
     kind: str
-    kind_words: str
+    kind_label: str
     title: str
-    place: str
-    """Benchmark and persona, as a person says it."""
+    location: str
+    """Benchmark and persona, for people."""
     state: str
     url: str
     snippet: SafeString
@@ -42,11 +42,11 @@ class Hit:
 
 @dataclass(frozen=True)
 class Results:
-    hits: list[Hit]
+    hits: list[SearchHit]
     total: int
-    """Of the chosen kind, or of all."""
+    """Of the chosen kind, or of all kinds."""
     counts: dict[str, int]
-    """By kind, whichever of them is chosen."""
+    """By kind, regardless of the chosen one."""
     query: str
 
 
@@ -55,20 +55,20 @@ def search(
 ) -> Results:
     """Rows of the user's benchmarks that match ``text``: all terms in one row, quoted terms as a phrase, ``-term``
     excluded; or names that contain all terms. Four queries."""
-    asked = clean(text)
-    mine = access.benchmarks_for(user)
-    names = {row.pk: row for row in (mine.filter(slug=benchmark) if benchmark else mine)}
-    if not asked or not names:
-        return Results([], 0, {}, asked)
+    query = clean_query(text)
+    visible = access.benchmarks_for(user)
+    names = {row.pk: row for row in (visible.filter(slug=benchmark) if benchmark else visible)}
+    if not query or not names:
+        return Results([], 0, {}, query)
     rows = _run(
-        asked,
+        query,
         list(names),
         kind=kind if kind in {source.kind for source in SOURCES} else "",
         state=state if state in TaskState.values else "",
         page=page,
     )
     if not rows:
-        return Results([], 0, {}, asked)
+        return Results([], 0, {}, query)
     tasks = Task.objects.select_related("episode__persona__benchmark").in_bulk(_keys(rows, "task_id"))
     personas = Persona.objects.select_related("benchmark").in_bulk(_keys(rows, "persona_id"))
     counts = rows[0]["counts"] or {}
@@ -79,24 +79,24 @@ def search(
             continue
         source = by_kind[row["kind"]]
         task, persona = tasks.get(row["task_id"]), personas.get(row["persona_id"])
-        thing: Any = task or persona or names[row["benchmark_id"]]
-        place = [str(names[row["benchmark_id"]])] if task or persona or source.address else []
+        target: Any = task or persona or names[row["benchmark_id"]]
+        location = [str(names[row["benchmark_id"]])] if task or persona or source.address else []
         if task and persona:
-            place.append(str(persona))
-        url = source.address(row["pk"]) if source.address else thing.get_absolute_url()
+            location.append(str(persona))
+        url = source.address(row["pk"]) if source.address else target.get_absolute_url()
         anchor = f"#{source.anchor.format(item=row['item'])}" if source.anchor else ""
         hits.append(
-            Hit(
+            SearchHit(
                 kind=row["kind"],
-                kind_words=source.label,
-                title=_plain(row["text"]) if source.address else str(thing),
-                place=" › ".join(place),
+                kind_label=source.label,
+                title=_plain(row["text"]) if source.address else str(target),
+                location=" › ".join(location),
                 state=row["state"],
                 url=url + anchor,
-                snippet=SafeString("") if source.address else marked(row["snippet"] or ""),
+                snippet=SafeString("") if source.address else mark_matches(row["snippet"] or ""),
             )
         )
-    return Results(hits, counts.get(kind, 0) if kind in by_kind else sum(counts.values()), counts, asked)
+    return Results(hits, counts.get(kind, 0) if kind in by_kind else sum(counts.values()), counts, query)
 
 
 def _run(text: str, benchmarks: list[int], *, kind: str, state: str, page: int) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ def _run(text: str, benchmarks: list[int], *, kind: str, state: str, page: int) 
         search_sql(),
         {
             "text": text,
-            "parts": parts_of(text),
+            "parts": term_patterns(text),
             "benchmarks": benchmarks,
             "kind": kind,
             "state": state,
@@ -118,7 +118,7 @@ def _run(text: str, benchmarks: list[int], *, kind: str, state: str, page: int) 
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """A page to open from the command palette."""
 
     kind: str
@@ -127,60 +127,67 @@ class Place:
     url: str
 
 
-def find_places(user: access.Somebody, text: str) -> list[Place]:
+def find_destinations(user: access.Somebody, text: str) -> list[Destination]:
     """At most ten benchmarks, personas and tasks whose id or title matches, best first."""
-    asked = clean(text)
+    query = clean_query(text)
     benchmarks = access.benchmarks_for(user).in_bulk()
-    if not asked or not benchmarks:
+    if not query or not benchmarks:
         return []
-    asks = {"text": asked, "start": f"{_literally(asked)}%", "parts": parts_of(asked), "benchmarks": list(benchmarks)}
-    rows = _rows(QUICK_SQL, asks)
+    parameters = {
+        "text": query,
+        "start": f"{_escape_pattern(query)}%",
+        "parts": term_patterns(query),
+        "benchmarks": list(benchmarks),
+    }
+    rows = _rows(DESTINATIONS_SQL, parameters)
     personas = Persona.objects.select_related("benchmark").in_bulk([r["pk"] for r in rows if r["kind"] == "persona"])
     tasks = Task.objects.select_related("episode__persona__benchmark").in_bulk(
         [row["pk"] for row in rows if row["kind"] == "task"]
     )
-    places = []
+    destinations = []
     for row in rows:
         if row["kind"] == "task":
             task = tasks[row["pk"]]
             detail = f"{task.episode.persona.benchmark} › {task.episode.persona} · {task.task_id.strip()}"
-            places.append(Place("Task", str(task), detail, task.get_absolute_url()))
+            destinations.append(Destination("Task", str(task), detail, task.get_absolute_url()))
         elif row["kind"] == "persona":
             persona = personas[row["pk"]]
-            places.append(Place("Persona", str(persona), str(persona.benchmark), persona.get_absolute_url()))
+            destinations.append(
+                Destination("Persona", str(persona), str(persona.benchmark), persona.get_absolute_url())
+            )
         else:
             benchmark = benchmarks[row["pk"]]
-            places.append(Place("Benchmark", str(benchmark), benchmark.slug, benchmark.get_absolute_url()))
-    return places
+            destinations.append(Destination("Benchmark", str(benchmark), benchmark.slug, benchmark.get_absolute_url()))
+    return destinations
 
 
 def kinds() -> list[tuple[str, str]]:
     return [(source.kind, source.label) for source in SOURCES]
 
 
-def clean(text: str) -> str:
+def clean_query(text: str) -> str:
     """Without NUL, which PostgreSQL does not accept, trimmed, and cut to the longest query."""
-    return text.replace("\0", "").strip()[:LONGEST_QUERY]
+    return text.replace("\0", "").strip()[:MAX_QUERY]
 
 
-def parts_of(text: str) -> list[str]:
+def term_patterns(text: str) -> list[str]:
     """ILIKE patterns of the terms; one that matches nothing if a term is too short or excluded."""
-    found = text.split()
-    if not found or '"' in text or any(len(part) < SHORTEST_PART or part.startswith("-") for part in found):
+    terms = text.split()
+    if not terms or '"' in text or any(len(term) < MIN_TERM or term.startswith("-") for term in terms):
         return ["\ue002"]
-    return [f"%{_literally(part)}%" for part in found]
+    return [f"%{_escape_pattern(term)}%" for term in terms]
 
 
-def _literally(text: str) -> str:
+def _escape_pattern(text: str) -> str:
     return re.sub(r"([\\%_])", r"\\\1", text)
 
 
-def marked(snippet: str) -> SafeString:
+def mark_matches(snippet: str) -> SafeString:
     """The escaped snippet with its matches marked."""
     pieces: list[SafeString] = []
     for number, piece in enumerate(re.split(f"{OPEN}(.*?){CLOSE}", snippet, flags=re.S)):
-        found = _plain(piece)
-        pieces.append(format_html('<mark class="hit">{}</mark>', found) if number % 2 else conditional_escape(found))
+        plain = _plain(piece)
+        pieces.append(format_html('<mark class="hit">{}</mark>', plain) if number % 2 else conditional_escape(plain))
     return mark_safe("".join(pieces))
 
 

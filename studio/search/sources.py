@@ -7,15 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-QUICK = 10
-"""Places the palette shows at most."""
-CLOSE_ENOUGH = 0.45
-"""Similarity from which a misspelt name counts as meant (pg_trgm, 0 to 1)."""
+MAX_DESTINATIONS = 10
+MIN_SIMILARITY = 0.45
+"""Similarity (pg_trgm, 0 to 1) from which a misspelt name matches."""
 COLUMNS = "pk, benchmark_id, persona_id, task_id, state, item, rank, at"
 
 
 @dataclass(frozen=True)
-class Source:
+class SearchSource:
     """One searchable kind. ``select`` returns ``pk, benchmark_id, persona_id, task_id, state, item, rank, at`` of the
     rows in ``asked.benchmarks`` that match ``asked.query`` or ``asked.parts``; ``text`` is a scalar query for the text
     of the row ``page.pk``."""
@@ -25,15 +24,19 @@ class Source:
     select: str
     text: str
     address: Callable[[int], str] | None = None
-    """Where it stands, from its key; without, at its task, persona or benchmark."""
+    """The page of a row by key; by default that of its task, persona or benchmark."""
     anchor: str = ""
 
 
 def _part_of_task(
-    kind: str, label: str, table: str, text: str, *, item: str, at: str, named: str = "", anchor: str
-) -> Source:
-    match = f"(r.search @@ asked.query OR {named} ILIKE ALL(asked.parts))" if named else "r.search @@ asked.query"
-    return Source(
+    kind: str, label: str, table: str, text: str, *, item: str, at: str, name_column: str = "", anchor: str
+) -> SearchSource:
+    match = (
+        f"(r.search @@ asked.query OR {name_column} ILIKE ALL(asked.parts))"
+        if name_column
+        else "r.search @@ asked.query"
+    )
+    return SearchSource(
         kind,
         label,
         f"""SELECT r.id, p.benchmark_id, p.id, t.id, t.state, {item}, ts_rank(r.search, asked.query), {at}
@@ -50,8 +53,8 @@ PERSONA_NAME = "(p.user_id || ' ' || p.name)"
 BENCHMARK_NAME = "(b.slug || ' ' || b.name)"
 NAMED = "CASE WHEN {} ILIKE ALL(asked.parts) THEN 1 ELSE 0 END"
 
-SOURCES: list[Source] = [
-    Source(
+SOURCES: list[SearchSource] = [
+    SearchSource(
         "benchmark",
         "Benchmarks",
         f"""SELECT b.id, b.id, NULL::bigint, NULL::bigint, '', NULL::int,
@@ -61,7 +64,7 @@ SOURCES: list[Source] = [
             AND (b.search @@ asked.query OR {BENCHMARK_NAME} ILIKE ALL(asked.parts))""",
         "SELECT concat_ws(' – ', b.slug, nullif(b.description, '')) FROM studio_benchmark b WHERE b.id = page.pk",
     ),
-    Source(
+    SearchSource(
         "persona",
         "Personas",
         f"""SELECT p.id, p.benchmark_id, p.id, NULL::bigint, '', NULL::int,
@@ -72,7 +75,7 @@ SOURCES: list[Source] = [
         """SELECT concat_ws(' – ', p.user_id, nullif(p.occupation, ''), nullif(p.role_text, ''), nullif(p.routines, ''),
            nullif(p.working_style, '')) FROM studio_persona p WHERE p.id = page.pk""",
     ),
-    Source(
+    SearchSource(
         "task",
         "Tasks",
         f"""SELECT t.id, p.benchmark_id, p.id, t.id, t.state, NULL::int,
@@ -94,11 +97,11 @@ SOURCES: list[Source] = [
     ),
     _part_of_task(
         "file", "Files", "studio_asset", "concat_ws(' – ', r.path, nullif(r.description, ''))",
-        item="NULL::int", at="t.updated_at", named="r.path", anchor="f-assets",
+        item="NULL::int", at="t.updated_at", name_column="r.path", anchor="f-assets",
     ),
     _part_of_task(
         "artifact", "Expected artifacts", "studio_expectedartifact", "concat_ws(' – ', r.path, nullif(r.note, ''))",
-        item="r.position", at="t.updated_at", named="r.path", anchor="f-expected_artifacts-{item}",
+        item="r.position", at="t.updated_at", name_column="r.path", anchor="f-expected_artifacts-{item}",
     ),
     _part_of_task(
         "comment", "Comments", "studio_comment", "r.text",
@@ -107,15 +110,15 @@ SOURCES: list[Source] = [
 ]  # fmt: skip
 
 
-def register(source: Source) -> None:
+def register(source: SearchSource) -> None:
     """To be called by apps when they are ready."""
-    SOURCES[:] = [one for one in SOURCES if one.kind != source.kind] + [source]
+    SOURCES[:] = [other for other in SOURCES if other.kind != source.kind] + [source]
 
 
 def search_sql() -> str:
     """The page's rows, each with all counts; a single row without a key if the page is beyond the last."""
     union = "\nUNION ALL\n".join(
-        f"SELECT '{source.kind}' AS kind, found.* FROM ({source.select}) found({COLUMNS})" for source in SOURCES
+        f"SELECT '{source.kind}' AS kind, matches.* FROM ({source.select}) matches({COLUMNS})" for source in SOURCES
     )
     texts = "\n".join(f"WHEN '{source.kind}' THEN ({source.text})" for source in SOURCES)
     return f"""
@@ -129,16 +132,16 @@ def search_sql() -> str:
         ), page AS (
           SELECT * FROM hits WHERE %(kind)s = '' OR kind = %(kind)s
           ORDER BY rank DESC, at DESC, kind, pk LIMIT %(limit)s OFFSET %(offset)s
-        ), worded AS (
+        ), with_text AS (
           SELECT page.*, translate(left(CASE page.kind {texts} END, 20000), %(marks)s, '') AS text FROM page
         )
-        SELECT worded.*, totals.counts,
-               ts_headline('english', worded.text, (SELECT query FROM asked), %(options)s) AS snippet
-        FROM totals LEFT JOIN worded ON true ORDER BY rank DESC, at DESC, kind, pk
+        SELECT with_text.*, totals.counts,
+               ts_headline('english', with_text.text, (SELECT query FROM asked), %(options)s) AS snippet
+        FROM totals LEFT JOIN with_text ON true ORDER BY rank DESC, at DESC, kind, pk
     """
 
 
-QUICK_SQL = f"""
+DESTINATIONS_SQL = f"""
     WITH asked AS (
       SELECT %(text)s AS text, %(start)s AS start, %(parts)s::text[] AS parts, %(benchmarks)s::bigint[] AS benchmarks
     ),
@@ -160,6 +163,6 @@ QUICK_SQL = f"""
              word_similarity(asked.text, name) AS near
       FROM named CROSS JOIN asked
     )
-    SELECT kind, pk FROM near WHERE whole OR near >= {CLOSE_ENOUGH}
-    ORDER BY whole DESC, starts DESC, own DESC, near DESC, weight DESC, kind, pk LIMIT {QUICK}
+    SELECT kind, pk FROM near WHERE whole OR near >= {MIN_SIMILARITY}
+    ORDER BY whole DESC, starts DESC, own DESC, near DESC, weight DESC, kind, pk LIMIT {MAX_DESTINATIONS}
 """

@@ -18,21 +18,21 @@ from studio.forms.post_data import number_of
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Benchmark, Role, User
 from studio.reports import counts
-from studio.reports.gaps import lacks_of, other_lacks
-from studio.reports.progress import grids, newest_first, standings
+from studio.reports.gaps import gaps_by_persona, other_gaps
+from studio.reports.progress import by_latest_activity, progress_grids, progress_of
 from studio.reports.statistics import categories_of, figures_of, skills_of, tools_of
 
 PERSONAS = 25
 """On one page."""
-LACKS = 6
+MAX_GAPS = 6
 MEANS = ("intents", "local", "persistent", "rubric", "rule", "dependencies", "files")
 
 
 @login_required
 def benchmarks(request: SignedInRequest) -> HttpResponse:
-    page = Paginator(newest_first(access.benchmarks_for(request.user)), 50).get_page(request.GET.get("page"))
+    page = Paginator(by_latest_activity(access.benchmarks_for(request.user)), 50).get_page(request.GET.get("page"))
     return render(
-        request, "studio/benchmarks/list.html", {"page": page, "standings": standings(list(page.object_list))}
+        request, "studio/benchmarks/list.html", {"page": page, "benchmarks": progress_of(list(page.object_list))}
     )
 
 
@@ -64,19 +64,19 @@ def edit(request: SignedInRequest, slug: str) -> HttpResponse:
 def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
     found = access.find_benchmark(request.user, slug)
     page = Paginator(range(found.personas.count()), PERSONAS).get_page(request.GET.get("page"))
-    lacks = lacks_of(found)
-    (standing,) = grids([found], most=PERSONAS, start=max(0, page.start_index() - 1))
+    by_persona = gaps_by_persona(found)
+    (progress,) = progress_grids([found], limit=PERSONAS, start=max(0, page.start_index() - 1))
     return render(
         request,
         "studio/benchmarks/benchmark.html",
         {
             "benchmark": found,
             "page": page,
-            "standing": standing,
+            "progress": progress,
             "total": counts.benchmark_counts([found])[found.pk],
-            "lacks": [(each.persona, lack) for each in lacks for lack in each.lacks if not lack.unfinished][:LACKS],
-            "to_mend": sum(not lack.unfinished for each in lacks for lack in each.lacks),
-            "unfinished": sum(any(lack.unfinished for lack in each.lacks) for each in lacks),
+            "gaps": [(each.persona, gap) for each in by_persona for gap in each.gaps if not gap.unfinished][:MAX_GAPS],
+            "to_fix": sum(not gap.unfinished for each in by_persona for gap in each.gaps),
+            "unfinished": sum(any(gap.unfinished for gap in each.gaps) for each in by_persona),
             "can": access.actions_in(request.user, found),
             "members": _people(found),
             "events": recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))[:8],
@@ -117,7 +117,7 @@ def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
 def gaps(request: SignedInRequest, slug: str) -> HttpResponse:
     """Where the benchmark departs from its plan, and what none of its tasks is about."""
     found = access.find_benchmark(request.user, slug)
-    lacks = lacks_of(found)
+    by_persona = gaps_by_persona(found)
     personas = {persona.pk: persona for persona in found.personas.all()}
     for persona in personas.values():
         persona.benchmark = found
@@ -127,9 +127,9 @@ def gaps(request: SignedInRequest, slug: str) -> HttpResponse:
         {
             "benchmark": found,
             "plan": found.plan,
-            "page": Paginator(lacks, PERSONAS).get_page(request.GET.get("page")),
+            "page": Paginator(by_persona, PERSONAS).get_page(request.GET.get("page")),
             "personas": len(personas),
-            "others": other_lacks(found, personas),
+            "others": other_gaps(found, personas),
             "can": access.actions_in(request.user, found),
         },
     )

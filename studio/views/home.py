@@ -13,8 +13,8 @@ from studio.access import SignedInRequest
 from studio.activity.feed import activity_feed, recent_events
 from studio.activity.visits import start_visit
 from studio.models import Membership, Revision, Role
-from studio.reports.progress import grids, newest_first, standings
-from studio.reports.todo import ALL, SHOWN, todo_of
+from studio.reports.progress import by_latest_activity, progress_grids, progress_of
+from studio.reports.todo import MAX_ITEMS, SHOWN, todo_of
 
 GRIDS = 3
 """Benchmarks shown with a grid of their tasks; others get one line each."""
@@ -26,16 +26,16 @@ LINES = 9
 @login_required
 def home(request: SignedInRequest) -> HttpResponse:
     mine = access.benchmarks_for(request.user)
-    newest = list(newest_first(mine)[: GRIDS + LINES + 1])
+    newest = list(by_latest_activity(mine)[: GRIDS + LINES + 1])
     roles = set(Membership.objects.filter(user=request.user.pk).values_list("role", flat=True))
     return render(
         request,
         "studio/home.html",
         {
-            "grids": grids(newest[:GRIDS], most=ROWS // max(1, len(newest[:GRIDS]))),
-            "lines": standings(newest[GRIDS : GRIDS + LINES]),
+            "grids": progress_grids(newest[:GRIDS], limit=ROWS // max(1, len(newest[:GRIDS]))),
+            "lines": progress_of(newest[GRIDS : GRIDS + LINES]),
             "more": len(newest) > GRIDS + LINES,
-            "todo": todo_of(request.user, mine, most=ALL if request.GET.get("waiting") == "all" else SHOWN),
+            "todo": todo_of(request.user, mine, limit=MAX_ITEMS if request.GET.get("waiting") == "all" else SHOWN),
             "activity": activity_feed(request.user, mine, start_visit(request.user, timezone.now())),
             "first_task": _writes(roles) and not Revision.objects.filter(created_by=request.user.pk).exists(),
             "upcoming": upcoming(roles),

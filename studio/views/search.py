@@ -54,7 +54,7 @@ def search(request: SignedInRequest) -> HttpResponse:
 @login_required
 def places(request: SignedInRequest) -> JsonResponse:
     """At most ten benchmarks, personas and tasks by id or title, as JSON."""
-    found = searching.find_places(request.user, request.GET.get("q", ""))
+    found = searching.find_destinations(request.user, request.GET.get("q", ""))
     return JsonResponse({"places": [vars(place) for place in found]}, headers={"Cache-Control": "no-store"})
 
 

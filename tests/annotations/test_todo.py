@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 def listed_audits(user):
     groups = todo_of(user, access.benchmarks_for(user))
-    return [(item.title, item.says, item.state) for group in groups if group.key == "audits" for item in group.items]
+    return [(item.title, item.note, item.state) for group in groups if group.key == "audits" for item in group.items]
 
 
 def judge(campaign, person):

@@ -42,7 +42,7 @@ def main() -> int:
     from studio import access
     from studio.imports.importer import import_files
     from studio.models import User
-    from studio.search.query import find_places, search
+    from studio.search.query import find_destinations, search
 
     worst = 0.0
     with transaction.atomic():
@@ -51,7 +51,7 @@ def main() -> int:
         import_files(benchmark, files(), by=owner)
         connection.cursor().execute("ANALYZE")
         for name, text in QUERIES.items():
-            for what, ask in (("search", search), ("palette", find_places)):
+            for what, ask in (("search", search), ("palette", find_destinations)):
                 spent = []
                 for _ in range(ROUNDS):
                     start = time.perf_counter()

@@ -13,7 +13,7 @@ from studio.activity.feed import activity_feed
 from studio.activity.visits import PAUSE, start_visit
 from studio.drafts.load import load_task
 from studio.models import Event, Finding, Persona, Role, Task, Visit
-from studio.reports.progress import grids, newest_first
+from studio.reports.progress import by_latest_activity, progress_grids
 from studio.reports.todo import todo_of
 from studio.review import comments, workflow
 from studio.tasks.save import save_task
@@ -128,11 +128,11 @@ def test_the_grid_says_of_every_session_where_it_stands(place):
     Finding.objects.all().delete()
     Finding.objects.create(task=rye, rule="r", severity="error", message="m", fingerprint="f")
 
-    (standing,) = grids([benchmark])
+    (progress,) = progress_grids([benchmark])
 
-    assert [cell.says for cell in standing.rows[0].cells] == ["1 · rolls: approved", "2 · rye: draft, 1 error"]
-    assert (standing.done, standing.tasks, standing.planned, standing.missing, standing.errors) == (1, 2, 4, 2, 1)
-    assert (standing.rows[0].missing, standing.legend) == (2, [("approved", 1), ("draft", 1)])
+    assert [cell.label for cell in progress.rows[0].cells] == ["1 · rolls: approved", "2 · rye: draft, 1 error"]
+    assert (progress.done, progress.tasks, progress.planned, progress.missing, progress.errors) == (1, 2, 4, 2, 1)
+    assert (progress.rows[0].missing, progress.legend) == (2, [("approved", 1), ("draft", 1)])
     html = home(author)
     assert f'href="{rye.get_absolute_url()}" title="2 · rye: draft, 1 error"' in html
     assert html.count('class="cell missing"') == 3  # two places, and the legend
@@ -144,7 +144,7 @@ def test_a_session_outside_the_episode_says_so(place):
     Task.objects.filter(pk=task.pk).update(position=None)
     Finding.objects.all().delete()
 
-    assert grids([benchmark])[0].rows[0].cells[0].says == "Not in the episode · Loaf: draft"
+    assert progress_grids([benchmark])[0].rows[0].cells[0].label == "Not in the episode · Loaf: draft"
 
 
 def test_titles_cannot_break_out_of_the_grid(place):
@@ -159,24 +159,24 @@ def test_benchmarks_come_as_they_were_last_touched(place):
     quiet = BenchmarkFactory(name="Aa")
     quiet.memberships.create(user=author, role=Role.AUTHOR)
 
-    assert list(newest_first(access.benchmarks_for(author))) == [benchmark, quiet]
+    assert list(by_latest_activity(access.benchmarks_for(author))) == [benchmark, quiet]
     Event.objects.create(benchmark=quiet, verb="created")
-    assert list(newest_first(access.benchmarks_for(author))) == [quiet, benchmark]
+    assert list(by_latest_activity(access.benchmarks_for(author))) == [quiet, benchmark]
 
 
 def test_grids_cost_the_same_with_one_session_and_with_four_hundred(place, django_assert_num_queries):
     benchmark, _, persona = place
     with django_assert_num_queries(6):
-        grids([benchmark])
+        progress_grids([benchmark])
     people = Persona.objects.bulk_create(Persona(benchmark=benchmark, user_id=f"p{n}") for n in range(25))
     for one in people:
         episode = one.episode if hasattr(one, "episode") else persona.episode.__class__.objects.create(persona=one)
         Task.objects.bulk_create(Task(episode=episode, task_id=f"t{n}", position=n) for n in range(20))
 
     with django_assert_num_queries(6):
-        (standing,) = grids([benchmark])
+        (progress,) = progress_grids([benchmark])
 
-    assert (len(standing.rows), standing.more, standing.tasks) == (20, 6, 500)
+    assert (len(progress.rows), progress.more, progress.tasks) == (20, 6, 500)
 
 
 def test_an_author_who_has_written_nothing_is_told_how_a_first_task_comes_about(place):

@@ -55,7 +55,7 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
         waiting = action == "approve" and moved.state == "in_review"
         alone = (
             action == "submit"
-            and not assignments.people_of(moved, authors=authors_of_newest([moved])[moved.pk]).may_review
+            and not assignments.assignees_of(moved, authors=authors_of_newest([moved])[moved.pk]).may_review
         )
         if alone:
             messages.warning(request, NO_REVIEWER)
@@ -77,10 +77,10 @@ def assign(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     named = {user.username: user for user in members}
     writer = named.get(request.POST.get("writer", ""))
     reviewers = [named[name] for name in request.POST.getlist("reviewer") if name in named]
-    if "fewest" in request.POST and (one := assignments.fewest_open(task, writer)):
+    if "fewest" in request.POST and (one := assignments.least_busy_reviewer(task, writer)):
         reviewers = [one]
     try:
-        assignments.set_people(task.pk, by=request.user, writer=writer, reviewers=reviewers)
+        assignments.set_assignees(task.pk, by=request.user, writer=writer, reviewers=reviewers)
     except assignments.AssignmentError as refusal:
         messages.error(request, str(refusal))
     else:

@@ -113,9 +113,9 @@ def _template(persona: Persona, chosen: str) -> Template | None:
 def _search(persona: Persona, q: str, template: Template | None) -> list[TemplateCard]:
     """Tasks to start from: the chosen one, then those that contain ``q``, or the persona's own."""
     narrow = {"q": q} if q.strip() else {"persona": persona.user_id}
-    rows = task_filters.tasks_of(persona.benchmark, narrow).tasks
+    rows = task_filters.filter_tasks(persona.benchmark, narrow).tasks
     chosen = (
-        list(task_filters.tasks_of(persona.benchmark, {}).tasks.filter(pk=template.pk))
+        list(task_filters.filter_tasks(persona.benchmark, {}).tasks.filter(pk=template.pk))
         if isinstance(template, Task)
         else []
     )

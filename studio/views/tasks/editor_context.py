@@ -117,7 +117,7 @@ def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: TaskForm
         "given": approvals_of(newest) if newest else 0,
         "review_questions": QUESTIONS,
         "own": request.user.pk in authors,
-        "people": assignments.people_of(row, authors=authors),
+        "people": assignments.assignees_of(row, authors=authors),
         "fields": FIELDS,
         "session_names": session_names(siblings),
         "earlier": [other for other in siblings if other["pk"] != row.pk and other["position"]],

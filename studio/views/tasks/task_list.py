@@ -28,18 +28,18 @@ PAGE = 50
 def tasks(request: SignedInRequest, slug: str) -> HttpResponse:
     """The list, fifty on a page."""
     benchmark = access.find_benchmark(request.user, slug)
-    can, people = access.actions_in(request.user, benchmark), assignments.candidates(benchmark)
-    narrowed = task_filters.tasks_of(benchmark, request.GET, me=request.user)
+    can, people = access.actions_in(request.user, benchmark), assignments.eligible_members(benchmark)
+    narrowed = task_filters.filter_tasks(benchmark, request.GET, me=request.user)
     context: dict[str, Any] = {
         "benchmark": benchmark,
         "page": Paginator(narrowed.tasks, PAGE).get_page(request.GET.get("page")),
-        "kept": narrowed.kept,
-        "query": urlencode(narrowed.kept),
+        "kept": narrowed.filters,
+        "query": urlencode(narrowed.filters),
         "personas": benchmark.personas.order_by("position", "user_id"),
         "states": TaskState.choices,
         "triggers": task_filters.TRIGGERS.items(),
         "categories": bulk.categories_of(benchmark),
-        "does": [one for one in bulk.DOES.items() if ("assign" if one[0] in bulk.PARTS else "edit") in can],
+        "does": [one for one in bulk.ACTIONS.items() if ("assign" if one[0] in bulk.PARTS else "edit") in can],
         "can": can,
         "people": people,
         "everybody": sorted({one.user for each in people.values() for one in each}, key=str),
@@ -81,24 +81,24 @@ def _preview(
     rows = bulk.chosen_tasks(benchmark, chosen)
     context: dict[str, Any] = {
         "tasks": rows,
-        "does_words": bulk.DOES.get(does, ""),
-        "input": "person" if does in bulk.PARTS else does if does in bulk.ASKED else "category",
+        "does_words": bulk.ACTIONS.get(does, ""),
+        "input": "person" if does in bulk.PARTS else does if does in bulk.ACTIONS_WITH_CHOICES else "category",
         "values": [value or ""] if does not in ("tools", "skills") else (value or "").split("\n"),
-        "asks": does in bulk.ASKED,
-        "names": bulk.names_to_choose(rows, does) if does in bulk.ASKED else [],
+        "asks": does in bulk.ACTIONS_WITH_CHOICES,
+        "names": bulk.choices_of(rows, does) if does in bulk.ACTIONS_WITH_CHOICES else [],
     }
-    if value is None and does in bulk.ASKED:
+    if value is None and does in bulk.ACTIONS_WITH_CHOICES:
         return context
     try:
         lines = bulk.plan(benchmark, chosen, does, value or "", by=request.user)
     except bulk.BulkChangeError as refusal:
-        if does not in bulk.ASKED:
+        if does not in bulk.ACTIONS_WITH_CHOICES:
             raise
         return context | {"refusal": str(refusal)}
     words = bulk.categories_of(benchmark).get(value or "", "") if does == "category" else ""
     return context | {
         "lines": lines,
-        "number": sum(line.changes for line in lines),
+        "number": sum(line.differs for line in lines),
         "refused": sum(bool(line.refusal) for line in lines),
         "value_words": words,
     }
@@ -107,7 +107,7 @@ def _preview(
 def _value(request: SignedInRequest) -> str | None:
     """What the tasks are to have; None where it was not asked for yet."""
     does = request.POST.get("does", "")
-    if does in bulk.ASKED:
+    if does in bulk.ACTIONS_WITH_CHOICES:
         given = request.POST.getlist(does)
         if "asked" not in request.POST and not given:
             return None
@@ -118,7 +118,7 @@ def _value(request: SignedInRequest) -> str | None:
 def _chosen(request: SignedInRequest, benchmark: Benchmark, kept: dict[str, str]) -> dict[int, int | None]:
     """Tasks by key with the version that was seen: those ticked, or all the filters let through."""
     if "everything" in request.POST:
-        return dict(task_filters.tasks_of(benchmark, kept, me=request.user).tasks.values_list("pk", "version"))
+        return dict(task_filters.filter_tasks(benchmark, kept, me=request.user).tasks.values_list("pk", "version"))
     chosen: dict[int, int | None] = {}
     for entry in request.POST.getlist("task"):
         pk, _, version = entry.partition(":")

@@ -36,7 +36,7 @@ class Desk:
 
     def live(self):
         """A round of everything."""
-        assignments.set_people(self.task.pk, by=self.author, writer=self.author, reviewers=[self.second])
+        assignments.set_assignees(self.task.pk, by=self.author, writer=self.author, reviewers=[self.second])
         submit(self.task.pk, by=self.author)
         comment = comments.add_comment(
             self.task.pk,

@@ -9,7 +9,7 @@ from studio.domain.task import Recovery, ToolEvidence
 from studio.imports.sample import load_sample
 from studio.imports.taxonomy import ensure_taxonomy
 from studio.models import Benchmark, Persona, Role, Task
-from studio.reports.gaps import lacks_of, other_lacks
+from studio.reports.gaps import gaps_by_persona, other_gaps
 from studio.reports.statistics import categories_of, figures_of, idle_tools, skills_of, tools_of
 from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
@@ -74,25 +74,26 @@ def test_gaps_name_the_persona_what_to_do_and_where():
     a_task(whole, "t3")
     a_task(short, "t1")
 
-    (found,) = lacks_of(benchmark)
+    (found,) = gaps_by_persona(benchmark)
 
     assert found.persona == short
-    assert [(lack.message, lack.unfinished) for lack in found.lacks] == [
+    assert [(gap.message, gap.unfinished) for gap in found.gaps] == [
         ("1 of 3 planned tasks written.", True),
         ("None of 1 planned dependency group formed.", True),
     ]
-    assert found.lacks[0].address == f"/b/{benchmark.slug}/p/short/new/"
+    assert found.gaps[0].address == f"/b/{benchmark.slug}/p/short/new/"
     Task.objects.filter(episode__persona=whole).exclude(pk=setup.pk).update(trigger_kind="feed")
     assert "1 of 3 planned tasks written." in page(benchmark, "gaps/")
+    assert found.gaps[0].fix in page(benchmark, "gaps/")
 
 
 def test_retired_sessions_fill_no_plan():
     benchmark = BenchmarkFactory(plan_sessions=1, plan_groups=0, plan_standalone=1, plan_signals=0)
     task = a_task(a_persona(benchmark))
 
-    assert lacks_of(benchmark) == []
+    assert gaps_by_persona(benchmark) == []
     Task.objects.filter(pk=task.pk).update(state="retired")
-    assert len(lacks_of(benchmark)) == 1
+    assert len(gaps_by_persona(benchmark)) == 1
 
 
 def test_what_no_task_is_about_is_told_once():
@@ -100,7 +101,7 @@ def test_what_no_task_is_about_is_told_once():
     persona = a_persona(benchmark, tools=("gmail__a",))
 
     def told():
-        return [lack.message for lack in other_lacks(benchmark, {persona.pk: persona})]
+        return [gap.message for gap in other_gaps(benchmark, {persona.pk: persona})]
 
     assert told() == ["No task has a category.", "Baker: 1 of 1 tools is used by no task."]
     a_task(persona, "a", category="F", tools=("gmail__a",))
@@ -127,8 +128,8 @@ def test_counting_costs_the_same_for_one_persona_and_for_many(django_assert_max_
         figures_of(Persona.objects.filter(benchmark=benchmark))
         tools_of(benchmark)
         skills_of(benchmark)
-        lacks_of(benchmark)
-        other_lacks(benchmark, {})
+        gaps_by_persona(benchmark)
+        other_gaps(benchmark, {})
 
     with django_assert_max_num_queries(30) as few:
         count()
@@ -153,7 +154,7 @@ def test_the_sample_counts_as_its_folders_do(sample):
     assert {row.code: row.tasks for row in categories_of(sample)[0] if row.tasks} == {
         "E": 1, "L": 3, "M": 1, "N": 2, "P": 1, "R": 6,
     }  # fmt: skip
-    assert [lack.message for each in lacks_of(sample) for lack in each.lacks] == [
+    assert [gap.message for each in gaps_by_persona(sample) for gap in each.gaps] == [
         "2 of 3 planned standalone tasks written."
     ]
     html = " ".join(page(sample, "statistics/").split())

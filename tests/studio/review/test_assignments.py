@@ -32,7 +32,7 @@ class Desk:
         self.task = a_task(self.persona, by=self.author)
 
     def name(self, *, by=None, task=None, writer=None, reviewers=()):
-        assignments.set_people((task or self.task).pk, by=by or self.owner, writer=writer, reviewers=list(reviewers))
+        assignments.set_assignees((task or self.task).pk, by=by or self.owner, writer=writer, reviewers=list(reviewers))
 
     def named(self, task=None):
         rows = Assignment.objects.filter(task=task or self.task).order_by("part", "pk")
@@ -165,11 +165,11 @@ def test_the_one_with_the_fewest_open_reviews_is_proposed(desk):
     other = a_task(desk.persona, "rolls", by=desk.author)
     desk.name(task=other, reviewers=[desk.owner])
 
-    people = assignments.people_of(desk.task)
+    people = assignments.assignees_of(desk.task)
 
     assert (people.may_review[0].user, people.may_review[0].open) == (desk.reviewer, 0)
-    assert assignments.fewest_open(desk.task) == desk.reviewer
-    assert assignments.fewest_open(desk.task, writer=desk.reviewer) in (desk.owner, desk.second)
+    assert assignments.least_busy_reviewer(desk.task) == desk.reviewer
+    assert assignments.least_busy_reviewer(desk.task, writer=desk.reviewer) in (desk.owner, desk.second)
 
 
 def test_many_tasks_are_shared_out_and_the_list_is_narrowed_by_people(desk):
@@ -179,9 +179,9 @@ def test_many_tasks_are_shared_out_and_the_list_is_narrowed_by_people(desk):
     client.force_login(desk.reviewer)
     url = reverse("studio:tasks", args=[desk.benchmark.slug])
 
-    lines = bulk.plan(desk.benchmark, chosen, "reviewer", bulk.FEWEST)
+    lines = bulk.plan(desk.benchmark, chosen, "reviewer", bulk.LEAST_BUSY)
     assert sorted([line.after for line in lines]) == sorted(2 * [str(desk.owner), str(desk.reviewer), str(desk.second)])
-    number = bulk.apply(desk.benchmark, chosen, "reviewer", bulk.FEWEST, by=desk.author)
+    number = bulk.apply(desk.benchmark, chosen, "reviewer", bulk.LEAST_BUSY, by=desk.author)
 
     def listed(**asked):
         return len(client.get(url, asked).context["page"].object_list)
@@ -208,11 +208,11 @@ def test_who_wrote_or_writes_it_is_left_out_of_a_change_to_many(desk):
 
 def test_naming_people_for_many_costs_as_much_as_for_one(desk, django_assert_max_num_queries):
     with django_assert_max_num_queries(40) as one:
-        bulk.apply(desk.benchmark, {desk.task.pk: None}, "reviewer", bulk.FEWEST, by=desk.author)
+        bulk.apply(desk.benchmark, {desk.task.pk: None}, "reviewer", bulk.LEAST_BUSY, by=desk.author)
     chosen = {a_task(desk.persona, f"task{number}", by=desk.author).pk: None for number in range(12)}
 
     with django_assert_max_num_queries(len(one)):
-        bulk.apply(desk.benchmark, chosen, "reviewer", bulk.FEWEST, by=desk.author)
+        bulk.apply(desk.benchmark, chosen, "reviewer", bulk.LEAST_BUSY, by=desk.author)
 
 
 def test_the_page_names_people_and_strangers_are_kept_out(desk):

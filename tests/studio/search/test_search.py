@@ -15,7 +15,7 @@ from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.models import Asset, Blob, ChecklistItem, HiddenIntent, Role, Task
 from studio.review import comments
-from studio.search.query import find_places, search
+from studio.search.query import find_destinations, search
 from studio.tasks.save import save_task
 from studio.tasks.transitions import submit
 from tests.factories import BenchmarkFactory, a_persona, a_task, a_task_spec, member
@@ -90,7 +90,7 @@ def test_whatever_is_typed_gets_an_answer(place, text):
     _, owner, _, _ = place
 
     assert search(owner, text).total >= 0
-    assert find_places(owner, text) is not None
+    assert find_destinations(owner, text) is not None
 
 
 def test_others_find_nothing(place):
@@ -98,7 +98,7 @@ def test_others_find_nothing(place):
 
     for text in ("village", "canals", "flour", "rye", "02_brief"):
         assert search(stranger, text).total == 0
-        assert find_places(stranger, text) == []
+        assert find_destinations(stranger, text) == []
     assert search(stranger, "flour", benchmark=place[0].slug).total == 0
 
 
@@ -195,12 +195,12 @@ def test_places_are_found_by_parts_and_with_typing_mistakes(place, django_assert
     _, owner, persona, task = place
     Task.objects.bulk_create(Task(episode=persona.episode, task_id=f"t{n}", title=f"Bun {n}") for n in range(30))
 
-    assert find_places(owner, "brief")[0].url == task.get_absolute_url()
-    assert find_places(owner, "breifing")[0].url == task.get_absolute_url()
-    assert find_places(owner, "villa")[0].kind == "Benchmark"
-    assert find_places(owner, "baker")[0].url == persona.get_absolute_url()
+    assert find_destinations(owner, "brief")[0].url == task.get_absolute_url()
+    assert find_destinations(owner, "breifing")[0].url == task.get_absolute_url()
+    assert find_destinations(owner, "villa")[0].kind == "Benchmark"
+    assert find_destinations(owner, "baker")[0].url == persona.get_absolute_url()
     with django_assert_max_num_queries(4):
-        assert len(find_places(owner, "bun")) == 10
+        assert len(find_destinations(owner, "bun")) == 10
 
 
 def test_the_palette_is_answered_in_json_for_who_is_signed_in(place):
