@@ -13,10 +13,10 @@ class EvaluationConfig(AppConfig):
         from evaluation.trials.keys import count_keys
         from studio.domain.tool_catalog import register_card_reader
         from studio.findings.grader_keys import register_key_reader, register_report_makers
-        from studio.imports.sample import register_furnisher
+        from studio.imports.sample import register_sample_data
 
         register_card_reader(tool_cards)
         register_key_reader(count_keys)
         register_report_makers(now=analyse_scripts, later=analyse_later)
         register_sources()
-        register_furnisher(enable_in_sample)
+        register_sample_data(enable_in_sample)

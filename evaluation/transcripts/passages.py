@@ -72,7 +72,7 @@ def _without_markup(text: str, quote: str) -> str:
     if find_quote(text, quote) is not None:
         return quote
     document = _Document()
-    document.feed(markup.rendered(html.unescape(quote)))
+    document.feed(markup.render_unsanitised(html.unescape(quote)))
     document.close()
     return "".join(document.texts)
 

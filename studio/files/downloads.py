@@ -7,8 +7,8 @@ from django.utils.http import content_disposition_header
 
 from studio.files.previews import is_media
 
-LOCKED = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
-"""Nothing is loaded, no script runs, no form is sent. The style is an SVG's own, which has no page around it."""
+INLINE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+"""Loads nothing, runs no script, sends no form; inline styles are an SVG's own."""
 
 
 def download(path: str, content: bytes) -> HttpResponse:
@@ -30,6 +30,6 @@ def inline(path: str, content: bytes) -> HttpResponse:
     response["Content-Disposition"] = content_disposition_header(False, path.rsplit("/", 1)[-1]) or "inline"
     response["X-Content-Type-Options"] = "nosniff"
     response["X-Frame-Options"] = "SAMEORIGIN"
-    response["Content-Security-Policy"] = LOCKED
+    response["Content-Security-Policy"] = INLINE_POLICY
     response["Cross-Origin-Resource-Policy"] = "same-origin"
     return response

@@ -25,11 +25,11 @@ class UploadError(ValueError):
     """An upload that cannot be accepted; the message says why and what to do."""
 
 
-def refuse_too_much(rows: Iterable[Mapping[str, Any]], files: Iterable[tuple[str, int]]) -> None:
+def validate_upload_size(rows: Iterable[Mapping[str, Any]], files: Iterable[tuple[str, int]]) -> None:
     """Raise UploadError if these files, as names and sizes, exceed the limits together with the task's own."""
     sizes = {str(row["path"]): int(row["size"]) for row in rows}
     for path, size in files:
-        if why := why_not(path.strip()):
+        if why := why_invalid_path(path.strip()):
             raise UploadError(f"“{path}”: {why}")
         if size > settings.UPLOAD_MAX_FILE_BYTES:
             raise UploadError(f"“{path}” is larger than the {_mb(settings.UPLOAD_MAX_FILE_BYTES)} a file may have.")
@@ -48,7 +48,7 @@ def _mb(size: int) -> str:
     return f"{size / 1_000_000:.0f} MB"
 
 
-def why_not(path: str, others: Iterable[str] = ()) -> str:
+def why_invalid_path(path: str, others: Iterable[str] = ()) -> str:
     """Why a task cannot have a file of this name beside the others; empty if it can."""
     if not path:
         return "Give the file a name."
@@ -56,5 +56,5 @@ def why_not(path: str, others: Iterable[str] = ()) -> str:
         return f"“{path.split('/')[0]}” belongs to the format: choose another name."
     if why := why_unsafe(path):
         return f"{why} Write it like notes/plan.md."
-    problems = [one for one in check_names([*others, path], Limits()) if one.file == path]
-    return " ".join(f"{one.message} {one.mend}" for one in problems[:1])
+    problems = [problem for problem in check_names([*others, path], Limits()) if problem.file == path]
+    return " ".join(f"{problem.message} {problem.mend}" for problem in problems[:1])

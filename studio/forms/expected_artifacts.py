@@ -9,7 +9,7 @@ from typing import Any
 from studio.domain.base import Content
 from studio.domain.task import ExpectedArtifact
 from studio.files.tokens import seal
-from studio.files.uploads import why_not
+from studio.files.uploads import why_invalid_path
 from studio.forms.files import AddError, content_of, keyed, posted_size
 from studio.forms.post_data import Posted, preserve
 
@@ -70,7 +70,7 @@ def read_artifacts(
             complain(place, f"“{path}” is already listed. Remove one of the two.")
         elif has_reference and known is None:
             complain(place, f"The reference of “{path}” was not fully uploaded. Attach it again.")
-        elif known and (why := why_not(path, (one.path for one in found if one.reference))):
+        elif known and (why := why_invalid_path(path, (one.path for one in found if one.reference))):
             complain(place, why)
         reference = Content(sha256=known[0], size=known[1]) if known else None
         found.append(ExpectedArtifact(path=path, note=note, reference=reference))

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from studio.domain.base import FileRef
 from studio.files.previews.texts import encode
 from studio.files.tokens import seal, unseal
-from studio.files.uploads import why_not
+from studio.files.uploads import why_invalid_path
 from studio.forms.post_data import Posted, preserve
 
 FILE = ("path", "description", "stored", "form")
@@ -75,7 +75,7 @@ def read_files(
             size=known[1],
             description=preserve(old.description if old else "", row["description"], one_line=True),
         )
-        if not (old and old.path == path) and (why := why_not(path, (one.path for one in found))):
+        if not (old and old.path == path) and (why := why_invalid_path(path, (one.path for one in found))):
             complain(place, why)
         found.append(file)
     return tuple(found)

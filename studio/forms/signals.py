@@ -34,7 +34,7 @@ def read_payload(
     if not raw.strip():
         return {}
     if flaw := json_flaw(raw):
-        complain("payload_raw", f"This is not valid JSON. {flaw.sentence}")
+        complain("payload_raw", f"This is not valid JSON. {flaw.description}")
         return stored
     try:
         payload = read_json(raw)

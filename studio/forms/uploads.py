@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.datastructures import MultiValueDict
 
 from studio.domain.base import Content, FileRef
-from studio.files.uploads import Upload, UploadError, refuse_too_much
+from studio.files.uploads import Upload, UploadError, validate_upload_size
 from studio.forms.expected_artifacts import artifact_row
 from studio.forms.files import with_files
 from studio.forms.tasks import TaskForm
@@ -20,7 +20,7 @@ def store_uploads(files: MultiValueDict[str, Any], sheet: TaskForm) -> dict[str,
     refused = {}
     sent: list[Upload] = files.getlist("uploads")
     try:
-        refuse_too_much(file_sizes(sheet), [(file.name or "", file.size or 0) for file in sent])
+        validate_upload_size(file_sizes(sheet), [(file.name or "", file.size or 0) for file in sent])
         contents = [file.read() for file in sent]
         hashes = Blob.objects.store(contents)
         sheet.assets = with_files(
@@ -38,7 +38,7 @@ def store_uploads(files: MultiValueDict[str, Any], sheet: TaskForm) -> dict[str,
         row["path"] = row["path"].strip() or (file.name or "").strip()
         try:
             others = [one for one in file_sizes(sheet) if one["path"] != f"/{row['path']}"]
-            refuse_too_much(others, [(row["path"], file.size or 0)])
+            validate_upload_size(others, [(row["path"], file.size or 0)])
         except UploadError as refusal:
             refused[f"expected_artifacts.{row['key']}.path"] = str(refusal)
             continue

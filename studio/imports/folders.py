@@ -18,29 +18,31 @@ class FolderNotEmptyError(Exception):
 def read_folder(folder: Path, limits: Limits) -> Unpacked:
     """Every file by its path, which starts with the folder's own name. Links are rejected, never followed."""
     folder = folder.resolve()
-    found = Unpacked()
+    unpacked = Unpacked()
     total = 0
-    for path in _files(folder, found, limits):
+    for path in _files(folder, unpacked, limits):
         name = f"{folder.name}/{path.relative_to(folder).as_posix()}"
         size = path.stat().st_size
         total += size
         if size > limits.file_bytes:
-            _refuse(found, name, f"The file is larger than {limits.file_bytes:,} bytes.", "Leave it out or split it.")
+            _refuse(
+                unpacked, name, f"The file is larger than {limits.file_bytes:,} bytes.", "Leave it out or split it."
+            )
         elif total > limits.unpacked_bytes:
-            _refuse(found, "", f"The folder holds more than {limits.unpacked_bytes:,} bytes.", "Import it in parts.")
+            _refuse(unpacked, "", f"The folder holds more than {limits.unpacked_bytes:,} bytes.", "Import it in parts.")
             break
         else:
             try:
-                found.files[name] = path.read_bytes()
+                unpacked.files[name] = path.read_bytes()
             except OSError as error:
                 _refuse(
-                    found,
+                    unpacked,
                     name,
-                    (f"The file cannot be read: {error.strerror}."),
+                    f"The file cannot be read: {error.strerror}.",
                     "Give this user permission to read it.",
                 )
-    found.errors += check_names(found.files, limits)
-    return found if not found.errors else Unpacked(errors=found.errors)
+    unpacked.errors += check_names(unpacked.files, limits)
+    return unpacked if not unpacked.errors else Unpacked(errors=unpacked.errors)
 
 
 def write_folder(files: Mapping[str, bytes], out: Path) -> None:
@@ -57,26 +59,26 @@ def write_folder(files: Mapping[str, bytes], out: Path) -> None:
         target.write_bytes(content)
 
 
-def _files(folder: Path, found: Unpacked, limits: Limits) -> list[Path]:
+def _files(folder: Path, unpacked: Unpacked, limits: Limits) -> list[Path]:
     files: list[Path] = []
     for parent, folders, names in os.walk(folder, followlinks=False):
         folders[:] = sorted(name for name in folders if name not in (".git", "__pycache__"))
         for name in [*folders, *sorted(names)]:
             path = Path(parent, name)
-            shown = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+            display_path = f"{folder.name}/{path.relative_to(folder).as_posix()}"
             mode = path.lstat().st_mode
             if stat.S_ISLNK(mode):
-                _refuse(found, shown, "This is a link.", "Put the file itself into the folder.")
+                _refuse(unpacked, display_path, "This is a link.", "Put the file itself into the folder.")
             elif stat.S_ISREG(mode):
                 files.append(path)
             elif not stat.S_ISDIR(mode):
-                _refuse(found, shown, "This is neither a file nor a folder.", "Remove it.")
+                _refuse(unpacked, display_path, "This is neither a file nor a folder.", "Remove it.")
         if len(files) > limits.files:
-            _refuse(found, "", f"The folder holds more than {limits.files:,} files.", "Import it in parts.")
+            _refuse(unpacked, "", f"The folder holds more than {limits.files:,} files.", "Import it in parts.")
             return []
     return files
 
 
-def _refuse(found: Unpacked, file: str, message: str, mend: str) -> None:
+def _refuse(unpacked: Unpacked, file: str, message: str, fix: str) -> None:
     file = file.encode("utf-8", "replace").decode()
-    found.errors.append(Problem(file=file, message=message, mend=mend))
+    unpacked.errors.append(Problem(file=file, message=message, mend=fix))

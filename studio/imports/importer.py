@@ -17,7 +17,7 @@ from studio.drafts.validate import DraftError
 from studio.findings.grader_keys import GraderKeys, read_keys
 from studio.imports.folders import read_folder
 from studio.imports.report import ImportReport, totals
-from studio.imports.store import Storing
+from studio.imports.store import ImportWriter
 from studio.models import Benchmark, GraderScript, User
 
 __all__ = ["ImportReport", "find_reading_errors", "import_archive", "import_files", "import_path", "upload_limits"]
@@ -39,10 +39,10 @@ def import_path(
 ) -> ImportReport:
     """Import a folder or a zip on this machine."""
     if path.is_dir():
-        found = read_folder(path, upload_limits())
-        if found.errors:
-            return _refused(found.errors)
-        return _import(benchmark, _read(found.files), by=by, published=published, dry_run=dry_run)
+        unpacked = read_folder(path, upload_limits())
+        if unpacked.errors:
+            return _refused(unpacked.errors)
+        return _import(benchmark, _read(unpacked.files), by=by, published=published, dry_run=dry_run)
     if path.stat().st_size > settings.UPLOAD_MAX_BYTES:
         message = f"The file has {path.stat().st_size:,} bytes; the limit is {settings.UPLOAD_MAX_BYTES:,}."
         return _refused([Problem(file=path.name, message=message, mend="Import the personas one by one.")])
@@ -91,9 +91,9 @@ def _read(files: Mapping[str, bytes], name: str = "") -> Reading:
     if MANIFEST in files:
         try:
             check_pack(files)
-        except (UnsupportedPackError, DamagedPackError) as problem:
-            mend = "Fetch the pack again from where it was released."
-            return Reading(errors=[Problem(file=MANIFEST, message=str(problem), mend=mend)])
+        except (UnsupportedPackError, DamagedPackError) as error:
+            fix = "Fetch the pack again from where it was released."
+            return Reading(errors=[Problem(file=MANIFEST, message=str(error), mend=fix)])
     return read_personas(files, name=name)
 
 
@@ -115,11 +115,11 @@ def _import(benchmark: Benchmark, reading: Reading, *, by: User | None, publishe
     report.totals = totals(reading.episodes, keys)
     try:
         with transaction.atomic():
-            Storing(benchmark, reading, keys, report, by=by, published=published).run()
+            ImportWriter(benchmark, reading, keys, report, by=by, published=published).run()
             connection.check_constraints()
             transaction.set_rollback(dry_run)
-    except DraftError as refusal:
-        return _refused([Problem(file="", message=str(refusal), mend="Correct it and import again.")])
+    except DraftError as error:
+        return _refused([Problem(file="", message=str(error), mend="Correct it and import again.")])
     if dry_run:
         report.personas = []
     return report
@@ -128,20 +128,20 @@ def _import(benchmark: Benchmark, reading: Reading, *, by: User | None, publishe
 def _grader_keys(reading: Reading, report: ImportReport) -> dict[str, GraderKeys]:
     """By the script's sha256; scripts run only if no one has run them before."""
     scripts = {script.sha256: script for episode in reading.episodes for script in episode.persona.scripts}
-    known = {
-        sha: GraderKeys(keys=tuple(found or ()))
-        for sha, found in GraderScript.objects.filter(blob__in=scripts, keys__isnull=False).values_list("blob", "keys")
+    keys = {
+        sha: GraderKeys(keys=tuple(stored or ()))
+        for sha, stored in GraderScript.objects.filter(blob__in=scripts, keys__isnull=False).values_list("blob", "keys")
     }
-    unknown = [sha for sha in scripts if sha not in known]
-    known |= zip(unknown, read_keys(reading.contents[sha] for sha in unknown), strict=True)
+    unknown = [sha for sha in scripts if sha not in keys]
+    keys |= zip(unknown, read_keys(reading.contents[sha] for sha in unknown), strict=True)
     for episode in reading.episodes:
         for script in episode.persona.scripts:
-            if known[script.sha256].keys is None:
+            if keys[script.sha256].keys is None:
                 report.warnings.append(
                     Problem(
                         file=f"{episode.persona.user_id}/{script.path}",
-                        message=f"Its rule checks cannot be counted: {known[script.sha256].problem}",
+                        message=f"Its rule checks cannot be counted: {keys[script.sha256].problem}",
                         mend="Let score([]) return every key with 0.",
                     )
                 )
-    return known
+    return keys

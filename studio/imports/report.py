@@ -37,9 +37,9 @@ class ImportReport:
     """``{"persona", "task", "changed": [field, …]}``; ``task`` is null for the persona itself."""
     unchanged: list[dict[str, Any]] = field(default_factory=list)
     titles: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Of each persona, what its new and changed tasks are called, by their ids."""
+    """By persona: titles of its new and changed tasks, by id."""
     totals: dict[str, int] = field(default_factory=lambda: totals([], {}))
-    """What the files hold, whether new here or not."""
+    """Of the files, whether new or not."""
     warnings: list[Problem] = field(default_factory=list)
     errors: list[Problem] = field(default_factory=list)
     personas: list[Persona] = field(default_factory=list)

@@ -19,13 +19,13 @@ PLAN = Plan(sessions=7, groups=2, standalone=3)
 DESCRIPTION = "Two personas from different fields, to learn from and experiment with."
 
 
-_furnishers: list[Callable[[Benchmark], None]] = []
+_data_sources: list[Callable[[Benchmark], None]] = []
 
 
-def register_furnisher(furnish: Callable[[Benchmark], None]) -> None:
+def register_sample_data(add_data: Callable[[Benchmark], None]) -> None:
     """Register a function that adds data of a higher layer to a new sample benchmark."""
-    if furnish not in _furnishers:
-        _furnishers.append(furnish)
+    if add_data not in _data_sources:
+        _data_sources.append(add_data)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class SampleError(Exception):
 def load_sample() -> bool:
     """Create the sample benchmark and demo accounts where they are missing; return whether any was. Existing accounts
     and tasks are left alone."""
-    made = False
+    changed = False
     people = {}
     for account in ACCOUNTS:
         person, new = User.objects.get_or_create(
@@ -69,7 +69,7 @@ def load_sample() -> bool:
             person.set_password(account.password)
             person.save(update_fields=["password"])
         people[account.role] = person
-        made |= new
+        changed |= new
     taxonomy = ensure_taxonomy()
     benchmark, new = Benchmark.objects.get_or_create(
         slug=SLUG,
@@ -89,6 +89,6 @@ def load_sample() -> bool:
         if report.errors:
             first = report.errors[0]
             raise SampleError(f"{first.file}:{first.line}: {first.message} {first.mend}")
-        for furnish in _furnishers:
-            furnish(benchmark)
-    return made or new
+        for add_data in _data_sources:
+            add_data(benchmark)
+    return changed or new

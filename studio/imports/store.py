@@ -15,7 +15,7 @@ from studio.drafts.validate import DraftError
 from studio.findings.grader_keys import GraderKeys
 from studio.findings.refresh import refresh_findings
 from studio.imports.report import ImportReport
-from studio.imports.update import continued
+from studio.imports.update import continue_from
 from studio.models import (
     Benchmark,
     Blob,
@@ -34,7 +34,7 @@ from studio.notifications.notify import notify_of_import
 ELSEWHERE = "Marked as already approved: it comes from a published benchmark."
 
 
-class Storing:
+class ImportWriter:
     """One import, inside its transaction."""
 
     def __init__(
@@ -56,11 +56,11 @@ class Storing:
 
     def run(self) -> None:
         Benchmark.objects.select_for_update().get(pk=self.benchmark.pk)
-        self._keep_contents()
+        self._store_contents()
         personas = self._personas()
         old = load_episodes(personas.values())
         new = {
-            personas[episode.persona.user_id].pk: continued(
+            personas[episode.persona.user_id].pk: continue_from(
                 episode, old[personas[episode.persona.user_id].pk], self.report
             )
             for episode in self.reading.episodes
@@ -77,14 +77,14 @@ class Storing:
         owners = {
             rows[(key, task.task_id)].pk: key for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
         }
-        touched = self._tell(personas, triples, changed, saved, owners, fresh)
+        touched = self._report_changes(personas, triples, changed, saved, owners, fresh)
         approved = self._approve(saved) if self.published else 0
         if touched or approved:
             refresh_findings([persona for persona in personas.values() if persona.pk in touched])
             self._record(approved)
         self.report.personas = list(personas.values())
 
-    def _keep_contents(self) -> None:
+    def _store_contents(self) -> None:
         stored = set(Blob.objects.filter(pk__in=self.reading.contents).values_list("pk", flat=True))
         Blob.objects.store([data for sha, data in self.reading.contents.items() if sha not in stored])
 
@@ -127,14 +127,17 @@ class Storing:
     def _store_keys(self, personas: Iterable[Persona]) -> None:
         changed = []
         for script in GraderScript.objects.filter(persona__in=personas):
-            found = self.keys.get(script.blob_id)
-            if found and (script.keys != (list(found.keys) if found.keys else None) or script.problem != found.problem):
-                script.keys = list(found.keys) if found.keys else None
-                script.problem = found.problem
+            grader_keys = self.keys.get(script.blob_id)
+            if grader_keys and (
+                script.keys != (list(grader_keys.keys) if grader_keys.keys else None)
+                or script.problem != grader_keys.problem
+            ):
+                script.keys = list(grader_keys.keys) if grader_keys.keys else None
+                script.problem = grader_keys.problem
                 changed.append(script)
         GraderScript.objects.bulk_update(changed, ["keys", "problem"], batch_size=200)
 
-    def _tell(
+    def _report_changes(
         self,
         personas: Mapping[str, Persona],
         triples: Sequence[tuple[Persona, EpisodeSpec, EpisodeSpec]],
@@ -164,8 +167,8 @@ class Storing:
         return touched
 
     def _approve(self, saved: Sequence[SavedTask]) -> int:
-        settled = {TaskState.APPROVED, TaskState.RELEASED, TaskState.RETIRED}
-        rows = [task.row for task in saved if task.row.state not in settled]
+        final = {TaskState.APPROVED, TaskState.RELEASED, TaskState.RETIRED}
+        rows = [task.row for task in saved if task.row.state not in final]
         if not rows:
             return 0
         for row in rows:
@@ -202,14 +205,14 @@ class Storing:
     def _record(self, approved: int) -> None:
         new, updated = len(self.report.created), len(self.report.updated)
         counts = {"new": new, "changed": updated, "unchanged": len(self.report.unchanged)}
-        what = ", ".join(f"{number} {how}" for how, number in counts.items() if number) or "no tasks"
-        what = f"{what}."
-        notify_of_import(self.benchmark, what, by=self.by)
+        summary = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "no tasks"
+        summary = f"{summary}."
+        notify_of_import(self.benchmark, summary, by=self.by)
         Event.objects.create(
             benchmark=self.benchmark,
             actor=self.by,
             verb="imported",
-            summary=f"Imported: {what}",
+            summary=f"Imported: {summary}",
             data={"created": new, "updated": updated, "approved_elsewhere": approved},
         )
 
@@ -218,11 +221,11 @@ def _regraded(
     pairs: Iterable[tuple[Task, TaskSpec]], old: Mapping[int, EpisodeSpec], new: Mapping[int, EpisodeSpec]
 ) -> dict[int, str]:
     """Tasks whose grader script has new content under the same path."""
-    found = {}
+    fields = {}
     for row, task in pairs:
         if row.pk and task.grader_script:
             key = row.episode.persona_id
-            was, now = (episodes[key].persona.script(task.grader_script) for episodes in (old, new))
-            if was and now and was.sha256 != now.sha256:
-                found[row.pk] = "grader_script"
-    return found
+            before, after = (episodes[key].persona.script(task.grader_script) for episodes in (old, new))
+            if before and after and before.sha256 != after.sha256:
+                fields[row.pk] = "grader_script"
+    return fields

@@ -10,21 +10,21 @@ from studio.domain.uid_matching import preserve_uids
 from studio.imports.report import ImportReport
 
 
-def continued(read: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> EpisodeSpec:
+def continue_from(imported: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> EpisodeSpec:
     """Intents get their stored ids, tasks missing from the files stay outside the episode with a warning, and a draft
     written here is not changed by its own export."""
     known = {task.task_id: task for task in (*stored.tasks, *stored.unplaced)}
-    names = {task.task_id for task in (*read.tasks, *read.unplaced)}
+    names = {task.task_id for task in (*imported.tasks, *imported.unplaced)}
     missing = [task for name, task in sorted(known.items()) if name not in names]
     for task in missing:
         report.warnings.append(
             Problem(
-                file=f"{read.persona.user_id}/tasks/{task.task_id}",
+                file=f"{imported.persona.user_id}/tasks/{task.task_id}",
                 message=f"“{task.task_id}” is in the studio but not among the files.",
                 mend="It stays as a draft outside the episode; retire it if it is no longer needed.",
             )
         )
-    persona = read.persona
+    persona = imported.persona
 
     def next_version(task: TaskSpec) -> TaskSpec:
         old = known.get(task.task_id)
@@ -36,15 +36,15 @@ def continued(read: EpisodeSpec, stored: EpisodeSpec, report: ImportReport) -> E
         plain = {"profile_source": {}, "tools_source": stored.persona.tools_source}
         if not changed_fields(persona.model_copy(update=plain), stored.persona):
             persona = stored.persona
-    same_order = [task.task_id for task in read.tasks] == [task.task_id for task in stored.tasks]
+    same_order = [task.task_id for task in imported.tasks] == [task.task_id for task in stored.tasks]
     native = not stored.source and bool(stored.tasks) and same_order
-    return read.model_copy(
+    return imported.model_copy(
         update={
             "persona": persona,
-            "source": {} if native else read.source,
-            "tasks": tuple(map(next_version, read.tasks)),
+            "source": {} if native else imported.source,
+            "tasks": tuple(map(next_version, imported.tasks)),
             "unplaced": (
-                *map(next_version, read.unplaced),
+                *map(next_version, imported.unplaced),
                 *(task.model_copy(update={"depends_on": ()}) for task in missing),
             ),
         }

@@ -19,7 +19,7 @@ from studio.files.downloads import download, inline
 from studio.files.previews import Preview, preview, syntax_flaw
 from studio.files.previews.sniff import extension
 from studio.files.tokens import seal, unseal
-from studio.files.uploads import UploadError, refuse_too_much
+from studio.files.uploads import UploadError, validate_upload_size
 from studio.forms.expected_artifacts import LIST as ARTIFACTS
 from studio.forms.expected_artifacts import artifact_row
 from studio.forms.files import file_row, free_key
@@ -66,7 +66,7 @@ def add(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRespo
     try:
         others = [unseal(token) or ("", 0) for token in request.POST.getlist("stored")]
         rows = [{"path": f"/{place}", "size": size} for place, (_, size) in enumerate(others)]
-        refuse_too_much(rows, [(path, file.size or 0)])
+        validate_upload_size(rows, [(path, file.size or 0)])
     except UploadError as refusal:
         return JsonResponse({"problem": str(refusal)}, status=422)
     content = file.read()
@@ -86,7 +86,7 @@ def syntax(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     access.find_task(request.user, slug, user_id, pk)
     text = request.POST.get("text", "").replace("\r\n", "\n")
     flaw = syntax_flaw(request.POST.get("path", ""), text)
-    return JsonResponse({"line": flaw.line, "problem": flaw.sentence} if flaw else {"line": 0, "problem": ""})
+    return JsonResponse({"line": flaw.line, "problem": flaw.description} if flaw else {"line": 0, "problem": ""})
 
 
 def _shown(request: SignedInRequest, task: Task, path: str, blob: Blob) -> HttpResponse:

@@ -6,7 +6,7 @@ here, and formats that need a parser are read in a confined process.
 
 from studio.files.previews.preview import Preview, preview
 from studio.files.previews.sniff import MEDIA, is_media
-from studio.files.previews.syntax import Flaw, syntax_flaw
+from studio.files.previews.syntax import SyntaxFlaw, syntax_flaw
 from studio.files.previews.texts import Decoded, decode
 
 __all__ = ["MEDIA", "Decoded", "Flaw", "Preview", "decode", "is_media", "preview", "syntax_flaw"]

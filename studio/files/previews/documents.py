@@ -19,7 +19,7 @@ class UnreadableDocumentError(ValueError):
 def extract(kind: str, content: bytes) -> dict[str, Any]:
     """The JSON that ``extract.py`` prints. Raises UnreadableDocumentError."""
     try:
-        run = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-I", str(EXTRACT), kind],
             input=content,
             stdout=subprocess.PIPE,
@@ -29,9 +29,9 @@ def extract(kind: str, content: bytes) -> dict[str, Any]:
             timeout=SECONDS,
             check=True,
         )
-        said = json.loads(run.stdout)
+        document = json.loads(process.stdout)
     except subprocess.TimeoutExpired:
         raise UnreadableDocumentError("It took too long to read.") from None
     except (subprocess.CalledProcessError, ValueError):
         raise UnreadableDocumentError("It is corrupt, or unpacks to more than allowed.") from None
-    return dict(said)
+    return dict(document)

@@ -21,7 +21,7 @@ SHEETS = 12
 ROWS = 200
 COLUMNS = 60
 CELL = 400
-LONGEST = 400_000
+MAX_CHARACTERS = 400_000
 HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
@@ -31,12 +31,12 @@ def docx(content: bytes) -> dict[str, Any]:
     confine()
     pictures: list[Any] = []
 
-    def leave_out(image: Any) -> list[Any]:
+    def omit(image: Any) -> list[Any]:
         pictures.append(image)
         return []
 
-    read = mammoth.convert_to_html(io.BytesIO(content), convert_image=leave_out)
-    return {"html": read.value[:LONGEST], "cut": len(read.value) > LONGEST, "pictures": len(pictures)}
+    result = mammoth.convert_to_html(io.BytesIO(content), convert_image=omit)
+    return {"html": result.value[:MAX_CHARACTERS], "cut": len(result.value) > MAX_CHARACTERS, "pictures": len(pictures)}
 
 
 def sheets(content: bytes) -> dict[str, Any]:
@@ -44,12 +44,12 @@ def sheets(content: bytes) -> dict[str, Any]:
 
     confine()
     book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
-    found = []
+    result = []
     for name in book.sheet_names[:SHEETS]:
         sheet = book.get_sheet_by_name(name)
         rows = [[str(value)[:CELL] for value in row[:COLUMNS]] for row in sheet.to_python(nrows=ROWS + 1)]
-        found.append({"name": name, "rows": rows, "count": sheet.total_height})
-    return {"sheets": found, "cut": len(book.sheet_names) > SHEETS}
+        result.append({"name": name, "rows": rows, "count": sheet.total_height})
+    return {"sheets": result, "cut": len(book.sheet_names) > SHEETS}
 
 
 def pdf(content: bytes) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def pdf(content: bytes) -> dict[str, Any]:
     pages: list[str] = []
     for page in document.pages[:PAGES]:
         pages.append(page.extract_text())
-        if sum(map(len, pages)) > LONGEST:
+        if sum(map(len, pages)) > MAX_CHARACTERS:
             break
     return {"pages": pages, "count": len(document.pages)}
 
@@ -72,7 +72,7 @@ def mail(content: bytes) -> dict[str, Any]:
     text = body.get_content() if body else ""
     return {
         "headers": [[name, str(message[name])[:1000]] for name in HEADERS if message[name]],
-        "text" if not body or body.get_content_type() == "text/plain" else "html": text[:LONGEST],
+        "text" if not body or body.get_content_type() == "text/plain" else "html": text[:MAX_CHARACTERS],
         "attachments": [
             [str(part.get_filename() or "without a name")[:300], len(part.get_payload(decode=True) or b"")]
             for part in message.iter_attachments()
@@ -89,5 +89,5 @@ def confine() -> None:
 
 
 if __name__ == "__main__":
-    said = {"docx": docx, "sheets": sheets, "pdf": pdf, "mail": mail}[sys.argv[1]](sys.stdin.buffer.read())
-    sys.stdout.write(json.dumps(said))
+    result = {"docx": docx, "sheets": sheets, "pdf": pdf, "mail": mail}[sys.argv[1]](sys.stdin.buffer.read())
+    sys.stdout.write(json.dumps(result))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import nh3
 from markdown_it import MarkdownIt
 
-LONGEST = 200_000
-"""Characters; a longer text is shown as it is."""
+MAX_MARKDOWN = 200_000
+"""Characters; longer texts are shown as plain text."""
 TAGS = {
     "p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a",
     "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td",
@@ -18,10 +18,10 @@ _markdown.disable("image")
 
 def markdown(text: str) -> str:
     """Sanitised HTML."""
-    return clean(rendered(text))
+    return clean(render_unsanitised(text))
 
 
-def rendered(text: str) -> str:
+def render_unsanitised(text: str) -> str:
     """Unsanitised HTML, only for extracting text."""
     return str(_markdown.render(text))
 

@@ -9,19 +9,19 @@ from typing import Any
 from studio.files.previews import markup, trees
 from studio.files.previews.documents import UnreadableDocumentError, extract
 from studio.files.previews.sniff import IMAGES, extension, pixels, sniff
-from studio.files.previews.syntax import Flaw, json_flaw, syntax_flaw
-from studio.files.previews.tables import ROWS, Row, Table, cut, read_table
+from studio.files.previews.syntax import SyntaxFlaw, json_flaw, syntax_flaw
+from studio.files.previews.tables import ROWS, Table, TableRow, cut, read_table
 from studio.files.previews.texts import Decoded, decode
 
-SHOWN = 200_000
-"""Characters of a text that a page shows; the rest is for a download."""
-EDITABLE = 200_000
-"""Characters of a text that can be edited in a page."""
-MOST_PIXELS = 60_000_000
-STRETCH = 2_000
-"""Characters of one JSON line that are shown."""
-LONGEST_DATA = 1_000_000
-"""Characters of JSON that are drawn as a tree."""
+MAX_SHOWN = 200_000
+"""Characters of a text shown on a page."""
+MAX_EDITABLE = 200_000
+"""Characters of a text that can be edited on a page."""
+MAX_PIXELS = 60_000_000
+MAX_LINE = 2_000
+"""Characters shown of one JSON line."""
+MAX_TREE_TEXT = 1_000_000
+"""Characters of JSON or YAML shown as a tree."""
 
 
 @dataclass(frozen=True)
@@ -31,23 +31,23 @@ class Preview:
     kind: str
     """``text``, ``markdown``, ``table``, ``lines``, ``tree``, ``image``, ``pdf``, ``document``, ``sheets``, ``mail`` or
     ``nothing``."""
-    says: str
-    """What it is, in a few words."""
+    summary: str
+    """Type and size, for people."""
     text: str = ""
     html: str = ""
     tables: tuple[Table, ...] = ()
     lines: tuple[tuple[int, str, str], ...] = ()
-    """Of JSON lines: number, the line, and what is wrong with it."""
-    pairs: tuple[tuple[str, str], ...] = ()
-    """Of a mail: its head."""
+    """Of JSON lines: number, text and syntax error."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Of an email."""
     attachments: tuple[tuple[str, int], ...] = ()
     cut: bool = False
-    """More is in the file than is shown."""
-    flaw: Flaw | None = None
+    """Whether the file has more than is shown."""
+    flaw: SyntaxFlaw | None = None
     note: str = ""
-    """What one should know: how it was decoded, why nothing is shown."""
+    """How it was decoded, or why nothing is shown."""
     decoded: Decoded | None = field(default=None, repr=False)
-    """The whole text, where it can be edited in a page."""
+    """The whole text, if it can be edited on a page."""
 
     @property
     def editable(self) -> bool:
@@ -68,52 +68,54 @@ def preview(path: str, content: bytes) -> Preview:
     decoded = decode(content)
     if decoded is None:
         return Preview("nothing", "Binary file", note="This is not text. Download it to view it.")
-    seen = _text(path, kind, content, decoded)
+    result = _text(path, kind, content, decoded)
     if decoded.guessed:
         note = "Not UTF-8; read as Windows-1252, so some characters may be wrong. Assistants and judges read UTF-8."
-        seen = replace(seen, note=" ".join(filter(None, [seen.note, note])))
-    flaw = seen.flaw or (syntax_flaw(path, decoded.text) if len(decoded.text) <= LONGEST_DATA else None)
-    return replace(seen, decoded=decoded if len(decoded.text) <= EDITABLE else None, flaw=flaw)
+        result = replace(result, note=" ".join(filter(None, [result.note, note])))
+    flaw = result.flaw or (syntax_flaw(path, decoded.text) if len(decoded.text) <= MAX_TREE_TEXT else None)
+    return replace(result, decoded=decoded if len(decoded.text) <= MAX_EDITABLE else None, flaw=flaw)
 
 
 def _text(path: str, kind: str, content: bytes, decoded: Decoded) -> Preview:
     text = decoded.text
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
-    says = f"{decoded.words}, {lines:,} line{'' if lines == 1 else 's'}"
-    shown = Preview("text", f"Text · {says}" if text else "Empty text file", text[:SHOWN], cut=len(text) > SHOWN)
+    details = f"{decoded.encoding_label}, {lines:,} line{'' if lines == 1 else 's'}"
+    plain = Preview(
+        "text", f"Text · {details}" if text else "Empty text file", text[:MAX_SHOWN], cut=len(text) > MAX_SHOWN
+    )
     if not text.strip():
-        return shown
+        return plain
     if kind == "svg":
-        return Preview("image", f"SVG image · {says}", text=shown.text, cut=shown.cut)
-    if kind == "markdown" and len(text) <= markup.LONGEST:
-        return replace(shown, kind="markdown", says=f"Markdown · {says}", html=markup.markdown(text))
+        return Preview("image", f"SVG image · {details}", text=plain.text, cut=plain.cut)
+    if kind == "markdown" and len(text) <= markup.MAX_MARKDOWN:
+        return replace(plain, kind="markdown", summary=f"Markdown · {details}", html=markup.markdown(text))
     if kind == "table":
         table = read_table(text, tabs=extension(path) == "tsv")
-        return replace(shown, kind="table", says=_counted(table, decoded), tables=(table,))
+        return replace(plain, kind="table", summary=_table_summary(table, decoded), tables=(table,))
     if kind == "jsonl":
-        return _json_lines(shown, text)
-    if kind in ("json", "yaml") and len(text) <= LONGEST_DATA:
-        return _tree(shown, kind, text)
+        return _json_lines(plain, text)
+    if kind in ("json", "yaml") and len(text) <= MAX_TREE_TEXT:
+        return _tree(plain, kind, text)
     if kind == "mail":
-        return _mail(shown, content)
-    return shown
+        return _mail(plain, content)
+    return plain
 
 
-def _counted(table: Table, decoded: Decoded) -> str:
+def _table_summary(table: Table, decoded: Decoded) -> str:
     rows = f"{table.count:,} row{'' if table.count == 1 else 's'}"
-    return f"Table · {rows}, {len(table.head)} columns, separated by {table.separated_by} · {decoded.words}"
+    return f"Table · {rows}, {len(table.head)} columns, separated by {table.separated_by} · {decoded.encoding_label}"
 
 
-def _tree(shown: Preview, kind: str, text: str) -> Preview:
-    says = shown.says.replace("Text", kind.upper(), 1)
+def _tree(plain: Preview, kind: str, text: str) -> Preview:
+    summary = plain.summary.replace("Text", kind.upper(), 1)
     try:
         tree = trees.draw(trees.read_data(kind, text))
     except (ValueError, RecursionError):
-        return replace(shown, says=says)
-    return replace(shown, kind="tree", says=says, html=tree.html, cut=tree.cut)
+        return replace(plain, summary=summary)
+    return replace(plain, kind="tree", summary=summary, html=tree.html, cut=tree.cut)
 
 
-def _json_lines(shown: Preview, text: str) -> Preview:
+def _json_lines(plain: Preview, text: str) -> Preview:
     rows: list[tuple[int, str, str]] = []
     count, flaw = 0, None
     for number, line in enumerate(text.split("\n"), 1):
@@ -121,72 +123,74 @@ def _json_lines(shown: Preview, text: str) -> Preview:
             continue
         count += 1
         broken = json_flaw(line)
-        flaw = flaw or (Flaw(number, broken.column, broken.message) if broken else None)
+        flaw = flaw or (SyntaxFlaw(number, broken.column, broken.message) if broken else None)
         if len(rows) < ROWS:
-            rows.append((number, _spread(line) if not broken else line[:STRETCH], broken.message if broken else ""))
-    says = f"JSON lines · {count:,} entr{'y' if count == 1 else 'ies'}"
-    return replace(shown, kind="lines", says=says, lines=tuple(rows), cut=count > len(rows), flaw=flaw)
+            rows.append(
+                (number, _pretty_json(line) if not broken else line[:MAX_LINE], broken.message if broken else "")
+            )
+    summary = f"JSON lines · {count:,} entr{'y' if count == 1 else 'ies'}"
+    return replace(plain, kind="lines", summary=summary, lines=tuple(rows), cut=count > len(rows), flaw=flaw)
 
 
-def _spread(line: str) -> str:
+def _pretty_json(line: str) -> str:
     try:
-        return json.dumps(json.loads(line), ensure_ascii=False, indent=1)[:STRETCH]
+        return json.dumps(json.loads(line), ensure_ascii=False, indent=1)[:MAX_LINE]
     except (ValueError, RecursionError):
-        return line[:STRETCH]
+        return line[:MAX_LINE]
 
 
 def _image(kind: str, content: bytes) -> Preview:
     size = pixels(kind, content)
-    says = f"{kind.upper()} image" + (f" · {size[0]:,} × {size[1]:,} pixels" if size else "")
-    if size and size[0] * size[1] > MOST_PIXELS:
-        return Preview("nothing", says, note="Too large to show here. Download it.")
-    return Preview("image", says)
+    summary = f"{kind.upper()} image" + (f" · {size[0]:,} × {size[1]:,} pixels" if size else "")
+    if size and size[0] * size[1] > MAX_PIXELS:
+        return Preview("nothing", summary, note="Too large to show here. Download it.")
+    return Preview("image", summary)
 
 
 def _pdf(content: bytes) -> Preview:
     try:
-        said = extract("pdf", content)
-    except UnreadableDocumentError as problem:
-        return Preview("pdf", "PDF", note=f"Its text could not be extracted. {problem}")
-    pages = said["pages"]
-    words = "\n\n".join(f"– {number} –\n{text}" for number, text in enumerate(pages, 1) if text.strip())
-    note = "" if words else "It contains only images of pages, no text; an assistant may not be able to read it."
-    says = f"PDF · {said['count']} page{'' if said['count'] == 1 else 's'}"
-    return Preview("pdf", says, text=words[:SHOWN], cut=said["count"] > len(pages), note=note)
+        document = extract("pdf", content)
+    except UnreadableDocumentError as error:
+        return Preview("pdf", "PDF", note=f"Its text could not be extracted. {error}")
+    pages = document["pages"]
+    text = "\n\n".join(f"– {number} –\n{page}" for number, page in enumerate(pages, 1) if page.strip())
+    note = "" if text else "It contains only images of pages, no text; an assistant may not be able to read it."
+    summary = f"PDF · {document['count']} page{'' if document['count'] == 1 else 's'}"
+    return Preview("pdf", summary, text=text[:MAX_SHOWN], cut=document["count"] > len(pages), note=note)
 
 
 def _office(kind: str, content: bytes) -> Preview:
-    says = "Word document" if kind == "docx" else "Spreadsheet"
+    summary = "Word document" if kind == "docx" else "Spreadsheet"
     try:
-        said = extract(kind, content)
-    except UnreadableDocumentError as problem:
-        return Preview("nothing", says, note=f"Cannot be shown. {problem} Download it to view it.")
+        document = extract(kind, content)
+    except UnreadableDocumentError as error:
+        return Preview("nothing", summary, note=f"Cannot be shown. {error} Download it to view it.")
     if kind == "docx":
-        html = markup.clean(said["html"])
-        note = "Images are not shown here; download the file to see them." if said["pictures"] else ""
-        return Preview("document", says, html=html, cut=said["cut"], note=note)
-    tables = tuple(_sheet(one) for one in said["sheets"])
+        html = markup.clean(document["html"])
+        note = "Images are not shown here; download the file to see them." if document["pictures"] else ""
+        return Preview("document", summary, html=html, cut=document["cut"], note=note)
+    tables = tuple(_sheet(sheet) for sheet in document["sheets"])
     count = f"{len(tables)} sheet{'' if len(tables) == 1 else 's'}"
-    return Preview("sheets", f"{says} · {count}", tables=tables, cut=said["cut"])
+    return Preview("sheets", f"{summary} · {count}", tables=tables, cut=document["cut"])
 
 
-def _sheet(said: dict[str, Any]) -> Table:
-    rows = said["rows"]
-    body = tuple(Row(number, cut(row)) for number, row in enumerate(rows[1:], 2))
-    return Table(cut(rows[0]) if rows else (), body, max(0, said["count"] - 1), name=said["name"])
+def _sheet(sheet: dict[str, Any]) -> Table:
+    rows = sheet["rows"]
+    body = tuple(TableRow(number, cut(row)) for number, row in enumerate(rows[1:], 2))
+    return Table(cut(rows[0]) if rows else (), body, max(0, sheet["count"] - 1), name=sheet["name"])
 
 
-def _mail(shown: Preview, content: bytes) -> Preview:
+def _mail(plain: Preview, content: bytes) -> Preview:
     try:
-        said = extract("mail", content)
+        mail = extract("mail", content)
     except UnreadableDocumentError:
-        return shown
+        return plain
     return replace(
-        shown,
+        plain,
         kind="mail",
-        says="E-mail",
-        pairs=tuple((name, value) for name, value in said["headers"]),
-        text=said.get("text", "")[:SHOWN],
-        html=markup.clean(said["html"]) if said.get("html") else "",
-        attachments=tuple((name, size) for name, size in said["attachments"]),
+        summary="E-mail",
+        headers=tuple((name, value) for name, value in mail["headers"]),
+        text=mail.get("text", "")[:MAX_SHOWN],
+        html=markup.clean(mail["html"]) if mail.get("html") else "",
+        attachments=tuple((name, size) for name, size in mail["attachments"]),
     )

@@ -12,7 +12,7 @@ MEDIA = {
     "svg": "image/svg+xml",
     "pdf": "application/pdf",
 }
-"""What a browser may draw by itself, and the only types such bytes are ever served as."""
+"""The only types that are served for browsers to display."""
 IMAGES = ("png", "jpeg", "gif", "webp", "svg")
 OFFICE = {"docx": "docx", "xlsx": "sheets", "xlsm": "sheets", "xls": "sheets", "ods": "sheets"}
 NAMED = {
@@ -39,7 +39,7 @@ def extension(path: str) -> str:
 def sniff(path: str, content: bytes) -> str:
     """``png`` … ``pdf``, ``docx``, ``sheets``, ``zip``, or a kind of text, by default ``text``; ``decode`` tells
     whether it really is text."""
-    named = extension(path)
+    by_name = extension(path)
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if content.startswith(b"\xff\xd8\xff"):
@@ -51,10 +51,10 @@ def sniff(path: str, content: bytes) -> str:
     if content.startswith(b"%PDF-"):
         return "pdf"
     if content.startswith((_ZIP, _OLE)):
-        return OFFICE.get(named, "zip" if content.startswith(_ZIP) else "binary")
-    if named == "svg":
+        return OFFICE.get(by_name, "zip" if content.startswith(_ZIP) else "binary")
+    if by_name == "svg":
         return "svg" if b"<svg" in content[:4096].lower() else "text"
-    return NAMED.get(named, "text")
+    return NAMED.get(by_name, "text")
 
 
 def is_media(path: str, content: bytes) -> str:
@@ -79,11 +79,11 @@ def pixels(kind: str, content: bytes) -> tuple[int, int] | None:
 
 
 def _jpeg_pixels(content: bytes) -> tuple[int, int] | None:
-    place = 2
-    while place + 9 < len(content) and content[place] == 0xFF:
-        marker, length = content[place + 1], int.from_bytes(content[place + 2 : place + 4], "big")
+    offset = 2
+    while offset + 9 < len(content) and content[offset] == 0xFF:
+        marker, length = content[offset + 1], int.from_bytes(content[offset + 2 : offset + 4], "big")
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", content[place + 5 : place + 9])
+            height, width = struct.unpack(">HH", content[offset + 5 : offset + 9])
             return width, height
-        place += 2 + max(length, 2)
+        offset += 2 + max(length, 2)
     return None

@@ -16,26 +16,26 @@ DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     line: int
-    """Where it begins in the file, from 1."""
+    """1-based, of its start in the file."""
     cells: tuple[str, ...]
     broken: str = ""
-    """What is wrong with it."""
+    """Why it is broken, or empty."""
 
 
 @dataclass(frozen=True)
 class Table:
     head: tuple[str, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[TableRow, ...] = ()
     count: int = 0
-    """Rows below the head, also those not shown."""
+    """Rows below the head, including those not shown."""
     broken: int = 0
-    """Of them, those with too few or too many values."""
+    """Rows with too few or too many values."""
     first_broken: int = 0
-    """The line of the first of them."""
+    """Line of the first broken row."""
     name: str = ""
-    """Of a sheet."""
+    """Of a spreadsheet's sheet."""
     separated_by: str = ""
     problem: str = field(default="")
 
@@ -49,25 +49,25 @@ def read_table(text: str, *, tabs: bool = False) -> Table:
     delimiter = "\t" if tabs else delimiter_of(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     head: tuple[str, ...] | None = None
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     count = broken = first = 0
     problem = ""
     line = 1
     try:
         for values in reader:
-            began, line = line, reader.line_num + 1
+            start, line = line, reader.line_num + 1
             if not values:
                 continue
             if head is None:
                 head = tuple(values)
                 continue
             count += 1
-            wrong = "" if len(values) == len(head) else f"{len(values)} values, but the header has {len(head)}"
-            if wrong:
+            error = "" if len(values) == len(head) else f"{len(values)} values, but the header has {len(head)}"
+            if error:
                 broken += 1
-                first = first or began
+                first = first or start
             if len(rows) < ROWS:
-                rows.append(Row(began, cut(values), wrong))
+                rows.append(TableRow(start, cut(values), error))
     except csv.Error as error:
         problem = f"Line {max(reader.line_num, 1)} cannot be read: {error}."
     return Table(cut(head or ()), tuple(rows), count, broken, first, "", DELIMITERS[delimiter], problem)

@@ -24,8 +24,13 @@ class Decoded:
         return self.encoding == "cp1252"
 
     @property
-    def words(self) -> str:
-        names = {"utf-8": "UTF-8", "utf-8-sig": "UTF-8 with a mark", "utf-16": "UTF-16", "cp1252": "Windows-1252"}
+    def encoding_label(self) -> str:
+        names = {
+            "utf-8": "UTF-8",
+            "utf-8-sig": "UTF-8 with a byte order mark",
+            "utf-16": "UTF-16",
+            "cp1252": "Windows-1252",
+        }
         return names[self.encoding]
 
     @property

@@ -12,7 +12,7 @@ from studio.files.previews.syntax import read_yaml
 NODES = 3_000
 DEPTH = 30
 OPEN = 2
-"""Levels that begin unfolded."""
+"""Levels that are expanded at first."""
 STRING = 2_000
 LINES = 200
 
@@ -21,13 +21,13 @@ LINES = 200
 class Tree:
     html: str
     cut: bool
-    """There is more than is drawn."""
+    """Whether the value has more than is drawn."""
 
 
 def draw(value: Any) -> Tree:
     """Nested lists in HTML; all text is escaped."""
-    pen = _Pen()
-    return Tree(f'<div class="tree">{pen.node(value, 0)}</div>', pen.cut)
+    writer = _TreeWriter()
+    return Tree(f'<div class="tree">{writer.node(value, 0)}</div>', writer.cut)
 
 
 def read_data(kind: str, text: str) -> Any:
@@ -35,24 +35,24 @@ def read_data(kind: str, text: str) -> Any:
     return json.loads(text) if kind == "json" else read_yaml(text)
 
 
-class _Pen:
+class _TreeWriter:
     def __init__(self) -> None:
-        self.left = NODES
+        self.nodes_left = NODES
         self.cut = False
 
     def node(self, value: Any, depth: int, key: str = "") -> str:
-        self.left -= 1
+        self.nodes_left -= 1
         label = f'<span class="key">{escape(key)}</span> ' if key else ""
         if not isinstance(value, dict | list | tuple | set) or not value:
             return f"<div>{label}{_leaf(value)}</div>"
-        if depth >= DEPTH or self.left <= 0:
+        if depth >= DEPTH or self.nodes_left <= 0:
             self.cut = True
             return f'<div>{label}<span class="quiet">…</span></div>'
         pairs = value.items() if isinstance(value, dict) else enumerate(value, 1)
         count = f"{len(value)} {'entry' if len(value) == 1 else 'entries'}"
         parts = []
         for name, inner in pairs:
-            if self.left <= 0:
+            if self.nodes_left <= 0:
                 self.cut = True
                 parts.append('<div class="quiet">…</div>')
                 break

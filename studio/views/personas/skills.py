@@ -55,7 +55,7 @@ class SkillPage(PersonaPage[SkillText]):
             "persona": self.persona,
             "benchmark": self.benchmark,
             "skill": found,
-            "html": markup.markdown(text_below_head(text)[: markup.LONGEST]),
+            "html": markup.markdown(text_below_head(text)[: markup.MAX_MARKDOWN]),
             "about": description(text),
             "values": sheet or {"name": spec.name, "text": spec.text if found else new_skill_text("")},
             "on_version": self.persona.version,

@@ -90,7 +90,7 @@ def test_the_name_does_not_decide_what_is_served():
 
 def test_an_image_of_too_many_pixels_is_not_drawn():
     assert preview("a.png", a_png(width=40_000, height=40_000)).kind == "nothing"
-    assert "3 × 2" in preview("a.png", a_png(width=3, height=2)).says
+    assert "3 × 2" in preview("a.png", a_png(width=3, height=2)).summary
 
 
 def test_data_is_a_tree_and_a_bomb_of_aliases_stays_small():
@@ -122,7 +122,7 @@ def test_a_word_file_a_spreadsheet_a_pdf_and_a_mail_are_read():
     assert word.note == ""
     assert (sheet.tables[0].head, sheet.tables[0].rows[0].cells) == (("name", "price"), ("rye", "4"))
     assert "Rye first" in pdf.text
-    assert (mail.pairs, mail.text) == ((("From", "a@x.example"), ("Subject", "Rüben")), "Rye first.\n")
+    assert (mail.headers, mail.text) == ((("From", "a@x.example"), ("Subject", "Rüben")), "Rye first.\n")
 
 
 def test_a_zip_bomb_in_a_word_file_and_broken_documents_are_told():
