@@ -9,13 +9,13 @@ from django.db.models import Avg, Count, F, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
 from evaluation.models import ModelEndpoint, Pilot, Release, Run, Session, SessionIntent, Turn, Verdict
-from studio.access import Somebody, benchmarks_for
+from studio.access import AnyUser, benchmarks_for
 from studio.models import Benchmark, Episode, Persona, Task, TaskState
 
 State = Session.State
 
 
-def visible_pilots(user: Somebody) -> QuerySet[Pilot]:
+def visible_pilots(user: AnyUser) -> QuerySet[Pilot]:
     return Pilot.objects.filter(benchmark__in=benchmarks_for(user)).select_related(
         "benchmark", "agent", "user_model", "judge", "created_by"
     )
@@ -54,7 +54,7 @@ def personas_of(pilot: Pilot) -> QuerySet[Persona]:
     return Persona.objects.filter(pk__in=played).order_by("position", "pk")
 
 
-def visible_sessions(user: Somebody) -> QuerySet[Session]:
+def visible_sessions(user: AnyUser) -> QuerySet[Session]:
     return Session.objects.filter(run__pilot__benchmark__in=benchmarks_for(user)).select_related(
         "revision__task",
         "run__persona_revision__persona",
@@ -131,7 +131,7 @@ def endpoints() -> QuerySet[ModelEndpoint]:
     return ModelEndpoint.objects.order_by("scripted", "name")
 
 
-def visible_releases(user: Somebody) -> QuerySet[Release]:
+def visible_releases(user: AnyUser) -> QuerySet[Release]:
     return (
         Release.objects.filter(benchmark__in=benchmarks_for(user))
         .select_related("benchmark", "created_by")

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 
 from studio.models import Benchmark, Event, Membership, Persona, Role, Task, User
 
-Somebody = User | AnonymousUser
+AnyUser = User | AnonymousUser
 
 EVERYONE = frozenset(Role.values)
 ALLOWED: dict[str, frozenset[str]] = {
@@ -31,9 +31,9 @@ ALLOWED: dict[str, frozenset[str]] = {
     "release": frozenset({Role.OWNER, Role.RELEASE_MANAGER}),
     "manage": frozenset({Role.OWNER}),
 }
-"""Roles that allow an action. ``view`` is what membership itself gives."""
+"""Roles that allow an action; every member may ``view``."""
 
-WORDS = {
+ACTION_DESCRIPTIONS = {
     "view": "see this",
     "comment": "comment on tasks",
     "assign": "assign authors and reviewers",
@@ -57,7 +57,7 @@ class SignedInRequest(HttpRequest):
     user: User
     htmx: HtmxDetails
     room: str
-    """The navigation entry this page belongs to, where its address does not say."""
+    """The navigation entry of this page, if its address does not tell."""
 
 
 class ApiRequest(Request):
@@ -70,27 +70,27 @@ class MembershipError(ValueError):
     """A change of members that is not possible; the message says why."""
 
 
-def benchmarks_for(user: Somebody) -> QuerySet[Benchmark]:
+def benchmarks_for(user: AnyUser) -> QuerySet[Benchmark]:
     """The benchmarks of which the user is a member."""
     if not user.is_authenticated:
         return Benchmark.objects.none()
     return Benchmark.objects.filter(pk__in=Membership.objects.filter(user=user).values("benchmark"))
 
 
-def find_benchmark(user: Somebody, slug: str) -> Benchmark:
+def find_benchmark(user: AnyUser, slug: str) -> Benchmark:
     """Raises Http404 if it does not exist or the user is no member."""
-    return _found(benchmarks_for(user).filter(slug=slug))
+    return _first_or_404(benchmarks_for(user).filter(slug=slug))
 
 
-def find_persona(user: Somebody, slug: str, user_id: str) -> Persona:
-    _refuse_nul(user_id)
-    return _found(
+def find_persona(user: AnyUser, slug: str, user_id: str) -> Persona:
+    _reject_nul(user_id)
+    return _first_or_404(
         Persona.objects.filter(benchmark__in=benchmarks_for(user), benchmark__slug=slug, user_id=user_id)
         .select_related("benchmark")
     )  # fmt: skip
 
 
-def personas_to_edit(user: Somebody) -> list[Persona]:
+def personas_to_edit(user: AnyUser) -> list[Persona]:
     if not user.is_authenticated:
         return []
     roles = Membership.objects.filter(user=user, role__in=ALLOWED["edit"])
@@ -100,9 +100,9 @@ def personas_to_edit(user: Somebody) -> list[Persona]:
     )
 
 
-def find_task(user: Somebody, slug: str, user_id: str, pk: int) -> Task:
-    _refuse_nul(user_id)
-    return _found(
+def find_task(user: AnyUser, slug: str, user_id: str, pk: int) -> Task:
+    _reject_nul(user_id)
+    return _first_or_404(
         Task.objects.filter(
             episode__persona__benchmark__in=benchmarks_for(user),
             episode__persona__benchmark__slug=slug,
@@ -112,22 +112,22 @@ def find_task(user: Somebody, slug: str, user_id: str, pk: int) -> Task:
     )
 
 
-def roles_in(user: Somebody, benchmark: Benchmark) -> frozenset[str]:
+def roles_in(user: AnyUser, benchmark: Benchmark) -> frozenset[str]:
     if not user.is_authenticated:
         return frozenset()
     return frozenset(Membership.objects.filter(user=user, benchmark=benchmark).values_list("role", flat=True))
 
 
-def actions_in(user: Somebody, benchmark: Benchmark) -> frozenset[str]:
+def actions_in(user: AnyUser, benchmark: Benchmark) -> frozenset[str]:
     roles = roles_in(user, benchmark)
     return frozenset(action for action, allowed in ALLOWED.items() if roles & allowed)
 
 
-def may(user: Somebody, benchmark: Benchmark, action: str) -> bool:
+def may(user: AnyUser, benchmark: Benchmark, action: str) -> bool:
     return bool(roles_in(user, benchmark) & ALLOWED[action])
 
 
-def require(user: Somebody, benchmark: Benchmark, action: str) -> None:
+def require(user: AnyUser, benchmark: Benchmark, action: str) -> None:
     """Raise Http404 for users who are no members, PermissionDenied for members without the role."""
     roles = roles_in(user, benchmark)
     if not roles:
@@ -135,7 +135,7 @@ def require(user: Somebody, benchmark: Benchmark, action: str) -> None:
     if not roles & ALLOWED[action]:
         needed = " or ".join(str(Role(role).label).lower() for role in Role.values if role in ALLOWED[action])
         raise PermissionDenied(
-            f"To {WORDS[action]} in “{benchmark}” you need to be {needed}. An owner can add the role."
+            f"To {ACTION_DESCRIPTIONS[action]} in “{benchmark}” you need to be {needed}. An owner can add the role."
         )
 
 
@@ -155,16 +155,16 @@ def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: Use
     wanted = set(roles)
     if unknown := wanted - EVERYONE:
         raise MembershipError(f"There is no role “{sorted(unknown)[0]}”.")
-    had = set(benchmark.memberships.filter(user=user).values_list("role", flat=True))
-    if wanted == had:
+    current = set(benchmark.memberships.filter(user=user).values_list("role", flat=True))
+    if wanted == current:
         return
     others = benchmark.memberships.filter(role=Role.OWNER).exclude(user=user)
-    if Role.OWNER in had and Role.OWNER not in wanted and not others.exists():
+    if Role.OWNER in current and Role.OWNER not in wanted and not others.exists():
         raise MembershipError(f"{user} is the only owner. Make someone else an owner first.")
     Membership.objects.bulk_create(
-        [Membership(benchmark=benchmark, user=user, role=role) for role in sorted(wanted - had)]
+        [Membership(benchmark=benchmark, user=user, role=role) for role in sorted(wanted - current)]
     )
-    # After the new ones: what somebody is assigned goes with the last role that allows it.
+    # Only after adding the new roles: losing the last role that allows an assignment deletes it.
     benchmark.memberships.filter(user=user).exclude(role__in=wanted).delete()
     labels = ", ".join(str(Role(role).label).lower() for role in Role.values if role in wanted)
     Event.objects.create(
@@ -176,13 +176,13 @@ def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: Use
     )
 
 
-def _refuse_nul(text: str) -> None:
+def _reject_nul(text: str) -> None:
     """PostgreSQL does not accept NUL in text, so no row can match."""
     if "\0" in text:
         raise Http404
 
 
-def _found(rows: QuerySet[M]) -> M:
+def _first_or_404(rows: QuerySet[M]) -> M:
     row = rows.first()
     if row is None:
         raise Http404

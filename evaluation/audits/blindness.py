@@ -5,11 +5,11 @@ from __future__ import annotations
 from annotations.visibility import pending_sources
 from evaluation.audits.campaigns import source_of
 from evaluation.models import Pilot, Session
-from studio.access import Somebody
+from studio.access import AnyUser
 from studio.models import User
 
 
-def pending_verdicts(user: Somebody, pilot: Pilot) -> set[int]:
+def pending_verdicts(user: AnyUser, pilot: Pilot) -> set[int]:
     """Keys of the pilot's verdicts that the person judges blind."""
     if not isinstance(user, User):
         return set()
@@ -17,12 +17,12 @@ def pending_verdicts(user: Somebody, pilot: Pilot) -> set[int]:
     return {int(name.removeprefix("verdict:")) for name in names if name.startswith("verdict:")}
 
 
-def is_blinded(user: Somebody, session: Session) -> bool:
+def is_blinded(user: AnyUser, session: Session) -> bool:
     pending = pending_verdicts(user, session.run.pilot)
     return bool(pending) and session.verdicts.filter(pk__in=pending).exists()
 
 
-def blinded_sessions(user: Somebody, pilot: Pilot) -> set[int]:
+def blinded_sessions(user: AnyUser, pilot: Pilot) -> set[int]:
     pending = pending_verdicts(user, pilot)
     if not pending:
         return set()
@@ -30,7 +30,7 @@ def blinded_sessions(user: Somebody, pilot: Pilot) -> set[int]:
     return set(rows.values_list("pk", flat=True).distinct())
 
 
-def blinded_pilots(user: Somebody) -> set[int]:
+def blinded_pilots(user: AnyUser) -> set[int]:
     """Keys of pilots with decisions that the person judges blind."""
     if not isinstance(user, User):
         return set()

@@ -24,7 +24,7 @@ PAGE = 50
 
 
 @dataclass
-class Entry:
+class TimelineEntry:
     kind: str
     """``version``, ``review``, ``comment``, ``reply`` or ``event``."""
     at: dt.datetime
@@ -48,7 +48,7 @@ def activity_of(task: Task, *, only: str = "", page: Any = 1, size: int = PAGE) 
     return result
 
 
-def by_day(entries: Iterable[Entry]) -> list[tuple[dt.date, list[Entry]]]:
+def by_day(entries: Iterable[TimelineEntry]) -> list[tuple[dt.date, list[TimelineEntry]]]:
     return [(day, list(group)) for day, group in groupby(entries, key=lambda entry: entry.day)]
 
 
@@ -84,29 +84,29 @@ def _key(rows: QuerySet[Any, Any], kind: str, moment: str) -> QuerySet[Any, Any]
     return keys
 
 
-def _entries(task: Task, keys: Sequence[tuple[str, int]]) -> list[Entry]:
-    wanted: dict[str, list[int]] = {"version": [], "review": [], "comment": [], "event": []}
+def _entries(task: Task, keys: Sequence[tuple[str, int]]) -> list[TimelineEntry]:
+    by_kind: dict[str, list[int]] = {"version": [], "review": [], "comment": [], "event": []}
     for kind, pk in keys:
-        wanted[kind].append(pk)
-    entries: dict[tuple[str, int], Entry] = {}
+        by_kind[kind].append(pk)
+    entries: dict[tuple[str, int], TimelineEntry] = {}
     versions = Revision.objects.defer("spec").select_related("created_by").prefetch_related("applied__author")
-    summaries = _version_summaries(task, wanted["version"])
-    for revision in versions.filter(pk__in=wanted["version"]):
-        applied = sorted(revision.applied.all(), key=lambda one: one.pk)
-        entries["version", revision.pk] = Entry(
+    summaries = _version_summaries(task, by_kind["version"])
+    for revision in versions.filter(pk__in=by_kind["version"]):
+        applied = sorted(revision.applied.all(), key=lambda row: row.pk)
+        entries["version", revision.pk] = TimelineEntry(
             "version", revision.created_at, revision, summaries.get(revision.number, ""), applied=applied
         )
     for review in (
-        Review.objects.select_related("reviewer", "revision").defer("revision__spec").filter(pk__in=wanted["review"])
+        Review.objects.select_related("reviewer", "revision").defer("revision__spec").filter(pk__in=by_kind["review"])
     ):
-        entries["review", review.pk] = Entry("review", review.created_at, review)
+        entries["review", review.pk] = TimelineEntry("review", review.created_at, review)
     comments = Comment.objects.select_related("author", "reply_to", "revision").defer("revision__spec")
-    for comment in comments.filter(pk__in=wanted["comment"]):
+    for comment in comments.filter(pk__in=by_kind["comment"]):
         kind = "reply" if comment.reply_to_id else "comment"
         thread = Thread.as_created(comment.reply_to or comment)
-        entries["comment", comment.pk] = Entry(kind, comment.created_at, comment, thread=thread)
-    for event in Event.objects.select_related("actor").filter(pk__in=wanted["event"]):
-        entries["event", event.pk] = Entry("event", event.at, event, event.summary)
+        entries["comment", comment.pk] = TimelineEntry(kind, comment.created_at, comment, thread=thread)
+    for event in Event.objects.select_related("actor").filter(pk__in=by_kind["event"]):
+        entries["event", event.pk] = TimelineEntry("event", event.at, event, event.summary)
     return [entries[key] for key in keys if key in entries]
 
 

@@ -45,8 +45,8 @@ def _node() -> str:
 
 
 def _install() -> None:
-    wanted = hashlib.sha256(LOCK.read_bytes()).hexdigest()
-    if MARK.exists() and MARK.read_text() == wanted:
+    fingerprint = hashlib.sha256(LOCK.read_bytes()).hexdigest()
+    if MARK.exists() and MARK.read_text() == fingerprint:
         return
     done = subprocess.run(
         ["npm", "ci"], cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
@@ -55,4 +55,4 @@ def _install() -> None:
         raise UnavailableError("the tools cannot be downloaded without a network")
     if done.returncode:
         raise subprocess.CalledProcessError(done.returncode, "npm ci", done.stdout)
-    MARK.write_text(wanted)
+    MARK.write_text(fingerprint)

@@ -62,8 +62,8 @@ def _validate_characters(values: dict[str, Any]) -> None:
         return  # nearly always; the fields are searched only to name one
     for name, value in values.items():
         for inner in _texts(value):
-            if found := UNSTORABLE.search(inner):
-                raise DraftError(name, f"This contains the character U+{ord(found[0]):04X}: remove it.")
+            if match := UNSTORABLE.search(inner):
+                raise DraftError(name, f"This contains the character U+{ord(match[0]):04X}: remove it.")
 
 
 def validate_unused_id(task_id: str, others: Iterable[str]) -> None:

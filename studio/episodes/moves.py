@@ -65,10 +65,10 @@ class ConfirmationNeededError(Exception):
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         names = ", ".join(f"“{task}”" for task in tasks[:4]) + (f" and {len(tasks) - 4} more" if len(tasks) > 4 else "")
-        one = len(tasks) == 1
+        single = len(tasks) == 1
         super().__init__(
-            f"{names} {'is' if one else 'are'} in review, approved or released. "
-            + ("This returns it to draft, and it needs" if one else "This returns them to draft, and they need")
+            f"{names} {'is' if single else 'are'} in review, approved or released. "
+            + ("This returns it to draft, and it needs" if single else "This returns them to draft, and they need")
             + " another review."
         )
         self.tasks = tasks

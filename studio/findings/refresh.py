@@ -16,9 +16,9 @@ from studio.drafts.sync import sync
 from studio.findings.grader_keys import request_reports
 from studio.models import Blob, Finding, GraderScript, Persona, ScriptReport, Task
 
-LONGEST_TEXT = 60_000
+MAX_TEXT_BYTES = 60_000
 """Bytes. The checks read no more than 40,000 characters of a file, and nothing of longer ones."""
-LONGEST_SCRIPT = 800_000
+MAX_SCRIPT_BYTES = 800_000
 """Bytes. Likewise for 200,000 characters of a grader script."""
 _texts: BoundedCache[str, str | None] = BoundedCache(32_000_000)
 """Recent files by sha256, None for binary ones: while an author types, every check reads the same files."""
@@ -48,8 +48,8 @@ def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]
 def load_texts(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
     """Contents of the episodes' small text files, skills and grader scripts in use, by sha256. One query."""
     episodes = list(episodes)
-    wanted = {file.sha256 for episode in episodes for file in _files(episode) if file.size <= LONGEST_TEXT}
-    wanted |= {script.sha256 for script in _scripts_in_use(episodes) if script.size <= LONGEST_SCRIPT}
+    wanted = {file.sha256 for episode in episodes for file in _files(episode) if file.size <= MAX_TEXT_BYTES}
+    wanted |= {script.sha256 for script in _scripts_in_use(episodes) if script.size <= MAX_SCRIPT_BYTES}
     texts = _texts.get_many(wanted)
     if missing := [sha256 for sha256 in wanted if sha256 not in texts]:
         read = {sha256: _decoded(content) for sha256, content in Blob.objects.read(missing).items()}

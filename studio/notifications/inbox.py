@@ -8,14 +8,14 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from studio.access import Somebody, benchmarks_for
+from studio.access import AnyUser, benchmarks_for
 from studio.models import Notification, NotificationChoice, User
 
 Kind = Notification.Kind
 How = NotificationChoice.How
 
 
-def inbox_of(user: Somebody) -> QuerySet[Notification]:
+def inbox_of(user: AnyUser) -> QuerySet[Notification]:
     """From benchmarks the user still belongs to, newest first."""
     if not user.is_authenticated:
         return Notification.objects.none()
@@ -32,7 +32,7 @@ def address_of(notification: Notification) -> str:
     return task.get_absolute_url() + (f"#{anchor}" if anchor else "")
 
 
-def count_unread(user: Somebody) -> int:
+def count_unread(user: AnyUser) -> int:
     if not user.is_authenticated:
         return 0
     return inbox_of(user).filter(read_at=None).count()

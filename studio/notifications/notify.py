@@ -197,11 +197,11 @@ def notify_of_edits(edited: Mapping[int, int], *, by: User | None) -> None:
     for task in Task.objects.select_related("episode__persona__benchmark").filter(pk__in=approvers):
         by_benchmark.setdefault(task.episode.persona.benchmark_id, []).append(task)
     for benchmark, tasks in by_benchmark.items():
-        said = "edited “{}”, of which you approved version {}. It needs another review."
+        text = "edited “{}”, of which you approved version {}. It needs another review."
         notify_many(
             [
                 Message(
-                    frozenset(approvers[task.pk]), said.format(task, edited[task.pk]), task.get_absolute_url(), task
+                    frozenset(approvers[task.pk]), text.format(task, edited[task.pk]), task.get_absolute_url(), task
                 )
                 for task in tasks
             ],

@@ -54,7 +54,7 @@ class SkillEditor(PersonaPartEditor[SkillText]):
         self.name = name
 
     def store(self, spec: SkillText, *, note: str) -> int:
-        save_skill(self.persona.pk, spec.name, spec.text, was=self.name, by=self.user)
+        save_skill(self.persona.pk, spec.name, spec.text, old_name=self.name, by=self.user)
         return self.newest()
 
 

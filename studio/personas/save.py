@@ -49,8 +49,8 @@ def save_order(persona_id: int, order: Sequence[str], *, by: User | None, note: 
     wanted = replace(arrangement_of(old), order=tuple(order))
     try:
         validate_arrangement(wanted, tasks)
-    except ArrangementError as refusal:
-        raise DraftError("order", str(refusal)) from None
+    except ArrangementError as error:
+        raise DraftError("order", str(error)) from None
     new = apply_arrangement(old, wanted)
     if save_personas([(row, old, new)], by=by, note=note, verb="reordered")[0]:
         refresh_findings([row])

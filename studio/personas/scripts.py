@@ -19,8 +19,8 @@ from studio.drafts.validate import DraftError
 from studio.findings.refresh import refresh_findings
 from studio.models import Blob, GraderScript, Persona, PersonaRevision, Task, User
 
-LONGEST = 200_000
-"""Characters. The checks read no more of a script."""
+MAX_SCRIPT = 200_000
+"""Characters; the checks read no more of a script."""
 FOLDER = "scripts/"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,96}\.py")
 
@@ -32,7 +32,7 @@ class ScriptVersion:
     revision: PersonaRevision
     sha256: str
     before: str
-    """The text before it; empty: it is the first."""
+    """Hash of the previous content; empty for the first version."""
 
 
 def create_script(persona_id: int, name: str, source: str, *, by: User, task_id: int | None = None) -> GraderScript:
@@ -44,9 +44,11 @@ def create_script(persona_id: int, name: str, source: str, *, by: User, task_id:
     path = FOLDER + name
     with transaction.atomic():
         row = Persona.objects.select_for_update().get(pk=persona_id)
-        if any(one.path.casefold() == path.casefold() for one in row.grader_scripts.all()):
+        if any(script.path.casefold() == path.casefold() for script in row.grader_scripts.all()):
             raise DraftError("name", f"A script “{name}” already exists. Choose another name, or open that one.")
-        _write(row, lambda spec: [*spec.scripts, _stored(path, source)], (), by=by, note=f"New grader script {name}.")
+        _write(
+            row, lambda spec: [*spec.scripts, _store_source(path, source)], (), by=by, note=f"New grader script {name}."
+        )
         if task_id is not None:
             task = Task.objects.select_for_update(of=("self",)).select_related("group").get(
                 pk=task_id, episode__persona=row
@@ -64,13 +66,13 @@ def save_script(script_id: int, source: str, *, by: User, note: str = "", verb: 
         persona = GraderScript.objects.values_list("persona", flat=True).get(pk=script_id)
         row = Persona.objects.select_for_update().get(pk=persona)
         script = GraderScript.objects.select_related("blob").get(pk=script_id)
-        file, now = _stored(script.path, source), text_of(script.blob)
-        if now is not None and normalize_newlines(now) == normalize_newlines(source):
+        new_file, current = _store_source(script.path, source), text_of(script.blob)
+        if current is not None and normalize_newlines(current) == normalize_newlines(source):
             return script
         using = tasks_graded_by(row, script.path)
         _write(
             row,
-            lambda spec: [file if one.path == script.path else one for one in spec.scripts],
+            lambda spec: [new_file if file.path == script.path else file for file in spec.scripts],
             using,
             by=by,
             note=note.strip()[:200] or f"Grader script {script.path.removeprefix(FOLDER)} changed.",
@@ -90,7 +92,7 @@ def delete_script(script_id: int, *, by: User) -> None:
             raise DraftError("script", f"{names} {'is' if len(using) == 1 else 'are'} graded by it. Change that first.")
         name = script.path.removeprefix(FOLDER)
         _write(
-            row, lambda spec: [one for one in spec.scripts if one.path != script.path], (), by=by,
+            row, lambda spec: [file for file in spec.scripts if file.path != script.path], (), by=by,
             note=f"Grader script {name} removed.",
         )  # fmt: skip
         refresh_findings([row])
@@ -103,15 +105,15 @@ def tasks_graded_by(persona: Persona, path: str) -> list[Task]:
 
 def script_versions(script: GraderScript) -> list[ScriptVersion]:
     """Newest first."""
-    found: list[ScriptVersion] = []
-    before = ""
+    versions: list[ScriptVersion] = []
+    previous = ""
     rows = PersonaRevision.objects.filter(persona=script.persona_id).select_related("created_by")
     for revision in rows.annotate(scripts=F("spec__scripts")).defer("spec", "episode").order_by("number"):
-        now = next((one["sha256"] for one in revision.scripts or () if one["path"] == script.path), "")
-        if now and now != before:
-            found.append(ScriptVersion(revision, now, before))
-        before = now or before
-    return found[::-1]
+        current = next((file["sha256"] for file in revision.scripts or () if file["path"] == script.path), "")
+        if current and current != previous:
+            versions.append(ScriptVersion(revision, current, previous))
+        previous = current or previous
+    return versions[::-1]
 
 
 def normalize_newlines(text: str) -> str:
@@ -127,10 +129,10 @@ def text_of(blob: Blob) -> str | None:
         return None
 
 
-def _stored(path: str, source: str) -> FileRef:
+def _store_source(path: str, source: str) -> FileRef:
     source = normalize_newlines(source)
-    if len(source) > LONGEST:
-        raise DraftError("source", f"The script has {len(source):,} characters; at most {LONGEST:,} are kept.")
+    if len(source) > MAX_SCRIPT:
+        raise DraftError("source", f"The script has {len(source):,} characters; at most {MAX_SCRIPT:,} are kept.")
     if "\0" in source:
         raise DraftError("source", "The script contains the character U+0000: remove it.")
     if not source.strip():

@@ -15,29 +15,29 @@ from studio.personas.save import save_persona
 
 
 @transaction.atomic
-def save_skill(persona_id: int, name: str, text: str, *, was: str = "", by: User) -> PersonaRevision:
-    """Write the SKILL.md of the skill ``was`` and name it ``name``; an empty ``was`` creates a skill. Its other files
-    stay. Raises DraftError (field ``name`` or ``text``)."""
+def save_skill(persona_id: int, name: str, text: str, *, old_name: str = "", by: User) -> PersonaRevision:
+    """Write the SKILL.md of the skill ``old_name`` and rename it to ``name``; without ``old_name``, create a skill. Its
+    other files stay. Raises DraftError (field ``name`` or ``text``)."""
     row, episode = _locked(persona_id)
     skills = {skill.name: skill for skill in episode.persona.skills}
-    if was and was not in skills:
-        raise DraftError("name", f"The skill “{was}” no longer exists; someone deleted or renamed it.")
+    if old_name and old_name not in skills:
+        raise DraftError("name", f"The skill “{old_name}” no longer exists; someone deleted or renamed it.")
     if not name.strip():
         raise DraftError("name", "Enter a name for the skill; it is used as its folder name.")
-    if any(other.casefold() == name.casefold() for other in skills if other != was):
+    if any(other.casefold() == name.casefold() for other in skills if other != old_name):
         raise DraftError("name", f"A skill “{name}” already exists. Choose another name.")
-    if was and name != was:
-        _refuse_named(episode, was, "renamed")
+    if old_name and name != old_name:
+        _validate_unused(episode, old_name, "renamed")
     if not text.strip():
         raise DraftError("text", "Write what the assistant should do when it uses this skill.")
     if "\0" in text:
         raise DraftError("text", "This contains the character U+0000. Remove it.")
     content = text.encode("utf-8", "replace")
     main = FileRef(path=SKILL_FILE, sha256=Blob.objects.store([content])[0], size=len(content))
-    others = [file for file in skills[was].files if file.path != SKILL_FILE] if was else []
-    skills.pop(was, None)
+    others = [file for file in skills[old_name].files if file.path != SKILL_FILE] if old_name else []
+    skills.pop(old_name, None)
     skills[name] = Skill(name=name, files=tuple(sorted((main, *others), key=lambda file: file.path)))
-    note = f"Wrote the skill “{name}”." if was in ("", name) else f"Renamed the skill “{was}” to “{name}”."
+    note = f"Wrote the skill “{name}”." if old_name in ("", name) else f"Renamed the skill “{old_name}” to “{name}”."
     return _save(row, episode, skills, by=by, note=note)
 
 
@@ -45,7 +45,7 @@ def save_skill(persona_id: int, name: str, text: str, *, was: str = "", by: User
 def delete_skill(persona_id: int, name: str, *, by: User) -> PersonaRevision:
     """Raises DraftError if tasks use it."""
     row, episode = _locked(persona_id)
-    _refuse_named(episode, name, "deleted")
+    _validate_unused(episode, name, "deleted")
     skills = {skill.name: skill for skill in episode.persona.skills if skill.name != name}
     return _save(row, episode, skills, by=by, note=f"Deleted the skill “{name}”.")
 
@@ -60,10 +60,10 @@ def _locked(persona_id: int) -> tuple[Persona, EpisodeSpec]:
     return row, load_episodes([row])[row.pk]
 
 
-def _refuse_named(episode: EpisodeSpec, name: str, done: str) -> None:
+def _validate_unused(episode: EpisodeSpec, name: str, participle: str) -> None:
     if tasks := tasks_with_skill(episode, name):
-        named = ", ".join(f"“{task}”" for task in tasks[:8]) + (f" and {len(tasks) - 8} more" if len(tasks) > 8 else "")
-        raise DraftError("name", f"“{name}” cannot be {done} while {named} use it. Remove it from them first.")
+        names = ", ".join(f"“{task}”" for task in tasks[:8]) + (f" and {len(tasks) - 8} more" if len(tasks) > 8 else "")
+        raise DraftError("name", f"“{name}” cannot be {participle} while {names} use it. Remove it from them first.")
 
 
 def _save(row: Persona, episode: EpisodeSpec, skills: dict[str, Skill], *, by: User, note: str) -> PersonaRevision:

@@ -1,6 +1,6 @@
 """The text of a new grader script: a working example with an explanation."""
 
-STARTER = '''"""What has the agent to do with its tools? Say it here in a sentence.
+STARTER_SCRIPT = '''"""What has the agent to do with its tools? Say it here in a sentence.
 
 The studio calls score() with the tool calls of a session, the oldest first:
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from studio.access import Somebody, benchmarks_for
+from studio.access import AnyUser, benchmarks_for
 from studio.domain import skills, tool_catalog
 from studio.domain.statistics import tool_domain, tool_label
 from studio.domain.tool_catalog import ToolParameter
@@ -18,7 +18,7 @@ class PickerCard:
     name: str
     description: str
     bound: bool
-    """Whether the persona has it; a task may name one that it had once."""
+    """Whether the persona has it; a task may still name one that the persona has lost."""
     parameters: tuple[ToolParameter, ...] = ()
     domain: str = ""
     """The application a tool belongs to."""
@@ -27,48 +27,53 @@ class PickerCard:
 def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str]) -> dict[str, Any]:
     """Cards for a task that uses these. A constant number of queries."""
     bound = list(persona.tool_bindings.values_list("name", flat=True))
-    always, known = tool_catalog.tool_cards(_with(bound, tools))
-    had = list(persona.skills.values_list("name", flat=True))
-    mains = SkillFile.objects.filter(skill__persona=persona, path=skills.SKILL_FILE)
-    abouts = {
+    standard, known = tool_catalog.tool_cards(_with(bound, tools))
+    own_skills = list(persona.skills.values_list("name", flat=True))
+    main_files = SkillFile.objects.filter(skill__persona=persona, path=skills.SKILL_FILE)
+    descriptions = {
         name: skills.one_line_description(bytes(content).decode("utf-8", "replace"))
-        for name, content in mains.values_list("skill__name", "blob__content")
+        for name, content in main_files.values_list("skill__name", "blob__content")
     }
     return {
         "tools": _with(bound, tools),
-        "always": always,
+        "always": standard,
         "tool_cards": _by_domain(
             [
-                PickerCard(one.name, one.description, one.name in bound, one.parameters, tool_domain(one.name))
-                for one in known
+                PickerCard(tool.name, tool.description, tool.name in bound, tool.parameters, tool_domain(tool.name))
+                for tool in known
             ]
         ),
-        "skill_cards": [PickerCard(name, abouts.get(name, ""), name in had) for name in _with(had, picked_skills)],
+        "skill_cards": [
+            PickerCard(name, descriptions.get(name, ""), name in own_skills)
+            for name in _with(own_skills, picked_skills)
+        ],
     }
 
 
-def tools_to_pick(persona: Persona, user: Somebody, picked: Sequence[str]) -> list[PickerCard]:
+def tools_to_pick(persona: Persona, user: AnyUser, picked: Sequence[str]) -> list[PickerCard]:
     """Tools that a persona can have: its own, those of every assistant, and those of other personas the user sees. One
     query."""
-    elsewhere = ToolBinding.objects.filter(persona__benchmark__in=benchmarks_for(user)).order_by("name")
-    always, _ = tool_catalog.tool_cards([])
-    names = _with(list(dict.fromkeys(picked)), [card.name for card in always])
-    _, known = tool_catalog.tool_cards(_with(names, list(elsewhere.values_list("name", flat=True).distinct())))
+    visible = ToolBinding.objects.filter(persona__benchmark__in=benchmarks_for(user)).order_by("name")
+    standard, _ = tool_catalog.tool_cards([])
+    names = _with(list(dict.fromkeys(picked)), [card.name for card in standard])
+    _, known = tool_catalog.tool_cards(_with(names, list(visible.values_list("name", flat=True).distinct())))
     return _by_domain(
         [
-            PickerCard(one.name, one.description or tool_label(one.name), True, one.parameters, tool_domain(one.name))
-            for one in known
+            PickerCard(
+                tool.name, tool.description or tool_label(tool.name), True, tool.parameters, tool_domain(tool.name)
+            )
+            for tool in known
         ]
     )
 
 
-def _with(names: list[str], more: Collection[str]) -> list[str]:
-    return names + [name for name in more if name not in names]
+def _with(names: list[str], others: Collection[str]) -> list[str]:
+    return names + [name for name in others if name not in names]
 
 
 def _by_domain(cards: list[PickerCard]) -> list[PickerCard]:
     """Tools of an application together, in the order in which the persona binds them."""
     first: dict[str, int] = {}
-    for place, card in enumerate(cards):
-        first.setdefault(card.domain, place)
+    for index, card in enumerate(cards):
+        first.setdefault(card.domain, index)
     return sorted(cards, key=lambda card: first[card.domain])

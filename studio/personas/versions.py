@@ -63,18 +63,18 @@ class ScriptVersions(PersonaPartVersions[ScriptText]):
     path: str
 
     def of(self, spec: PersonaSpec) -> ScriptText:
-        file = next((one for one in spec.scripts if one.path == self.path), None)
+        file = next((file for file in spec.scripts if file.path == self.path), None)
         return ScriptText(source=text_of(file.sha256).rstrip("\n") if file else "")
 
 
 @dataclass
 class SkillVersions(PersonaPartVersions[SkillText]):
     name: str
-    """Empty: a skill that is to be."""
+    """Empty for a new skill."""
 
     def of(self, spec: PersonaSpec) -> SkillText:
-        skill = next((one for one in spec.skills if one.name == self.name), None)
-        file = next((one for one in skill.files if one.path == SKILL_FILE), None) if skill else None
+        skill = next((skill for skill in spec.skills if skill.name == self.name), None)
+        file = next((file for file in skill.files if file.path == SKILL_FILE), None) if skill else None
         return SkillText(name=skill.name if skill else "", text=text_of(file.sha256) if file else "")
 
 

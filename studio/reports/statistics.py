@@ -31,15 +31,15 @@ from studio.models import (
 
 TOOLS_NAMED_BY_TASKS = """
   named(task_id, persona_id, name) AS (
-    SELECT own.id, own.persona_id, regexp_replace(trim(said.name), '^mcp_appworld_', '') FROM own JOIN (
+    SELECT own.id, own.persona_id, regexp_replace(trim(mentions.name), '^mcp_appworld_', '') FROM own JOIN (
       SELECT t.id, json_array_elements_text(t.tools) AS name FROM studio_task t JOIN own USING (id)
       UNION SELECT t.id, shown ->> 'tool' FROM studio_task t JOIN own USING (id),
         json_array_elements(t.tool_evidence) shown
       UNION SELECT c.task_id, c.rule ->> 'tool' FROM studio_checklistitem c JOIN own ON own.id = c.task_id
         WHERE c.rule IS NOT NULL
-      UNION SELECT i.task_id, split_part(place ->> 'ref', '.', 1) FROM studio_hiddenintent i
-        JOIN own ON own.id = i.task_id, json_array_elements(i.recoverable_from) place WHERE place ->> 'kind' = 'tool'
-    ) said USING (id) WHERE said.name <> ''
+      UNION SELECT i.task_id, split_part(source ->> 'ref', '.', 1) FROM studio_hiddenintent i
+        JOIN own ON own.id = i.task_id, json_array_elements(i.recoverable_from) source WHERE source ->> 'kind' = 'tool'
+    ) mentions USING (id) WHERE mentions.name <> ''
   )"""
 """Tools named by tasks: as needed, as evidence for judges, in rules, or as sources of intents."""
 TASKS_OF_BENCHMARK = """

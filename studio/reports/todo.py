@@ -93,7 +93,7 @@ def _group(key: str, title: str, tasks: QuerySet[Task], limit: int) -> TodoGroup
 
 def _item(task: Task) -> TodoItem:
     persona = task.episode.persona
-    note = "assigned to you" if getattr(task, "mine", False) else ""
+    note = "assigned to you" if getattr(task, "is_assigned", False) else ""
     return TodoItem(str(task), task.get_absolute_url(), f"{persona.benchmark} · {persona}", task.state, note)
 
 
@@ -103,10 +103,10 @@ def drafts_to_write(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
     newest = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
     return (
         _tasks(benchmarks)
-        .annotate(mine=Exists(_assigned("writer").filter(user=user)))
-        .filter(Q(mine=True) | (Exists(newest) & ~Exists(_assigned("writer"))))
+        .annotate(is_assigned=Exists(_assigned("writer").filter(user=user)))
+        .filter(Q(is_assigned=True) | (Exists(newest) & ~Exists(_assigned("writer"))))
         .filter(state__in=[TaskState.DRAFT, TaskState.CHANGES_REQUESTED])
-        .order_by("-mine", "-state", "-updated_at")
+        .order_by("-is_assigned", "-state", "-updated_at")
     )  # fmt: skip
 
 
@@ -115,9 +115,9 @@ def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
     authored = Revision.objects.filter(task=OuterRef("pk"), created_by=user)
     return (
         _tasks(benchmarks)
-        .annotate(mine=Exists(_assigned("writer").filter(user=user)))
-        .filter(Q(mine=True) | Exists(authored), state=TaskState.CHANGES_REQUESTED)
-        .order_by("-mine", "-updated_at")
+        .annotate(is_assigned=Exists(_assigned("writer").filter(user=user)))
+        .filter(Q(is_assigned=True) | Exists(authored), state=TaskState.CHANGES_REQUESTED)
+        .order_by("-is_assigned", "-updated_at")
     )
 
 
@@ -133,12 +133,12 @@ def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
     return (
         _tasks(reviewing)
         .annotate(
-            mine=Exists(_assigned("reviewer").filter(user=user)),
+            is_assigned=Exists(_assigned("reviewer").filter(user=user)),
             n_reviewers=Coalesce(Subquery(reviewer_counts, output_field=IntegerField()), 0),
         )
-        .filter(Q(mine=True) | Q(n_reviewers__lt=F("episode__persona__benchmark__approvals_needed")))
+        .filter(Q(is_assigned=True) | Q(n_reviewers__lt=F("episode__persona__benchmark__approvals_needed")))
         .filter(~Exists(authored), ~Exists(approved), state=TaskState.IN_REVIEW)
-        .order_by("-mine", "updated_at")
+        .order_by("-is_assigned", "updated_at")
     )
 
 

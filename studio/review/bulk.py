@@ -97,10 +97,10 @@ def plan(
 def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], action: str, value: str = "", *, by: User) -> int:
     """Apply the change to each task as its own page would, and return how many were changed. Raises BulkChangeError if
     one of them cannot be changed; then none is."""
-    mine = Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen)
-    personas = set(mine.values_list("episode__persona", flat=True))
+    tasks = Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen)
+    personas = set(tasks.values_list("episode__persona", flat=True))
     list(Persona.objects.select_for_update().filter(pk__in=personas).order_by("pk"))
-    list(mine.select_for_update(of=("self",)).order_by("pk"))
+    list(tasks.select_for_update(of=("self",)).order_by("pk"))
     changes = plan(benchmark, chosen, action, value, by=by)
     if refused := [change for change in changes if change.refusal]:
         raise BulkChangeError(

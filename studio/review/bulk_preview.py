@@ -122,23 +122,23 @@ def _known(personas: list[int], action: str) -> dict[int, set[str]]:
 
 def assignment_changes(benchmark: Benchmark, rows: list[Task], action: str, value: str) -> list[TaskChange]:
     part, members = PARTS[action], assignments.eligible_members(benchmark)[PARTS[action]]
-    known = {one.user.username: one.user for one in members}
+    known = {member.user.username: member.user for member in members}
     if value and value != LEAST_BUSY and value not in known:
         raise BulkChangeError("Choose someone who is allowed to do this here.")
     assigned: dict[tuple[int, str], dict[int, str]] = {}
-    for one in Assignment.objects.filter(task__in=rows).select_related("user"):
-        assigned.setdefault((one.task_id, one.part), {})[one.user_id] = str(one.user)
+    for row in Assignment.objects.filter(task__in=rows).select_related("user"):
+        assigned.setdefault((row.task_id, row.part), {})[row.user_id] = str(row.user)
     authors = authors_of_newest(rows) if action == "reviewer" else {}
-    busy = {one.user.pk: one.open for one in members}
+    busy = {member.user.pk: member.open for member in members}
     changes = []
     for row in rows:
         earlier = assigned.get((row.pk, part), {})
         other = next(other for other in PARTS.values() if other != part)
         ineligible = authors.get(row.pk, set()) | set(assigned.get((row.pk, other), {}))
-        eligible = [one.user for one in members if one.user.pk not in ineligible]
+        eligible = [member.user for member in members if member.user.pk not in ineligible]
         user, refusal = known.get(value), ""
         if value == LEAST_BUSY:
-            user = min(eligible, key=lambda one: busy[one.pk], default=None)
+            user = min(eligible, key=lambda user: busy[user.pk], default=None)
             refusal = "" if user else "No eligible person: everyone who may do this wrote part of it."
         elif user and user not in eligible:
             refusal = f"{user} {'reviews' if action == 'writer' else 'writes'} it."

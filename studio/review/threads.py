@@ -44,8 +44,8 @@ class Thread:
         """For people: ``the request``, ``intent 2``."""
         field = self.location.field
         if field in ROW_TEXTS and self.root.item_uid:
-            one = "intent" if field == "intents" else "item"
-            return f"{one} {self.number}" if self.number else f"an {one}" + (" that was removed" if self.gone else "")
+            row = "intent" if field == "intents" else "item"
+            return f"{row} {self.number}" if self.number else f"an {row}" + (" that was removed" if self.gone else "")
         return FIELD_LABELS.get(field, field.replace("_", " ")) if field else "the task"
 
     @property

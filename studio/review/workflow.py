@@ -68,7 +68,7 @@ def request_changes(
     task = lock(task_id)
     if task.state not in (TaskState.IN_REVIEW, TaskState.APPROVED):
         raise WorkflowError(f"This task is {_state(task)}: changes can only be requested during a review.")
-    cleaned = {key: ReviewAnswer(one.met, storable_text(one.note)) for key, one in (answers or {}).items()}
+    cleaned = {key: ReviewAnswer(answer.met, storable_text(answer.note)) for key, answer in (answers or {}).items()}
     summary = summarize(cleaned, storable_text(text))
     if not storable_text(text) and not any(answer.note for answer in cleaned.values() if not answer.met):
         raise WorkflowError("Say what should change, so that the author knows what to do.")

@@ -51,7 +51,7 @@ class Results:
 
 
 def search(
-    user: access.Somebody, text: str, *, benchmark: str = "", kind: str = "", state: str = "", page: int = 1
+    user: access.AnyUser, text: str, *, benchmark: str = "", kind: str = "", state: str = "", page: int = 1
 ) -> Results:
     """Rows of the user's benchmarks that match ``text``: all terms in one row, quoted terms as a phrase, ``-term``
     excluded; or names that contain all terms. Four queries."""
@@ -127,7 +127,7 @@ class Destination:
     url: str
 
 
-def find_destinations(user: access.Somebody, text: str) -> list[Destination]:
+def find_destinations(user: access.AnyUser, text: str) -> list[Destination]:
     """At most ten benchmarks, personas and tasks whose id or title matches, best first."""
     query = clean_query(text)
     benchmarks = access.benchmarks_for(user).in_bulk()

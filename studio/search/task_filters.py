@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
-from studio.access import Somebody
+from studio.access import AnyUser
 from studio.findings.queries import open_findings
 from studio.models import Assignment, Benchmark, Task, TaskState
 from studio.reports.counts import tasks_with_counts
@@ -32,7 +32,7 @@ class FilteredTasks:
     """The valid filters, by name."""
 
 
-def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: Somebody | None = None) -> FilteredTasks:
+def filter_tasks(benchmark: Benchmark, given: Mapping[str, str], *, me: AnyUser | None = None) -> FilteredTasks:
     """Tasks with their counts and people, in the order of personas and episodes. ``me``: the user meant by the filters
     ``writer=me`` and ``reviewer=me``."""
     rows = Task.objects.filter(episode__persona__benchmark=benchmark)

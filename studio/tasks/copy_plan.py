@@ -13,7 +13,7 @@ from studio.drafts.load import load_episodes, load_tasks
 from studio.drafts.save_tasks import ENDED_BY_EDITS
 from studio.models import Persona, Task
 
-MOST = 300
+MAX_COPIES = 300
 """Tasks in one copy."""
 
 
@@ -54,14 +54,14 @@ def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, k
     """
     if not tasks:
         raise CopyError("Choose at least one task.")
-    if len(tasks) > MOST:
-        raise CopyError(f"At most {MOST} tasks can be copied at a time; you selected {len(tasks)}.")
+    if len(tasks) > MAX_COPIES:
+        raise CopyError(f"At most {MAX_COPIES} tasks can be copied at a time; you selected {len(tasks)}.")
     tasks = sorted(tasks, key=lambda task: (task.episode_id, task.position is None, task.position or 0, task.pk))
     specs = load_tasks(tasks)
     sources = {task.episode.persona for task in tasks}
     episodes = load_episodes({*sources, target})
-    there = episodes[target.pk]
-    ids = _new_ids(tasks, there)
+    target_episode = episodes[target.pk]
+    ids = _new_ids(tasks, target_episode)
     plan = CopyPlan(target, [])
     taxonomy = target.benchmark.taxonomy
     codes = {"", *(taxonomy.categories.values_list("code", flat=True) if taxonomy else ())}
@@ -71,9 +71,9 @@ def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, k
         if moving:
             copy.refusal = _why_not_movable(task, target, tasks, episodes[persona.pk])
         if persona.pk != target.pk:
-            _rewrite_dependencies(copy, task, tasks, ids, there)
-            _copy_script(plan, copy, episodes[persona.pk], there, keep_existing=keep_scripts)
-            _warn_of_unknown(copy, target, there, codes)
+            _rewrite_dependencies(copy, task, tasks, ids, target_episode)
+            _copy_script(plan, copy, episodes[persona.pk], target_episode, keep_existing=keep_scripts)
+            _warn_of_unknown(copy, target, target_episode, codes)
         if copy.spec.source:
             source = {**copy.spec.source, **_in_source(copy.spec)}
             copy.spec = copy.spec.model_copy(update={"source": source})
@@ -81,8 +81,8 @@ def plan_copy(tasks: Sequence[Task], target: Persona, *, moving: bool = False, k
     return plan
 
 
-def _new_ids(tasks: Sequence[Task], there: EpisodeSpec) -> dict[int, str]:
-    taken = {task.task_id.casefold() for task in (*there.tasks, *there.unplaced)}
+def _new_ids(tasks: Sequence[Task], target_episode: EpisodeSpec) -> dict[int, str]:
+    taken = {task.task_id.casefold() for task in (*target_episode.tasks, *target_episode.unplaced)}
     ids = {}
     for task in tasks:
         stem, number, name = task.task_id[:180].strip(), 1, task.task_id
@@ -94,39 +94,39 @@ def _new_ids(tasks: Sequence[Task], there: EpisodeSpec) -> dict[int, str]:
     return ids
 
 
-def _why_not_movable(task: Task, target: Persona, tasks: Sequence[Task], here: EpisodeSpec) -> str:
+def _why_not_movable(task: Task, target: Persona, tasks: Sequence[Task], source_episode: EpisodeSpec) -> str:
     if task.episode.persona_id == target.pk:
         return "It is already in this episode."
     if task.state in ENDED_BY_EDITS:
         return "It is in review, approved or released, so it can be copied but not moved."
     moved = {other.task_id for other in tasks if other.episode_id == task.episode_id}
-    for other in (*here.tasks, *here.unplaced):
-        if other.task_id not in moved and any(need.task_id == task.task_id for need in other.depends_on):
+    for other in (*source_episode.tasks, *source_episode.unplaced):
+        if other.task_id not in moved and any(dependency.task_id == task.task_id for dependency in other.depends_on):
             name = other.title or other.task_id
             return f"“{name}” builds on it and would stay behind. Move both, or remove the dependency first."
     return ""
 
 
 def _rewrite_dependencies(
-    copy: TaskCopy, task: Task, tasks: Sequence[Task], ids: Mapping[int, str], there: EpisodeSpec
+    copy: TaskCopy, task: Task, tasks: Sequence[Task], ids: Mapping[int, str], target_episode: EpisodeSpec
 ) -> None:
     """Preserve dependencies on tasks that are copied too or exist in the target under the same id."""
-    along = {other.task_id: ids[other.pk] for other in tasks if other.episode_id == task.episode_id}
-    known = {other.task_id for other in there.tasks}
+    copied_ids = {other.task_id: ids[other.pk] for other in tasks if other.episode_id == task.episode_id}
+    known = {other.task_id for other in target_episode.tasks}
     dependencies = []
-    for need in copy.spec.depends_on:
-        if need.task_id in along:
-            dependencies.append(need.model_copy(update={"task_id": along[need.task_id]}))
-        elif need.task_id in known and task.position is not None:
-            dependencies.append(need)
-            copy.warnings.append(f"Builds on the existing “{need.task_id}” there.")
+    for dependency in copy.spec.depends_on:
+        if dependency.task_id in copied_ids:
+            dependencies.append(dependency.model_copy(update={"task_id": copied_ids[dependency.task_id]}))
+        elif dependency.task_id in known and task.position is not None:
+            dependencies.append(dependency)
+            copy.warnings.append(f"Builds on the existing “{dependency.task_id}” there.")
         else:
-            copy.warnings.append(f"Does not build on “{need.task_id}” any more, since that task is not copied.")
+            copy.warnings.append(f"Does not build on “{dependency.task_id}” any more, since that task is not copied.")
     intents = tuple(
         intent.model_copy(
             update={
                 "recoverable_from": tuple(
-                    source.model_copy(update={"ref": along.get(source.ref, source.ref)})
+                    source.model_copy(update={"ref": copied_ids.get(source.ref, source.ref)})
                     if source.kind == "session"
                     else source
                     for source in intent.recoverable_from
@@ -138,15 +138,17 @@ def _rewrite_dependencies(
     copy.spec = copy.spec.model_copy(update={"depends_on": tuple(dependencies), "intents": intents})
 
 
-def _copy_script(plan: CopyPlan, copy: TaskCopy, here: EpisodeSpec, there: EpisodeSpec, *, keep_existing: bool) -> None:
+def _copy_script(
+    plan: CopyPlan, copy: TaskCopy, source_episode: EpisodeSpec, target_episode: EpisodeSpec, *, keep_existing: bool
+) -> None:
     if not copy.spec.grader_script:
         return
-    script = here.persona.script(copy.spec.grader_script)
-    path = script_path(here.persona.user_id, copy.spec.grader_script)
+    script = source_episode.persona.script(copy.spec.grader_script)
+    path = script_path(source_episode.persona.user_id, copy.spec.grader_script)
     if script is None:
         copy.warnings.append(f"Its grader script “{path}” is missing here as well.")
     else:
-        taken = {file.path: file.sha256 for file in (*there.persona.scripts, *plan.scripts.values())}
+        taken = {file.path: file.sha256 for file in (*target_episode.persona.scripts, *plan.scripts.values())}
         if taken.get(path, script.sha256) != script.sha256:
             plan.script_clashes.append(path)
             if keep_existing:
@@ -158,7 +160,7 @@ def _copy_script(plan: CopyPlan, copy: TaskCopy, here: EpisodeSpec, there: Episo
             copy.warnings.append(f"Its grader script “{path}” is copied too.")
         if not (keep_existing and path in plan.script_clashes):
             plan.scripts[path] = script.model_copy(update={"path": path})
-    copy.spec = copy.spec.model_copy(update={"grader_script": f"data/{there.persona.user_id}/{path}"})
+    copy.spec = copy.spec.model_copy(update={"grader_script": f"data/{target_episode.persona.user_id}/{path}"})
 
 
 def free_path(path: str, script: FileRef, taken: Mapping[str, str]) -> str:
@@ -169,10 +171,10 @@ def free_path(path: str, script: FileRef, taken: Mapping[str, str]) -> str:
     return f"{stem}_{number}.py"
 
 
-def _warn_of_unknown(copy: TaskCopy, target: Persona, there: EpisodeSpec, codes: Collection[str]) -> None:
-    skills = {skill.name for skill in there.persona.skills}
+def _warn_of_unknown(copy: TaskCopy, target: Persona, target_episode: EpisodeSpec, codes: Collection[str]) -> None:
+    skills = {skill.name for skill in target_episode.persona.skills}
     for what, names, known in (
-        ("tool", copy.spec.tools, set(there.persona.tools)),
+        ("tool", copy.spec.tools, set(target_episode.persona.tools)),
         ("skill", copy.spec.skills, skills),
     ):
         if unknown := [name for name in names if name not in known]:

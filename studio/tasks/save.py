@@ -81,7 +81,7 @@ def save_locked(
     same_id = [(row, spec) for row, spec in pairs if spec.task_id == row.task_id]
     saved = save_tasks(same_id, by=by, note=note, verb=verb) if same_id else []
     saved += [_rename(row, spec, by=by, note=note, verb=verb) for row, spec in renamed]
-    personas = {one.row.episode.persona_id: one.row.episode.persona for one in saved if one.revision}
+    personas = {task.row.episode.persona_id: task.row.episode.persona for task in saved if task.revision}
     if personas:
         refresh_findings(personas.values())
     return saved

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Lower
 
-from studio.access import Somebody, may
+from studio.access import AnyUser, may
 from studio.domain.persona import script_path
 from studio.domain.task import Recovery, TaskSpec
 from studio.drafts.load import load_episode
@@ -14,10 +14,10 @@ from studio.drafts.validate import UNSTORABLE
 from studio.models import Benchmark, Event, Task, TaskTemplate, TemplateFile, User
 from studio.tasks.versions import spec_at
 
-MOST = 200
+MAX_TEMPLATES = 200
 """Templates of one benchmark."""
-LONGEST_NAME = 120
-LONGEST_WHEN = 300
+MAX_NAME = 120
+MAX_WHEN = 300
 
 
 class TaskTemplateError(ValueError):
@@ -33,7 +33,7 @@ def templates_of(benchmark: Benchmark) -> QuerySet[TaskTemplate]:
     return benchmark.templates.defer("spec").select_related("created_by", "made_from__episode__persona__benchmark")
 
 
-def may_change(user: Somebody, template: TaskTemplate) -> bool:
+def may_change(user: AnyUser, template: TaskTemplate) -> bool:
     """Owners, and the template's creator while they may edit the benchmark."""
     own = template.created_by_id == user.pk and may(user, template.benchmark, "edit")
     return own or may(user, template.benchmark, "manage")
@@ -45,8 +45,8 @@ def save_template(task: Task, *, name: str, when: str, version: int, by: User) -
     persona = task.episode.persona
     benchmark = Benchmark.objects.select_for_update().get(pk=persona.benchmark_id)
     name, when = _validated(benchmark, name, when)
-    if benchmark.templates.count() >= MOST:
-        raise TaskTemplateError("name", f"There are already {MOST} templates here. Delete one first.")
+    if benchmark.templates.count() >= MAX_TEMPLATES:
+        raise TaskTemplateError("name", f"There are already {MAX_TEMPLATES} templates here. Delete one first.")
     spec = spec_at(task, version)
     script = load_episode(persona).persona.script(spec.grader_script) if spec.grader_script else None
     content = without_ids(spec, persona.user_id)
@@ -139,7 +139,7 @@ def _validated(benchmark: Benchmark, name: str, when: str, *, but: int | None = 
     name, when = (" ".join(UNSTORABLE.sub("", text).split()) for text in (name, when))
     if not name:
         raise TaskTemplateError("name", "Enter a name, such as “Weekly report to the board”.")
-    for field, text, most in (("name", name, LONGEST_NAME), ("when", when, LONGEST_WHEN)):
+    for field, text, most in (("name", name, MAX_NAME), ("when", when, MAX_WHEN)):
         if len(text) > most:
             raise TaskTemplateError(field, f"This has {len(text)} characters; the limit is {most}. Shorten it.")
     same = benchmark.templates.alias(low=Lower("name")).filter(low=Lower(Value(name))).exclude(pk=but or 0)

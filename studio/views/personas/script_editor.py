@@ -90,7 +90,7 @@ def page_context(
         "findings": Finding.objects.filter(task__in=using, rule__startswith="grader-").order_by("rule"),
         "versions": scripts.script_versions(found)[:12],
         "can": access.actions_in(request.user, persona.benchmark),
-        "longest": scripts.LONGEST,
+        "longest": scripts.MAX_SCRIPT,
     }
 
 

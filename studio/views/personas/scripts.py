@@ -16,7 +16,7 @@ from studio.files.downloads import download
 from studio.forms.post_data import number_of
 from studio.models import Blob
 from studio.personas import scripts
-from studio.personas.starter_script import STARTER
+from studio.personas.starter_script import STARTER_SCRIPT
 from studio.views.editing import autosave_response, save_response
 from studio.views.personas.script_editor import ScriptPage, find_script
 
@@ -54,7 +54,7 @@ def create(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     if request.method == "POST":
         try:
             made = scripts.create_script(
-                persona.pk, name, STARTER, by=request.user, task_id=task.pk if task else None
+                persona.pk, name, STARTER_SCRIPT, by=request.user, task_id=task.pk if task else None
             )  # fmt: skip
             return redirect("studio:script", slug, user_id, made.pk)
         except DraftError as refusal:

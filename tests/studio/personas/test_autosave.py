@@ -13,7 +13,7 @@ from studio.drafts.load import load_episode
 from studio.models import Autosave, Blob, Persona, Role, User
 from studio.personas.scripts import create_script
 from studio.personas.skills import save_skill
-from studio.personas.starter_script import STARTER
+from studio.personas.starter_script import STARTER_SCRIPT
 from tests.factories import BenchmarkFactory, a_persona, member
 from tests.studio.page_forms import form_of
 
@@ -67,7 +67,7 @@ def desk(request) -> Desk:
     ana, ben = member(benchmark, Role.AUTHOR), member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=ana)
     here = [benchmark.slug, persona.user_id]
-    script = create_script(persona.pk, "rye", STARTER, by=ana)
+    script = create_script(persona.pk, "rye", STARTER_SCRIPT, by=ana)
     save_skill(persona.pk, "rye", "First the sour.", by=ana)
 
     def spec():

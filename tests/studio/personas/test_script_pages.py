@@ -11,7 +11,7 @@ from studio.domain.task import TaskSpec
 from studio.models import GraderScript, Persona, Task, User
 from studio.personas.create import create_persona
 from studio.personas.scripts import create_script, save_script
-from studio.personas.starter_script import STARTER
+from studio.personas.starter_script import STARTER_SCRIPT
 from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, member
 from tests.studio.page_forms import form_of, joined
@@ -29,7 +29,7 @@ def script(author: User) -> GraderScript:
     benchmark = author.memberships.get().benchmark
     persona = create_persona(benchmark, PersonaSpec(user_id="Nurse"), by=author)
     create_task(persona, TaskSpec(task_id="one"), by=author)
-    return create_script(persona.pk, "one", STARTER, by=author, task_id=Task.objects.get().pk)
+    return create_script(persona.pk, "one", STARTER_SCRIPT, by=author, task_id=Task.objects.get().pk)
 
 
 def url(script: GraderScript, name: str = "script", *more: int) -> str:
@@ -82,7 +82,7 @@ def test_a_refused_save_keeps_what_was_typed(script: GraderScript, author: User)
 
 
 def test_versions_are_compared_and_an_old_one_comes_back(script: GraderScript, author: User) -> None:
-    save_script(script.pk, STARTER.replace("letter_written", "letter_there"), by=author)
+    save_script(script.pk, STARTER_SCRIPT.replace("letter_written", "letter_there"), by=author)
     numbers = list(script.persona.revisions.order_by("number").values_list("number", flat=True))
     client = signed_in(author)
 
@@ -92,7 +92,7 @@ def test_versions_are_compared_and_an_old_one_comes_back(script: GraderScript, a
     page = joined(page)
     assert "<del>letter_written</del>" in page and "<ins>letter_there</ins>" in page
     script.refresh_from_db()
-    assert bytes(script.blob.content).decode() == STARTER
+    assert bytes(script.blob.content).decode() == STARTER_SCRIPT
     assert client.get(url(script, "script_version", 999)).status_code == 404
 
 
@@ -107,7 +107,7 @@ def test_others_find_nothing_and_readers_change_nothing(script: GraderScript, au
 
 def test_the_starter_gives_its_keys_and_is_only_told_of_what_it_asks_for(script: GraderScript) -> None:
     given: dict[str, object] = {}
-    exec(STARTER, given)
+    exec(STARTER_SCRIPT, given)
 
     assert given["score"]([]) == {"letter_written": 0, "letter_names_the_deadline": 0}  # type: ignore[operator]
     rules = set(Task.objects.get().findings.values_list("rule", flat=True))

@@ -10,7 +10,14 @@ from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError
 from studio.models import GraderScript, Persona, Task, TaskState, User
 from studio.personas.create import create_persona
-from studio.personas.scripts import LONGEST, create_script, delete_script, save_script, script_versions, tasks_graded_by
+from studio.personas.scripts import (
+    MAX_SCRIPT,
+    create_script,
+    delete_script,
+    save_script,
+    script_versions,
+    tasks_graded_by,
+)
 from studio.tasks.create import create_task
 from studio.tasks.save import save_task
 from tests.factories import BenchmarkFactory
@@ -87,7 +94,7 @@ def test_every_text_is_kept_with_what_came_before(script: GraderScript, author: 
     assert kept[2].sha256 == script.blob_id
 
 
-@pytest.mark.parametrize("text", ["", " \n", "a\0b", "a" * (LONGEST + 1)])
+@pytest.mark.parametrize("text", ["", " \n", "a\0b", "a" * (MAX_SCRIPT + 1)])
 def test_what_cannot_be_kept_is_refused(script: GraderScript, author: User, text: str) -> None:
     with pytest.raises(DraftError):
         save_script(script.pk, text, by=author)
