@@ -1,11 +1,11 @@
-"""The studio's addresses. Evaluation and annotations bring their own."""
+"""URL patterns of the studio, which include those of evaluation and annotations."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from studio import api
 from studio.views import accounts, benchmarks, episodes, files, home, imports, notifications, styleguide
-from studio.views import findings as waiving
+from studio.views import findings as findings_views
 from studio.views import search as searching
 from studio.views.personas import profile as profiles
 from studio.views.personas import scripts, skills
@@ -30,36 +30,36 @@ task_patterns: Patterns = [
     path("remarks/<int:comment>/choose/", comments.resolve_conflict, name="suggestion_conflict"),
     path("people/", workflow.assign, name="assign"),
     path("template/", templates.save, name="template_new"),
-    path("waive/", waiving.waive, name="waive"),
+    path("waive/", findings_views.waive, name="waive"),
     path("activity/", versions.activity, name="activity"),
     path("versions/", versions.versions, name="versions"),
     path("versions/<int:number>/", versions.version, name="version"),
     path("versions/<int:number>/restore/", versions.restore, name="restore"),
     path("files/<path:path>", files.asset, name="asset"),
-    path("look/", files.preview_file, name="look"),
+    path("look/", files.preview_file, name="preview_file"),
     path("add/", files.add, name="add_file"),
     path("signal/", autosave.signal, name="signal"),
     path("syntax/", files.syntax, name="syntax"),
     path("do/<str:action>/", workflow.step, name="step"),
     path("check/", autosave.check, name="check"),
-    path("keep/", autosave.autosave_task, name="keep"),
+    path("keep/", autosave.autosave_task, name="autosave"),
     path("discard/", autosave.discard, name="discard"),
 ]
 
 persona_patterns: Patterns = [
     path("", episodes.board, name="persona"),
     path("profile/", profiles.profile, name="profile"),
-    path("profile/keep/", profiles.keep, name="profile_keep"),
+    path("profile/keep/", profiles.keep, name="profile_autosave"),
     path("skills/", skills.skill, name="skill_new"),
-    path("keep-skill/", skills.keep, name="skill_keep"),
+    path("keep-skill/", skills.keep, name="skill_autosave"),
     path("skills/<str:name>/", skills.skill, name="skill"),
     path("skills/<str:name>/delete/", skills.delete, name="skill_delete"),
     path("history/", profiles.history, name="persona_history"),
     path("versions/<int:number>/", profiles.version, name="persona_version"),
-    path("order/", episodes.arrange, name="order"),
+    path("order/", episodes.arrange, name="board_move"),
     path("scripts/new/", scripts.create, name="script_new"),
     path("scripts/<int:pk>/", scripts.script, name="script"),
-    path("scripts/<int:pk>/keep/", scripts.keep, name="script_keep"),
+    path("scripts/<int:pk>/keep/", scripts.keep, name="script_autosave"),
     path("scripts/<int:pk>/remove/", scripts.remove, name="script_remove"),
     path("scripts/<int:pk>/versions/<int:number>/", scripts.version, name="script_version"),
     path("scripts/<int:pk>/versions/<int:number>/restore/", scripts.restore, name="script_restore"),
@@ -104,7 +104,7 @@ studio_patterns: Patterns = [
     path("inbox/read/", notifications.read_all, name="inbox_read"),
     path("settings/notifications/", notifications.choices, name="notification_choices"),
     path("search/", searching.search, name="search"),
-    path("search/places/", searching.places, name="places"),
+    path("search/places/", searching.places, name="destinations"),
     path("api/", include(api.urlpatterns)),
 ]
 

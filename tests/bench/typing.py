@@ -105,7 +105,7 @@ def measure(intents: int, items: int) -> dict[str, Cost]:
         "page": median(lambda: client.get(task.get_absolute_url())),
         "whole page": median(lambda: client.get(task.get_absolute_url(), {"whole": 1})),
         "check": median(lambda: client.post(reverse("studio:check", args=where), typed, content_type=AS_SENT)),
-        "keep": median(lambda: client.post(reverse("studio:keep", args=where), typed, content_type=AS_SENT)),
+        "keep": median(lambda: client.post(reverse("studio:autosave", args=where), typed, content_type=AS_SENT)),
     }
 
 

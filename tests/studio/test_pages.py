@@ -224,7 +224,7 @@ def test_sessions_move_by_buttons_and_a_move_that_breaks_a_dependency_says_why(p
     needs = load_task(Task.objects.get(task_id="bread")).model_copy(update={"checklist": ()})
     save_task(Task.objects.get(task_id="bread").pk, needs, by=owner)
     depends = spec.model_copy(update={"depends_on": (Dependency(task_id="bread"),)})
-    client, url = signed_in(owner), reverse("studio:order", args=[benchmark.slug, persona.user_id])
+    client, url = signed_in(owner), reverse("studio:board_move", args=[benchmark.slug, persona.user_id])
 
     client.post(url, {"task": rolls.pk, "does": "earlier"})
     assert [task.task_id for task in load_episode(persona).tasks] == ["rolls", "bread"]

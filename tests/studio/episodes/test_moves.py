@@ -218,7 +218,7 @@ def test_new_task_is_inserted_before_the_given_task(board):
 
 
 def post(client, persona, **fields):
-    return client.post(reverse("studio:order", args=[persona.benchmark.slug, persona.user_id]), fields)
+    return client.post(reverse("studio:board_move", args=[persona.benchmark.slug, persona.user_id]), fields)
 
 
 def test_board_rejects_foreign_tasks_and_users_who_may_not_edit(board):

@@ -62,7 +62,7 @@ def desk() -> Desk:
 
 def test_an_added_file_is_a_row_that_a_save_and_a_reload_keep(desk):
     data = desk.joined(desk.row("notes/a.md", b"# Rye"), desk.row("b.csv", b"a,b\n1,2\n"))
-    desk.client.post(desk.url("keep"), data)
+    desk.client.post(desk.url("autosave"), data)
 
     again = desk.form()
     assert [again[f"assets.{key}.path"] for key in again["assets"]] == [["notes/a.md"], ["b.csv"]]
@@ -75,7 +75,9 @@ def test_a_file_is_renamed_and_its_text_edited_with_its_line_ends(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("a.csv", b"a\r\nb\r\n")))
     data = desk.form()
     [key] = data["assets"]
-    edit = desk.client.get(desk.url("look"), {"file": data[f"assets.{key}.stored"][0], "path": "a.csv", "part": "edit"})
+    edit = desk.client.get(
+        desk.url("preview_file"), {"file": data[f"assets.{key}.stored"][0], "path": "a.csv", "part": "edit"}
+    )
     assert 'data-form="crlf"' in edit.content.decode()
 
     changed = {f"assets.{key}.path": ["in/b.csv"], f"assets.{key}.text": ["a\r\nc\r\n"], f"assets.{key}.form": ["crlf"]}
@@ -135,7 +137,7 @@ def test_nobody_names_a_content_that_they_were_not_given(desk):
 
     assert "was not fully uploaded" in answer.content.decode()
     assert desk.files == {}
-    assert desk.client.get(desk.url("look"), {"file": secret, "path": "x"}).status_code == 404
+    assert desk.client.get(desk.url("preview_file"), {"file": secret, "path": "x"}).status_code == 404
 
 
 def test_a_page_without_the_list_of_files_loses_none(desk):
@@ -153,8 +155,8 @@ def test_only_members_look_and_only_authors_add(desk):
     viewer.force_login(member(desk.benchmark, Role.VIEWER))
     token = {"file": seal(Blob.objects.store([b"rye"])[0], 3), "path": "a.md"}
 
-    assert stranger.get(desk.url("look"), token).status_code == 404
-    assert "rye" in viewer.get(desk.url("look"), token).content.decode()
+    assert stranger.get(desk.url("preview_file"), token).status_code == 404
+    assert "rye" in viewer.get(desk.url("preview_file"), token).content.decode()
     assert viewer.post(desk.url("add_file"), {"path": "a", "file": SimpleUploadedFile("a", b"a")}).status_code == 403
     assert stranger.post(desk.url("add_file"), {"path": "a"}).status_code == 404
 
@@ -172,7 +174,7 @@ def test_only_members_look_and_only_authors_add(desk):
 def test_what_a_browser_draws_is_served_as_what_it_is_and_can_do_nothing(desk, path, content, media):
     token = {"file": seal(Blob.objects.store([content])[0], len(content)), "path": path}
 
-    answer = desk.client.get(desk.url("look"), token | {"raw": ""})
+    answer = desk.client.get(desk.url("preview_file"), token | {"raw": ""})
 
     if media is None:
         assert answer.status_code == 404
@@ -192,7 +194,7 @@ def test_a_file_that_two_changed_is_shown_in_both_versions_and_one_is_taken(desk
     other.post(desk.url(), theirs | {f"assets.{key}.text": ["Their rye.\n"], f"assets.{key}.form": [""]})
     mine |= {f"assets.{key}.text": ["My rye.\n"], f"assets.{key}.form": [""]}
 
-    said = desk.client.post(desk.url("keep"), mine).json()
+    said = desk.client.post(desk.url("autosave"), mine).json()
 
     assert "<mark>Their</mark> rye." in said["page"] and "<mark>My</mark> rye." in said["page"]
     assert said["page"].count("My rye.") == 1  # in the editor that is open

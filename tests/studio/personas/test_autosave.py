@@ -77,12 +77,12 @@ def desk(request) -> Desk:
         return Blob.objects.read([files[0].sha256])[files[0].sha256].decode().rstrip("\n")
 
     page, keep, form, field, stored = {
-        "profile": (reverse("studio:profile", args=here), reverse("studio:profile_keep", args=here), "profile",
+        "profile": (reverse("studio:profile", args=here), reverse("studio:profile_autosave", args=here), "profile",
                     "role_text", lambda: spec().role_text),
-        "skill": (reverse("studio:skill", args=[*here, "rye"]), reverse("studio:skill_keep", args=here) + "?skill=rye",
+        "skill": (reverse("studio:skill", args=[*here, "rye"]), reverse("studio:skill_autosave", args=here) + "?skill=rye",
                   "skill", "text", lambda: text(spec().skills[0].files)),
         "script": (reverse("studio:script", args=[*here, script.pk]),
-                   reverse("studio:script_keep", args=[*here, script.pk]), "grader",
+                   reverse("studio:script_autosave", args=[*here, script.pk]), "grader",
                    "source", lambda: text(spec().scripts)),
     }[request.param]  # fmt: skip
     return Desk(field, stored, Writer(ana, page, keep, form), Writer(ben, page, keep, form), persona)
@@ -115,7 +115,9 @@ def test_two_see_each_other_there_and_nowhere_else(desk):
     desk.ana.client.get(desk.ana.keep_address)
 
     assert desk.ben.client.get(desk.ben.keep_address).json()["others"] == [str(desk.ana.user)]
-    elsewhere = reverse("studio:skill_keep", args=[desk.persona.benchmark.slug, desk.persona.user_id]) + "?skill=other"
+    elsewhere = (
+        reverse("studio:skill_autosave", args=[desk.persona.benchmark.slug, desk.persona.user_id]) + "?skill=other"
+    )
     assert desk.ben.client.get(elsewhere).json()["others"] == []
 
 

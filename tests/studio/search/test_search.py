@@ -206,10 +206,10 @@ def test_places_are_found_by_parts_and_with_typing_mistakes(place, django_assert
 def test_the_palette_is_answered_in_json_for_who_is_signed_in(place):
     _, owner, _, task = place
     client = Client()
-    assert client.get(reverse("studio:places"), {"q": "brief"}).status_code == 302
+    assert client.get(reverse("studio:destinations"), {"q": "brief"}).status_code == 302
     client.force_login(owner)
 
-    answer = client.get(reverse("studio:places"), {"q": "brief"}).json()
+    answer = client.get(reverse("studio:destinations"), {"q": "brief"}).json()
 
     assert answer["places"][0]["url"] == task.get_absolute_url()
     assert a_task_spec().title == answer["places"][0]["label"]

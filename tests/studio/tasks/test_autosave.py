@@ -39,7 +39,7 @@ class Writer:
         return self
 
     def keep(self, **more):
-        said = self.client.post(self.url("keep"), self.form | more).json()
+        said = self.client.post(self.url("autosave"), self.form | more).json()
         if "page" in said:
             self.form = form_of(said["page"], "task").data()
         self.form["base_version"] = [str(said["version"])]
@@ -143,11 +143,11 @@ def test_words_that_cannot_be_a_version_are_kept_as_they_are(desk):
 def test_two_see_each_other_and_nobody_sees_themselves(desk):
     ana, ben = desk
 
-    assert ana.client.get(ana.url("keep")).json()["others"] == []
-    assert ben.client.get(ben.url("keep")).json()["others"] == [str(ana.user)]
-    assert ana.client.get(ana.url("keep")).json()["others"] == [str(ben.user)]
+    assert ana.client.get(ana.url("autosave")).json()["others"] == []
+    assert ben.client.get(ben.url("autosave")).json()["others"] == [str(ana.user)]
+    assert ana.client.get(ana.url("autosave")).json()["others"] == [str(ben.user)]
     Autosave.objects.filter(user=ben.user).update(seen_at="2020-01-01T00:00Z")
-    assert ana.client.get(ana.url("keep")).json()["others"] == []
+    assert ana.client.get(ana.url("autosave")).json()["others"] == []
 
 
 def test_different_fields_of_two_people_come_together_without_a_word(desk):
@@ -345,11 +345,11 @@ def test_who_may_only_read_checks_and_keeps_nothing(desk):
     viewer = Writer(ana.task, member(ana.task.episode.persona.benchmark, Role.VIEWER))
 
     assert viewer.client.post(viewer.url("check"), ana.form).status_code == 403
-    assert viewer.client.post(viewer.url("keep"), ana.form).status_code == 403
-    assert viewer.client.get(viewer.url("keep")).status_code == 200
+    assert viewer.client.post(viewer.url("autosave"), ana.form).status_code == 403
+    assert viewer.client.get(viewer.url("autosave")).status_code == 200
     stranger = Client()
     stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
-    assert stranger.post(viewer.url("keep"), ana.form).status_code == 404
+    assert stranger.post(viewer.url("autosave"), ana.form).status_code == 404
 
 
 def test_guide_and_evidence_stand_beside_the_task(desk):

@@ -65,7 +65,9 @@ def test_a_brief_page_says_the_same_task_as_a_whole_one(desk):
     assert name(0, "brief") in mine.form and name(0, "follows_from") not in mine.form
     assert name(0, "brief") not in whole and whole[name(0, "follows_from")] == [INTENTS[0].uid, INTENTS[2].uid]
     for form in (mine.form, whole):
-        assert mine.client.post(mine.url("keep"), form | {"freeze": "1", "initial_request": "More."}).json()["froze"]
+        assert mine.client.post(mine.url("autosave"), form | {"freeze": "1", "initial_request": "More."}).json()[
+            "froze"
+        ]
         assert stored(mine.task).checklist == before.checklist
         form["base_version"] = [str(stored(mine.task) and Task.objects.get(pk=mine.task.pk).version)]
 

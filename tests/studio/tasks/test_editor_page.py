@@ -110,7 +110,7 @@ def test_saving_an_odd_task_unchanged_changes_nothing(desk):
 
 def test_every_field_can_be_edited(desk):
     setup = a_task(desk.persona, "setup", by=desk.author, checklist=(), files_read=())
-    reorder = reverse("studio:order", args=[desk.benchmark.slug, desk.persona.user_id])
+    reorder = reverse("studio:board_move", args=[desk.benchmark.slug, desk.persona.user_id])
     desk.client.post(reorder, {"task": setup.pk, "does": "earlier"})
     data = desk.form()
     intent, item = data["intents"][0], data["checklist"][0]

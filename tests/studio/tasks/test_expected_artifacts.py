@@ -108,7 +108,7 @@ def test_a_reference_is_kept_by_autosave_before_it_is_in_a_version(desk):
     sent = {"path": "plan.md", "file": SimpleUploadedFile("g.md", b"# Good"), "reference": key}
     html = desk.client.post(desk.url("add_file"), sent).content.decode()
     added = form_of(f'<form id="row">{html}</form>', "row").data()
-    desk.client.post(desk.url("keep"), desk.form() | added | {LIST: [key]})
+    desk.client.post(desk.url("autosave"), desk.form() | added | {LIST: [key]})
 
     assert desk.artifacts == [("plan.md", "", None)]
     again = desk.form()
@@ -122,8 +122,11 @@ def test_its_text_is_edited_in_place_and_looked_at(desk):
     data = desk.form()
     [key] = data[LIST]
     asked = {"file": data[f"{LIST}.{key}.stored"][0], "path": "plan.md", "key": key, "list": LIST}
-    assert b"Good" in desk.client.get(desk.url("look"), asked | {"part": "seen"}).content
-    assert f'name="{LIST}.{key}.text"' in desk.client.get(desk.url("look"), asked | {"part": "edit"}).content.decode()
+    assert b"Good" in desk.client.get(desk.url("preview_file"), asked | {"part": "seen"}).content
+    assert (
+        f'name="{LIST}.{key}.text"'
+        in desk.client.get(desk.url("preview_file"), asked | {"part": "edit"}).content.decode()
+    )
 
     desk.save(data | {f"{LIST}.{key}.text": ["# Better\r\n"], f"{LIST}.{key}.form": ["crlf"]})
 
@@ -253,8 +256,8 @@ def test_a_stranger_and_another_benchmarks_page_see_nothing(desk):
     reviewer = Client()
     reviewer.force_login(member(desk.benchmark, Role.REVIEWER))
 
-    assert stranger.get(desk.url("look"), {"file": token, "path": "plan.md"}).status_code == 404
-    assert reviewer.get(desk.url("look"), {"file": token, "path": "plan.md"}).status_code == 200
+    assert stranger.get(desk.url("preview_file"), {"file": token, "path": "plan.md"}).status_code == 404
+    assert reviewer.get(desk.url("preview_file"), {"file": token, "path": "plan.md"}).status_code == 200
     sent = {"path": "plan.md", "file": SimpleUploadedFile("g.md", b"x"), "reference": key}
     assert reviewer.post(desk.url("add_file"), sent).status_code == 403
 

@@ -13,7 +13,7 @@ def rename_field(model, old, new, field):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("studio", "0017_settled_remarks")]
+    dependencies = [("studio", "0018_dependency_order_by_index")]
 
     operations = [
         migrations.AlterModelTable("WorkingCopy", "studio_workingcopy"),
