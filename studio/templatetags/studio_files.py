@@ -16,7 +16,7 @@ register = template.Library()
 def look_address(context: template.Context, row: dict[str, Any]) -> str:
     """Where the file of a row is looked at, also while it is in no version."""
     task = context["task"]
-    address = reverse("studio:preview_file", args=[context["benchmark"].slug, context["persona"].user_id, task.pk])
+    address = reverse("studio:preview", args=[context["benchmark"].slug, context["persona"].user_id, task.pk])
     return f"{address}?{urlencode({'file': row['stored'], 'path': row['path']})}"
 
 

@@ -95,7 +95,7 @@ def _shown(request: SignedInRequest, task: Task, path: str, blob: Blob) -> HttpR
     if "raw" in request.GET:
         return inline(path, bytes(blob.content))
     seen = _seen(path, blob)
-    address = reverse("studio:preview_file", args=_place(task))
+    address = reverse("studio:preview", args=_place(task))
     named = f"{address}?{urlencode({'file': seal(blob.sha256, blob.size), 'path': path})}"
     context = {"path": path, "size": blob.size, "seen": seen, "address": named} | _frame(task)
     if request.GET.get("part") == "edit":

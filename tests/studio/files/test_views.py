@@ -76,7 +76,7 @@ def test_a_file_is_renamed_and_its_text_edited_with_its_line_ends(desk):
     data = desk.form()
     [key] = data["assets"]
     edit = desk.client.get(
-        desk.url("preview_file"), {"file": data[f"assets.{key}.stored"][0], "path": "a.csv", "part": "edit"}
+        desk.url("preview"), {"file": data[f"assets.{key}.stored"][0], "path": "a.csv", "part": "edit"}
     )
     assert 'data-form="crlf"' in edit.content.decode()
 
@@ -137,7 +137,7 @@ def test_nobody_names_a_content_that_they_were_not_given(desk):
 
     assert "was not fully uploaded" in answer.content.decode()
     assert desk.files == {}
-    assert desk.client.get(desk.url("preview_file"), {"file": secret, "path": "x"}).status_code == 404
+    assert desk.client.get(desk.url("preview"), {"file": secret, "path": "x"}).status_code == 404
 
 
 def test_a_page_without_the_list_of_files_loses_none(desk):
@@ -155,8 +155,8 @@ def test_only_members_look_and_only_authors_add(desk):
     viewer.force_login(member(desk.benchmark, Role.VIEWER))
     token = {"file": seal(Blob.objects.store([b"rye"])[0], 3), "path": "a.md"}
 
-    assert stranger.get(desk.url("preview_file"), token).status_code == 404
-    assert "rye" in viewer.get(desk.url("preview_file"), token).content.decode()
+    assert stranger.get(desk.url("preview"), token).status_code == 404
+    assert "rye" in viewer.get(desk.url("preview"), token).content.decode()
     assert viewer.post(desk.url("add_file"), {"path": "a", "file": SimpleUploadedFile("a", b"a")}).status_code == 403
     assert stranger.post(desk.url("add_file"), {"path": "a"}).status_code == 404
 
@@ -174,7 +174,7 @@ def test_only_members_look_and_only_authors_add(desk):
 def test_what_a_browser_draws_is_served_as_what_it_is_and_can_do_nothing(desk, path, content, media):
     token = {"file": seal(Blob.objects.store([content])[0], len(content)), "path": path}
 
-    answer = desk.client.get(desk.url("preview_file"), token | {"raw": ""})
+    answer = desk.client.get(desk.url("preview"), token | {"raw": ""})
 
     if media is None:
         assert answer.status_code == 404

@@ -79,8 +79,9 @@ def desk(request) -> Desk:
     page, keep, form, field, stored = {
         "profile": (reverse("studio:profile", args=here), reverse("studio:profile_autosave", args=here), "profile",
                     "role_text", lambda: spec().role_text),
-        "skill": (reverse("studio:skill", args=[*here, "rye"]), reverse("studio:skill_autosave", args=here) + "?skill=rye",
-                  "skill", "text", lambda: text(spec().skills[0].files)),
+        "skill": (reverse("studio:skill", args=[*here, "rye"]),
+                  reverse("studio:skill_autosave", args=here) + "?skill=rye", "skill", "text",
+                  lambda: text(spec().skills[0].files)),
         "script": (reverse("studio:script", args=[*here, script.pk]),
                    reverse("studio:script_autosave", args=[*here, script.pk]), "grader",
                    "source", lambda: text(spec().scripts)),

@@ -122,10 +122,9 @@ def test_its_text_is_edited_in_place_and_looked_at(desk):
     data = desk.form()
     [key] = data[LIST]
     asked = {"file": data[f"{LIST}.{key}.stored"][0], "path": "plan.md", "key": key, "list": LIST}
-    assert b"Good" in desk.client.get(desk.url("preview_file"), asked | {"part": "seen"}).content
+    assert b"Good" in desk.client.get(desk.url("preview"), asked | {"part": "seen"}).content
     assert (
-        f'name="{LIST}.{key}.text"'
-        in desk.client.get(desk.url("preview_file"), asked | {"part": "edit"}).content.decode()
+        f'name="{LIST}.{key}.text"' in desk.client.get(desk.url("preview"), asked | {"part": "edit"}).content.decode()
     )
 
     desk.save(data | {f"{LIST}.{key}.text": ["# Better\r\n"], f"{LIST}.{key}.form": ["crlf"]})
@@ -256,8 +255,8 @@ def test_a_stranger_and_another_benchmarks_page_see_nothing(desk):
     reviewer = Client()
     reviewer.force_login(member(desk.benchmark, Role.REVIEWER))
 
-    assert stranger.get(desk.url("preview_file"), {"file": token, "path": "plan.md"}).status_code == 404
-    assert reviewer.get(desk.url("preview_file"), {"file": token, "path": "plan.md"}).status_code == 200
+    assert stranger.get(desk.url("preview"), {"file": token, "path": "plan.md"}).status_code == 404
+    assert reviewer.get(desk.url("preview"), {"file": token, "path": "plan.md"}).status_code == 200
     sent = {"path": "plan.md", "file": SimpleUploadedFile("g.md", b"x"), "reference": key}
     assert reviewer.post(desk.url("add_file"), sent).status_code == 403
 
