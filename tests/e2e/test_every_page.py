@@ -35,8 +35,8 @@ SERIOUS = """async (only) => {
 
 STEPS = (  # answer a form, and lead to a page
     "logout key notification inbox_read tasks_change template_change import_decide skill_delete board_move "
-    "script_remove script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve suggestion_conflict "
-    "assign waive restore step discard"
+    "script_remove script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
+    "suggestion_conflict assign waive restore step discard"
 )
 PARTS = (  # of a page, or of what it shows
     "preview add_file signal syntax check autosave profile_autosave skill_autosave script_autosave destinations"
