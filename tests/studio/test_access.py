@@ -9,7 +9,7 @@ from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task, me
 pytestmark = pytest.mark.django_db
 
 
-def test_a_member_with_several_roles_sees_the_benchmark_once():
+def test_member_with_several_roles_sees_the_benchmark_once():
     benchmark = BenchmarkFactory()
     BenchmarkFactory()
     user = member(benchmark, Role.AUTHOR, Role.REVIEWER, Role.AUDITOR)
@@ -17,7 +17,7 @@ def test_a_member_with_several_roles_sees_the_benchmark_once():
     assert list(access.benchmarks_for(user)) == [benchmark]
 
 
-def test_someone_elses_benchmark_persona_and_task_are_not_found():
+def test_benchmark_persona_and_task_of_others_are_not_found():
     benchmark = BenchmarkFactory()
     persona = a_persona(benchmark)
     task = a_task(persona)
@@ -33,7 +33,7 @@ def test_someone_elses_benchmark_persona_and_task_are_not_found():
             find()
 
 
-def test_a_superuser_is_a_stranger_too():
+def test_superuser_has_no_access_without_membership():
     benchmark = BenchmarkFactory()
     root = UserFactory(is_superuser=True, is_staff=True)
 
@@ -41,7 +41,7 @@ def test_a_superuser_is_a_stranger_too():
         access.find_benchmark(root, benchmark.slug)
 
 
-def test_a_task_is_found_only_under_its_own_persona():
+def test_task_is_found_only_under_its_own_persona():
     benchmark = BenchmarkFactory()
     user = member(benchmark, Role.VIEWER)
     task = a_task(a_persona(benchmark))
@@ -65,7 +65,7 @@ def test_a_task_is_found_only_under_its_own_persona():
         (Role.VIEWER, {"view"}),
     ],
 )
-def test_roles_allow_exactly_what_they_should(role, actions):
+def test_roles_allow_exactly_their_actions(role, actions):
     benchmark = BenchmarkFactory()
     user = member(benchmark, role)
 
@@ -73,7 +73,7 @@ def test_roles_allow_exactly_what_they_should(role, actions):
     assert {action for action in access.ALLOWED if access.may(user, benchmark, action)} == actions
 
 
-def test_what_the_role_does_not_allow_is_refused_with_the_roles_that_would():
+def test_error_names_the_roles_that_allow_the_action():
     benchmark = BenchmarkFactory(name="Bakers")
     viewer = member(benchmark, Role.VIEWER)
 
@@ -81,7 +81,7 @@ def test_what_the_role_does_not_allow_is_refused_with_the_roles_that_would():
         access.require(viewer, benchmark, "edit")
 
 
-def test_who_creates_a_benchmark_owns_it():
+def test_creator_owns_the_benchmark():
     user = UserFactory()
 
     benchmark = access.create_benchmark(name="Bakers", slug="bakers", by=user)
@@ -89,7 +89,7 @@ def test_who_creates_a_benchmark_owns_it():
     assert access.roles_in(user, benchmark) == {Role.OWNER}
 
 
-def test_roles_are_set_as_a_whole_and_told_in_the_history():
+def test_roles_are_replaced_and_the_change_recorded():
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
     user = member(benchmark, Role.VIEWER)
@@ -100,7 +100,7 @@ def test_roles_are_set_as_a_whole_and_told_in_the_history():
     assert Event.objects.get(benchmark=benchmark).summary == f"{user}: author, reviewer."
 
 
-def test_the_last_owner_stays():
+def test_last_owner_cannot_be_removed():
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
 

@@ -36,7 +36,7 @@ def client_of(user):
     return client
 
 
-def test_lists_hold_what_the_person_may_see_and_nothing_else(desk):
+def test_lists_contain_only_visible_rows(desk):
     client = client_of(desk.author)
 
     assert [(row["slug"], row["roles"]) for row in client.get("/api/benchmarks/").json()["results"]] == [
@@ -47,7 +47,7 @@ def test_lists_hold_what_the_person_may_see_and_nothing_else(desk):
     assert client.get(f"{desk.base}personas/baker/").json()["order"] == ["bread"]
 
 
-def test_strangers_get_404_and_nobody_gets_401(desk):
+def test_strangers_get_404_and_anonymous_users_401(desk):
     stranger, nobody = client_of(UserFactory()), APIClient()
     task = f"personas/baker/tasks/{desk.task.pk}/"
     tails = ["personas/", "personas/baker/", "personas/baker/tasks/", task, "findings/"]
@@ -57,7 +57,7 @@ def test_strangers_get_404_and_nobody_gets_401(desk):
     assert stranger.get("/api/benchmarks/").json()["results"] == []
 
 
-def test_a_task_is_read_changed_and_saved_as_a_version(desk):
+def test_task_is_read_changed_and_saved_as_a_version(desk):
     client = client_of(desk.author)
     read = client.get(desk.url).json()
 
@@ -69,7 +69,7 @@ def test_a_task_is_read_changed_and_saved_as_a_version(desk):
     assert desk.task.revisions.get(number=2).note == "Rolls."
 
 
-def test_a_save_on_an_old_version_is_a_conflict(desk):
+def test_save_on_an_old_version_is_a_conflict(desk):
     client = client_of(desk.author)
     spec = client.get(desk.url).json()["spec"]
     client.put(desk.url, {"version": 1, "spec": spec | {"title": "First"}}, format="json")
@@ -90,7 +90,7 @@ def test_a_save_on_an_old_version_is_a_conflict(desk):
         ({"assets": [{"path": "x", "sha256": "0" * 64, "size": 1}]}, "not among the task's files"),
     ],
 )
-def test_what_is_no_task_is_refused_with_its_place(desk, change, words):
+def test_invalid_task_is_rejected_with_the_position_of_the_error(desk, change, words):
     client = client_of(desk.author)
     spec = client.get(desk.url).json()["spec"]
 
@@ -113,7 +113,7 @@ def test_roles_decide_who_saves_and_who_approves(desk):
     assert approved.json()["state"] == "approved"
 
 
-def test_an_import_can_be_tried_and_then_done(desk):
+def test_import_can_be_tried_before_it_is_carried_out(desk):
     client, url = client_of(desk.author), f"{desk.base}imports/"
 
     tried = client.post(url, {"archive": zipped(sample_files()), "dry_run": True}, format="multipart")
@@ -126,7 +126,7 @@ def test_an_import_can_be_tried_and_then_done(desk):
     assert (broken.status_code, bool(broken.json()["errors"])) == (422, True)
 
 
-def test_a_key_is_shown_once_and_taken_away(desk):
+def test_api_key_is_shown_once_and_can_be_revoked(desk):
     client = APIClient()
     client.force_login(desk.author)
 

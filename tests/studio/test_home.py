@@ -45,7 +45,7 @@ def _groups(user):
     return todo_of(user, access.benchmarks_for(user))
 
 
-def test_a_task_waits_for_whoever_has_to_do_something_with_it(place):
+def test_task_is_on_the_to_do_list_of_whoever_has_to_act(place):
     benchmark, author, persona = place
     reviewer = member(benchmark, Role.REVIEWER)
     rolls, _ = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye"))
@@ -58,7 +58,7 @@ def test_a_task_waits_for_whoever_has_to_do_something_with_it(place):
     assert waiting(UserFactory()) == []
 
 
-def test_what_is_too_much_for_the_page_is_counted_and_one_click_away(place):
+def test_long_to_do_lists_are_cut_with_a_link_to_all(place):
     _, author, persona = place
     for number in range(8):
         a_task(persona, f"t{number}", by=author, title=f"Loaf {number}")
@@ -71,7 +71,7 @@ def test_what_is_too_much_for_the_page_is_counted_and_one_click_away(place):
     assert "Loaf 0" in home(author, "?waiting=all").partition('id="progress"')[0]
 
 
-def test_a_visit_goes_on_until_somebody_has_been_away_for_a_while():
+def test_visit_ends_after_a_pause():
     user = UserFactory()
 
     assert start_visit(user, NOON) is None
@@ -83,7 +83,7 @@ def test_a_visit_goes_on_until_somebody_has_been_away_for_a_while():
     assert Visit.objects.get(user=user).latest == later + dt.timedelta(minutes=5)
 
 
-def test_news_is_what_others_did_since_then_each_subject_once(place):
+def test_activity_lists_changes_by_others_once_per_task(place):
     benchmark, author, persona = place
     reader = member(benchmark, Role.REVIEWER)
     task = a_task(persona, by=author, title="Rye bread")
@@ -105,7 +105,7 @@ def test_news_is_what_others_did_since_then_each_subject_once(place):
     assert not activity_feed(UserFactory(), access.benchmarks_for(UserFactory()), None).items
 
 
-def test_the_second_visit_says_what_happened_since_the_first(place):
+def test_second_visit_shows_activity_since_the_first(place):
     benchmark, author, persona = place
     reader = member(benchmark, Role.REVIEWER)
     assert "Recent activity" in home(reader)
@@ -118,7 +118,7 @@ def test_the_second_visit_says_what_happened_since_the_first(place):
     assert "Rye bread" in home(reader).partition('id="activity"')[2].partition("Progress")[0]
 
 
-def test_the_grid_says_of_every_session_where_it_stands(place):
+def test_grid_shows_the_state_of_every_task(place):
     benchmark, author, persona = place
     reviewer = member(benchmark, Role.REVIEWER)
     rolls, rye, old = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye", "old"))
@@ -138,7 +138,7 @@ def test_the_grid_says_of_every_session_where_it_stands(place):
     assert html.count('class="cell missing"') == 3  # two places, and the legend
 
 
-def test_a_session_outside_the_episode_says_so(place):
+def test_task_outside_the_episode_is_labelled(place):
     benchmark, author, persona = place
     task = a_task(persona, by=author, title="Loaf")
     Task.objects.filter(pk=task.pk).update(position=None)
@@ -147,14 +147,14 @@ def test_a_session_outside_the_episode_says_so(place):
     assert progress_grids([benchmark])[0].rows[0].cells[0].label == "Not in the episode · Loaf: draft"
 
 
-def test_titles_cannot_break_out_of_the_grid(place):
+def test_titles_are_escaped_in_the_grid(place):
     _, author, persona = place
     a_task(persona, by=author, title='"><script>alert(1)</script>')
 
     assert "<script>alert" not in home(author)
 
 
-def test_benchmarks_come_as_they_were_last_touched(place):
+def test_benchmarks_are_ordered_by_latest_activity(place):
     benchmark, author, _ = place
     quiet = BenchmarkFactory(name="Aa")
     quiet.memberships.create(user=author, role=Role.AUTHOR)
@@ -164,7 +164,7 @@ def test_benchmarks_come_as_they_were_last_touched(place):
     assert list(by_latest_activity(access.benchmarks_for(author))) == [quiet, benchmark]
 
 
-def test_grids_cost_the_same_with_one_session_and_with_four_hundred(place, django_assert_num_queries):
+def test_number_of_queries_of_grids_is_constant(place, django_assert_num_queries):
     benchmark, _, persona = place
     with django_assert_num_queries(6):
         progress_grids([benchmark])
@@ -179,7 +179,7 @@ def test_grids_cost_the_same_with_one_session_and_with_four_hundred(place, djang
     assert (len(progress.rows), progress.more, progress.tasks) == (20, 6, 500)
 
 
-def test_an_author_who_has_written_nothing_is_told_how_a_first_task_comes_about(place):
+def test_new_author_sees_how_to_write_a_first_task(place):
     benchmark, _, persona = place
     newcomer, viewer = member(benchmark, Role.AUTHOR), member(benchmark, Role.VIEWER)
 
@@ -190,7 +190,7 @@ def test_an_author_who_has_written_nothing_is_told_how_a_first_task_comes_about(
     assert "Your first task" not in home(newcomer)
 
 
-def test_all_that_happened_is_listed_for_members_alone(place):
+def test_full_activity_is_visible_to_members_only(place):
     _, author, persona = place
     a_task(persona, by=author, title="Rye bread")
     client, stranger = Client(), Client()

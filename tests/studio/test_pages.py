@@ -73,7 +73,7 @@ def own_pages():
     return {name: reverse(f"studio:{name}") for name in names}
 
 
-def test_every_page_is_there_for_its_members_and_hidden_from_others(place):
+def test_every_page_is_visible_to_members_only(place):
     benchmark, owner, persona = place
     viewer = signed_in(member(benchmark, Role.VIEWER))
     stranger = signed_in(member(BenchmarkFactory(), Role.OWNER))
@@ -91,7 +91,7 @@ def test_every_page_is_there_for_its_members_and_hidden_from_others(place):
         assert stranger.get(url).status_code == 200, name
 
 
-def test_pages_carry_no_inline_script_or_style_and_a_policy_that_would_refuse_it(place):
+def test_pages_have_no_inline_script_or_style_and_a_strict_policy(place):
     benchmark, owner, persona = place
     client = signed_in(owner)
     urls = pages(benchmark, persona) | editing_pages(benchmark, persona) | own_pages() | {"lost": "/nowhere/"}
@@ -106,7 +106,7 @@ def test_pages_carry_no_inline_script_or_style_and_a_policy_that_would_refuse_it
         assert "unsafe" not in policy, name
 
 
-def test_what_people_wrote_is_escaped(place):
+def test_user_text_is_escaped(place):
     benchmark, owner, persona = place
     nasty = "</textarea><script>alert(1)</script>"
     task = a_task(persona, "nasty", by=owner, title=nasty, initial_request=nasty, metadata={nasty: nasty})
@@ -151,7 +151,7 @@ def many(benchmark, persona, owner, start, number):
         "versions",
     ],
 )
-def test_lists_cost_the_same_with_one_row_and_with_three_hundred(name, place, django_assert_max_num_queries):
+def test_number_of_queries_of_lists_is_constant(name, place, django_assert_max_num_queries):
     benchmark, owner, persona = place
     client = signed_in(owner)
     url = (own_pages() | pages(benchmark, persona))[name]
@@ -166,7 +166,7 @@ def test_lists_cost_the_same_with_one_row_and_with_three_hundred(name, place, dj
         assert client.get(url).status_code == 200
 
 
-def test_an_empty_studio_teaches_the_first_step():
+def test_empty_studio_explains_the_first_step():
     html = signed_in(UserFactory()).get("/").content.decode()
 
     assert "Create a benchmark" in html
@@ -184,7 +184,7 @@ def test_home_shows_what_waits_for_me(place):
     assert "Changes requested" in signed_in(author).get("/").content.decode()
 
 
-def test_signing_in_and_out():
+def test_users_sign_in_and_out():
     user = UserFactory()
     user.set_password("rye and water")
     user.save()
@@ -198,7 +198,7 @@ def test_signing_in_and_out():
     assert client.get("/").status_code == 302
 
 
-def test_members_are_added_changed_and_removed_by_owners_alone(place):
+def test_only_owners_add_change_and_remove_members(place):
     benchmark, owner, _ = place
     url = reverse("studio:members", args=[benchmark.slug])
     person = UserFactory()
@@ -217,7 +217,7 @@ def test_members_are_added_changed_and_removed_by_owners_alone(place):
     assert "only owner" in last.content.decode()
 
 
-def test_sessions_move_by_buttons_and_a_move_that_breaks_a_dependency_says_why(place):
+def test_tasks_are_moved_by_buttons_and_a_broken_dependency_is_explained(place):
     benchmark, owner, persona = place
     rolls = a_task(persona, "rolls", by=owner)
     spec = load_task(rolls)
@@ -237,7 +237,7 @@ def test_sessions_move_by_buttons_and_a_move_that_breaks_a_dependency_says_why(p
     assert [task.task_id for task in load_episode(persona).tasks] == ["bread", "rolls"]
 
 
-def test_errors_say_what_happened_what_was_kept_and_what_to_do(place, monkeypatch):
+def test_error_pages_say_what_happened_and_what_to_do(place, monkeypatch):
     benchmark, owner, persona = place
     client = signed_in(owner)
     client.raise_request_exception = False
@@ -256,7 +256,7 @@ def test_errors_say_what_happened_what_was_kept_and_what_to_do(place, monkeypatc
     assert (refused.status_code, "you need to be owner or author" in refused.content.decode()) == (403, True)
 
 
-def test_nul_and_nonsense_in_addresses_and_words_break_nothing(place):
+def test_nul_and_malformed_input_do_not_cause_server_errors(place):
     benchmark, owner, persona = place
     client = signed_in(owner)
     task = Task.objects.get(episode__persona=persona)
@@ -274,7 +274,7 @@ def test_nul_and_nonsense_in_addresses_and_words_break_nothing(place):
     assert benchmark.approvals_needed == 1
 
 
-def test_a_short_name_left_empty_is_made_from_the_name():
+def test_empty_slug_is_derived_from_the_name():
     author = UserFactory()
     plan = {f"plan_{name}": number for name, number in PAPER_PLAN.model_dump().items()}
     client = signed_in(author)

@@ -60,7 +60,7 @@ def desk() -> Desk:
     return Desk(benchmark=benchmark, author=author, task=task, client=client)
 
 
-def test_an_added_file_is_a_row_that_a_save_and_a_reload_keep(desk):
+def test_added_file_survives_save_and_reload(desk):
     data = desk.joined(desk.row("notes/a.md", b"# Rye"), desk.row("b.csv", b"a,b\n1,2\n"))
     desk.client.post(desk.url("autosave"), data)
 
@@ -71,7 +71,7 @@ def test_an_added_file_is_a_row_that_a_save_and_a_reload_keep(desk):
     assert desk.files == {"notes/a.md": b"# Rye", "b.csv": b"a,b\n1,2\n"}
 
 
-def test_a_file_is_renamed_and_its_text_edited_with_its_line_ends(desk):
+def test_edited_file_preserves_its_line_ends(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("a.csv", b"a\r\nb\r\n")))
     data = desk.form()
     [key] = data["assets"]
@@ -98,14 +98,14 @@ def test_a_file_is_renamed_and_its_text_edited_with_its_line_ends(desk):
         ("C:\\x", "not a path"),
     ],
 )
-def test_names_that_no_file_can_have_are_refused_with_the_reason(desk, path, word):
+def test_invalid_file_names_are_rejected_with_the_reason(desk, path, word):
     said = desk.add(path, b"x")
 
     assert said.status_code == 422
     assert word in said.json()["problem"]
 
 
-def test_a_bad_or_doubled_name_is_said_beside_its_row_and_nothing_is_lost(desk):
+def test_invalid_or_duplicate_name_is_reported_beside_its_row(desk):
     one, two = desk.row("a.md", b"1"), desk.row("b.md", b"2")
     two[f"assets.{two['assets'][0]}.path"] = ["A.md"]
 
@@ -119,7 +119,7 @@ def test_a_bad_or_doubled_name_is_said_beside_its_row_and_nothing_is_lost(desk):
     assert desk.files == {"a.md": b"1", "c.md": b"2"}
 
 
-def test_too_large_and_too_many_are_refused(desk, settings):
+def test_upload_limits_are_enforced(desk, settings):
     settings.UPLOAD_MAX_FILE_BYTES, settings.UPLOAD_MAX_TASK_FILES, settings.UPLOAD_MAX_TASK_BYTES = 10, 2, 15
     large = seal(Blob.objects.store([b"x" * 9])[0], 9)
 
@@ -129,7 +129,7 @@ def test_too_large_and_too_many_are_refused(desk, settings):
     assert desk.add("a.md", b"", stored=[large]).status_code == 200
 
 
-def test_nobody_names_a_content_that_they_were_not_given(desk):
+def test_forged_file_tokens_are_rejected(desk):
     secret = Blob.objects.store([b"someone else's"])[0]
     forged = {"assets": ["aX"], "assets.aX.path": ["x.md"], "assets.aX.stored": [f'["{secret}", 14]:forged']}
 
@@ -140,7 +140,7 @@ def test_nobody_names_a_content_that_they_were_not_given(desk):
     assert desk.client.get(desk.url("preview"), {"file": secret, "path": "x"}).status_code == 404
 
 
-def test_a_page_without_the_list_of_files_loses_none(desk):
+def test_form_without_the_file_list_preserves_the_files(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("a.md", b"1")))
     data = {name: values for name, values in desk.form().items() if not name.startswith("assets")}
 
@@ -149,7 +149,7 @@ def test_a_page_without_the_list_of_files_loses_none(desk):
     assert desk.files == {"a.md": b"1"}
 
 
-def test_only_members_look_and_only_authors_add(desk):
+def test_members_may_preview_and_authors_may_add_files(desk):
     stranger, viewer = Client(), Client()
     stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
     viewer.force_login(member(desk.benchmark, Role.VIEWER))
@@ -171,7 +171,7 @@ def test_only_members_look_and_only_authors_add(desk):
         ("a.html", b"<script>alert(1)</script>", None),
     ],
 )
-def test_what_a_browser_draws_is_served_as_what_it_is_and_can_do_nothing(desk, path, content, media):
+def test_inline_files_are_served_with_their_type_and_a_strict_policy(desk, path, content, media):
     token = {"file": seal(Blob.objects.store([content])[0], len(content)), "path": path}
 
     answer = desk.client.get(desk.url("preview"), token | {"raw": ""})
@@ -185,7 +185,7 @@ def test_what_a_browser_draws_is_served_as_what_it_is_and_can_do_nothing(desk, p
     assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
 
 
-def test_a_file_that_two_changed_is_shown_in_both_versions_and_one_is_taken(desk):
+def test_conflicting_edits_of_a_file_are_resolved_by_choosing(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("a.md", b"Rye.\n")))
     other = Client()
     other.force_login(member(desk.benchmark, Role.AUTHOR))
@@ -206,7 +206,7 @@ def test_a_file_that_two_changed_is_shown_in_both_versions_and_one_is_taken(desk
     assert desk.files == {"a.md": b"Their rye.\n"}
 
 
-def test_the_page_says_where_a_file_is_named_and_where_a_text_is_broken(desk):
+def test_page_shows_references_to_a_file_and_its_syntax_errors(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("orders.csv", b"a,b\n1\n")))
 
     html = desk.client.get(desk.url()).content.decode()
@@ -216,7 +216,7 @@ def test_the_page_says_where_a_file_is_named_and_where_a_text_is_broken(desk):
     assert said["line"] == 2
 
 
-def test_the_number_of_queries_does_not_grow_with_the_files(desk, django_assert_max_num_queries):
+def test_number_of_queries_does_not_depend_on_the_number_of_files(desk, django_assert_max_num_queries):
     desk.client.post(desk.url(), desk.joined(desk.row("f.md", b"1")))
     with django_assert_max_num_queries(60) as one:
         desk.client.get(desk.url())

@@ -43,7 +43,7 @@ def flawed() -> Desk:
     return desk
 
 
-def test_editor_import_api_command_and_release_say_the_same_of_a_task(client: Any) -> None:
+def test_editor_import_api_command_and_release_report_the_same_findings(client: Any) -> None:
     desk = flawed()
     benchmark, persona = desk.benchmark, desk.persona
     client.force_login(desk.author)
@@ -82,7 +82,7 @@ def imported_again(desk: Desk) -> Said:
     return of(Finding.objects.filter(task=row))
 
 
-def test_what_was_waived_is_told_as_such_everywhere(client: Any) -> None:
+def test_waived_findings_are_marked_everywhere(client: Any) -> None:
     desk = flawed()
     warning = Finding.objects.filter(task=desk.task, severity="warning").earliest("pk")
     waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.author, reason="So be it.")

@@ -35,7 +35,7 @@ def a_warning(desk: Desk) -> Finding:
     return Finding.objects.get(task=desk.task, rule="empty-title")
 
 
-def test_a_warning_is_waived_with_a_reason_and_an_error_never():
+def test_warning_is_waived_with_a_reason_and_an_error_is_not():
     desk, error = leaking()
     warning = a_warning(desk)
 
@@ -49,7 +49,7 @@ def test_a_warning_is_waived_with_a_reason_and_an_error_never():
     assert [(one.reason, one.by) for one in Waiver.objects.all()] == [("On purpose.", desk.reviewer)]
 
 
-def test_a_waived_warning_stands_again_when_asked():
+def test_waiver_can_be_removed():
     desk = Desk()
     warning = a_warning(desk)
     waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.author, reason="So be it.")
@@ -61,7 +61,7 @@ def test_a_waived_warning_stands_again_when_asked():
     assert Event.objects.filter(verb="unwaived").count() == 1
 
 
-def test_a_waiver_ends_when_the_words_it_was_about_change():
+def test_waiver_ends_when_its_text_changes():
     desk = Desk()
     task = load_task(desk.task)
     desk.edit(by=desk.author, intents=(task.intents[0].model_copy(update={"initial_status": "provided"}),))
@@ -76,7 +76,7 @@ def test_a_waiver_ends_when_the_words_it_was_about_change():
     assert (len(open_now()[0]), len(open_now()[1])) == (1, 0)
 
 
-def test_an_owner_who_did_not_write_it_sets_an_error_aside_and_then_it_is_approved():
+def test_owner_who_is_no_author_can_dismiss_an_error_and_the_task_be_approved():
     desk, error = leaking()
     submit(desk.task.pk, by=desk.author)
     with pytest.raises(WorkflowError, match="The checks find an error"):
@@ -90,14 +90,14 @@ def test_an_owner_who_did_not_write_it_sets_an_error_aside_and_then_it_is_approv
 
 
 @pytest.mark.parametrize(("who", "why"), [("reviewer", "Only an owner"), ("author", "Only an owner")])
-def test_nobody_else_sets_an_error_aside(who: str, why: str):
+def test_only_owners_can_dismiss_an_error(who: str, why: str):
     desk, error = leaking()
 
     with pytest.raises(WaiverError, match=why):
         waivers.waive_error(desk.task.pk, error.fingerprint, by=getattr(desk, who), reason="Mine.")
 
 
-def test_an_owner_who_wrote_it_does_not_set_its_error_aside():
+def test_owner_who_is_an_author_cannot_dismiss_an_error():
     desk, error = leaking()
     desk.edit(by=desk.owner, description="A word more.")
 
@@ -105,7 +105,7 @@ def test_an_owner_who_wrote_it_does_not_set_its_error_aside():
         waivers.waive_error(desk.task.pk, error.fingerprint, by=desk.owner, reason="Mine.")
 
 
-def test_what_is_missing_is_no_matter_of_judgement():
+def test_errors_about_missing_parts_cannot_be_dismissed():
     desk, _ = leaking()
     desk.edit(by=desk.author, intents=())
     error = Finding.objects.get(task=desk.task, rule="no-intents")
@@ -116,7 +116,7 @@ def test_what_is_missing_is_no_matter_of_judgement():
         waivers.waive_error(desk.task.pk, "gone", by=desk.owner, reason="Mine.")
 
 
-def test_the_database_keeps_no_error_set_aside_without_a_reason_or_twice():
+def test_database_rejects_error_waivers_without_a_reason_and_duplicates():
     desk, error = leaking()
     row = {"task": desk.task, "fingerprint": "f", "rule": error.rule, "message": "M.", "by": desk.owner}
     ErrorWaiver.objects.create(**row, reason="Because.")
@@ -126,7 +126,7 @@ def test_the_database_keeps_no_error_set_aside_without_a_reason_or_twice():
             ErrorWaiver.objects.create(**row, reason=reason)
 
 
-def test_a_waiver_of_a_warning_does_not_let_an_error_pass():
+def test_waiver_of_a_warning_does_not_cover_an_error():
     desk, error = leaking()
     Waiver.objects.create(task=desk.task, fingerprint=error.fingerprint, rule=error.rule, reason="R", by=desk.author)
     submit(desk.task.pk, by=desk.author)
@@ -135,7 +135,7 @@ def test_a_waiver_of_a_warning_does_not_let_an_error_pass():
         workflow.approve(desk.task.pk, by=desk.reviewer)
 
 
-def test_a_finding_of_unsaved_words_is_waived_and_stays_waived_when_they_are_saved(client):
+def test_waiver_of_an_unsaved_finding_survives_the_save(client):
     desk = Desk()
     client.force_login(desk.author)
     page = client.get(desk.task.get_absolute_url()).content.decode()
@@ -162,7 +162,7 @@ def set_of(desk: Desk) -> set[str]:
     return set(desk.task.findings.values_list("fingerprint", flat=True))
 
 
-def test_somebody_elses_task_cannot_be_judged(client):
+def test_findings_of_other_benchmarks_cannot_be_waived(client):
     desk = Desk()
     client.force_login(Desk().author)
 
@@ -171,7 +171,7 @@ def test_somebody_elses_task_cannot_be_judged(client):
     assert answer.status_code == 404
 
 
-def test_an_author_is_not_offered_to_set_errors_aside_and_may_not(client):
+def test_author_is_not_offered_to_dismiss_errors(client):
     desk, error = leaking()
     where = reverse("studio:waive", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk])
     asked = {"fingerprint": error.fingerprint, "reason": "R", "verdict": "set_aside"}

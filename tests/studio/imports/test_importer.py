@@ -55,7 +55,7 @@ def counts() -> tuple[int, ...]:
     return tuple(model.objects.count() for model in (Persona, Task, Revision, Event, Review, Blob))
 
 
-def test_a_first_import_creates_drafts_with_their_history(bench: Benchmark, author: User) -> None:
+def test_first_import_creates_drafts_with_their_history(bench: Benchmark, author: User) -> None:
     report = import_files(bench, sound(), by=author)
 
     assert brief(report) == (["t1", "t2"], [], [])
@@ -77,7 +77,7 @@ def test_a_first_import_creates_drafts_with_their_history(bench: Benchmark, auth
     }
 
 
-def test_the_real_personas_have_the_known_totals_and_change_nothing_twice(bench: Benchmark, pibench_data: Path) -> None:
+def test_published_personas_have_the_known_totals_and_import_idempotently(bench: Benchmark, pibench_data: Path) -> None:
     report = import_path(bench, pibench_data, by=None)
 
     assert report.totals == {
@@ -94,9 +94,7 @@ def test_the_real_personas_have_the_known_totals_and_change_nothing_twice(bench:
     assert counts() == before
 
 
-def test_the_real_personas_come_back_from_the_database_document_by_document(
-    bench: Benchmark, pibench_data: Path
-) -> None:
+def test_published_personas_are_exported_document_by_document_as_imported(bench: Benchmark, pibench_data: Path) -> None:
     import_path(bench, pibench_data, by=None)
 
     found = {
@@ -107,7 +105,7 @@ def test_the_real_personas_come_back_from_the_database_document_by_document(
     assert parsed(benchmark_files(bench)) == parsed(found)
 
 
-def test_wild_values_come_back_from_the_database(bench: Benchmark) -> None:
+def test_unusual_values_survive_import_and_export(bench: Benchmark) -> None:
     odd = """schema_version: v2
 x_when: 2027-03-01
 metadata: {z: .nan, a: -.inf, 1: one, null: {d: 2001-12-14t21:59:43.10-05:00}, big: 123456789012345678901, b: 1.0}
@@ -124,7 +122,7 @@ task_id: "t1 "
     assert brief(import_files(bench, found, by=None))[2] == ["t1", "t2"]
 
 
-def test_a_changed_folder_updates_only_what_it_concerns_and_says_what(bench: Benchmark, author: User) -> None:
+def test_changed_folder_updates_only_the_tasks_concerned(bench: Benchmark, author: User) -> None:
     import_files(bench, sound(), by=author)
     Task.objects.update(state=TaskState.APPROVED)
     changed = task_yaml("t1", title="New title", intent={"initial_input": "Please plan the week.", "hidden_intent": [
@@ -141,7 +139,7 @@ def test_a_changed_folder_updates_only_what_it_concerns_and_says_what(bench: Ben
     assert {i.content: i.uid for i in one.intents.all()}["Metric units"] == kept
 
 
-def test_a_changed_profile_is_told_as_the_persona_s(bench: Benchmark) -> None:
+def test_changed_profile_is_reported_for_the_persona(bench: Benchmark) -> None:
     import_files(bench, sound(), by=None)
     whole = documents()
     whole["profile.yaml"]["role"] = "A glider pilot."
@@ -149,7 +147,7 @@ def test_a_changed_profile_is_told_as_the_persona_s(bench: Benchmark) -> None:
     assert brief(import_files(bench, files(whole), by=None)) == ([], [(None, ["role_text"])], ["t1", "t2"])
 
 
-def test_a_new_order_is_taken_over(bench: Benchmark) -> None:
+def test_new_order_is_imported(bench: Benchmark) -> None:
     whole = documents(t3=task_yaml("t3"))
     whole["episode.yaml"]["tasks"].append({"task_id": "t3"})
     import_files(bench, files(whole), by=None)
@@ -162,7 +160,7 @@ def test_a_new_order_is_taken_over(bench: Benchmark) -> None:
     assert [task.task_id for task in load_episode(Persona.objects.get()).tasks] == ["t3", "t1", "t2"]
 
 
-def test_a_task_missing_from_the_files_stays_outside_the_episode(bench: Benchmark) -> None:
+def test_task_missing_from_the_files_stays_outside_the_episode(bench: Benchmark) -> None:
     import_files(bench, sound(), by=None)
     whole = documents()
     del whole["tasks/t1/task.yaml"]
@@ -176,7 +174,7 @@ def test_a_task_missing_from_the_files_stays_outside_the_episode(bench: Benchmar
     assert brief(import_files(bench, files(whole), by=None))[1] == []
 
 
-def test_with_one_error_nothing_is_stored(bench: Benchmark) -> None:
+def test_import_with_an_error_stores_nothing(bench: Benchmark) -> None:
     broken = sound(**{"tasks/t2/task.yaml": task_yaml("t2", schema_version="v1")})
 
     report = import_files(bench, broken, by=None)
@@ -185,14 +183,14 @@ def test_with_one_error_nothing_is_stored(bench: Benchmark) -> None:
     assert counts() == (0, 0, 0, 0, 0, 0)
 
 
-def test_a_dry_run_tells_all_and_stores_nothing(bench: Benchmark) -> None:
+def test_dry_run_reports_everything_and_stores_nothing(bench: Benchmark) -> None:
     report = import_files(bench, sound(**{"tasks/t1/a.txt": b"a"}), by=None, dry_run=True)
 
     assert brief(report)[0] == ["t1", "t2"]
     assert counts() == (0, 0, 0, 0, 0, 0)
 
 
-def test_published_tasks_are_approved_elsewhere_and_their_history_says_so(bench: Benchmark, author: User) -> None:
+def test_published_tasks_are_marked_as_approved_elsewhere(bench: Benchmark, author: User) -> None:
     import_files(bench, sound(), by=author, published=True)
 
     row = Task.objects.get(task_id="t2")
@@ -204,7 +202,7 @@ def test_published_tasks_are_approved_elsewhere_and_their_history_says_so(bench:
     assert counts() == before
 
 
-def test_rule_checks_are_those_the_scripts_name(bench: Benchmark) -> None:
+def test_rule_checks_are_the_keys_of_the_scripts(bench: Benchmark) -> None:
     goals = {"checklist": [{"criterion": "x"}], "tools_evaluation_path": f"data/{PERSONA}/scripts/x.py"}
     found = sound(
         **{
@@ -228,7 +226,7 @@ def test_rule_checks_are_those_the_scripts_name(bench: Benchmark) -> None:
     ]
 
 
-def test_what_was_written_here_is_unchanged_by_its_own_export(bench: Benchmark, author: User) -> None:
+def test_own_export_changes_nothing_when_imported(bench: Benchmark, author: User) -> None:
     persona = create_persona(bench, PersonaSpec(user_id="Nurse", role_text="A nurse.", tools=("a__b",)), by=author)
     intent = HiddenIntent(uid="0dbb5e1c-6f4e-4f43-9c44-6f0b1e1a5a10", content="Metric", scope="persistent")
     row = create_task(persona, TaskSpec(task_id="t1", title="Units", initial_request="x", intents=(intent,)), by=author)
@@ -241,7 +239,7 @@ def test_what_was_written_here_is_unchanged_by_its_own_export(bench: Benchmark, 
     assert load_task(row).source == {}
 
 
-def test_an_edit_survives_the_way_out_and_back(bench: Benchmark, author: User) -> None:
+def test_edit_survives_export_and_import(bench: Benchmark, author: User) -> None:
     import_files(bench, sound(), by=author)
     row = Task.objects.get(task_id="t2")
     save_task(row.pk, load_task(row).model_copy(update={"title": "Edited", "category": "B"}), by=author)
@@ -254,7 +252,7 @@ def test_an_edit_survives_the_way_out_and_back(bench: Benchmark, author: User) -
     assert Task.objects.get(task_id="t2", episode__persona__benchmark=other).category == "B"
 
 
-def test_an_order_changed_here_goes_out(bench: Benchmark, author: User) -> None:
+def test_changed_order_is_exported(bench: Benchmark, author: User) -> None:
     import_files(bench, sound(**{"tasks/t3/task.yaml": task_yaml("t3")}), by=author)
 
     save_order(Persona.objects.get().pk, ["t1", "t3", "t2"], by=author)
@@ -272,7 +270,7 @@ def zipped(found: dict[str, bytes]) -> bytes:
     return out.getvalue()
 
 
-def test_a_zip_a_folder_and_an_upload_are_one_way(bench: Benchmark, tmp_path: Path) -> None:
+def test_zip_folder_and_upload_import_alike(bench: Benchmark, tmp_path: Path) -> None:
     found = sound(**{"tasks/t1/a.txt": b"a"})
     for path, content in found.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -288,14 +286,14 @@ def test_a_zip_a_folder_and_an_upload_are_one_way(bench: Benchmark, tmp_path: Pa
         assert brief(report) == ([], [], ["t1", "t2"])
 
 
-def test_a_hostile_zip_stores_nothing(bench: Benchmark) -> None:
+def test_hostile_zip_stores_nothing(bench: Benchmark) -> None:
     report = import_archive(bench, zipped(sound() | {"../evil": b"x"}), by=None)
 
     assert [error.file for error in report.errors] == ["../evil"]
     assert counts() == (0, 0, 0, 0, 0, 0)
 
 
-def test_a_link_in_a_folder_is_refused(bench: Benchmark, tmp_path: Path) -> None:
+def test_link_in_a_folder_is_rejected(bench: Benchmark, tmp_path: Path) -> None:
     (tmp_path / "profile.yaml").symlink_to("/etc/passwd")
 
     [error] = import_path(bench, tmp_path, by=None).errors
@@ -303,7 +301,7 @@ def test_a_link_in_a_folder_is_refused(bench: Benchmark, tmp_path: Path) -> None
     assert error.message == "This is a link."
 
 
-def test_a_pack_is_taken_only_whole(bench: Benchmark) -> None:
+def test_incomplete_pack_is_rejected(bench: Benchmark) -> None:
     pack = write_pack({}, sound())
     damaged = {"pack.json": zipfile.ZipFile(io.BytesIO(pack)).read("pack.json")} | sound(**{"tools.yaml": ["other"]})
 
@@ -311,12 +309,12 @@ def test_a_pack_is_taken_only_whole(bench: Benchmark) -> None:
     assert brief(import_archive(bench, pack, by=None))[0] == ["t1", "t2"]
 
 
-def test_files_that_cannot_be_imported_are_known_without_storing() -> None:
+def test_reading_errors_are_found_without_storing() -> None:
     assert find_reading_errors(sound()) == []
     assert find_reading_errors({"../x": b""})[0]["message"] == "The name leads out of its folder."
 
 
-def test_ten_times_the_tasks_take_the_same_number_of_queries(bench: Benchmark) -> None:
+def test_number_of_queries_does_not_depend_on_the_number_of_tasks(bench: Benchmark) -> None:
     few, many = many_files(personas=2, tasks=3), many_files(personas=4, tasks=15)
     with CaptureQueriesContext(connection) as first:
         import_files(bench, few, by=None)

@@ -11,7 +11,7 @@ from studio.models import Benchmark, Event, Finding, Membership, Task, User
 pytestmark = pytest.mark.django_db
 
 
-def test_the_sample_is_there_with_people_of_every_role() -> None:
+def test_sample_has_accounts_of_every_role() -> None:
     assert load_sample()
 
     benchmark = Benchmark.objects.get(slug=SLUG)
@@ -22,7 +22,7 @@ def test_the_sample_is_there_with_people_of_every_role() -> None:
     assert User.objects.get(username="author").check_password("author-demo")
 
 
-def test_loading_it_again_leaves_alone_what_people_changed() -> None:
+def test_loading_the_sample_again_preserves_changes() -> None:
     load_sample()
     Task.objects.filter(task_id="radio_01_clock").update(title="Mine")
     person = User.objects.get(username="viewer")
@@ -37,7 +37,7 @@ def test_loading_it_again_leaves_alone_what_people_changed() -> None:
     assert Event.objects.count() == events
 
 
-def test_the_command_prints_the_accounts() -> None:
+def test_sample_command_prints_the_accounts() -> None:
     out = StringIO()
 
     call_command("load_sample", stdout=out)

@@ -43,7 +43,7 @@ def zipped(files):
     return SimpleUploadedFile("radio.zip", buffer.getvalue())
 
 
-def test_a_zip_is_looked_at_and_stored_only_on_a_second_word(desk):
+def test_zip_is_previewed_and_stored_only_after_confirmation(desk):
     benchmark, client = desk
 
     shown = client.post(
@@ -62,7 +62,7 @@ def test_a_zip_is_looked_at_and_stored_only_on_a_second_word(desk):
     assert "already been completed or discarded" in client.post(decide, follow=True).content.decode()
 
 
-def test_a_folder_comes_with_the_paths_of_its_files(desk):
+def test_folder_upload_includes_file_paths(desk):
     benchmark, client = desk
     files = sample_files()
     sent = [SimpleUploadedFile(name.rsplit("/", 1)[-1], content) for name, content in files.items()]
@@ -77,7 +77,7 @@ def test_a_folder_comes_with_the_paths_of_its_files(desk):
     assert Task.objects.count() == 7
 
 
-def test_a_broken_file_is_named_with_line_and_column_and_nothing_can_be_confirmed(desk):
+def test_broken_file_is_reported_with_its_position_and_cannot_be_confirmed(desk):
     benchmark, client = desk
     files = sample_files()
     name = next(name for name in files if name.endswith("task.yaml"))
@@ -93,7 +93,7 @@ def test_a_broken_file_is_named_with_line_and_column_and_nothing_can_be_confirme
     assert "/decide/" not in page
 
 
-def test_a_dropped_import_leaves_nothing(desk):
+def test_dropped_import_stores_nothing(desk):
     benchmark, client = desk
     client.post(reverse("studio:import_start", args=[benchmark.slug]), {"archive": zipped(sample_files())})
     row = Import.objects.get()
@@ -112,7 +112,7 @@ def test_a_dropped_import_leaves_nothing(desk):
         ({"folder": [SimpleUploadedFile("a", b"a")], "paths": "{"}, "without its file paths"),
     ],
 )
-def test_what_cannot_be_looked_at_is_said(desk, data, sentence):
+def test_unreadable_upload_is_reported(desk, data, sentence):
     benchmark, client = desk
 
     page = client.post(reverse("studio:import_start", args=[benchmark.slug]), data)
@@ -120,7 +120,7 @@ def test_what_cannot_be_looked_at_is_said(desk, data, sentence):
     assert sentence in page.content.decode()
 
 
-def test_paths_that_climb_out_are_refused(desk):
+def test_paths_outside_the_folder_are_rejected(desk):
     benchmark, client = desk
     sent = [SimpleUploadedFile("profile.yaml", b"schema_version: v2\n")]
 
@@ -133,7 +133,7 @@ def test_paths_that_climb_out_are_refused(desk):
     assert row.report["errors"]
 
 
-def test_a_preview_calls_new_tasks_by_their_titles(desk):
+def test_preview_shows_the_titles_of_new_tasks(desk):
     benchmark, client = desk
     address = reverse("studio:import_start", args=[benchmark.slug])
 

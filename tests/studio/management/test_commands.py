@@ -45,7 +45,7 @@ def write(folder: Path, **changes: Any) -> Path:
     return folder / "data"
 
 
-def test_import_makes_the_benchmark_and_reports_in_the_agreed_shape(tmp_path: Path) -> None:
+def test_import_creates_the_benchmark_and_prints_the_report(tmp_path: Path) -> None:
     owner = User.objects.create(username="root", is_superuser=True)
 
     status, report = call_json("pibench_import", str(write(tmp_path)), "--benchmark", "flying")
@@ -67,7 +67,7 @@ def test_import_makes_the_benchmark_and_reports_in_the_agreed_shape(tmp_path: Pa
     assert benchmark.taxonomy is not None and benchmark.taxonomy.categories.count() == 18
 
 
-def test_import_with_errors_ends_with_1_and_leaves_nothing(tmp_path: Path) -> None:
+def test_import_with_errors_exits_with_1_and_stores_nothing(tmp_path: Path) -> None:
     broken = write(tmp_path, **{"tasks/t1/task.yaml": b"a: b: c"})
 
     status, report = call_json("pibench_import", str(broken), "--benchmark", "flying")
@@ -79,7 +79,7 @@ def test_import_with_errors_ends_with_1_and_leaves_nothing(tmp_path: Path) -> No
     assert not Benchmark.objects.exists()
 
 
-def test_a_dry_run_leaves_nothing_and_published_approves(tmp_path: Path) -> None:
+def test_dry_run_stores_nothing_and_published_approves(tmp_path: Path) -> None:
     data = str(write(tmp_path))
 
     status, report = call_json("pibench_import", data, "--benchmark", "flying", "--dry-run")
@@ -89,7 +89,7 @@ def test_a_dry_run_leaves_nothing_and_published_approves(tmp_path: Path) -> None
     assert set(Task.objects.values_list("state", flat=True)) == {"approved"}
 
 
-def test_people_read_what_happened(tmp_path: Path) -> None:
+def test_import_prints_a_summary_for_people(tmp_path: Path) -> None:
     data = write(tmp_path, **{"tasks/t2/task.yaml": task_yaml("t2", title="", objectives={"checklist": [
         {"criterion": "x"}]})})  # fmt: skip
 
@@ -110,7 +110,7 @@ def test_people_read_what_happened(tmp_path: Path) -> None:
         ("check_tasks", "--benchmark", "nowhere"),
     ],
 )
-def test_called_wrongly_ends_with_2_and_still_gives_one_document(arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_exits_with_2_and_prints_one_document(arguments: tuple[str, ...]) -> None:
     status, document = call_json(*arguments)
 
     assert status == 2
@@ -131,7 +131,7 @@ def test_export_writes_what_was_imported(tmp_path: Path) -> None:
     assert parsed(folders[0]) == parsed(folders[1])
 
 
-def test_export_does_not_mix_with_what_is_there(tmp_path: Path) -> None:
+def test_export_does_not_write_into_an_existing_folder(tmp_path: Path) -> None:
     call("pibench_import", str(write(tmp_path)), "--benchmark", "flying")
 
     status, report = call_json("pibench_export", "--benchmark", "flying", "--out", str(tmp_path))
@@ -140,7 +140,7 @@ def test_export_does_not_mix_with_what_is_there(tmp_path: Path) -> None:
     assert "already exists" in report["errors"][0]["message"]
 
 
-def test_check_lists_findings_in_the_agreed_shape(tmp_path: Path) -> None:
+def test_check_prints_findings_as_documented(tmp_path: Path) -> None:
     goals = {"checklist": [{"criterion": "x"}, {"criterion": ""}]}
     data = write(tmp_path, **{"tasks/t2/task.yaml": task_yaml("t2", objectives=goals)})
     call("pibench_import", str(data), "--benchmark", "flying")
@@ -170,7 +170,7 @@ def test_check_lists_findings_in_the_agreed_shape(tmp_path: Path) -> None:
     )
 
 
-def test_check_of_sound_tasks_ends_with_0(tmp_path: Path) -> None:
+def test_check_without_findings_exits_with_0(tmp_path: Path) -> None:
     call("pibench_import", str(write(tmp_path)), "--benchmark", "flying")
 
     assert call_json("check_tasks", "--benchmark", "flying") == (0, {"findings": []})
@@ -189,7 +189,7 @@ def test_check_of_sound_tasks_ends_with_0(tmp_path: Path) -> None:
         ("release", "--benchmark", "one", "--json"),
     ],
 )
-def test_words_that_cannot_be_read_give_one_document_too(
+def test_undecodable_arguments_print_one_document(
     arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.argv", ["manage.py", *arguments])
@@ -201,7 +201,7 @@ def test_words_that_cannot_be_read_give_one_document_too(
     assert document["errors"][0].keys() == {"file", "line", "column", "message", "mend"}
 
 
-def test_a_database_that_is_not_there_is_a_sentence_and_a_document() -> None:
+def test_missing_database_is_reported_as_text_and_as_a_document() -> None:
     place = {**os.environ, "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "CELERY_BROKER_URL": "redis://:0"}
     command = [sys.executable, "manage.py", "check_tasks", "--benchmark", "one", "--json"]
 
@@ -212,7 +212,7 @@ def test_a_database_that_is_not_there_is_a_sentence_and_a_document() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_embedded_servers_that_cannot_start_are_a_sentence_and_a_document(tmp_path: Path) -> None:
+def test_failed_embedded_server_is_reported_as_text_and_as_a_document(tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("a file where the folder has to be")
     place = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")}

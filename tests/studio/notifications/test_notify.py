@@ -50,7 +50,7 @@ def signed_in(user):
     return client
 
 
-def test_a_review_is_told_step_by_step_to_those_it_concerns(place):
+def test_each_step_of_a_review_notifies_those_concerned(place):
     benchmark, author, reviewer, task = place
     viewer = member(benchmark, Role.VIEWER)
 
@@ -73,7 +73,7 @@ def test_a_review_is_told_step_by_step_to_those_it_concerns(place):
     assert told(viewer) == []
 
 
-def test_who_may_review_and_wrote_it_is_not_asked(place):
+def test_authors_are_not_asked_to_review(place):
     benchmark, author, reviewer, task = place
     owner = member(benchmark, Role.OWNER)
     retitle(task, "Mine", owner)
@@ -84,7 +84,7 @@ def test_who_may_review_and_wrote_it_is_not_asked(place):
     assert told(reviewer) == ["review_asked"]
 
 
-def test_one_of_two_approvals_tells_nobody_yet_and_an_edit_tells_who_gave_it(place):
+def test_first_of_two_approvals_notifies_nobody_and_an_edit_notifies_the_approver(place):
     benchmark, author, reviewer, task = place
     benchmark.approvals_needed = 2
     benchmark.save()
@@ -97,7 +97,7 @@ def test_one_of_two_approvals_tells_nobody_yet_and_an_edit_tells_who_gave_it(pla
     assert told(reviewer) == ["review_asked", "edited_after"]
 
 
-def test_a_remark_tells_members_it_mentions_and_nobody_else(place):
+def test_comment_notifies_mentioned_members_only(place):
     _, author, reviewer, task = place
     stranger = member(BenchmarkFactory(), Role.OWNER)
 
@@ -114,7 +114,7 @@ def test_a_remark_tells_members_it_mentions_and_nobody_else(place):
     assert notify.mentions_in("@a.b. and @c, not d@e") == {"a.b", "c"}
 
 
-def test_an_import_is_told_to_those_who_edit_and_who_approved_what_it_changed(place):
+def test_import_notifies_editors_and_approvers_of_changed_tasks(place):
     benchmark, author, reviewer, task = place
     submit(task.pk, by=author)
     workflow.approve(task.pk, by=reviewer)
@@ -128,7 +128,7 @@ def test_an_import_is_told_to_those_who_edit_and_who_approved_what_it_changed(pl
     assert told(owner) == []
 
 
-def test_telling_costs_the_same_for_one_and_for_many(place, django_assert_max_num_queries):
+def test_number_of_queries_does_not_depend_on_the_number_of_recipients(place, django_assert_max_num_queries):
     benchmark, author, _, task = place
     submit(task.pk, by=author)
     withdraw(task.pk, by=author)
@@ -144,7 +144,7 @@ def test_telling_costs_the_same_for_one_and_for_many(place, django_assert_max_nu
     assert Notification.objects.count() == 3 + 30
 
 
-def test_the_inbox_is_read_one_by_one_and_all_at_once(place):
+def test_notifications_are_marked_read_one_by_one_or_all_together(place):
     _, author, reviewer, task = place
     for text in "one", "two", "three":
         comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} <b>{text}</b>")
@@ -163,7 +163,7 @@ def test_the_inbox_is_read_one_by_one_and_all_at_once(place):
     assert inbox.count_unread(reviewer) == 0
 
 
-def test_it_leads_to_the_task_also_where_the_persona_has_another_name_since(place):
+def test_notification_links_to_the_task_of_a_renamed_persona(place):
     _, author, reviewer, task = place
     comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} look")
     persona = task.episode.persona
@@ -176,7 +176,7 @@ def test_it_leads_to_the_task_also_where_the_persona_has_another_name_since(plac
     assert "#comment-" in answer.url
 
 
-def test_nobody_reads_the_inbox_of_others_nor_of_a_benchmark_they_left(place):
+def test_inbox_shows_only_own_notifications_of_current_benchmarks(place):
     benchmark, author, reviewer, task = place
     submit(task.pk, by=author)
     row = inbox.inbox_of(reviewer)[0]
@@ -190,7 +190,7 @@ def test_nobody_reads_the_inbox_of_others_nor_of_a_benchmark_they_left(place):
     assert send_digests() == []
 
 
-def test_the_frame_counts_what_is_unread_in_one_query(place, django_assert_num_queries):
+def test_unread_notifications_are_counted_in_one_query(place, django_assert_num_queries):
     _, author, reviewer, task = place
     submit(task.pk, by=author)
 
@@ -198,7 +198,7 @@ def test_the_frame_counts_what_is_unread_in_one_query(place, django_assert_num_q
         assert inbox.count_unread(reviewer) == 1
 
 
-def test_a_kind_that_is_turned_off_is_not_told_and_one_for_the_inbox_not_sent(place):
+def test_notification_settings_are_respected(place):
     _, author, reviewer, task = place
     client = signed_in(reviewer)
     url = reverse("studio:notification_choices")
@@ -213,7 +213,7 @@ def test_a_kind_that_is_turned_off_is_not_told_and_one_for_the_inbox_not_sent(pl
     assert client.get(url).status_code == 200
 
 
-def test_e_mails_are_sent_once_and_recorded(place, settings):
+def test_digests_are_sent_once_and_recorded(place, settings):
     settings.PUBLIC_ADDRESS = "https://studio.example.org"
     _, author, reviewer, task = place
     submit(task.pk, by=author, text="x")
@@ -231,7 +231,7 @@ def test_e_mails_are_sent_once_and_recorded(place, settings):
     assert (digest.to, digest.text, digest.notifications.count()) == (reviewer.email, message.body, 2)
 
 
-def test_the_command_tells_programs_in_one_document(place, settings, capsys):
+def test_digest_command_prints_one_document(place, settings, capsys):
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
     _, author, reviewer, task = place
     submit(task.pk, by=author)
@@ -243,7 +243,7 @@ def test_the_command_tells_programs_in_one_document(place, settings, capsys):
     assert "asked for a review" in printed.err
 
 
-def test_what_was_read_or_has_no_address_to_go_to_is_not_sent(place):
+def test_digest_leaves_out_read_notifications_and_users_without_an_address(place):
     _, author, reviewer, task = place
     submit(task.pk, by=author)
     reviewer.email = ""
@@ -255,7 +255,7 @@ def test_what_was_read_or_has_no_address_to_go_to_is_not_sent(place):
     assert send_digests() == []
 
 
-def test_an_e_mail_that_cannot_leave_stays_due_and_others_are_sent(place, settings):
+def test_failed_digest_is_retried_and_others_are_sent(place, settings):
     benchmark, author, reviewer, task = place
     other = member(benchmark, Role.REVIEWER)
     other.email = "other@example.org"
@@ -275,7 +275,7 @@ def test_an_e_mail_that_cannot_leave_stays_due_and_others_are_sent(place, settin
     assert {one.user for one in send_digests()} == {reviewer, other}
 
 
-def test_a_finished_pilot_tells_who_started_it():
+def test_finished_pilot_notifies_who_started_it():
     from evaluation.models import Session
     from evaluation.pilots.lifecycle import finish_pilot
     from tests.evaluation.factories import finish, pilot_row
@@ -294,7 +294,7 @@ def test_a_finished_pilot_tells_who_started_it():
     assert (row.kind, row.address) == ("pilot_ended", pilot.get_absolute_url())
 
 
-def test_who_took_part_in_a_talk_is_told_when_it_is_settled_or_taken_up_again(place):
+def test_resolving_or_reopening_a_thread_notifies_its_participants(place):
     benchmark, author, reviewer, task = place
     silent, third = member(benchmark, Role.REVIEWER), member(benchmark, Role.AUTHOR)
     root = comments.add_comment(task.pk, by=reviewer, text="For <b>whom</b>?")

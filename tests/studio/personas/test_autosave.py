@@ -89,7 +89,7 @@ def desk(request) -> Desk:
     return Desk(field, stored, Writer(ana, page, keep, form), Writer(ben, page, keep, form), persona)
 
 
-def test_what_is_typed_is_kept_makes_no_version_and_can_be_thrown_away(desk):
+def test_autosaved_text_makes_no_version_and_can_be_discarded(desk):
     before = Persona.objects.get().version
 
     said = desk.ana.write(**{desk.field: "Kept words"}).keep(freeze=["1"])
@@ -102,7 +102,7 @@ def test_what_is_typed_is_kept_makes_no_version_and_can_be_thrown_away(desk):
     assert "Kept words" not in desk.ana.page()
 
 
-def test_a_save_makes_a_version_and_nothing_is_left_to_keep(desk):
+def test_save_makes_a_version_and_discards_the_autosaved_text(desk):
     desk.ana.write(**{desk.field: "Kept words"}).keep()
 
     assert desk.ana.save().status_code == 302
@@ -112,7 +112,7 @@ def test_a_save_makes_a_version_and_nothing_is_left_to_keep(desk):
     assert not Autosave.objects.filter(form_data__isnull=False).exists()
 
 
-def test_two_see_each_other_there_and_nowhere_else(desk):
+def test_users_see_each_other_on_the_same_page_only(desk):
     desk.ana.client.get(desk.ana.keep_address)
 
     assert desk.ben.client.get(desk.ben.keep_address).json()["others"] == [str(desk.ana.user)]
@@ -122,7 +122,7 @@ def test_two_see_each_other_there_and_nowhere_else(desk):
     assert desk.ben.client.get(elsewhere).json()["others"] == []
 
 
-def test_the_second_to_change_the_same_is_shown_both_and_chooses(desk):
+def test_second_editor_resolves_the_conflict(desk):
     desk.ana.write(**{desk.field: "Her words"}).save()
 
     said = desk.ben.write(**{desk.field: "His words"}).keep()
@@ -136,7 +136,7 @@ def test_the_second_to_change_the_same_is_shown_both_and_chooses(desk):
     assert desk.ben.form[desk.field][0].startswith("Her words") and "undecided" not in desk.ben.form
 
 
-def test_what_somebody_else_changes_elsewhere_of_the_persona_disturbs_nobody(desk):
+def test_changes_on_other_pages_of_the_persona_do_not_conflict(desk):
     save_skill(desk.persona.pk, "wheat", "Other.", by=desk.ben.user)
 
     desk.ana.write(**{desk.field: "Her words"}).keep()
@@ -147,7 +147,7 @@ def test_what_somebody_else_changes_elsewhere_of_the_persona_disturbs_nobody(des
     assert [one.name for one in load_episode(Persona.objects.get()).persona.skills] == ["rye", "wheat"]
 
 
-def test_nobody_chooses_between_their_own_words(desk):
+def test_own_edits_never_conflict(desk):
     other = Writer(desk.ana.user, desk.ana.address, desk.ana.keep_address, desk.ana.form_id)
     other.write(**{desk.field: "First words"}).save()
 
@@ -156,7 +156,7 @@ def test_nobody_chooses_between_their_own_words(desk):
     assert desk.stored() == "Later words"
 
 
-def test_a_refused_save_is_kept_and_said(desk):
+def test_rejected_save_is_autosaved_with_a_message(desk):
     what = {"role_text": "x\0y", "text": " ", "source": " "}[desk.field]
 
     answer = desk.ana.write(**{desk.field: what}).save()
@@ -166,7 +166,7 @@ def test_a_refused_save_is_kept_and_said(desk):
     assert desk.stored() != what
 
 
-def test_who_may_only_read_keeps_nothing_and_strangers_find_nothing(desk):
+def test_viewers_cannot_autosave_and_strangers_get_404(desk):
     viewer, stranger = Client(), Client()
     viewer.force_login(member(desk.persona.benchmark, Role.VIEWER))
     stranger.force_login(member(BenchmarkFactory(), Role.OWNER))

@@ -35,7 +35,7 @@ def facts(client, url, persona, *pairs):
     return client.post(url, data, follow=True)
 
 
-def test_facts_are_kept_in_their_order_and_shown_again(place):
+def test_facts_preserve_their_order(place):
     client, persona, url = place
 
     html = facts(client, url, persona, ("Tone", "warm"), ("Age", "48")).content.decode()
@@ -45,7 +45,7 @@ def test_facts_are_kept_in_their_order_and_shown_again(place):
     assert 'value="Tone"' in html
 
 
-def test_a_fact_said_twice_is_refused_beside_it_and_nothing_typed_is_lost(place):
+def test_duplicate_fact_is_reported_beside_it_and_input_preserved(place):
     client, persona, url = place
 
     html = facts(client, url, persona, ("Age", "48"), ("Age", "49")).content.decode()
@@ -55,7 +55,7 @@ def test_a_fact_said_twice_is_refused_beside_it_and_nothing_typed_is_lost(place)
     assert Persona.objects.get().attributes == {}
 
 
-def test_facts_go_out_with_the_profile_and_come_back(place):
+def test_facts_survive_export_and_import(place):
     client, persona, url = place
     facts(client, url, persona, ("Age", "48"))
     episode = load_episode(Persona.objects.get())
@@ -64,7 +64,7 @@ def test_facts_go_out_with_the_profile_and_come_back(place):
     assert read.persona.attributes == {"Age": "48"}
 
 
-def test_tools_say_what_they_do_and_which_sessions_name_them(place):
+def test_tools_show_descriptions_and_the_tasks_that_use_them(place):
     client, persona, url = place
     a_task(persona, "one", tools=("read_file",))
     a_task(persona, "two", tools=("read_file",))
@@ -75,7 +75,7 @@ def test_tools_say_what_they_do_and_which_sessions_name_them(place):
     assert 'Show draft</td> <td><span class="quiet">none</span></td>' in html
 
 
-def test_tools_are_picked_from_what_is_known_and_others_are_typed(place):
+def test_tools_can_be_picked_or_typed(place):
     client, persona, url = place
     a_persona(persona.benchmark, "miller", tools=("mill__grind",))
     a_persona(BenchmarkFactory(), "stranger", tools=("secret__tool",))
@@ -95,7 +95,7 @@ def test_tools_are_picked_from_what_is_known_and_others_are_typed(place):
     assert (data["tools_more"], data["tools"][-1]) == ([""], "oven__heat")
 
 
-def test_a_persistent_intent_that_cannot_be_learned_is_a_gap(place):
+def test_persistent_intent_that_cannot_be_learned_is_a_gap(place):
     client, persona, url = place
     (intent,) = a_task_spec().intents
     told = intent.model_copy(update={"scope": "persistent", "recoverable_from": (Recovery(kind="session", ref="one"),)})
@@ -109,14 +109,14 @@ def test_a_persistent_intent_that_cannot_be_learned_is_a_gap(place):
     assert "which does not come before task 1" in client.get(url).content.decode()
 
 
-def test_an_empty_persona_has_a_page_and_a_preview_that_teach(place):
+def test_empty_persona_has_a_page_and_a_preview_with_guidance(place):
     client, _, url = place
 
     assert "No intent is marked as persistent" in client.get(url).content.decode()
     assert "No tasks yet" in client.get(url.replace("profile", "behaviour")).content.decode()
 
 
-def test_the_preview_is_for_members_and_shows_the_session_asked_for(place):
+def test_preview_shows_the_chosen_task_to_members_only(place):
     client, persona, url = place
     behaviour = url.replace("profile", "behaviour")
     a_task(persona, "one", initial_request="Bread, please.")

@@ -46,7 +46,7 @@ def signed_in(user: User) -> Client:
     return client
 
 
-def test_a_form_saves_with_plain_line_ends(script: GraderScript, author: User) -> None:
+def test_form_saves_line_feeds(script: GraderScript, author: User) -> None:
     answer = signed_in(author).post(url(script), {"source": "a = 1\r\nb = 2", "base_version": version(script)})
 
     assert answer.status_code == 302
@@ -54,7 +54,7 @@ def test_a_form_saves_with_plain_line_ends(script: GraderScript, author: User) -
     assert bytes(script.blob.content) == b"a = 1\nb = 2\n"
 
 
-def test_a_stale_save_shows_both_and_keeps_what_was_typed(script: GraderScript, author: User) -> None:
+def test_stale_save_shows_both_versions_and_preserves_input(script: GraderScript, author: User) -> None:
     before = version(script)
     save_script(script.pk, "theirs = 1\n", by=member(script.persona.benchmark, "author"))
 
@@ -74,14 +74,14 @@ def test_a_stale_save_shows_both_and_keeps_what_was_typed(script: GraderScript, 
     assert bytes(script.blob.content) == b"mine = 1\n"
 
 
-def test_a_refused_save_keeps_what_was_typed(script: GraderScript, author: User) -> None:
+def test_rejected_save_preserves_input(script: GraderScript, author: User) -> None:
     answer = signed_in(author).post(url(script), {"source": " ", "base_version": version(script)})
 
     assert answer.status_code == 422
     assert "The script is empty." in answer.content.decode()
 
 
-def test_versions_are_compared_and_an_old_one_comes_back(script: GraderScript, author: User) -> None:
+def test_versions_are_compared_and_restored(script: GraderScript, author: User) -> None:
     save_script(script.pk, STARTER_SCRIPT.replace("letter_written", "letter_there"), by=author)
     numbers = list(script.persona.revisions.order_by("number").values_list("number", flat=True))
     client = signed_in(author)
@@ -96,7 +96,7 @@ def test_versions_are_compared_and_an_old_one_comes_back(script: GraderScript, a
     assert client.get(url(script, "script_version", 999)).status_code == 404
 
 
-def test_others_find_nothing_and_readers_change_nothing(script: GraderScript, author: User) -> None:
+def test_strangers_get_404_and_viewers_cannot_save(script: GraderScript, author: User) -> None:
     stranger, reader = member(BenchmarkFactory(), "owner"), member(script.persona.benchmark, "auditor")
 
     assert signed_in(stranger).get(url(script)).status_code == 404
@@ -105,7 +105,7 @@ def test_others_find_nothing_and_readers_change_nothing(script: GraderScript, au
     assert signed_in(reader).post(url(script, "script_remove")).status_code == 403
 
 
-def test_the_starter_gives_its_keys_and_is_only_told_of_what_it_asks_for(script: GraderScript) -> None:
+def test_starter_script_has_keys_and_only_the_expected_findings(script: GraderScript) -> None:
     given: dict[str, object] = {}
     exec(STARTER_SCRIPT, given)
 
@@ -114,7 +114,7 @@ def test_the_starter_gives_its_keys_and_is_only_told_of_what_it_asks_for(script:
     assert {rule for rule in rules if rule.startswith("grader")} == {"grader-word-unasked"}
 
 
-def test_a_page_asks_as_much_for_many_versions_as_for_one(
+def test_number_of_queries_does_not_depend_on_the_number_of_versions(
     script: GraderScript, author: User, django_assert_max_num_queries
 ) -> None:
     client = signed_in(author)

@@ -54,16 +54,14 @@ def versions() -> dict[str, int]:
     return dict(Task.objects.values_list("task_id", "version"))
 
 
-def test_a_new_script_grades_the_task_it_was_made_for(persona: Persona, script: GraderScript) -> None:
+def test_new_script_grades_the_task_it_was_created_for(persona: Persona, script: GraderScript) -> None:
     assert script.path == "scripts/shared.py"
     assert Task.objects.get(task_id="one").grader_path == "data/Nurse/scripts/shared.py"
     assert [task.task_id for task in tasks_graded_by(persona, script.path)] == ["one", "two"]
 
 
 @pytest.mark.parametrize("state", [TaskState.APPROVED, TaskState.RELEASED, TaskState.IN_REVIEW])
-def test_a_changed_script_makes_every_task_that_names_it_a_draft(
-    script: GraderScript, author: User, state: str
-) -> None:
+def test_changed_script_returns_its_tasks_to_draft(script: GraderScript, author: User, state: str) -> None:
     Task.objects.update(state=state)
     before = versions()
 
@@ -75,7 +73,7 @@ def test_a_changed_script_makes_every_task_that_names_it_a_draft(
     assert newest is not None and newest.note == "Grader script shared.py changed."
 
 
-def test_the_same_text_is_no_new_version(script: GraderScript, author: User) -> None:
+def test_unchanged_text_makes_no_version(script: GraderScript, author: User) -> None:
     Task.objects.update(state=TaskState.APPROVED)
 
     save_script(script.pk, TEXT.replace("\n", "\r\n"), by=author)
@@ -84,7 +82,7 @@ def test_the_same_text_is_no_new_version(script: GraderScript, author: User) -> 
     assert len(script_versions(script)) == 1
 
 
-def test_every_text_is_kept_with_what_came_before(script: GraderScript, author: User) -> None:
+def test_script_versions_name_their_predecessors(script: GraderScript, author: User) -> None:
     for text in ("b = 1\n", "c = 1\n"):
         save_script(script.pk, text, by=author)
 
@@ -95,20 +93,18 @@ def test_every_text_is_kept_with_what_came_before(script: GraderScript, author: 
 
 
 @pytest.mark.parametrize("text", ["", " \n", "a\0b", "a" * (MAX_SCRIPT + 1)])
-def test_what_cannot_be_kept_is_refused(script: GraderScript, author: User, text: str) -> None:
+def test_invalid_source_is_rejected(script: GraderScript, author: User, text: str) -> None:
     with pytest.raises(DraftError):
         save_script(script.pk, text, by=author)
 
 
 @pytest.mark.parametrize("name", ["", "../up.py", "a/b.py", "ä.py", ".py", "SHARED.PY.py/", "Shared"])
-def test_names_that_are_no_file_of_ours_are_refused(
-    persona: Persona, script: GraderScript, author: User, name: str
-) -> None:
+def test_invalid_script_names_are_rejected(persona: Persona, script: GraderScript, author: User, name: str) -> None:
     with pytest.raises(DraftError):
         create_script(persona.pk, name, TEXT, by=author)
 
 
-def test_a_script_that_grades_is_not_removed(script: GraderScript, author: User) -> None:
+def test_script_in_use_cannot_be_removed(script: GraderScript, author: User) -> None:
     with pytest.raises(DraftError, match="one"):
         delete_script(script.pk, by=author)
 

@@ -44,7 +44,7 @@ def texts(desk) -> dict[str, str]:
     return {name: contents[sha256].decode() for name, sha256 in found.items()}
 
 
-def test_a_skill_is_written_changed_and_renamed_and_each_is_a_version(desk):
+def test_each_change_of_a_skill_makes_a_version(desk):
     write(desk)
     write(desk, text=TEXT + "Then rest.\n", at=url(desk, "skill", "rye"))
     answer = write(desk, "dark-rye", TEXT, at=url(desk, "skill", "rye"))
@@ -67,7 +67,7 @@ def test_a_skill_is_written_changed_and_renamed_and_each_is_a_version(desk):
         ("wheat", "a\0b", "U+0000"),
     ],
 )
-def test_what_cannot_be_a_skill_is_said_beside_its_field_and_stays_typed(desk, name, text, words):
+def test_invalid_skill_is_reported_beside_its_field_and_preserved(desk, name, text, words):
     write(desk)
 
     answer = write(desk, name, text)
@@ -77,7 +77,7 @@ def test_what_cannot_be_a_skill_is_said_beside_its_field_and_stays_typed(desk, n
     assert list(texts(desk)) == ["rye"]
 
 
-def test_a_skill_that_tasks_pick_is_neither_deleted_nor_renamed(desk):
+def test_skill_in_use_can_be_neither_deleted_nor_renamed(desk):
     write(desk)
     task = create_task(desk.persona, a_task_spec(skills=("rye",)), by=desk.author)
 
@@ -91,7 +91,7 @@ def test_a_skill_that_tasks_pick_is_neither_deleted_nor_renamed(desk):
     assert texts(desk) == {}
 
 
-def test_a_second_writer_of_a_skill_sees_both_and_one_of_another_skill_is_not_disturbed(desk):
+def test_only_edits_of_the_same_skill_conflict(desk):
     write(desk)
     write(desk, "wheat")
     page = form_of(desk.client.get(url(desk, "skill", "rye")).content.decode(), "skill").data()
@@ -111,7 +111,7 @@ def test_a_second_writer_of_a_skill_sees_both_and_one_of_another_skill_is_not_di
     assert texts(desk)["rye"] == "Later."
 
 
-def test_its_text_is_read_on_the_page_of_a_task_and_cannot_run(desk):
+def test_skill_text_is_shown_escaped_on_the_task_page(desk):
     write(desk)
     task = create_task(desk.persona, a_task_spec(), by=desk.author)
 
@@ -125,7 +125,7 @@ def test_its_text_is_read_on_the_page_of_a_task_and_cannot_run(desk):
     assert "<script" not in text
 
 
-def test_others_read_and_strangers_find_nothing(desk):
+def test_viewers_can_read_and_strangers_get_404(desk):
     write(desk)
     viewer, stranger = Client(), Client()
     viewer.force_login(member(desk.benchmark, Role.VIEWER))
@@ -140,7 +140,7 @@ def test_others_read_and_strangers_find_nothing(desk):
     assert stranger.get(url(desk, "skill", "rye")).status_code == 404
 
 
-def test_a_picked_name_that_the_persona_no_longer_has_stays_picked_and_is_marked(desk):
+def test_skill_that_the_persona_lost_stays_picked_and_is_marked(desk):
     task = create_task(desk.persona, a_task_spec(tools=("gone__tool", "mail__send")), by=desk.author)
     url = task.get_absolute_url()
     html = desk.client.get(url).content.decode()

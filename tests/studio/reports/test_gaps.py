@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
         {"plan_groups": 300},
     ],
 )
-def test_the_database_keeps_a_plan_that_can_be_followed(wrong):
+def test_database_rejects_a_plan_that_cannot_be_met(wrong):
     benchmark = BenchmarkFactory()
 
     with pytest.raises(IntegrityError, match="plan_"), transaction.atomic():
@@ -34,7 +34,7 @@ def test_the_database_keeps_a_plan_that_can_be_followed(wrong):
     assert Benchmark.objects.get(pk=benchmark.pk).plan == PAPER_PLAN
 
 
-def test_a_benchmark_sets_its_own_plan_and_a_wrong_sum_is_told_beside_it():
+def test_benchmark_form_saves_a_plan_and_rejects_an_inconsistent_one():
     benchmark = BenchmarkFactory()
     client = Client()
     client.force_login(member(benchmark, Role.OWNER))
@@ -51,7 +51,7 @@ def test_a_benchmark_sets_its_own_plan_and_a_wrong_sum_is_told_beside_it():
     assert benchmark.plan == Plan(**ten)
 
 
-def test_a_new_benchmark_offers_the_papers_plan():
+def test_new_benchmark_has_the_papers_plan():
     client = Client()
     client.force_login(member(BenchmarkFactory(), Role.OWNER))
 

@@ -29,7 +29,7 @@ def page(benchmark, name):
     return client.get(f"/b/{benchmark.slug}/{name}").content.decode()
 
 
-def test_a_tool_is_named_by_what_a_task_needs_shows_or_says():
+def test_tool_usage_counts_needs_evidence_rules_and_sources():
     benchmark = BenchmarkFactory()
     persona = a_persona(benchmark, tools=("gmail__a", "gmail__b", "gmail__c", "read_file", "gmail__d"))
     intents = a_task_spec().intents
@@ -55,7 +55,7 @@ def test_a_tool_is_named_by_what_a_task_needs_shows_or_says():
     assert does["gmail__a"] == "A"
 
 
-def test_categories_are_counted_with_those_nobody_chose_and_those_nobody_knows():
+def test_unused_and_unknown_categories_are_counted():
     benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
     persona = a_persona(benchmark)
     for name, category in (("a", "F"), ("b", "F"), ("c", "ZZ"), ("d", "")):
@@ -66,7 +66,7 @@ def test_categories_are_counted_with_those_nobody_chose_and_those_nobody_knows()
     assert ({row.code: row.tasks for row in rows if row.tasks}, len(rows), without) == ({"F": 2, "ZZ": 1}, 19, 1)
 
 
-def test_gaps_name_the_persona_what_to_do_and_where():
+def test_gaps_name_the_persona_the_fix_and_the_page():
     benchmark = BenchmarkFactory(plan_sessions=3, plan_groups=1, plan_standalone=1, plan_signals=0)
     whole, short = a_persona(benchmark, "whole"), a_persona(benchmark, "short")
     setup = a_task(whole, "t1", checklist=())
@@ -87,7 +87,7 @@ def test_gaps_name_the_persona_what_to_do_and_where():
     assert found.gaps[0].fix in page(benchmark, "gaps/")
 
 
-def test_retired_sessions_fill_no_plan():
+def test_retired_tasks_do_not_count_towards_the_plan():
     benchmark = BenchmarkFactory(plan_sessions=1, plan_groups=0, plan_standalone=1, plan_signals=0)
     task = a_task(a_persona(benchmark))
 
@@ -96,7 +96,7 @@ def test_retired_sessions_fill_no_plan():
     assert len(gaps_by_persona(benchmark)) == 1
 
 
-def test_what_no_task_is_about_is_told_once():
+def test_unused_categories_and_tools_are_gaps():
     benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
     persona = a_persona(benchmark, tools=("gmail__a",))
 
@@ -112,7 +112,7 @@ def test_what_no_task_is_about_is_told_once():
     ]
 
 
-def test_an_empty_benchmark_teaches_on_every_page():
+def test_empty_benchmark_has_guidance_on_every_page():
     benchmark = BenchmarkFactory()
 
     assert "No personas yet" in page(benchmark, "")
@@ -120,7 +120,7 @@ def test_an_empty_benchmark_teaches_on_every_page():
     assert "No episodes yet" in page(benchmark, "gaps/")
 
 
-def test_counting_costs_the_same_for_one_persona_and_for_many(django_assert_max_num_queries):
+def test_number_of_queries_does_not_depend_on_the_number_of_personas(django_assert_max_num_queries):
     benchmark = BenchmarkFactory()
     a_task(a_persona(benchmark))
 
@@ -138,7 +138,7 @@ def test_counting_costs_the_same_for_one_persona_and_for_many(django_assert_max_
         count()
 
 
-def test_the_sample_counts_as_its_folders_do(sample):
+def test_statistics_of_the_sample_match_its_folders(sample):
     keys = {
         persona.user_id: sum(len(script.keys or ()) for script in persona.grader_scripts.all())
         for persona in sample.personas.all()

@@ -48,7 +48,7 @@ def kinds(user):
     return [row.kind for row in reversed(inbox.inbox_of(user))]
 
 
-def test_people_are_named_told_once_and_written_down(desk):
+def test_assignment_notifies_once_and_is_recorded(desk):
     desk.name(writer=desk.author, reviewers=[desk.reviewer, desk.second])
     desk.name(writer=desk.author, reviewers=[desk.reviewer])
 
@@ -59,7 +59,7 @@ def test_people_are_named_told_once_and_written_down(desk):
     assert list(lines) == [f"{desk.author} writes it.", f"{names} review it.", f"{desk.reviewer} reviews it."]
 
 
-def test_who_lacks_the_role_or_wrote_it_or_has_both_parts_is_refused(desk):
+def test_users_without_role_authors_and_double_parts_are_rejected(desk):
     stranger = member(BenchmarkFactory(), Role.OWNER)
 
     for people, says in [
@@ -77,7 +77,7 @@ def test_who_lacks_the_role_or_wrote_it_or_has_both_parts_is_refused(desk):
     assert desk.named() == []
 
 
-def test_one_person_may_change_from_one_part_to_the_other(desk):
+def test_author_can_become_reviewer_and_vice_versa(desk):
     desk.name(reviewers=[desk.owner])
     desk.name(writer=desk.owner)
     assert desk.named() == [("writer", desk.owner)]
@@ -92,7 +92,7 @@ def refused(**fields):
     return problem.value.__cause__.diag.constraint_name
 
 
-def test_the_database_itself_holds_roles_and_parts(desk):
+def test_database_enforces_roles_and_parts(desk):
     stranger = member(BenchmarkFactory(), Role.OWNER)
 
     assert refused(task=desk.task, user=desk.reviewer, part="writer") == "assigned_may"
@@ -103,7 +103,7 @@ def test_the_database_itself_holds_roles_and_parts(desk):
     assert refused(task=desk.task, user=desk.owner, part="writer") == "assigned_once"
 
 
-def test_what_is_assigned_goes_with_the_last_role_that_allows_it(desk):
+def test_losing_the_role_deletes_the_assignment(desk):
     desk.name(writer=desk.author, reviewers=[desk.reviewer])
 
     access.set_roles(desk.benchmark, desk.author, [Role.OWNER], by=desk.owner)
@@ -114,7 +114,7 @@ def test_what_is_assigned_goes_with_the_last_role_that_allows_it(desk):
     assert desk.named() == []
 
 
-def test_a_review_is_asked_of_those_who_are_named(desk):
+def test_submission_notifies_assigned_reviewers(desk):
     desk.name(reviewers=[desk.reviewer])
 
     submit(desk.task.pk, by=desk.author)
@@ -127,7 +127,7 @@ def waiting(user):
     return list(tasks_to_review(user, access.benchmarks_for(user)))
 
 
-def test_what_one_is_asked_for_waits_first_and_what_others_are_asked_for_does_not(desk):
+def test_assigned_reviews_come_first_and_those_of_others_are_left_out(desk):
     other, third = (a_task(desk.persona, name, by=desk.author) for name in ("rolls", "buns"))
     for task in (desk.task, other, third):
         submit(task.pk, by=desk.author)
@@ -138,7 +138,7 @@ def test_what_one_is_asked_for_waits_first_and_what_others_are_asked_for_does_no
     assert waiting(desk.second) == [other, desk.task]
 
 
-def test_where_two_have_to_approve_one_who_is_named_leaves_room_for_another():
+def test_second_required_review_is_offered_to_others():
     desk = Desk(approvals_needed=2)
     submit(desk.task.pk, by=desk.author)
 
@@ -149,7 +149,7 @@ def test_where_two_have_to_approve_one_who_is_named_leaves_room_for_another():
     assert waiting(desk.second) == []
 
 
-def test_drafts_wait_for_who_is_to_write_them(desk):
+def test_drafts_are_listed_for_their_assigned_author(desk):
     desk.name(writer=desk.owner)
     mine, theirs = access.benchmarks_for(desk.author), access.benchmarks_for(desk.owner)
 
@@ -160,7 +160,7 @@ def test_drafts_wait_for_who_is_to_write_them(desk):
     assert list(tasks_sent_back(desk.owner, theirs)) == [desk.task]
 
 
-def test_the_one_with_the_fewest_open_reviews_is_proposed(desk):
+def test_reviewer_with_the_fewest_open_reviews_is_proposed(desk):
     desk.name(reviewers=[desk.second])
     other = a_task(desk.persona, "rolls", by=desk.author)
     desk.name(task=other, reviewers=[desk.owner])
@@ -172,7 +172,7 @@ def test_the_one_with_the_fewest_open_reviews_is_proposed(desk):
     assert assignments.least_busy_reviewer(desk.task, writer=desk.reviewer) in (desk.owner, desk.second)
 
 
-def test_many_tasks_are_shared_out_and_the_list_is_narrowed_by_people(desk):
+def test_bulk_assignment_distributes_tasks_and_list_filters_by_people(desk):
     others = [a_task(desk.persona, f"task{number}", by=desk.author) for number in range(5)]
     chosen = {task.pk: None for task in [desk.task, *others]}
     client = Client()
@@ -197,7 +197,7 @@ def test_many_tasks_are_shared_out_and_the_list_is_narrowed_by_people(desk):
     assert str(desk.author) in client.get(url).content.decode()
 
 
-def test_who_wrote_or_writes_it_is_left_out_of_a_change_to_many(desk):
+def test_bulk_assignment_skips_authors(desk):
     save_task(desk.task.pk, load_task(desk.task).model_copy(update={"title": "x"}), by=desk.owner)
 
     [line] = bulk.plan(desk.benchmark, {desk.task.pk: None}, "reviewer", desk.owner.username)
@@ -206,7 +206,7 @@ def test_who_wrote_or_writes_it_is_left_out_of_a_change_to_many(desk):
         bulk.plan(desk.benchmark, {desk.task.pk: None}, "reviewer", desk.author.username)
 
 
-def test_naming_people_for_many_costs_as_much_as_for_one(desk, django_assert_max_num_queries):
+def test_number_of_queries_of_a_bulk_assignment_is_constant(desk, django_assert_max_num_queries):
     with django_assert_max_num_queries(40) as one:
         bulk.apply(desk.benchmark, {desk.task.pk: None}, "reviewer", bulk.LEAST_BUSY, by=desk.author)
     chosen = {a_task(desk.persona, f"task{number}", by=desk.author).pk: None for number in range(12)}
@@ -215,7 +215,7 @@ def test_naming_people_for_many_costs_as_much_as_for_one(desk, django_assert_max
         bulk.apply(desk.benchmark, chosen, "reviewer", bulk.LEAST_BUSY, by=desk.author)
 
 
-def test_the_page_names_people_and_strangers_are_kept_out(desk):
+def test_page_assigns_people_and_rejects_strangers(desk):
     persona = desk.task.episode.persona
     url = reverse("studio:assign", args=[desk.benchmark.slug, persona.user_id, desk.task.pk])
     client, viewer, stranger = Client(), Client(), Client()

@@ -32,7 +32,7 @@ def change(benchmark, keys, does, value, by) -> int:
     return len(caught)
 
 
-def test_steps_of_hundreds_cost_as_many_queries_as_of_one(place):
+def test_number_of_queries_of_bulk_transitions_is_constant(place):
     benchmark, owner, reviewer = place
     Dependency.objects.all().delete()
     Task.objects.update(position=None)
@@ -58,7 +58,7 @@ BATCHES = 4
 
 
 @pytest.mark.parametrize("does", ["writer", "reviewer", "category", "tools"])
-def test_changes_of_hundreds_cost_as_many_queries_as_of_one(place, does):
+def test_number_of_queries_of_bulk_edits_is_constant(place, does):
     benchmark, owner, reviewer = place
     value = {
         "writer": owner.username,

@@ -35,7 +35,7 @@ class Desk:
         return self.task.state
 
 
-def test_a_task_is_approved_by_someone_else():
+def test_task_is_approved_by_someone_else():
     desk = Desk()
 
     submit(desk.task.pk, by=desk.author)
@@ -48,7 +48,7 @@ def test_a_task_is_approved_by_someone_else():
     assert list(verbs) == ["created", "submitted", "approved"]
 
 
-def test_who_wrote_any_of_a_version_cannot_approve_it():
+def test_authors_of_a_version_cannot_approve_it():
     desk = Desk()
     desk.edit(by=desk.reviewer, title="Bread for Sunday")
     desk.edit(by=desk.author, title="Bread for Monday")
@@ -62,7 +62,7 @@ def test_who_wrote_any_of_a_version_cannot_approve_it():
     assert desk.state == TaskState.APPROVED
 
 
-def test_only_what_was_written_since_the_last_approval_counts():
+def test_authors_before_the_last_approval_may_approve():
     desk = Desk()
     submit(desk.task.pk, by=desk.author)
     workflow.approve(desk.task.pk, by=desk.reviewer)
@@ -76,7 +76,7 @@ def test_only_what_was_written_since_the_last_approval_counts():
     assert desk.state == TaskState.APPROVED
 
 
-def test_errors_of_the_checks_block_an_approval():
+def test_errors_block_approval():
     desk = Desk()
     desk.edit(by=desk.author, intents=())
     submit(desk.task.pk, by=desk.author)
@@ -87,7 +87,7 @@ def test_errors_of_the_checks_block_an_approval():
     assert desk.state == TaskState.IN_REVIEW
 
 
-def test_an_edit_takes_an_approval_back():
+def test_edit_withdraws_the_approval():
     desk = Desk()
     submit(desk.task.pk, by=desk.author)
     workflow.approve(desk.task.pk, by=desk.reviewer)
@@ -97,7 +97,7 @@ def test_an_edit_takes_an_approval_back():
     assert desk.state == TaskState.DRAFT
 
 
-def test_two_approvals_where_the_benchmark_wants_two_of_different_people():
+def test_required_approvals_come_from_different_people():
     desk = Desk(approvals_needed=2)
     submit(desk.task.pk, by=desk.author)
 
@@ -110,7 +110,7 @@ def test_two_approvals_where_the_benchmark_wants_two_of_different_people():
     assert desk.state == TaskState.APPROVED
 
 
-def test_an_approval_is_of_the_version_that_was_read():
+def test_outdated_version_cannot_be_approved():
     desk = Desk()
     submit(desk.task.pk, by=desk.author)
     desk.edit(by=desk.author, title="Bread for Sunday")
@@ -120,7 +120,7 @@ def test_an_approval_is_of_the_version_that_was_read():
         workflow.approve(desk.task.pk, by=desk.reviewer, version=1)
 
 
-def test_asking_for_changes_needs_words_and_sends_the_task_back():
+def test_requesting_changes_needs_a_text_and_returns_the_task():
     desk = Desk()
     submit(desk.task.pk, by=desk.author)
 
@@ -133,7 +133,7 @@ def test_asking_for_changes_needs_words_and_sends_the_task_back():
     assert desk.state == TaskState.IN_REVIEW
 
 
-def test_steps_out_of_turn_are_refused():
+def test_transitions_out_of_order_are_rejected():
     desk = Desk()
 
     with pytest.raises(WorkflowError, match="This task is draft: only a task in review"):
@@ -148,7 +148,7 @@ def test_steps_out_of_turn_are_refused():
     assert desk.state == TaskState.DRAFT
 
 
-def test_a_task_is_retired_once_it_has_left_the_episode_and_can_come_back():
+def test_task_outside_the_episode_can_be_retired_and_reopened():
     desk = Desk()
 
     with pytest.raises(WorkflowError, match="Take it out there first"):
@@ -164,7 +164,7 @@ def test_a_task_is_retired_once_it_has_left_the_episode_and_can_come_back():
 SO = {key: ReviewAnswer(True) for key in QUESTIONS}
 
 
-def test_an_approval_keeps_the_list_that_was_gone_through_or_that_it_was_not():
+def test_approval_stores_the_review_checklist_or_that_it_was_skipped():
     desk = Desk(approvals_needed=2)
     submit(desk.task.pk, by=desk.author)
 
@@ -186,7 +186,7 @@ def test_an_approval_keeps_the_list_that_was_gone_through_or_that_it_was_not():
     )
 
 
-def test_asking_for_changes_names_what_is_not_so():
+def test_requested_changes_name_the_unmet_questions():
     desk = Desk()
     submit(desk.task.pk, by=desk.author)
 
@@ -198,7 +198,7 @@ def test_asking_for_changes_names_what_is_not_so():
     assert Event.objects.get(verb="changes_requested").summary == "Not feasible: There is no order list."
 
 
-def test_where_the_benchmark_asks_for_the_list_nobody_reviews_without_it():
+def test_required_review_checklist_cannot_be_skipped():
     desk = Desk(review_by_list=True)
     submit(desk.task.pk, by=desk.author)
 
@@ -219,7 +219,7 @@ def refuse_in_database(task, reviewer, constraint, **fields):
     assert refused.value.__cause__.diag.constraint_name == constraint
 
 
-def test_the_database_itself_refuses_an_approval_by_an_author_or_with_a_point_that_is_not_so():
+def test_database_rejects_approvals_by_authors_or_with_an_unmet_question():
     desk = Desk()
     desk.edit(by=desk.second, title="Bread for Sunday")
 
@@ -230,7 +230,7 @@ def test_the_database_itself_refuses_an_approval_by_an_author_or_with_a_point_th
     desk.task.revisions.first().reviews.create(reviewer=desk.reviewer, decision="approved")
 
 
-def test_the_database_itself_counts_the_approvals():
+def test_database_counts_the_approvals():
     desk = Desk(approvals_needed=2)
     submit(desk.task.pk, by=desk.author)
     workflow.approve(desk.task.pk, by=desk.reviewer)
@@ -248,7 +248,7 @@ def test_the_database_itself_counts_the_approvals():
     assert desk.state == TaskState.APPROVED
 
 
-def test_one_yes_of_two_does_not_forget_who_wrote_what_came_before():
+def test_first_of_two_approvals_does_not_reset_the_authors():
     desk = Desk(approvals_needed=2)
     submit(desk.task.pk, by=desk.author)
     workflow.approve(desk.task.pk, by=desk.reviewer)

@@ -42,7 +42,7 @@ def intents(task_id, *contents):
     )
 
 
-def test_every_kind_of_thing_is_found_by_its_words(place):
+def test_every_kind_of_row_is_found_by_its_text(place):
     _, owner, _, task = place
     [sha] = Blob.objects.store([b"x"])
     spec = load_task(task).model_copy(update={"assets": (FileRef(path="supplier_terms.csv", sha256=sha, size=1),)})
@@ -73,7 +73,7 @@ def test_pilots_and_releases_are_found_by_name(place):
     assert search(member(BenchmarkFactory(), Role.OWNER), f"pilot {pilot.agent.name}").hits == []
 
 
-def test_words_may_be_excluded_put_together_or_alternatives(place):
+def test_terms_can_be_excluded_quoted_and_combined(place):
     _, owner, _, _ = place
 
     assert "task" in kinds(owner, "saturday bread")
@@ -86,14 +86,14 @@ def test_words_may_be_excluded_put_together_or_alternatives(place):
 @pytest.mark.parametrize(
     "text", ["", "  ", "\0", "%", "_", "'", '"', "\\", "the", "-", "((", "a & | !", "x" * 5000, "\ue000\ue001", "🥐"]
 )
-def test_whatever_is_typed_gets_an_answer(place, text):
+def test_any_query_returns_a_result(place, text):
     _, owner, _, _ = place
 
     assert search(owner, text).total >= 0
     assert find_destinations(owner, text) is not None
 
 
-def test_others_find_nothing(place):
+def test_search_is_limited_to_own_benchmarks(place):
     stranger = member(BenchmarkFactory(), Role.OWNER)
 
     for text in ("village", "canals", "flour", "rye", "02_brief"):
@@ -102,7 +102,7 @@ def test_others_find_nothing(place):
     assert search(stranger, "flour", benchmark=place[0].slug).total == 0
 
 
-def test_the_index_follows_an_edit_a_rename_an_import_and_a_restore(place):
+def test_index_follows_edits_renames_imports_and_restores(place):
     benchmark, owner, _, task = place
     first = load_task(task)
 
@@ -124,7 +124,7 @@ def test_the_index_follows_an_edit_a_rename_an_import_and_a_restore(place):
     assert kinds(owner, "croissant") == ["intent"]
 
 
-def test_the_index_follows_writes_that_pass_every_rule_by(place):
+def test_index_follows_direct_writes(place):
     _, owner, _, task = place
     HiddenIntent.objects.filter(task=task).update(content="Nothing but brioche.")
     ChecklistItem.objects.bulk_create([ChecklistItem(task=task, position=9, criterion="Brioche is named.")])
@@ -135,7 +135,7 @@ def test_the_index_follows_writes_that_pass_every_rule_by(place):
     assert sorted(kinds(owner, "brioche")) == ["criterion", "file"]
 
 
-def test_very_long_texts_are_stored_and_found_by_their_beginning(place):
+def test_very_long_texts_are_found_by_their_start(place):
     _, owner, persona, _ = place
     long = "wheat " + " ".join(f"word{n}é" for n in range(150_000))
 
@@ -144,7 +144,7 @@ def test_very_long_texts_are_stored_and_found_by_their_beginning(place):
     assert "task" in kinds(owner, "wheat")
 
 
-def test_snippets_show_the_words_and_run_nothing(place):
+def test_snippets_mark_matches_and_are_escaped(place):
     _, owner, persona, _ = place
     nasty = "<script>alert(1)</script> \ue000 <b>barley</b> \ue001 & more"
     a_task(persona, "nasty", by=owner, initial_request=nasty)
@@ -156,7 +156,7 @@ def test_snippets_show_the_words_and_run_nothing(place):
     assert "\ue000" not in hit.snippet and "\ue001" not in hit.snippet
 
 
-def test_filters_narrow_and_the_counts_of_all_kinds_stay(place):
+def test_filters_do_not_change_the_counts_of_other_kinds(place):
     _, owner, persona, task = place
     submit(task.pk, by=owner)
     a_task(persona, "other", by=owner, title="Bread for Sunday")
@@ -171,7 +171,7 @@ def test_filters_narrow_and_the_counts_of_all_kinds_stay(place):
     assert search(owner, "bread", benchmark="nowhere").total == 0
 
 
-def test_the_page_pages_and_costs_the_same_however_much_is_found(place, django_assert_max_num_queries):
+def test_page_is_paginated_with_a_constant_number_of_queries(place, django_assert_max_num_queries):
     _, owner, persona, _ = place
     client = Client()
     client.force_login(owner)
@@ -191,7 +191,7 @@ def test_the_page_pages_and_costs_the_same_however_much_is_found(place, django_a
     assert client.get(url, {"q": "bread", "page": "-1"}).status_code == 200
 
 
-def test_places_are_found_by_parts_and_with_typing_mistakes(place, django_assert_max_num_queries):
+def test_destinations_are_found_by_parts_and_despite_typos(place, django_assert_max_num_queries):
     _, owner, persona, task = place
     Task.objects.bulk_create(Task(episode=persona.episode, task_id=f"t{n}", title=f"Bun {n}") for n in range(30))
 
@@ -203,7 +203,7 @@ def test_places_are_found_by_parts_and_with_typing_mistakes(place, django_assert
         assert len(find_destinations(owner, "bun")) == 10
 
 
-def test_the_palette_is_answered_in_json_for_who_is_signed_in(place):
+def test_palette_returns_json_to_signed_in_users(place):
     _, owner, _, task = place
     client = Client()
     assert client.get(reverse("studio:destinations"), {"q": "brief"}).status_code == 302

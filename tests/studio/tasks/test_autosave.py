@@ -62,7 +62,7 @@ def stored(task):
     return load_task(Task.objects.get(pk=task.pk))
 
 
-def test_what_is_typed_is_checked_as_it_stands_and_not_stored(desk):
+def test_unsaved_text_is_checked_and_not_stored(desk):
     ana, _ = desk
 
     said = ana.write(initial_request=f"Make the plan. {LEAK}").check()
@@ -74,7 +74,7 @@ def test_what_is_typed_is_checked_as_it_stands_and_not_stored(desk):
     assert ana.task.revisions.count() == 1
 
 
-def test_a_mark_names_the_input_also_of_a_row_that_is_new_and_behind_an_empty_one(desk):
+def test_marks_name_the_inputs_of_new_rows_after_an_empty_one(desk):
     ana, _ = desk
     ana.form["intents"] = [*ana.form["intents"], "new1", "new2"]
     ana.write(**{"intents.new1.content": "", "intents.new2.content": "Do it nicely!Ã©"})
@@ -85,14 +85,14 @@ def test_a_mark_names_the_input_also_of_a_row_that_is_new_and_behind_an_empty_on
     assert "intents.new2.content" in said["evidence"]
 
 
-def test_what_cannot_be_read_yet_is_checked_as_far_as_it_can(desk):
+def test_unreadable_form_is_checked_as_far_as_possible(desk):
     ana, _ = desk
     key = ana.form["checklist"][0]
 
     assert ana.write(**{f"checklist.{key}.weight": "a lot"}).check()["count"] >= 0
 
 
-def test_kept_words_survive_the_page_and_make_no_version(desk):
+def test_autosaved_text_is_restored_without_making_a_version(desk):
     ana, _ = desk
 
     said = ana.write(title="Rye for Saturday").keep()
@@ -105,7 +105,7 @@ def test_kept_words_survive_the_page_and_make_no_version(desk):
     assert "Rye for Saturday" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
 
 
-def test_a_rest_makes_one_version_of_all_that_was_kept(desk):
+def test_pause_saves_all_autosaved_text_as_one_version(desk):
     ana, _ = desk
     for title in ("R", "Ry", "Rye"):
         ana.write(title=title).keep()
@@ -118,7 +118,7 @@ def test_a_rest_makes_one_version_of_all_that_was_kept(desk):
     assert ana.keep(freeze=["1"])["version"] == 2  # nothing differs
 
 
-def test_a_new_row_that_is_kept_often_is_one_row_with_one_id(desk):
+def test_repeatedly_autosaved_new_row_has_one_id(desk):
     ana, _ = desk
     ana.form["intents"] = [*ana.form["intents"], "new17"]
     ana.write(**{"intents.new17.content": "Salt"}).keep(freeze=["1"])
@@ -129,7 +129,7 @@ def test_a_new_row_that_is_kept_often_is_one_row_with_one_id(desk):
     assert [(one.uid, one.content) for one in stored(ana.task).intents[1:]] == [(first, "Salt is short.")]
 
 
-def test_words_that_cannot_be_a_version_are_kept_as_they_are(desk):
+def test_invalid_text_is_autosaved_unchanged(desk):
     ana, _ = desk
     key = ana.form["checklist"][0]
 
@@ -140,7 +140,7 @@ def test_words_that_cannot_be_a_version_are_kept_as_they_are(desk):
     assert ana.task.revisions.count() == 1
 
 
-def test_two_see_each_other_and_nobody_sees_themselves(desk):
+def test_users_see_each_other_but_not_themselves(desk):
     ana, ben = desk
 
     assert ana.client.get(ana.url("autosave")).json()["others"] == []
@@ -150,7 +150,7 @@ def test_two_see_each_other_and_nobody_sees_themselves(desk):
     assert ana.client.get(ana.url("autosave")).json()["others"] == []
 
 
-def test_different_fields_of_two_people_come_together_without_a_word(desk):
+def test_edits_of_different_fields_are_merged_silently(desk):
     ana, ben = desk
     ana.write(title="Rye").keep(freeze=["1"])
 
@@ -161,7 +161,7 @@ def test_different_fields_of_two_people_come_together_without_a_word(desk):
     assert (stored(ana.task).title, stored(ana.task).description) == ("Rye", "By six.")
 
 
-def test_what_somebody_saves_while_my_version_is_made_is_on_my_page_too(desk, monkeypatch):
+def test_concurrent_save_of_another_user_appears_on_the_page(desk, monkeypatch):
     ana, ben = desk
     find = access.find_task
 
@@ -179,7 +179,7 @@ def test_what_somebody_saves_while_my_version_is_made_is_on_my_page_too(desk, mo
     assert (ana.form["title"], ana.form["description"]) == (["Rye"], ["By six."])
 
 
-def test_the_second_to_change_a_field_is_shown_both_and_chooses(desk):
+def test_second_editor_of_a_field_resolves_the_conflict(desk):
     ana, ben = desk
     ana.write(title="Rye").keep(freeze=["1"])
 
@@ -195,7 +195,7 @@ def test_the_second_to_change_a_field_is_shown_both_and_chooses(desk):
     assert stored(ana.task).title == "Rye"
 
 
-def test_mine_stays_when_i_say_so(desk):
+def test_own_value_can_be_chosen_in_a_conflict(desk):
     ana, ben = desk
     ana.write(title="Rye").keep(freeze=["1"])
     ben.write(title="Rolls").keep()
@@ -205,7 +205,7 @@ def test_mine_stays_when_i_say_so(desk):
     assert stored(ana.task).title == "Rolls"
 
 
-def test_a_save_before_the_choice_is_refused_with_both_versions_and_loses_nothing(desk):
+def test_saving_with_an_unresolved_conflict_is_rejected_and_loses_nothing(desk):
     ana, ben = desk
     ana.write(title="Rye").keep(freeze=["1"])
     ben.write(title="Rolls", description="By six.").keep()
@@ -225,7 +225,7 @@ def test_a_save_before_the_choice_is_refused_with_both_versions_and_loses_nothin
     assert (stored(ana.task).title, stored(ana.task).description) == ("Rolls", "By six.")
 
 
-def test_submitting_before_the_choice_is_refused_as_well(desk):
+def test_submitting_with_an_unresolved_conflict_is_rejected(desk):
     ana, ben = desk
     ana.write(title="Rye").keep(freeze=["1"])
     ben.write(title="Rolls").keep()
@@ -239,7 +239,7 @@ def test_submitting_before_the_choice_is_refused_as_well(desk):
 
 
 @pytest.mark.parametrize("name", ["", "a|b", "|", '"]'])
-def test_any_name_of_an_entry_can_be_chosen_about(desk, name):
+def test_conflicts_in_entries_with_any_name_can_be_resolved(desk, name):
     ana, ben = desk
     spec = stored(ana.task)
     save_task(ana.task.pk, spec.model_copy(update={"metadata": {name: "a"}}), by=ana.user)
@@ -253,7 +253,7 @@ def test_any_name_of_an_entry_can_be_chosen_about(desk, name):
     assert ben.form["metadata.k0.value"] == ["Rye"] and "undecided" not in ben.form
 
 
-def test_nobody_chooses_between_their_own_words(desk):
+def test_own_edits_never_conflict(desk):
     ana, ben = desk
     other = Writer(ana.task, ana.user)  # the same person in another window
     before = dict(ana.form)
@@ -271,7 +271,7 @@ def test_nobody_chooses_between_their_own_words(desk):
     assert "Use theirs" in ana.keep()["page"]  # and so are theirs on top of one's own
 
 
-def test_what_one_took_away_oneself_stays_away(desk):
+def test_own_deletion_is_not_restored(desk):
     ana, _ = desk
     key = ana.form["intents"][0]
     Writer(ana.task, ana.user).write(**{f"intents.{key}.content": "Salt."}).keep(freeze=["1"])
@@ -282,7 +282,7 @@ def test_what_one_took_away_oneself_stays_away(desk):
     assert stored(ana.task).intents == ()
 
 
-def test_words_that_a_page_sent_as_it_was_left_are_nothing_new_when_it_is_opened_again(desk):
+def test_text_sent_on_leaving_the_page_is_not_offered_again_once_saved(desk):
     ana, ben = desk
     left = dict(ana.write(title="Rye").form)
     ana.keep(freeze=["1"])  # the page is gone, and this arrives
@@ -296,7 +296,7 @@ def test_words_that_a_page_sent_as_it_was_left_are_nothing_new_when_it_is_opened
     assert autosave.autosaved_text(autosave.EditorKey(ana.task), ana.user) is None
 
 
-def test_what_was_written_and_taken_back_is_nothing_unsaved(desk):
+def test_reverted_edit_leaves_nothing_unsaved(desk):
     ana, _ = desk
     title = ana.form["title"]
     ana.write(title="Rye").keep()
@@ -307,7 +307,7 @@ def test_what_was_written_and_taken_back_is_nothing_unsaved(desk):
     assert "discard them" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
 
 
-def test_words_that_cannot_be_read_yet_wait_for_what_others_saved(desk):
+def test_unreadable_text_is_rebased_once_it_can_be_read(desk):
     ana, ben = desk
     key = ana.form["checklist"][0]
     ben.write(title="Rolls").keep(freeze=["1"])
@@ -319,7 +319,7 @@ def test_words_that_cannot_be_read_yet_wait_for_what_others_saved(desk):
     assert (stored(ana.task).title, stored(ana.task).checklist[0].weight) == ("Rolls", 2)
 
 
-def test_words_kept_on_an_old_version_come_back_on_the_newest(desk):
+def test_text_autosaved_on_an_old_version_is_restored_on_the_newest(desk):
     ana, ben = desk
     ana.write(description="By six.").keep()
     ben.write(title="Rolls").keep(freeze=["1"])
@@ -329,7 +329,7 @@ def test_words_kept_on_an_old_version_come_back_on_the_newest(desk):
     assert (form["title"], form["description"], form["base_version"]) == (["Rolls"], ["By six."], ["2"])
 
 
-def test_submitting_takes_along_what_is_kept(desk):
+def test_submitting_saves_autosaved_text(desk):
     ana, _ = desk
     ana.write(title="Rye").keep()
     persona = ana.task.episode.persona
@@ -340,7 +340,7 @@ def test_submitting_takes_along_what_is_kept(desk):
     assert (task.title, task.version, task.state) == ("Rye", 2, "in_review")
 
 
-def test_who_may_only_read_checks_and_keeps_nothing(desk):
+def test_viewer_can_neither_check_nor_autosave(desk):
     ana, _ = desk
     viewer = Writer(ana.task, member(ana.task.episode.persona.benchmark, Role.VIEWER))
 
@@ -352,7 +352,7 @@ def test_who_may_only_read_checks_and_keeps_nothing(desk):
     assert stranger.post(viewer.url("autosave"), ana.form).status_code == 404
 
 
-def test_guide_and_evidence_stand_beside_the_task(desk):
+def test_guidelines_and_evidence_map_are_shown_beside_the_task(desk):
     ana, _ = desk
     page = ana.client.get(ana.task.get_absolute_url()).content.decode()
 
@@ -361,7 +361,7 @@ def test_guide_and_evidence_stand_beside_the_task(desk):
     assert re.search(r"Test no intent[^<]*<a[^>]*>item\s+1</a>", page)
 
 
-def test_keeping_words_reads_the_task_once(desk):
+def test_autosave_loads_the_task_once(desk):
     ana, _ = desk
     ana.write(title="Rye").keep()
     with CaptureQueriesContext(connection) as asked:

@@ -55,7 +55,7 @@ def open_row(writer: Writer, item: int, *, follows: list[str], evidence: str) ->
     writer.form[name(item, "evidence")] = [evidence]
 
 
-def test_a_brief_page_says_the_same_task_as_a_whole_one(desk):
+def test_page_with_collapsed_rows_saves_the_same_task(desk):
     mine, _ = desk
     client = Client()
     client.force_login(mine.user)
@@ -72,12 +72,12 @@ def test_a_brief_page_says_the_same_task_as_a_whole_one(desk):
         form["base_version"] = [str(stored(mine.task) and Task.objects.get(pk=mine.task.pk).version)]
 
 
-def test_without_scripts_the_page_names_the_way_to_everything(desk):
+def test_page_without_scripts_links_to_the_full_form(desk):
     mine, _ = desk
     assert '<a href="?whole=1">' in mine.client.get(mine.task.get_absolute_url()).content.decode()
 
 
-def test_an_opened_row_says_what_was_ticked_and_written(desk):
+def test_expanded_row_shows_unsaved_values(desk):
     mine, _ = desk
     open_row(mine, 0, follows=[INTENTS[1].uid], evidence="report.md")
     assert mine.keep(freeze="1")["froze"]
@@ -85,7 +85,7 @@ def test_an_opened_row_says_what_was_ticked_and_written(desk):
     assert (first.follows_from, first.evidence) == ((INTENTS[1].uid,), ("report.md",))
 
 
-def test_what_was_ticked_and_kept_is_there_on_the_page_again(desk):
+def test_autosaved_links_are_restored_on_the_page(desk):
     mine, _ = desk
     open_row(mine, 0, follows=[INTENTS[1].uid], evidence="report.md")
     mine.keep()
@@ -93,7 +93,7 @@ def test_what_was_ticked_and_kept_is_there_on_the_page_again(desk):
     assert again.form[name(0, "brief")] == [f"{INTENTS[1].uid}\r\nreport.md"]
 
 
-def test_links_that_another_adds_are_on_the_page_and_stay(desk):
+def test_links_added_by_another_user_appear_and_stay(desk):
     mine, theirs = desk
     open_row(theirs, 1, follows=[INTENTS[1].uid], evidence="")
     theirs.keep(freeze="1")
@@ -107,7 +107,7 @@ def test_links_that_another_adds_are_on_the_page_and_stay(desk):
     assert task.checklist[1].rule == ITEMS[1].rule
 
 
-def test_rows_that_are_open_on_a_page_come_open_with_what_another_changed(desk):
+def test_expanded_rows_stay_expanded_after_another_users_change(desk):
     mine, theirs = desk
     open_row(mine, 0, follows=[INTENTS[0].uid, INTENTS[2].uid], evidence="\r\n".join(ITEMS[0].evidence))
     open_row(theirs, 0, follows=[INTENTS[1].uid], evidence="report.md")
@@ -119,7 +119,7 @@ def test_rows_that_are_open_on_a_page_come_open_with_what_another_changed(desk):
     assert mine.form[name(0, "evidence")] == ["report.md"]
 
 
-def test_a_rule_whose_fields_are_not_on_the_page_stays(desk):
+def test_rule_with_collapsed_fields_is_preserved(desk):
     mine, theirs = desk
     rule = {"rule_kind": "reply_contains", "rule_text": "rye", "rule_path": "", "rule_tool": "", "rule_arguments": ""}
     theirs.write(**{name(0, "grader"): "rule"} | {name(0, key): value for key, value in rule.items()})

@@ -54,7 +54,7 @@ def ids(persona):
     return [task.task_id for task in load_episode(persona).tasks]
 
 
-def test_a_task_is_duplicated_after_itself_with_all_it_has(place):
+def test_duplicate_follows_its_original_with_all_content(place):
     _, owner, persona = place
     a_task(persona, "last", by=owner)
 
@@ -69,7 +69,7 @@ def test_a_task_is_duplicated_after_itself_with_all_it_has(place):
     assert ids(persona)[2:4] == ["bread_copy_2", "bread_copy"]
 
 
-def test_a_copy_elsewhere_brings_files_script_and_what_comes_along_and_names_the_rest(place):
+def test_copy_into_another_benchmark_includes_files_and_scripts_and_warns_of_losses(place):
     _, owner, persona = place
     there = elsewhere(owner)
 
@@ -92,7 +92,7 @@ def test_a_copy_elsewhere_brings_files_script_and_what_comes_along_and_names_the
     assert ids(persona) == ["setup", "bread"]
 
 
-def test_a_script_of_a_taken_name_comes_under_another_or_not_at_all(place):
+def test_script_with_a_taken_name_is_renamed_or_not_copied(place):
     _, owner, persona = place
     there = elsewhere(owner, scripts=(stored("scripts/x.py", b"def score(h): return {'other': 1}"),))
     bread = tasks_of(persona, "bread")
@@ -106,7 +106,7 @@ def test_a_script_of_a_taken_name_comes_under_another_or_not_at_all(place):
     assert [file.path for file in load_episode(there).persona.scripts] == ["scripts/x.py", "scripts/x_2.py"]
 
 
-def test_moved_tasks_leave_their_episode_retired_and_what_is_settled_or_needed_stays(place):
+def test_moved_tasks_are_retired_unless_reviewed_or_needed(place):
     _, owner, persona = place
     there = elsewhere(owner)
     with pytest.raises(CopyError, match="builds on it and would stay behind"):
@@ -122,7 +122,7 @@ def test_moved_tasks_leave_their_episode_retired_and_what_is_settled_or_needed_s
         copy_tasks(tasks_of(there), persona, by=owner, moving=True)
 
 
-def test_a_refused_copy_leaves_nothing_behind(place, monkeypatch):
+def test_rejected_copy_changes_nothing(place, monkeypatch):
     _, owner, persona = place
     there = elsewhere(owner)
     before = (Task.objects.count(), Event.objects.count())
@@ -136,7 +136,7 @@ def test_a_refused_copy_leaves_nothing_behind(place, monkeypatch):
     assert (Task.objects.count(), Event.objects.count()) == before
 
 
-def test_the_page_shows_first_and_copies_what_was_looked_at_to_where_one_may_edit(place):
+def test_page_previews_and_copies_into_editable_personas(place):
     benchmark, owner, persona = place
     there = elsewhere(owner)
     foreign = a_persona(BenchmarkFactory(), "stranger", by=None)

@@ -35,7 +35,7 @@ def chosen(persona: Persona, number: int) -> list[Task]:
 
 
 @pytest.mark.parametrize("moving", [False, True])
-def test_a_hundred_cost_as_many_queries_as_two(place, moving):
+def test_number_of_queries_does_not_depend_on_the_number_of_copies(place, moving):
     owner, here, *targets = place
     costs = []
     for target, number in zip(targets, (2, MANY - 2), strict=True):

@@ -184,7 +184,7 @@ def test_every_field_can_be_edited(desk):
     assert desk.task.revisions.get(number=2).note == "A new plan."
 
 
-def test_of_a_long_list_only_rules_bring_their_fields_and_one_can_be_chosen_without_them(desk, monkeypatch):
+def test_long_checklist_renders_only_rule_fields_in_use(desk, monkeypatch):
     monkeypatch.setattr(editor_context, "MANY", 0)
     data = desk.form()
     item = data["checklist"][0]
@@ -199,7 +199,7 @@ def test_of_a_long_list_only_rules_bring_their_fields_and_one_can_be_chosen_with
     assert desk.spec.checklist[0].grader == "rubric"
 
 
-def test_what_cannot_be_saved_is_said_beside_its_field_and_nothing_typed_is_lost(desk):
+def test_invalid_input_is_reported_beside_its_field_and_preserved(desk):
     data = desk.form()
     item = data["checklist"][0]
     data |= {f"checklist.{item}.weight": ["heavy"], "title": ["My new title"], "task_id": [" "]}
@@ -215,7 +215,7 @@ def test_what_cannot_be_saved_is_said_beside_its_field_and_nothing_typed_is_lost
     assert Task.objects.get(pk=desk.task.pk).version == 1
 
 
-def test_a_second_saver_loses_nothing_and_sees_both(desk):
+def test_stale_save_shows_both_versions_and_loses_nothing(desk):
     mine, other = desk.form(), Client()
     other.force_login(member(desk.benchmark, Role.AUTHOR))
     other.post(desk.url, desk.form() | {"title": ["Theirs"]})
@@ -234,7 +234,7 @@ def test_a_second_saver_loses_nothing_and_sees_both(desk):
     assert desk.task.revisions.count() == 3
 
 
-def test_rows_are_added_moved_and_removed_without_a_script_and_nothing_is_saved(desk):
+def test_rows_can_be_edited_without_scripts_before_saving(desk):
     first = desk.form()
     more = form_of(desk.client.post(desk.url, first | {"do": ["intents:add"]}).content.decode(), "task").data()
     [old, new] = more["intents"]
@@ -251,7 +251,7 @@ def test_rows_are_added_moved_and_removed_without_a_script_and_nothing_is_saved(
     assert [intent.content for intent in desk.spec.intents] == ["Salt is short."]
 
 
-def test_files_are_uploaded_read_replaced_and_removed(desk):
+def test_files_are_uploaded_downloaded_replaced_and_removed(desk):
     upload = SimpleUploadedFile("orders.csv", b"rye,3\n")
     desk.client.post(desk.url, desk.form() | {"uploads": upload})
     file = reverse("studio:asset", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk, "orders.csv"])
@@ -269,7 +269,7 @@ def test_files_are_uploaded_read_replaced_and_removed(desk):
     assert desk.other.get(file).status_code == 404
 
 
-def test_an_upload_survives_a_refused_save(desk):
+def test_upload_survives_a_rejected_save(desk):
     data = desk.form()
     item = data["checklist"][0]
     refused = desk.client.post(
@@ -284,7 +284,7 @@ def test_an_upload_survives_a_refused_save(desk):
 
 
 @pytest.mark.parametrize("name", ["task.yaml", ".."])
-def test_a_file_that_would_not_fit_the_folder_is_refused(desk, name):
+def test_file_with_an_invalid_name_is_rejected(desk, name):
     upload = SimpleUploadedFile("x", b"x")
     upload._name = name  # as a hostile client sends it
 
@@ -294,7 +294,7 @@ def test_a_file_that_would_not_fit_the_folder_is_refused(desk, name):
     assert answer.status_code in (302, 422)
 
 
-def test_findings_stand_beside_their_field_with_the_words_marked(desk):
+def test_findings_are_shown_beside_their_field_with_the_text_marked(desk):
     spec = a_task_spec(initial_request="My password is 'hunter22'. Please bake.")
     save_task(desk.task.pk, spec, by=desk.author)
     desk.task.findings.all().delete()
@@ -308,7 +308,7 @@ def test_findings_stand_beside_their_field_with_the_words_marked(desk):
     assert 'id="f-initial_request"' in html
 
 
-def test_the_way_from_draft_to_approved_in_the_browser(desk):
+def test_task_goes_from_draft_to_approved_through_its_page(desk):
     desk.step("submit")
     assert desk.state == TaskState.IN_REVIEW
     assert desk.step("approve", by=desk.client).status_code == 403
@@ -328,7 +328,7 @@ def test_the_way_from_draft_to_approved_in_the_browser(desk):
     assert desk.state == TaskState.DRAFT
 
 
-def test_remarks_answer_htmx_with_their_list_and_others_with_the_page(desk):
+def test_comments_return_a_fragment_to_htmx_and_a_page_otherwise(desk):
     url = reverse("studio:comment_add", args=[desk.benchmark.slug, desk.persona.user_id, desk.task.pk])
     about = f"intents:{desk.spec.intents[0].uid}"
 
@@ -343,7 +343,7 @@ def test_remarks_answer_htmx_with_their_list_and_others_with_the_page(desk):
     assert desk.task.comments.count() == 2
 
 
-def test_versions_differ_word_by_word_and_an_old_one_comes_back(desk):
+def test_versions_are_compared_word_by_word_and_restored(desk):
     desk.client.post(desk.url, desk.form() | {"title": ["Bread for Sunday"]})
     here = [desk.benchmark.slug, desk.persona.user_id, desk.task.pk]
 
@@ -355,7 +355,7 @@ def test_versions_differ_word_by_word_and_an_old_one_comes_back(desk):
     assert desk.task.revisions.get(number=3).note == "Restored version 1."
 
 
-def test_the_profile_is_edited_and_a_second_saver_sees_both(desk):
+def test_stale_save_of_a_profile_shows_both_versions(desk):
     url = reverse("studio:profile", args=[desk.benchmark.slug, desk.persona.user_id])
     data = form_of(desk.client.get(url).content.decode(), "profile").data()
     mine = data | {
@@ -385,7 +385,7 @@ def test_the_profile_is_edited_and_a_second_saver_sees_both(desk):
     assert "Bakes by day." in late.content.decode()
 
 
-def test_personas_and_tasks_are_written_from_nothing(desk):
+def test_personas_and_tasks_are_created_on_their_pages(desk):
     new_persona = reverse("studio:persona_new", args=[desk.benchmark.slug])
     new_task = reverse("studio:task_new", args=[desk.benchmark.slug, "miller"])
     flour = {"task_id": "flour", "title": "Flour", "initial_request": "Mill."}
@@ -410,7 +410,7 @@ def test_a_viewer_reads_and_cannot_save(desk):
     assert viewer.post(desk.url, desk.form()).status_code == 403
 
 
-def test_who_submits_where_nobody_else_may_review_is_told_so():
+def test_submitter_is_warned_if_nobody_else_can_review():
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.OWNER)
     task = a_task(a_persona(benchmark, by=author), by=author)
@@ -424,7 +424,7 @@ def test_who_submits_where_nobody_else_may_review_is_told_so():
     assert "Submitted for review" in client.post(url, follow=True).content.decode()
 
 
-def test_the_grader_is_chosen_by_name_and_one_that_is_not_there_stays_as_it_is_named(desk):
+def test_missing_grader_script_stays_selected(desk):
     script = create_script(desk.persona.pk, "rye", "x = 1", by=desk.author)
     for named in ("scripts/rye.py", "./data/baker/scripts/rye.py", "elsewhere/none.py", ""):
         save_task(desk.task.pk, desk.spec.model_copy(update={"grader_script": named}), by=desk.author)

@@ -78,7 +78,7 @@ def put(desk: Desk, *artifacts: spec.ExpectedArtifact, by: User | None = None) -
     save_task(desk.task.pk, now.model_copy(update={LIST: artifacts}), by=by or desk.author)
 
 
-def test_without_scripts_a_row_is_added_given_a_reference_moved_bared_and_removed(desk):
+def test_artifact_rows_and_references_are_edited_without_scripts(desk):
     desk.with_row("plan.md", "One page.", b"# Good")
     desk.with_row("log.csv", "One more line.")
     assert desk.artifacts == [("plan.md", "One page.", b"# Good"), ("log.csv", "One more line.", None)]
@@ -96,13 +96,13 @@ def test_without_scripts_a_row_is_added_given_a_reference_moved_bared_and_remove
     assert desk.artifacts == [("plan.md", "One page.", None)]
 
 
-def test_a_file_without_a_path_gives_the_row_its_name(desk):
+def test_upload_names_an_artifact_without_a_path(desk):
     desk.with_row("", "", b"x")
 
     assert desk.artifacts == [("good.md", "", b"x")]
 
 
-def test_a_reference_is_kept_by_autosave_before_it_is_in_a_version(desk):
+def test_reference_is_autosaved(desk):
     put(desk, artifact("plan.md"))
     key = desk.form()[LIST][0]
     sent = {"path": "plan.md", "file": SimpleUploadedFile("g.md", b"# Good"), "reference": key}
@@ -117,7 +117,7 @@ def test_a_reference_is_kept_by_autosave_before_it_is_in_a_version(desk):
     assert desk.artifacts == [("plan.md", "", b"# Good")]
 
 
-def test_its_text_is_edited_in_place_and_looked_at(desk):
+def test_reference_text_is_edited_and_previewed(desk):
     put(desk, artifact("plan.md", b"# Good\r\n"))
     data = desk.form()
     [key] = data[LIST]
@@ -133,7 +133,7 @@ def test_its_text_is_edited_in_place_and_looked_at(desk):
 
 
 @pytest.mark.parametrize("path", ["../x.md", "/etc/passwd", "C:\\x", "task.yaml", "a\tb"])
-def test_a_name_no_file_can_have_is_refused_for_a_reference_and_kept_as_words(desk, path):
+def test_invalid_file_name_is_rejected_for_a_reference_but_allowed_as_text(desk, path):
     refused = desk.with_row(path, "", b"x")
 
     assert refused.status_code == 422
@@ -143,7 +143,7 @@ def test_a_name_no_file_can_have_is_refused_for_a_reference_and_kept_as_words(de
     assert [one for one, *_ in desk.artifacts] == [path]
 
 
-def test_a_doubled_path_is_said_beside_its_row(desk):
+def test_duplicate_path_is_reported_beside_its_row(desk):
     desk.with_row("plan.md")
 
     refused = desk.with_row("plan.md", "again")
@@ -167,7 +167,7 @@ def test_workspace_files_and_references_share_their_limits(desk, settings):
     assert "files and references together" in together.json()["problem"]
 
 
-def test_a_token_of_ones_own_making_is_no_reference(desk):
+def test_forged_token_is_not_accepted_as_a_reference(desk):
     put(desk, artifact("plan.md"))
     data = desk.form()
     [key] = data[LIST]
@@ -178,7 +178,7 @@ def test_a_token_of_ones_own_making_is_no_reference(desk):
     assert "was not fully uploaded" in answer.content.decode()
 
 
-def test_versions_tell_notes_and_references_and_bring_them_back(desk):
+def test_versions_compare_and_restore_notes_and_references(desk):
     put(desk, artifact("plan.md"), artifact("log.csv"))
     put(desk, artifact("plan.md", b"# Good", "One page."), artifact("log.csv"))
     specs = [spec.TaskSpec.model_validate(one.spec) for one in desk.task.revisions.order_by("number")]
@@ -193,13 +193,13 @@ def test_versions_tell_notes_and_references_and_bring_them_back(desk):
     assert desk.artifacts == [("plan.md", "One page.", b"# Good"), ("log.csv", "", None)]
 
 
-def test_a_plain_path_is_stored_as_it_always_was(desk):
+def test_path_without_note_is_stored_as_before(desk):
     put(desk, artifact("plan.md"))
 
     assert desk.task.revisions.first().spec[LIST] == ["plan.md"]
 
 
-def test_two_people_change_note_and_reference_of_one_row_and_choose_where_both_changed_the_same(desk):
+def test_edits_of_note_and_reference_are_merged_and_conflicts_resolved(desk):
     put(desk, artifact("plan.md", b"# Old"))
     mine = desk.form()
     [key] = mine[LIST]
@@ -216,7 +216,7 @@ def test_two_people_change_note_and_reference_of_one_row_and_choose_where_both_c
     assert desk.artifacts == [("plan.md", "Theirs.", b"# Theirs")]
 
 
-def test_copies_templates_and_an_export_carry_them(desk):
+def test_copies_templates_and_exports_include_artifacts(desk):
     put(desk, artifact("notes/plan.md", b"# Good", "One page."), artifact("log.csv"))
     task = Task.objects.get(pk=desk.task.pk)
     wanted = load_task(task).expected_artifacts
@@ -238,7 +238,7 @@ def test_copies_templates_and_an_export_carry_them(desk):
     assert (again.errors, again.created, [one for one in again.updated if one["task"]]) == ([], [], [])
 
 
-def test_a_renamed_task_takes_its_references_along(desk):
+def test_references_follow_a_renamed_task(desk):
     put(desk, artifact("plan.md", b"# Good"))
     now = load_task(Task.objects.get(pk=desk.task.pk))
     save_task(desk.task.pk, now.model_copy(update={"task_id": "loaves"}), by=desk.author)
@@ -246,7 +246,7 @@ def test_a_renamed_task_takes_its_references_along(desk):
     assert "data/baker/references/loaves/plan.md" in benchmark_files(desk.benchmark)
 
 
-def test_a_stranger_and_another_benchmarks_page_see_nothing(desk):
+def test_references_are_hidden_from_other_benchmarks(desk):
     put(desk, artifact("plan.md", b"# Good"))
     [key] = desk.form()[LIST]
     token = desk.form()[f"{LIST}.{key}.stored"][0]
@@ -261,7 +261,7 @@ def test_a_stranger_and_another_benchmarks_page_see_nothing(desk):
     assert reviewer.post(desk.url("add_file"), sent).status_code == 403
 
 
-def test_the_api_takes_a_reference_the_task_has_or_had_and_no_other(desk):
+def test_api_accepts_only_references_the_task_has_or_had(desk):
     put(desk, artifact("plan.md", b"# Good"))
     put(desk)
     address = f"/api/benchmarks/{desk.benchmark.slug}/personas/baker/tasks/{desk.task.pk}/"
@@ -276,7 +276,7 @@ def test_the_api_takes_a_reference_the_task_has_or_had_and_no_other(desk):
 
 
 @pytest.mark.parametrize("fields", [{"path": ""}, {"path": "plan.md"}])
-def test_the_database_holds_each_path_once_and_none_without_a_name(desk, fields):
+def test_database_rejects_duplicate_and_empty_paths(desk, fields):
     put(desk, artifact("plan.md"))
 
     with pytest.raises(IntegrityError), transaction.atomic():

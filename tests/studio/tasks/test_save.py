@@ -73,7 +73,7 @@ def full_task() -> TaskSpec:
     )
 
 
-def test_what_is_saved_is_what_is_loaded(persona: Persona, author: User) -> None:
+def test_saved_task_is_loaded_unchanged(persona: Persona, author: User) -> None:
     create_task(persona, TaskSpec(task_id="t1", title="Units"), by=author)
     spec = full_task()
 
@@ -86,7 +86,7 @@ def test_what_is_saved_is_what_is_loaded(persona: Persona, author: User) -> None
     assert TaskSpec.model_validate(row.revisions.get().spec) == loaded
 
 
-def test_saving_the_same_again_makes_no_revision(persona: Persona, author: User) -> None:
+def test_unchanged_save_makes_no_revision(persona: Persona, author: User) -> None:
     create_task(persona, TaskSpec(task_id="t1"), by=author)
     row = create_task(persona, full_task(), by=author)
 
@@ -96,9 +96,7 @@ def test_saving_the_same_again_makes_no_revision(persona: Persona, author: User)
     assert row.revisions.count() == 1
 
 
-def test_a_save_freezes_a_revision_tells_what_changed_and_takes_back_the_approval(
-    persona: Persona, author: User
-) -> None:
+def test_save_makes_a_revision_and_an_event_and_withdraws_the_approval(persona: Persona, author: User) -> None:
     row = create_task(persona, TaskSpec(task_id="t1", title="Old"), by=author)
     Task.objects.filter(pk=row.pk).update(state=TaskState.APPROVED)
 
@@ -115,7 +113,7 @@ def test_a_save_freezes_a_revision_tells_what_changed_and_takes_back_the_approva
     )
 
 
-def test_intents_keep_their_rows_when_they_move(persona: Persona, author: User) -> None:
+def test_intents_preserve_their_rows_when_they_move(persona: Persona, author: User) -> None:
     create_task(persona, TaskSpec(task_id="t1"), by=author)
     row = create_task(persona, full_task(), by=author)
     before = {item.uid: item.pk for item in row.intents.all()}
@@ -128,7 +126,7 @@ def test_intents_keep_their_rows_when_they_move(persona: Persona, author: User) 
     assert load_task(row).checklist[0].follows_from == (spec.intents[0].uid,)
 
 
-def test_the_second_of_two_tabs_is_told(persona: Persona, author: User) -> None:
+def test_stale_save_raises_an_error(persona: Persona, author: User) -> None:
     row = create_task(persona, TaskSpec(task_id="t1"), by=author)
     save_task(row.pk, TaskSpec(task_id="t1", title="First tab"), by=author, base_version=1)
 
@@ -153,7 +151,7 @@ def test_the_second_of_two_tabs_is_told(persona: Persona, author: User) -> None:
         ({"checklist": (ChecklistItem(uid="a", criterion="x", weight=0),)}, "checklist", 1),
     ],
 )
-def test_what_cannot_be_stored_names_its_field(
+def test_error_names_the_field_that_cannot_be_stored(
     persona: Persona, author: User, change: dict[str, object], field: str, item: int | None
 ) -> None:
     row = create_task(persona, TaskSpec(task_id="t1"), by=author)
@@ -165,7 +163,7 @@ def test_what_cannot_be_stored_names_its_field(
     assert row.revisions.count() == 1
 
 
-def test_an_order_that_breaks_a_dependency_is_refused(persona: Persona, author: User) -> None:
+def test_order_that_breaks_a_dependency_is_rejected(persona: Persona, author: User) -> None:
     create_task(persona, TaskSpec(task_id="t1"), by=author)
     create_task(persona, full_task(), by=author)
     create_task(persona, TaskSpec(task_id="t3"), by=author)
@@ -180,7 +178,7 @@ def test_an_order_that_breaks_a_dependency_is_refused(persona: Persona, author: 
     assert ([t.task_id for t in episode.tasks], [t.task_id for t in episode.unplaced]) == (["t1", "t2"], ["t3"])
 
 
-def test_a_persona_is_saved_with_its_files_and_tools(persona: Persona, author: User) -> None:
+def test_persona_is_saved_with_its_files_and_tools(persona: Persona, author: User) -> None:
     spec = PersonaSpec(
         user_id="Nurse",
         name="Nora",
@@ -202,7 +200,7 @@ def test_a_persona_is_saved_with_its_files_and_tools(persona: Persona, author: U
     assert persona.version == 2
 
 
-def test_loading_an_episode_takes_as_many_queries_for_nine_tasks_as_for_one(
+def test_number_of_queries_to_load_an_episode_is_constant(
     persona: Persona, author: User, django_assert_num_queries: pytest.FixtureRequest
 ) -> None:
     create_task(persona, TaskSpec(task_id="t1", intents=(intent("a"),)), by=author)
@@ -216,7 +214,7 @@ def test_loading_an_episode_takes_as_many_queries_for_nine_tasks_as_for_one(
         load_episode(persona)
 
 
-def test_findings_are_stored_with_the_save(persona: Persona, author: User) -> None:
+def test_findings_are_stored_on_save(persona: Persona, author: User) -> None:
     row = create_task(persona, TaskSpec(task_id="t1"), by=author)
     assert row.findings.filter(rule="empty-title").count() == 1
 
@@ -225,7 +223,7 @@ def test_findings_are_stored_with_the_save(persona: Persona, author: User) -> No
     assert row.findings.filter(rule="empty-title").count() == 0
 
 
-def test_a_renamed_task_is_renamed_in_its_document_too(persona: Persona, author: User) -> None:
+def test_renamed_task_is_renamed_in_its_document(persona: Persona, author: User) -> None:
     row = create_task(persona, TaskSpec(task_id="t1", source={"x": 1, "task_id": "t1 "}), by=author)
 
     save_task(row.pk, load_task(row).model_copy(update={"task_id": "t9"}), by=author)
@@ -234,7 +232,7 @@ def test_a_renamed_task_is_renamed_in_its_document_too(persona: Persona, author:
     assert (row.task_id, row.source) == ("t9", {"x": 1, "task_id": "t9"})
 
 
-def test_those_who_name_a_renamed_task_get_a_version_that_names_it_so(persona: Persona, author: User) -> None:
+def test_tasks_that_depend_on_a_renamed_task_get_a_new_version(persona: Persona, author: User) -> None:
     row = create_task(persona, TaskSpec(task_id="t1"), by=author)
     dependent = create_task(persona, full_task(), by=author)
 
@@ -246,7 +244,7 @@ def test_those_who_name_a_renamed_task_get_a_version_that_names_it_so(persona: P
     assert order is not None and order.episode["order"] == ["t9", "t2"]
 
 
-def test_ids_that_differ_only_in_case_are_taken(persona: Persona, author: User) -> None:
+def test_ids_are_unique_ignoring_case(persona: Persona, author: User) -> None:
     create_task(persona, TaskSpec(task_id="t1"), by=author)
     row = create_task(persona, TaskSpec(task_id="t2"), by=author)
 

@@ -44,7 +44,7 @@ def code_of(benchmark):
     return benchmark.taxonomy.categories.first().code
 
 
-def test_the_list_is_narrowed_by_everything_its_address_says(place):
+def test_list_applies_all_filters_of_its_address(place):
     benchmark, owner, persona = place
     other = a_persona(benchmark, "miller", by=owner)
     code = code_of(benchmark)
@@ -71,7 +71,7 @@ def test_the_list_is_narrowed_by_everything_its_address_says(place):
     assert names(client, benchmark, q="\0", persona="\0", category="\0") == ["bread", "rolls", "flour"]
 
 
-def test_the_list_costs_the_same_with_one_row_and_with_three_hundred(place, django_assert_max_num_queries):
+def test_number_of_queries_of_the_list_is_constant(place, django_assert_max_num_queries):
     benchmark, owner, persona = place
     a_task(persona, by=owner)
     client, url = signed_in(owner), reverse("studio:tasks", args=[benchmark.slug])
@@ -85,7 +85,7 @@ def test_the_list_costs_the_same_with_one_row_and_with_three_hundred(place, djan
         assert len(client.get(url).context["page"].object_list) == 50
 
 
-def test_others_see_no_list_and_readers_change_nothing(place):
+def test_list_is_hidden_from_other_benchmarks_and_read_only_for_viewers(place):
     benchmark, _, persona = place
     task = a_task(persona)
     url, change = (reverse(f"studio:{name}", args=[benchmark.slug]) for name in ("tasks", "tasks_change"))
@@ -97,7 +97,7 @@ def test_others_see_no_list_and_readers_change_nothing(place):
     assert "Preview changes" not in viewer.get(url).content.decode()
 
 
-def test_a_change_is_shown_before_it_is_made_and_made_as_shown(place):
+def test_bulk_change_is_applied_as_previewed(place):
     benchmark, owner, persona = place
     code = code_of(benchmark)
     bread = a_task(persona, "bread", by=owner)
@@ -117,7 +117,7 @@ def test_a_change_is_shown_before_it_is_made_and_made_as_shown(place):
     assert Event.objects.filter(verb="edited", data__fields=["category"]).count() == 2
 
 
-def test_tasks_are_retired_and_taken_back_together_or_not_at_all(place):
+def test_bulk_retirement_is_all_or_nothing(place):
     benchmark, owner, persona = place
     placed, aside = a_task(persona, "placed", by=owner), a_task(persona, "aside", by=owner)
     save_order(persona.pk, ["placed"], by=owner)
@@ -132,7 +132,7 @@ def test_tasks_are_retired_and_taken_back_together_or_not_at_all(place):
     assert Task.objects.get(pk=aside.pk).state == TaskState.DRAFT
 
 
-def test_what_was_saved_since_the_preview_stops_the_change(place):
+def test_save_after_the_preview_rejects_the_bulk_change(place):
     benchmark, owner, persona = place
     task, other = a_task(persona, by=owner), a_task(persona, "other", by=owner)
     save_task(task.pk, load_task(task).model_copy(update={"title": "Newer"}), by=owner)
@@ -147,7 +147,7 @@ def test_what_was_saved_since_the_preview_stops_the_change(place):
     assert set(Task.objects.values_list("category", flat=True)) == {""}
 
 
-def test_tasks_go_into_a_group_as_by_a_step_on_their_board(place):
+def test_bulk_grouping_is_an_undoable_board_move(place):
     benchmark, owner, persona = place
     other = a_persona(benchmark, "miller", by=owner)
     rows = [a_task(persona, "a", by=owner), a_task(persona, "b", by=owner, group="Rye"), a_task(other, "c", by=owner)]
@@ -169,7 +169,7 @@ def test_tasks_go_into_a_group_as_by_a_step_on_their_board(place):
         bulk.apply(benchmark, chosen, "group", "x" * 201, by=owner)
 
 
-def test_tools_are_set_where_every_persona_has_them(place):
+def test_bulk_change_sets_only_tools_that_the_persona_has(place):
     benchmark, owner, persona = place
     mill = a_persona(benchmark, "miller", by=owner, tools=("grind", "bake"))
     save_persona(persona.pk, load_episode(persona).persona.model_copy(update={"tools": ("bake",)}), by=owner)
@@ -191,7 +191,7 @@ def test_tools_are_set_where_every_persona_has_them(place):
         bulk.apply(benchmark, {one.pk: None}, "skills", "sharpen", by=owner)
 
 
-def test_drafts_are_submitted_together_and_withdrawn(place):
+def test_drafts_are_submitted_and_withdrawn_in_bulk(place):
     benchmark, owner, persona = place
     good, bad = a_task(persona, by=owner), a_task(persona, "bad", by=owner, title="Another", initial_request=" ")
     unsaved = a_task(persona, "unsaved", by=owner, title="Unsaved")
@@ -212,7 +212,7 @@ def test_drafts_are_submitted_together_and_withdrawn(place):
     assert Task.objects.get(pk=good.pk).state == TaskState.DRAFT
 
 
-def test_a_category_for_hundreds_costs_as_for_one(place, django_assert_max_num_queries):
+def test_number_of_queries_of_a_bulk_change_is_constant(place, django_assert_max_num_queries):
     benchmark, owner, persona = place
     first = a_task(persona, by=owner)
     codes = list(benchmark.taxonomy.categories.values_list("code", flat=True))
@@ -236,7 +236,7 @@ def test_a_category_for_hundreds_costs_as_for_one(place, django_assert_max_num_q
         {"task": "x:y", "does": "retire"},
     ],
 )
-def test_a_change_that_says_too_little_is_refused_in_words(place, asked):
+def test_incomplete_bulk_change_is_rejected_with_a_message(place, asked):
     benchmark, owner, persona = place
     a_task(persona, by=owner)
     client = signed_in(owner)
@@ -247,7 +247,7 @@ def test_a_change_that_says_too_little_is_refused_in_words(place, asked):
     assert Task.objects.get().version == 1
 
 
-def test_all_that_the_filters_let_through_can_be_chosen_at_once(place):
+def test_all_filtered_tasks_can_be_selected(place):
     benchmark, owner, persona = place
     for n in range(3):
         a_task(persona, f"t{n}", by=owner, title="Bun" if n else "Loaf")

@@ -60,7 +60,7 @@ def new_url(persona):
 
 
 @pytest.mark.parametrize("key", starting_points())
-def test_every_starting_point_becomes_a_draft_that_cannot_be_approved_before_it_is_filled_in(key):
+def test_tasks_from_starting_points_cannot_be_approved_until_filled_in(key):
     benchmark = BenchmarkFactory()
     owner, reviewer = member(benchmark, Role.OWNER), member(benchmark, Role.REVIEWER)
     persona = a_persona(benchmark, by=owner)
@@ -82,7 +82,7 @@ def test_every_starting_point_becomes_a_draft_that_cannot_be_approved_before_it_
         workflow.approve(row.pk, by=reviewer)
 
 
-def test_a_template_keeps_a_version_with_its_files_and_leaves_out_its_place(place):
+def test_template_stores_a_version_with_files_but_without_its_position(place):
     _, owner, persona, row = place
     template = keep(row, owner)
     save_task(row.pk, load_task(row).model_copy(update={"title": "Another"}), by=owner)
@@ -101,7 +101,7 @@ def test_a_template_keeps_a_version_with_its_files_and_leaves_out_its_place(plac
     assert row.events.filter(verb="saved_as_template").get().summary == "“Weekly bread”, as of version 1."
 
 
-def test_a_template_s_script_comes_under_another_name_where_its_own_is_taken(place):
+def test_script_of_a_template_is_renamed_if_its_name_is_taken(place):
     _, owner, persona, row = place
     template = keep(row, owner)
     there = a_persona(persona.benchmark, "miller", by=owner, scripts=(stored("scripts/x.py", b"other"),))
@@ -112,7 +112,7 @@ def test_a_template_s_script_comes_under_another_name_where_its_own_is_taken(pla
     assert begun.warnings == ("Its grader script is copied as “scripts/x_2.py”, because the name is taken.",)
 
 
-def test_a_task_begun_with_another_keeps_what_it_may_and_says_the_rest(place):
+def test_task_started_from_another_warns_of_what_is_lost(place):
     _, owner, persona, row = place
     there = a_persona(persona.benchmark, "miller", by=owner)
 
@@ -125,7 +125,7 @@ def test_a_task_begun_with_another_keeps_what_it_may_and_says_the_rest(place):
     assert begun.task.events.filter(verb="copied").exists()
 
 
-def test_a_task_does_not_go_before_what_it_builds_on(place):
+def test_task_cannot_precede_its_dependencies(place):
     _, owner, persona, row = place
     with pytest.raises(DraftError, match="builds on"):
         start_task(persona, row, task_id="new", by=owner, before="setup")
@@ -134,7 +134,7 @@ def test_a_task_does_not_go_before_what_it_builds_on(place):
     assert [task.task_id for task in load_episode(persona).tasks] == ["setup", "new", "bread"]
 
 
-def test_a_name_is_taken_once_in_a_benchmark_whatever_its_case_also_for_the_database(place):
+def test_template_names_are_unique_ignoring_case(place):
     benchmark, owner, _, row = place
     template = keep(row, owner)
     for name in ("weekly BREAD", "  Weekly \n bread ", "", "\0", "x" * 121):
@@ -153,7 +153,7 @@ def test_a_name_is_taken_once_in_a_benchmark_whatever_its_case_also_for_the_data
     assert benchmark.templates.count() == 2
 
 
-def test_templates_are_changed_by_owners_and_who_made_them_and_stay_in_their_benchmark(place):
+def test_templates_are_editable_by_owners_and_their_creator_only(place):
     benchmark, owner, _, row = place
     author, maker = member(benchmark, Role.AUTHOR), member(benchmark, Role.AUTHOR)
     template = keep(row, maker)
@@ -184,7 +184,7 @@ def test_templates_are_changed_by_owners_and_who_made_them_and_stay_in_their_ben
     assert signed_in(owner).post(url, {"delete": "1"}).status_code == 404
 
 
-def test_the_page_begins_a_task_once_and_keeps_what_was_typed(place):
+def test_page_creates_one_task_and_preserves_input_after_errors(place):
     benchmark, owner, persona, row = place
     template, client, url = keep(row, owner), signed_in(owner), new_url(persona)
     posted = {"task_id": "second", "title": "", "from": f"template:{template.pk}"}
@@ -201,7 +201,7 @@ def test_the_page_begins_a_task_once_and_keeps_what_was_typed(place):
     assert signed_in(member(benchmark, Role.REVIEWER)).get(url).status_code == 403
 
 
-def test_a_task_is_kept_from_its_page(place):
+def test_task_is_saved_as_a_template_from_its_page(place):
     benchmark, owner, persona, row = place
     url = reverse("studio:template_new", args=[benchmark.slug, persona.user_id, row.pk])
     client = signed_in(owner)
@@ -214,7 +214,7 @@ def test_a_task_is_kept_from_its_page(place):
     assert signed_in(member(benchmark, Role.REVIEWER)).get(url).status_code == 403
 
 
-def test_pages_cost_the_same_with_one_template_and_with_many(place, django_assert_max_num_queries):
+def test_number_of_queries_does_not_depend_on_the_number_of_templates(place, django_assert_max_num_queries):
     benchmark, owner, persona, row = place
     template, client = keep(row, owner), signed_in(owner)
     urls = [new_url(persona), reverse("studio:templates", args=[benchmark.slug])]

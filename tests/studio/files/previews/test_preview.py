@@ -13,7 +13,7 @@ from studio.files.previews.texts import encode
 from tests.studio.files.previews.samples import a_docx, a_pdf, a_png, an_xlsx
 
 
-def test_a_table_is_counted_its_delimiter_found_and_broken_rows_marked():
+def test_table_rows_are_counted_and_broken_ones_marked():
     text = "name;price\n" + "".join(f"roll {n};{n}\n" for n in range(300)) + "rye;4;too much\n"
 
     seen = preview("prices.csv", text.encode())
@@ -25,7 +25,7 @@ def test_a_table_is_counted_its_delimiter_found_and_broken_rows_marked():
     assert seen.flaw.line == 302
 
 
-def test_values_over_several_lines_are_one_row():
+def test_multiline_values_are_one_row():
     [table] = preview("a.csv", b'name,note\nrye,"two\nlines"\nwheat,one\n').tables
     assert [(row.line, row.cells) for row in table.rows] == [(2, ("rye", "two\nlines")), (4, ("wheat", "one"))]
 
@@ -42,7 +42,7 @@ def test_values_over_several_lines_are_one_row():
         ("a.json", "", None),
     ],
 )
-def test_a_broken_text_is_named_by_its_line(path, text, line):
+def test_syntax_error_names_its_line(path, text, line):
     flaw = syntax_flaw(path, text)
     assert (flaw.line if flaw else None) == line
 
@@ -56,7 +56,7 @@ def test_a_broken_text_is_named_by_its_line(path, text, line):
         ("Brötchen".encode("cp1252"), "Brötchen", "cp1252"),
     ],
 )
-def test_texts_are_decoded_and_written_back_as_they_were(content, text, encoding):
+def test_decoded_texts_are_encoded_as_they_were(content, text, encoding):
     read = decode(content)
 
     assert read
@@ -66,11 +66,11 @@ def test_texts_are_decoded_and_written_back_as_they_were(content, text, encoding
 
 
 @pytest.mark.parametrize("content", [b"\0\1\2rye", bytes(range(256)) * 40])
-def test_bytes_that_are_no_text_are_said_to_be_none(content):
+def test_binary_content_is_not_decoded(content):
     assert preview("notes.txt", content).kind == "nothing"
 
 
-def test_markdown_and_its_html_can_neither_run_nor_load():
+def test_markdown_can_neither_run_scripts_nor_load_content():
     links = "[x](javascript:alert(1)) ![p](https://x.example/p.png) <b onclick=x>b</b>"
     hostile = f"# Hi\n<script>alert(1)</script>\n{links}"
 
@@ -80,7 +80,7 @@ def test_markdown_and_its_html_can_neither_run_nor_load():
     assert not any(bad in html for bad in ("<script", 'javascript:"', 'href="javascript', "<img", "<b onclick"))
 
 
-def test_the_name_does_not_decide_what_is_served():
+def test_served_type_does_not_depend_on_the_name():
     assert is_media("innocent.png", b"<html><script>alert(1)</script>") == ""
     assert is_media("page.html", b"<html>") == ""
     assert is_media("page.html", a_png()) == "image/png"
@@ -88,12 +88,12 @@ def test_the_name_does_not_decide_what_is_served():
     assert is_media("x.html", b"<svg onload='alert(1)'/>") == ""
 
 
-def test_an_image_of_too_many_pixels_is_not_drawn():
+def test_image_with_too_many_pixels_is_not_shown():
     assert preview("a.png", a_png(width=40_000, height=40_000)).kind == "nothing"
     assert "3 × 2" in preview("a.png", a_png(width=3, height=2)).summary
 
 
-def test_data_is_a_tree_and_a_bomb_of_aliases_stays_small():
+def test_yaml_alias_bomb_stays_small():
     levels = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
 
     bomb = preview("laughs.yaml", levels.encode())
@@ -108,11 +108,11 @@ def test_data_is_a_tree_and_a_bomb_of_aliases_stays_small():
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000, "9" * 10_000, "nan", "- " * 40_000])
 @pytest.mark.parametrize("path", ["a.json", "a.yaml", "a.jsonl"])
-def test_deep_and_endless_data_are_shown_as_something(path, text):
+def test_deeply_nested_and_endless_data_have_a_preview(path, text):
     assert preview(path, text.encode()).kind in ("text", "tree", "lines")
 
 
-def test_a_word_file_a_spreadsheet_a_pdf_and_a_mail_are_read():
+def test_word_spreadsheet_pdf_and_mail_files_are_previewed():
     word = preview("a.docx", a_docx("Rye first <script>"))
     sheet = preview("a.xlsx", an_xlsx([["name", "price"], ["rye", "4"]]))
     pdf = preview("a.pdf", a_pdf("Rye first"))
@@ -125,7 +125,7 @@ def test_a_word_file_a_spreadsheet_a_pdf_and_a_mail_are_read():
     assert (mail.headers, mail.text) == ((("From", "a@x.example"), ("Subject", "Rüben")), "Rye first.\n")
 
 
-def test_a_zip_bomb_in_a_word_file_and_broken_documents_are_told():
+def test_zip_bombs_and_broken_documents_are_reported():
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
