@@ -126,8 +126,9 @@ def assignment_changes(benchmark: Benchmark, rows: list[Task], action: str, valu
     if value and value != LEAST_BUSY and value not in known:
         raise BulkChangeError("Choose someone who is allowed to do this here.")
     assigned: dict[tuple[int, str], dict[int, str]] = {}
-    for row in Assignment.objects.filter(task__in=rows).select_related("user"):
-        assigned.setdefault((row.task_id, row.part), {})[row.user_id] = str(row.user)
+    for assignment in Assignment.objects.filter(task__in=rows).select_related("user"):
+        people = assigned.setdefault((assignment.task_id, assignment.part), {})
+        people[assignment.user_id] = str(assignment.user)
     authors = authors_of_newest(rows) if action == "reviewer" else {}
     busy = {member.user.pk: member.open for member in members}
     changes = []
