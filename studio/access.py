@@ -71,7 +71,6 @@ class MembershipError(ValueError):
 
 
 def benchmarks_for(user: AnyUser) -> QuerySet[Benchmark]:
-    """The benchmarks of which the user is a member."""
     if not user.is_authenticated:
         return Benchmark.objects.none()
     return Benchmark.objects.filter(pk__in=Membership.objects.filter(user=user).values("benchmark"))
@@ -177,7 +176,6 @@ def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: Use
 
 
 def _reject_nul(text: str) -> None:
-    """PostgreSQL does not accept NUL in text, so no row can match."""
     if "\0" in text:
         raise Http404
 

@@ -102,7 +102,6 @@ def activity_feed(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetim
 
 
 def grouped(events: Iterable[Event]) -> list[ActivityItem]:
-    """Items by their newest event; ``events`` are newest first."""
     items: dict[tuple[str, int], ActivityItem] = {}
     for event in events:
         key = (

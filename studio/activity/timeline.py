@@ -53,7 +53,6 @@ def by_day(entries: Iterable[TimelineEntry]) -> list[tuple[dt.date, list[Timelin
 
 
 def _keys(task: Task, only: str) -> QuerySet[Any, Any]:
-    """Kind, key and time of each entry, without events that repeat a version or review."""
     events = Event.objects.filter(task=task).exclude(verb__in=VERSION_VERBS + REVIEW_VERBS)
     parts: list[QuerySet[Any, Any]] = []
     if only != "talk":
@@ -111,7 +110,6 @@ def _entries(task: Task, keys: Sequence[tuple[str, int]]) -> list[TimelineEntry]
 
 
 def _version_summaries(task: Task, keys: Sequence[int]) -> dict[int, str]:
-    """By version number."""
     if not keys:
         return {}
     numbers = Revision.objects.filter(pk__in=keys).values_list("number", flat=True)

@@ -26,7 +26,6 @@ Graph = dict[str, set[str]]
 
 
 def rooms_of(app: str, imports: grimp.ImportGraph) -> Graph:
-    """Imports between the packages and modules directly below ``app``."""
     rooms: Graph = {}
     for module in sorted(imports.modules):
         if (room := _room(module, app)) is None:
@@ -65,13 +64,11 @@ def draw_apps(imports: grimp.ImportGraph) -> str:
 
 
 def pictures() -> Mapping[str, str]:
-    """Diagrams by their placeholder in the page."""
     imports = grimp.build_graph(*reversed(APPS), exclude_type_checking_imports=True, cache_dir=None)
     return {"apps": draw_apps(imports), **{app: draw(app, imports) for app in APPS}}
 
 
 def render(page: str, drawn: Mapping[str, str]) -> str:
-    """Replace the diagrams between ``<!-- drawn: name -->`` and ``<!-- end -->``."""
     for name, picture in drawn.items():
         placeholder = re.compile(rf"(?<=<!-- drawn: {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
         if len(placeholder.findall(page)) != 1:
@@ -111,7 +108,6 @@ def _id(room: str) -> str:
 
 
 def merge_rooms(rooms: Graph) -> Graph:
-    """Merge the packages of the interface into one, and each circle into one."""
     names = {room: "views, api, forms, …" if room in INTERFACE else room for room in rooms}
     for circle in circles_of(_renamed(rooms, names)):
         label = " + ".join(sorted(circle))

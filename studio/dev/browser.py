@@ -15,7 +15,6 @@ def find_chromium() -> str | None:
 
 
 def missing_packages() -> list[str]:
-    """Debian packages that the browser tests need."""
     missing = [] if find_chromium() else ["chromium", "fonts-liberation"]
     return missing if _driver_starts() else [*missing, "libatomic1"]
 

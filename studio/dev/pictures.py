@@ -90,7 +90,6 @@ def _sandbox_options() -> list[str]:
 
 
 def sign_in(browser: Browser, address: str, name: str) -> Page:
-    """A page in a new browser context in which this demo account is signed in."""
     page = browser.new_context(viewport={"width": 1280, "height": WIDTHS[1280]}).new_page()
     page.goto(f"{address}/login/")
     page.locator("[name=username]").fill(name)
@@ -144,5 +143,4 @@ class Camera:
 
 
 def number_in(url: str) -> str:
-    """The last number in a path, such as a pilot's id."""
     return str(re.findall(r"/(\d+)/", url)[-1])

@@ -277,7 +277,6 @@ DOCUMENTS: Mapping[str, Any] = {
 
 
 def schemas() -> dict[str, str]:
-    """Texts by file name."""
     return {f"{name}.schema.json": _text(name, kind) for name, kind in DOCUMENTS.items()}
 
 

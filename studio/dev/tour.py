@@ -40,7 +40,6 @@ class TourPaths:
 
 
 def every_page(paths: TourPaths) -> list[Shot]:
-    """Every page of the studio, in the order a user meets them; pages of a model endpoint only for staff."""
     benchmark = paths.persona.partition("p/")[0]
     slug = benchmark.strip("/").rpartition("/")[2]
     tasks, persona = paths.tasks, paths.persona
@@ -122,7 +121,6 @@ class Tour:
         self.paths = TourPaths()
 
     def take(self) -> list[Shot]:
-        """Take the tour, and return every page to be seen."""
         self.submit_and_review()
         self.rehearse()
         self.preview_import()
@@ -200,7 +198,6 @@ class Tour:
         return page
 
     def run_audits(self) -> None:
-        """Complete one audit and leave another halfway."""
         self.paths.audit = self.open_audit("")
         page = self.judge(self.paths.audit, DECISIONS)
         page.get_by_role("button", name="Open the results").click()

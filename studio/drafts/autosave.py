@@ -75,7 +75,6 @@ def mark_present(key: EditorKey, user: User) -> None:
 
 
 def others_present(key: EditorKey, user: User) -> list[User]:
-    """In the order they came."""
     since = timezone.now() - dt.timedelta(seconds=PRESENT_SECONDS)
     rows = key.rows().filter(seen_at__gte=since).exclude(user=user)
     return [row.user for row in rows.select_related("user").order_by("pk")]

@@ -96,7 +96,6 @@ class DraftEditor(ABC, Generic[S]):
         """Make a version of the locked row, unless nothing differs; return the newest number. Raises DraftError."""
 
     def canonical(self, spec: S) -> S:
-        """``spec`` as it would be loaded again."""
         return spec
 
     def rebase(self, draft: Draft[S]) -> Rebased[S]:
@@ -136,7 +135,6 @@ class DraftEditor(ABC, Generic[S]):
         return outcome
 
     def resolve(self, draft: Draft[S], *, theirs: Sequence[FieldPath], mine: Sequence[FieldPath]) -> Outcome[S]:
-        """Resolve conflicts: take the newest version's values for ``theirs``, the draft's for ``mine``."""
         rebased = self.rebase(draft)
         if draft.errors:
             return self._refuse(draft, Invalid(rebased, draft.errors))

@@ -13,7 +13,6 @@ def record(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, 
 
 
 def event(task: Task, verb: str, *, by: User, summary: str, data: Mapping[str, Any] | None = None) -> Event:
-    """Not stored yet."""
     persona = task.episode.persona
     return Event(
         benchmark_id=persona.benchmark_id,

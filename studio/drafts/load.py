@@ -41,7 +41,6 @@ def load_task(task: Task) -> TaskSpec:
 
 
 def load_episodes(personas: Iterable[Persona], *, with_tasks: bool = True) -> dict[int, EpisodeSpec]:
-    """By persona key."""
     personas = list(personas)
     specs = _load_personas(personas)
     tasks_of = Task.objects.filter(episode__persona__in=personas) if with_tasks else Task.objects.none()

@@ -28,9 +28,7 @@ class Versions(Protocol[S_co]):
         """The content of a version, or of the newest if that number does not exist."""
         ...
 
-    def since(self, number: int) -> Iterable[tuple[int | None, S_co]]:
-        """Later versions, oldest first, each with its author's id."""
-        ...
+    def since(self, number: int) -> Iterable[tuple[int | None, S_co]]: ...
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,6 @@ def rebase(
 
 
 def _last_author(versions: Versions[S], number: int, base: S, path: FieldPath) -> int | None:
-    """The id of the user who last changed the value at ``path`` after version ``number``."""
     author, before = None, base
     for who, spec in versions.since(number):
         if value_at(spec, path) != value_at(before, path):

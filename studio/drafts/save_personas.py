@@ -109,7 +109,6 @@ def _header(episode: EpisodeSpec) -> JsonDict:
 
 
 def _renamed(row: Persona, new: EpisodeSpec) -> EpisodeSpec:
-    """Rename in the imported profile too, which exports preserve."""
     persona = new.persona
     source = persona.profile_source
     if row.user_id == persona.user_id or row.profile_source != source or "user_id" not in source:

@@ -40,7 +40,6 @@ def set_persona_fields(row: Persona, spec: PersonaSpec) -> None:
 
 
 def write_persona_rows(pairs: Sequence[tuple[Persona, PersonaSpec]]) -> None:
-    """Synchronise tools, skills, grader scripts and other files."""
     keys = [row.pk for row, _ in pairs]
     sync(
         ToolBinding.objects.filter(persona__in=keys),

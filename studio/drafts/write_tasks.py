@@ -85,7 +85,6 @@ def set_task_fields(row: Task, spec: TaskSpec) -> None:
 
 
 def write_task_rows(pairs: Pairs) -> None:
-    """Synchronise the child rows of these tasks."""
     keys = [row.pk for row, _ in pairs]
     intents = sync(
         HiddenIntent.objects.filter(task__in=keys),

@@ -92,7 +92,6 @@ class Board:
 
 
 def board_of(persona: Persona) -> Board:
-    """A constant number of queries."""
     tasks = list(
         tasks_with_counts(Task.objects.filter(episode__persona=persona))
         .select_related("group", "episode__persona__benchmark")
@@ -139,7 +138,6 @@ def _gaps(persona: Persona, placed: Sequence[Task], links: Sequence[tuple[int, i
 
 
 def _arrangement(tasks: Sequence[Task], placed: Sequence[Task], links: Sequence[tuple[int, int, str]]) -> Arrangement:
-    """The same as ``arrangement_of`` the loaded episode, without further queries."""
     ids = {task.pk: task.task_id for task in tasks}
     needs: dict[str, tuple[task_spec.Dependency, ...]] = dict.fromkeys(ids.values(), ())
     for earlier, later, text in links:
@@ -154,7 +152,6 @@ def _arrangement(tasks: Sequence[Task], placed: Sequence[Task], links: Sequence[
 
 
 def _groups(cards: dict[int, Card], placed: list[Task], links: list[tuple[int, int]]) -> list[BoardGroup]:
-    """Find the groups, and give their cards letter, name and colour."""
     first: dict[int, int] = {}
     shared = [(first.setdefault(task.group_id, task.pk), task.pk) for task in placed if task.group_id is not None]
     placed_keys = {task.pk for task in placed}

@@ -22,7 +22,6 @@ def to_redo(persona: Persona, user: User) -> BoardMove | None:
 
 
 def next_move(persona: Persona, user: User, kind: BoardMove.Kind) -> BoardMove | None:
-    """The move that undo, or redo, would apply to."""
     done: list[BoardMove] = []
     undone: list[BoardMove] = []
     for move in reversed(list(BoardMove.objects.filter(persona=persona, actor=user)[:MAX_UNDO])):

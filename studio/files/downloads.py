@@ -22,7 +22,6 @@ def download(path: str, content: bytes) -> HttpResponse:
 
 
 def inline(path: str, content: bytes) -> HttpResponse:
-    """An image or PDF to embed in a page. Anything else is a 404."""
     media = is_media(path, content)
     if not media:
         raise Http404

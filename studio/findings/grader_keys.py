@@ -51,7 +51,6 @@ def register_report_makers(*, now: ReportMaker, later: ReportMaker) -> None:
 
 
 def request_reports(scripts: Iterable[str], *, wait: bool = False) -> None:
-    """Make reports of these scripts by sha256; no effect without a sandbox."""
     make = _make_reports_now if wait else _make_reports_later
     if make is not None and (wanted := list(scripts)):
         make(wanted)

@@ -33,7 +33,6 @@ def findings_with_waivers() -> QuerySet[Finding]:
 
 
 def finding_counts(benchmark: Benchmark) -> dict[str, int]:
-    """A benchmark's open findings by severity."""
     rows = open_findings().filter(task__episode__persona__benchmark=benchmark).order_by()
     return dict.fromkeys(("error", "warning", "hint"), 0) | dict(rows.values_list("severity").annotate(Count("pk")))
 
@@ -42,7 +41,6 @@ WEIGHT = Case(When(severity="error", then=0), When(severity="warning", then=1), 
 
 
 def findings_of_task(task: Task) -> QuerySet[Finding]:
-    """Errors first, then in the order of the checks."""
     return Finding.objects.filter(task=task).order_by(WEIGHT, "pk")
 
 

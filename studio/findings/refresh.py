@@ -41,7 +41,6 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
 
 
 def episode_tool_descriptions(episodes: Iterable[EpisodeSpec]) -> dict[str, str]:
-    """As the agents see them, by tool name."""
     return tool_descriptions({tool for episode in episodes for tool in episode.persona.tools})
 
 
@@ -66,7 +65,6 @@ def _decoded(content: bytes) -> str | None:
 
 
 def load_reports(episodes: Iterable[EpisodeSpec]) -> dict[str, GraderReport]:
-    """Reports of the episodes' grader scripts that have been run, by sha256."""
     scripts = {script.sha256 for script in _scripts_in_use(episodes)}
     if not scripts:
         return {}

@@ -86,7 +86,6 @@ def waive_error(task_id: int, fingerprint: str, *, by: User, reason: str) -> Non
 def split_waived(
     task: Task, all_findings: Iterable[findings.Finding | Finding]
 ) -> tuple[list[findings.Finding | Finding], list[WaivedFinding]]:
-    """Split findings into open and waived ones."""
     waivers: dict[str, Waiver | ErrorWaiver] = {row.fingerprint: row for row in task.waivers.select_related("by")}
     error_waivers: dict[str, Waiver | ErrorWaiver] = {
         row.fingerprint: row for row in task.error_waivers.select_related("by")

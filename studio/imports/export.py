@@ -19,7 +19,6 @@ def benchmark_files(benchmark: Benchmark) -> dict[str, bytes]:
 
 
 def episode_files(episodes: Iterable[EpisodeSpec]) -> dict[str, bytes]:
-    """Path (``data/<persona>/…``) → bytes."""
     episodes = list(episodes)
     contents = Blob.objects.read([ref.sha256 for episode in episodes for ref in _refs(episode)])
     files: dict[str, bytes] = {}

@@ -37,7 +37,6 @@ def upload_limits() -> Limits:
 def import_path(
     benchmark: Benchmark, path: Path, *, by: User | None, published: bool = False, dry_run: bool = False
 ) -> ImportReport:
-    """Import a folder or a zip on this machine."""
     if path.is_dir():
         unpacked = read_folder(path, upload_limits())
         if unpacked.errors:
@@ -126,7 +125,6 @@ def _import(benchmark: Benchmark, reading: Reading, *, by: User | None, publishe
 
 
 def _grader_keys(reading: Reading, report: ImportReport) -> dict[str, GraderKeys]:
-    """By the script's sha256; scripts run only if no one has run them before."""
     scripts = {script.sha256: script for episode in reading.episodes for script in episode.persona.scripts}
     keys = {
         sha: GraderKeys(keys=tuple(stored or ()))

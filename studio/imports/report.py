@@ -50,7 +50,6 @@ class ImportReport:
         return not self.errors
 
     def to_json(self) -> dict[str, Any]:
-        """Counts, and the rows under ``changes``."""
         return {
             "created": len(self.created),
             "updated": len(self.updated),

@@ -17,7 +17,6 @@ from studio.models import Benchmark, Import, User
 
 
 def zip_folder(files: Sequence[Upload], paths: str) -> bytes:
-    """Zip a folder upload, given as files and a JSON list of their paths."""
     try:
         names = json.loads(paths)
     except ValueError:

@@ -146,7 +146,6 @@ class ImportWriter:
         owners: Mapping[int, int],
         fresh: set[int],
     ) -> set[int]:
-        """Fill the report; return the personas that changed."""
         names = {persona.pk: name for name, persona in personas.items()}
         touched = set(fresh)
         for (persona, _, _), fields in zip(triples, changed, strict=True):
@@ -220,7 +219,6 @@ class ImportWriter:
 def _regraded(
     pairs: Iterable[tuple[Task, TaskSpec]], old: Mapping[int, EpisodeSpec], new: Mapping[int, EpisodeSpec]
 ) -> dict[int, str]:
-    """Tasks whose grader script has new content under the same path."""
     fields = {}
     for row, task in pairs:
         if row.pk and task.grader_script:

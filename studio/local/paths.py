@@ -17,7 +17,6 @@ class LocalError(Exception):
 
 
 def data_folder() -> Path:
-    """STUDIO_DATA_DIR, or ``var`` in the checkout."""
     return Path(os.environ.get("STUDIO_DATA_DIR") or CHECKOUT / "var").resolve()
 
 

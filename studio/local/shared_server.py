@@ -146,7 +146,6 @@ def _start_supervisor(name: str, home: Path, start: int, *, throwaway: bool) -> 
 
 
 def log_file(name: str) -> Path:
-    """The log file of a server or process in the data folder; a large one is rotated first."""
     path = data_folder() / "logs" / f"{name}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):

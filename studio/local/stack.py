@@ -141,7 +141,6 @@ def answers_at(url: str) -> Callable[[], bool]:
 
 
 def server_reviver() -> Callable[[], None]:
-    """A function, to be called periodically, that restarts embedded servers whose supervisor was killed."""
     names = shared_server.acquired_names()
 
     def revive() -> None:

@@ -53,7 +53,6 @@ class ManagedProcess:
         return self.process is not None and self.process.poll() is None
 
     def signal(self, number: signal.Signals) -> None:
-        """Signal the process group, even if its first process has ended."""
         if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, number)
@@ -75,7 +74,6 @@ class Supervisor:
         process.start(self.environment)
 
     def wait_until(self, ready: Callable[[], bool], what: str, *, seconds: float = 60.0) -> None:
-        """Raises LocalError if it is not ready in time."""
         deadline = time.monotonic() + seconds
         while not ready():
             self.restart_ended()

@@ -20,7 +20,6 @@ class BlobManager(models.Manager["Blob"]):
         return [hashlib.sha256(content).hexdigest() for content in contents]
 
     def read(self, sha256s: list[str]) -> dict[str, bytes]:
-        """Contents by sha256, in one query; unknown hashes are absent."""
         rows = self.filter(pk__in=set(sha256s)).values_list("pk", "content")
         return {sha: bytes(content) for sha, content in rows}
 

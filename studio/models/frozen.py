@@ -14,7 +14,6 @@ END $$;
 
 
 def freeze(table: str) -> RunSQL:
-    """A migration operation that forbids updates of ``table``."""
     return RunSQL(
         f'CREATE TRIGGER "{table}_frozen" BEFORE UPDATE ON "{table}" FOR EACH ROW EXECUTE FUNCTION refuse_update();',
         f'DROP TRIGGER "{table}_frozen" ON "{table}";',

@@ -57,7 +57,6 @@ def _send(person: User) -> Digest | None:
 
 
 def text_of(person: User, rows: Sequence[Notification]) -> str:
-    """The email's text, grouped by benchmark, oldest first."""
     lines = [f"Hello {person},", "", "since the last email:"]
     benchmark = None
     for row in rows[:SHOWN]:

@@ -16,7 +16,6 @@ How = NotificationChoice.How
 
 
 def inbox_of(user: AnyUser) -> QuerySet[Notification]:
-    """From benchmarks the user still belongs to, newest first."""
     if not user.is_authenticated:
         return Notification.objects.none()
     rows = Notification.objects.filter(user=user, benchmark__in=benchmarks_for(user))
@@ -39,13 +38,11 @@ def count_unread(user: AnyUser) -> int:
 
 
 def mark_read(user: User, *, only: int | None = None) -> int:
-    """Mark one notification of the user as read, or all; return how many were unread."""
     rows = Notification.objects.filter(user=user, read_at=None)
     return (rows if only is None else rows.filter(pk=only)).update(read_at=timezone.now())
 
 
 def choices_of(user: User) -> dict[str, str]:
-    """By kind."""
     chosen = dict(NotificationChoice.objects.filter(user=user).values_list("kind", "how"))
     return {kind: chosen.get(kind, How.EMAIL) for kind in Kind.values}
 

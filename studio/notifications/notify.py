@@ -51,12 +51,10 @@ def notify(
     by: User | None,
     task: Task | None = None,
 ) -> None:
-    """Notify ``people``, given by user key. Three queries."""
     notify_many([Message(frozenset(people), text, address, task)], kind, benchmark=benchmark, by=by)
 
 
 def notify_many(messages: Sequence[Message], kind: str, *, benchmark: Benchmark | int, by: User | None) -> None:
-    """Send many notifications of one kind, in as many queries as one."""
     recipients: set[int] = set()
     for message in messages:
         recipients |= message.people - {by.pk if by else 0}
@@ -107,7 +105,6 @@ def notify_of_comment(comment: Comment, *, previous_text: str = "") -> None:
 
 
 def notify_of_reply(reply: Comment) -> None:
-    """Notify mentioned people and the thread's other participants."""
     root = reply.reply_to
     assert root is not None
     others = participants(root) - _notify_mentioned(reply)
@@ -130,7 +127,6 @@ def notify_of_applied_suggestions(task: Task, applied: Iterable[Comment], saved:
 
 
 def writers_of(task: Task) -> set[int]:
-    """The assigned author, or else whoever wrote the newest version."""
     named = set(task.assignments.filter(part="writer").values_list("user", flat=True))
     newest = task.revisions.filter(number=task.version).exclude(created_by=None)
     return named or set(newest.values_list("created_by", flat=True))
@@ -141,7 +137,6 @@ def _anchor(comment: Comment) -> str:
 
 
 def _notify_mentioned(comment: Comment, previous_text: str = "") -> set[int]:
-    """Returns the people mentioned now but not in ``previous_text``."""
     if not (names := mentions_in(comment.text) - mentions_in(previous_text)):
         return set()
     people = set(User.objects.filter(username__in=names).values_list("pk", flat=True))

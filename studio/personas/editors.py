@@ -49,7 +49,6 @@ class ProfileEditor(PersonaPartEditor[PersonaSpec]):
 
 class SkillEditor(PersonaPartEditor[SkillText]):
     def __init__(self, persona: Persona, name: str, user: User) -> None:
-        """``name`` is empty for a new skill."""
         super().__init__(SkillVersions(persona, name), f"skill:{name}", user)
         self.name = name
 

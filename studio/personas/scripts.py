@@ -104,7 +104,6 @@ def tasks_graded_by(persona: Persona, path: str) -> list[Task]:
 
 
 def script_versions(script: GraderScript) -> list[ScriptVersion]:
-    """Newest first."""
     versions: list[ScriptVersion] = []
     previous = ""
     rows = PersonaRevision.objects.filter(persona=script.persona_id).select_related("created_by")
@@ -117,12 +116,10 @@ def script_versions(script: GraderScript) -> list[ScriptVersion]:
 
 
 def normalize_newlines(text: str) -> str:
-    """Browsers send CR LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def text_of(blob: Blob) -> str | None:
-    """None if it is not UTF-8."""
     try:
         return bytes(blob.content).decode()
     except UnicodeDecodeError:

@@ -43,7 +43,6 @@ def save_skill(persona_id: int, name: str, text: str, *, old_name: str = "", by:
 
 @transaction.atomic
 def delete_skill(persona_id: int, name: str, *, by: User) -> PersonaRevision:
-    """Raises DraftError if tasks use it."""
     row, episode = _locked(persona_id)
     _validate_unused(episode, name, "deleted")
     skills = {skill.name: skill for skill in episode.persona.skills if skill.name != name}
@@ -51,7 +50,6 @@ def delete_skill(persona_id: int, name: str, *, by: User) -> PersonaRevision:
 
 
 def tasks_with_skill(episode: EpisodeSpec, name: str) -> list[str]:
-    """Titles of the tasks that use this skill."""
     return [task.title.strip() or task.task_id for task in (*episode.tasks, *episode.unplaced) if name in task.skills]
 
 

@@ -25,7 +25,6 @@ class PickerCard:
 
 
 def cards_of(persona: Persona, tools: Sequence[str], picked_skills: Sequence[str]) -> dict[str, Any]:
-    """Cards for a task that uses these. A constant number of queries."""
     bound = list(persona.tool_bindings.values_list("name", flat=True))
     standard, known = tool_catalog.tool_cards(_with(bound, tools))
     own_skills = list(persona.skills.values_list("name", flat=True))
@@ -72,7 +71,6 @@ def _with(names: list[str], others: Collection[str]) -> list[str]:
 
 
 def _by_domain(cards: list[PickerCard]) -> list[PickerCard]:
-    """Tools of an application together, in the order in which the persona binds them."""
     first: dict[str, int] = {}
     for index, card in enumerate(cards):
         first.setdefault(card.domain, index)

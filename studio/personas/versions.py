@@ -79,6 +79,5 @@ class SkillVersions(PersonaPartVersions[SkillText]):
 
 
 def text_of(sha256: str) -> str:
-    """With line feeds only."""
     text = Blob.objects.read([sha256]).get(sha256, b"").decode("utf-8", "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n")

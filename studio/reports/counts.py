@@ -55,7 +55,6 @@ class Counts:
 
 
 def persona_counts(personas: Iterable[Persona]) -> dict[int, Counts]:
-    """By persona key."""
     keys = [persona.pk for persona in personas]
     figures = content_figures(keys)
     counts = {key: Counts(personas=1, figures=figures[key]) for key in keys}
@@ -82,7 +81,6 @@ def persona_counts(personas: Iterable[Persona]) -> dict[int, Counts]:
 
 
 def benchmark_counts(benchmarks: Iterable[Benchmark]) -> dict[int, Counts]:
-    """By benchmark key."""
     totals = {benchmark.pk: Counts() for benchmark in benchmarks}
     personas = list(Persona.objects.filter(benchmark__in=totals).only("pk", "benchmark_id"))
     counts = persona_counts(personas)

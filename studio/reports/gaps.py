@@ -32,7 +32,6 @@ class PersonaGaps:
 
 
 def gaps_by_persona(benchmark: Benchmark) -> list[PersonaGaps]:
-    """Deviations of every persona from the plan, in order. Three queries."""
     personas = list(Persona.objects.filter(benchmark=benchmark).order_by("position", "user_id"))
     needs: dict[int, list[int]] = defaultdict(list)
     links = Dependency.objects.filter(task__episode__persona__benchmark=benchmark).order_by()

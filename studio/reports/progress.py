@@ -49,7 +49,6 @@ class PersonaRow:
 
     @property
     def missing(self) -> int:
-        """Planned tasks that do not exist yet."""
         return max(0, self.planned - len(self.cells))
 
     @property
@@ -101,7 +100,6 @@ def by_latest_activity(benchmarks: QuerySet[Benchmark]) -> QuerySet[Benchmark]:
 
 
 def progress_of(benchmarks: Sequence[Benchmark]) -> list[BenchmarkProgress]:
-    """Summary numbers alone, for lists."""
     result = {benchmark.pk: BenchmarkProgress(benchmark) for benchmark in benchmarks}
     for pk, personas in (
         Persona.objects.filter(benchmark__in=result).order_by().values_list("benchmark").annotate(Count("pk"))

@@ -76,7 +76,6 @@ class CategoryRow:
 
 
 def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
-    """By persona key."""
     keys = [persona.pk for persona in personas]
     figures = content_figures(keys)
 
@@ -94,7 +93,6 @@ def figures_of(personas: Iterable[Persona]) -> dict[int, Figures]:
 
 
 def content_figures(personas: Collection[int]) -> dict[int, Figures]:
-    """Tasks, intents and items of these personas."""
     figures = {key: Figures() for key in personas}
 
     def add(rows: Iterable[tuple[int, int, int]], first_name: str, second_name: str) -> None:

@@ -71,12 +71,10 @@ _sources: dict[str, TodoSource] = {}
 
 
 def register(name: str, source: TodoSource) -> None:
-    """To be called by apps when they are ready."""
     _sources[name] = source
 
 
 def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, limit: int = SHOWN) -> list[TodoGroup]:
-    """All groups that are not empty."""
     groups = [
         _group("sent-back", "Changes requested", tasks_sent_back(user, benchmarks), limit),
         _group("reviews", "To review", tasks_to_review(user, benchmarks), limit),

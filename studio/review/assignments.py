@@ -74,7 +74,6 @@ def eligible_members(benchmark: Benchmark) -> dict[str, list[EligibleMember]]:
 
 
 def least_busy_reviewer(task: Task, writer: User | None = None) -> User | None:
-    """The eligible reviewer with the fewest open reviews."""
     ineligible = authors_of_newest([task])[task.pk] | ({writer.pk} if writer else set())
     reviewers = eligible_members(task.episode.persona.benchmark)[Part.REVIEWER]
     return next((reviewer.user for reviewer in reviewers if reviewer.user.pk not in ineligible), None)

@@ -55,7 +55,6 @@ ACTIONS_WITH_CHOICES = ("group", "tools", "skills")
 
 
 def chosen_tasks(benchmark: Benchmark, chosen: Mapping[int, int | None]) -> list[Task]:
-    """In the order of the list. Raises BulkChangeError if there are none."""
     rows = list(
         tasks_with_counts(Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen))
         .select_related("group", "episode__persona__benchmark")
@@ -131,7 +130,6 @@ def _rewrite(tasks: list[Task], action: str, value: str, *, by: User) -> None:
 
 
 def _group(tasks: list[Task], name: str, *, by: User) -> None:
-    """One move on each persona's board, so that it can be undone there."""
     ids: dict[int, list[str]] = {}
     for task in tasks:
         ids.setdefault(task.episode.persona_id, []).append(task.task_id)

@@ -48,7 +48,6 @@ class TaskChange:
 
 
 def categories_of(benchmark: Benchmark) -> dict[str, str]:
-    """Names of the taxonomy's categories by code, the empty code first."""
     rows = benchmark.taxonomy.categories.all() if benchmark.taxonomy else ()
     return {"": "none", **{row.code: str(row) for row in rows}}
 
@@ -104,7 +103,6 @@ def tool_or_skill_changes(rows: list[Task], action: str, wanted: tuple[str, ...]
 
 
 def choices_of(rows: list[Task], action: str) -> list[str]:
-    """Groups of these tasks' episodes, or tools or skills of their personas."""
     if action == "group":
         groups = DependencyGroup.objects.filter(episode__in={row.episode_id for row in rows}).exclude(name="")
         return sorted(set(groups.values_list("name", flat=True)))

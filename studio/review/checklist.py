@@ -52,7 +52,6 @@ def to_stored(answers: ReviewAnswers) -> dict[str, Any]:
 
 
 def from_api(values: Mapping[str, Any]) -> dict[str, ReviewAnswer]:
-    """From ``{"realistic": {"met": true, "note": ""}}``."""
     return {
         key: ReviewAnswer(value["met"], value["note"])
         for key in QUESTIONS
@@ -65,7 +64,6 @@ def to_api(answers: ReviewAnswers) -> dict[str, Any]:
 
 
 def summarize(answers: ReviewAnswers, text: str) -> str:
-    """The unmet questions with their notes, followed by ``text``."""
     parts = [
         f"Not {QUESTIONS[key].label.lower()}" + (f": {answers[key].note.rstrip('.')}." if answers[key].note else ".")
         for key in QUESTIONS

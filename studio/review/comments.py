@@ -72,7 +72,6 @@ def add_comment(
 
 @transaction.atomic
 def reply(root: Comment, *, by: User, text: str) -> Comment:
-    """A reply to a reply joins the same thread."""
     if not (text := normalize_text(text)):
         raise WorkflowError("Write something first.")
     root = root.reply_to or root
@@ -85,7 +84,6 @@ def reply(root: Comment, *, by: User, text: str) -> Comment:
 
 @transaction.atomic
 def edit_comment(comment: Comment, *, by: User, text: str, suggestion: str | None = None) -> None:
-    """Raises WorkflowError for other people's comments and for suggestions already applied."""
     comment = _own(comment, by)
     before = comment.text
     comment.text = normalize_text(text)
@@ -111,7 +109,6 @@ def retract(comment: Comment, *, by: User) -> None:
 
 @transaction.atomic
 def resolve(comment: Comment, *, by: User, resolved: bool = True) -> None:
-    """Resolve or reopen the comment's thread; no effect if it already is."""
     root = Comment.objects.select_for_update(of=("self",)).get(pk=comment.reply_to_id or comment.pk)
     if bool(root.resolved_at) == resolved:
         return

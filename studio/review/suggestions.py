@@ -141,7 +141,6 @@ def _suggestions(task: Task, keys: Sequence[int]) -> list[Comment]:
 def _target(
     row: Comment, texts: Mapping[FieldKey, str], originals: Mapping[int, Mapping[FieldKey, str]]
 ) -> tuple[FieldKey, tuple[int, int] | None]:
-    """Where to replace text; the span is None if the text has changed since."""
     here = anchor_of(row, texts, originals)
     where = (here.field, here.row)
     if where not in texts:

@@ -41,7 +41,6 @@ class Thread:
 
     @property
     def target(self) -> str:
-        """For people: ``the request``, ``intent 2``."""
         field = self.location.field
         if field in ROW_TEXTS and self.root.item_uid:
             row = "intent" if field == "intents" else "item"
@@ -101,7 +100,6 @@ def anchor_of(
 
 
 def original_texts(roots: Iterable[Comment]) -> dict[int, dict[FieldKey, str]]:
-    """Texts of the versions that these comments were made on, by revision key."""
     keys = {root.revision_id for root in roots if root.revision_id and (root.quote or root.item_uid)}
     if not keys:
         return {}

@@ -128,7 +128,6 @@ class Destination:
 
 
 def find_destinations(user: access.AnyUser, text: str) -> list[Destination]:
-    """At most ten benchmarks, personas and tasks whose id or title matches, best first."""
     query = clean_query(text)
     benchmarks = access.benchmarks_for(user).in_bulk()
     if not query or not benchmarks:
@@ -183,7 +182,6 @@ def _escape_pattern(text: str) -> str:
 
 
 def mark_matches(snippet: str) -> SafeString:
-    """The escaped snippet with its matches marked."""
     pieces: list[SafeString] = []
     for number, piece in enumerate(re.split(f"{OPEN}(.*?){CLOSE}", snippet, flags=re.S)):
         plain = _plain(piece)

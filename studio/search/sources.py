@@ -111,7 +111,6 @@ SOURCES: list[SearchSource] = [
 
 
 def register(source: SearchSource) -> None:
-    """To be called by apps when they are ready."""
     SOURCES[:] = [other for other in SOURCES if other.kind != source.kind] + [source]
 
 

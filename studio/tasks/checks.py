@@ -36,7 +36,6 @@ def check_unsaved(
 
 
 def episode_with(task: Task, spec: TaskSpec) -> EpisodeSpec:
-    """The task's episode if the task were saved as ``spec``."""
     episode = _cached_episode(task.episode.persona)
     spec = canonical(spec)
     return episode.model_copy(
@@ -48,7 +47,6 @@ def episode_with(task: Task, spec: TaskSpec) -> EpisodeSpec:
 
 
 def evidence_map(task: Task, spec: TaskSpec) -> EvidenceMap:
-    """Against the task's earlier tasks, files and tools."""
     earlier = task.episode.tasks.filter(position__lt=task.position) if task.position else Task.objects.none()
     tools = task.episode.persona.tool_bindings.values_list("name", flat=True)
     return build_evidence_map(spec, earlier=set(earlier.values_list("task_id", flat=True)), tools=set(tools))

@@ -186,5 +186,4 @@ def _warn_of_unknown(copy: TaskCopy, target: Persona, target_episode: EpisodeSpe
 
 
 def _in_source(spec: TaskSpec) -> dict[str, str]:
-    """Ids that the imported document contains, which exports preserve."""
     return {name: getattr(spec, name) for name in ("task_id", "user_id") if name in spec.source}

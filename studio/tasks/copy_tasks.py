@@ -65,7 +65,6 @@ def copy_tasks(
 
 
 def copy_event(task: Task, row: Task, target: Persona, *, by: User, moving: bool = False) -> Event:
-    """Not stored yet."""
     persona = task.episode.persona
     verb = "moved" if moving else "copied"
     return Event(
@@ -84,7 +83,6 @@ def _short(text: str) -> str:
 
 
 def _with_scripts_and_groups(new: EpisodeSpec, old: EpisodeSpec, plan: CopyPlan) -> EpisodeSpec:
-    """Copies within one episode follow their originals."""
     scripts = {file.path: file for file in (*new.persona.scripts, *plan.scripts.values())}
     persona = new.persona.model_copy(update={"scripts": tuple(scripts[path] for path in sorted(scripts))})
     known = {group.name for group in new.groups}

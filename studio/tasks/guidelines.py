@@ -17,7 +17,6 @@ PARTS = {
 
 @lru_cache(maxsize=1)
 def guidelines() -> list[dict[str, Any]]:
-    """By part of a task, in the paper's order."""
     rows = json.loads(FILE.read_text("utf-8"))
     return [
         {"field": field, "name": name, "rows": [row for row in rows if row["field"] == field]}

@@ -26,7 +26,6 @@ class StartingPoint:
 
 @lru_cache(maxsize=1)
 def starting_points() -> dict[str, StartingPoint]:
-    """By key, in the order of the file."""
     return {row["key"]: _read(row) for row in json.loads(FILE.read_text("utf-8"))}
 
 

@@ -29,12 +29,10 @@ class TaskTemplateError(ValueError):
 
 
 def templates_of(benchmark: Benchmark) -> QuerySet[TaskTemplate]:
-    """By name, without their content."""
     return benchmark.templates.defer("spec").select_related("created_by", "made_from__episode__persona__benchmark")
 
 
 def may_change(user: AnyUser, template: TaskTemplate) -> bool:
-    """Owners, and the template's creator while they may edit the benchmark."""
     own = template.created_by_id == user.pk and may(user, template.benchmark, "edit")
     return own or may(user, template.benchmark, "manage")
 
@@ -84,7 +82,6 @@ def save_template(task: Task, *, name: str, when: str, version: int, by: User) -
 
 @transaction.atomic
 def rename_template(template: TaskTemplate, *, name: str, when: str, by: User) -> TaskTemplate:
-    """Raises TaskTemplateError."""
     benchmark = Benchmark.objects.select_for_update().get(pk=template.benchmark_id)
     row = TaskTemplate.objects.select_for_update().get(pk=template.pk)
     old, (name, when) = row.name, _validated(benchmark, name, when, but=row.pk)
@@ -99,7 +96,6 @@ def rename_template(template: TaskTemplate, *, name: str, when: str, by: User) -
 
 @transaction.atomic
 def delete_template(template: TaskTemplate, *, by: User) -> None:
-    """Tasks started from it stay."""
     TaskTemplate.objects.filter(pk=template.pk).delete()
     summary = f"Deleted the template “{template.name}”."
     Event.objects.create(benchmark_id=template.benchmark_id, actor=by, verb="template_deleted", summary=summary)

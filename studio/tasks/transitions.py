@@ -88,12 +88,10 @@ def withdraw(task_id: int, *, by: User) -> Task:
 
 
 def retire(task_id: int, *, by: User) -> Task:
-    """Only for tasks without a position in the episode; versions and results stay."""
     return _apply("retire", task_id, by=by)
 
 
 def reopen(task_id: int, *, by: User) -> Task:
-    """Make a retired task a draft again."""
     return _apply("reopen", task_id, by=by)
 
 

@@ -17,7 +17,6 @@ class UnreadableDocumentError(ValueError):
 
 
 def extract(kind: str, content: bytes) -> dict[str, Any]:
-    """The JSON that ``extract.py`` prints. Raises UnreadableDocumentError."""
     try:
         process = subprocess.run(
             [sys.executable, "-I", str(EXTRACT), kind],

@@ -17,7 +17,6 @@ _markdown.disable("image")
 
 
 def markdown(text: str) -> str:
-    """Sanitised HTML."""
     return clean(render_unsanitised(text))
 
 

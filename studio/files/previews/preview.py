@@ -55,7 +55,6 @@ class Preview:
 
 
 def preview(path: str, content: bytes) -> Preview:
-    """Never raises, whatever the file contains."""
     kind = sniff(path, content)
     if kind in IMAGES and kind != "svg":
         return _image(kind, content)

@@ -63,7 +63,6 @@ def is_media(path: str, content: bytes) -> str:
 
 
 def pixels(kind: str, content: bytes) -> tuple[int, int] | None:
-    """Width and height according to an image's header."""
     try:
         if kind == "png":
             return struct.unpack(">II", content[16:24])

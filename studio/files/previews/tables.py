@@ -74,7 +74,6 @@ def read_table(text: str, *, tabs: bool = False) -> Table:
 
 
 def delimiter_of(text: str) -> str:
-    """The delimiter that occurs equally often in most of the first lines."""
     lines = [line for line in text[:SAMPLE].split("\n")[:20] if line.strip()]
 
     def fits(delimiter: str) -> tuple[bool, int]:

@@ -35,12 +35,10 @@ class Decoded:
 
     @property
     def form(self) -> str:
-        """For ``encode``; text that was not UTF-8 becomes UTF-8."""
         return " ".join(filter(None, ["crlf" if self.crlf else "", "mark" if self.encoding == "utf-8-sig" else ""]))
 
 
 def decode(content: bytes) -> Decoded | None:
-    """None if the bytes are no text."""
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             return _read(content, encoding)
@@ -52,7 +50,6 @@ def decode(content: bytes) -> Decoded | None:
 
 
 def encode(text: str, form: str) -> bytes:
-    """With the line ends and byte order mark given by ``form``."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     if "crlf" in form.split():
         lines = lines.replace("\n", "\r\n")

@@ -25,13 +25,11 @@ class Tree:
 
 
 def draw(value: Any) -> Tree:
-    """Nested lists in HTML; all text is escaped."""
     writer = _TreeWriter()
     return Tree(f'<div class="tree">{writer.node(value, 0)}</div>', writer.cut)
 
 
 def read_data(kind: str, text: str) -> Any:
-    """Raises ValueError."""
     return json.loads(text) if kind == "json" else read_yaml(text)
 
 
