@@ -16,7 +16,7 @@ from studio.domain.pack import write_pack
 from studio.drafts.load import load_episodes
 from studio.findings.refresh import refresh_findings, run_graders
 from studio.imports.export import episode_files
-from studio.models import Benchmark, Blob, Event, Finding, Persona, ErrorWaiver, Task, TaskState, User
+from studio.models import Benchmark, Blob, ErrorWaiver, Event, Finding, Persona, Task, TaskState, User
 
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 

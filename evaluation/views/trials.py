@@ -29,7 +29,7 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
     script = find_script(persona, pk)
     tasks = scripts.tasks_graded_by(persona, script.path)
     source = scripts.normalize_newlines(request.POST.get("source", scripts.text_of(script.blob) or ""))[
-        : scripts.LONGEST
+        : scripts.MAX_SCRIPT
     ]
     typed, selected = request.POST.get("example"), request.POST.get("history", "example")
     can_save = access.may(request.user, persona.benchmark, "edit")
