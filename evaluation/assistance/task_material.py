@@ -44,7 +44,7 @@ def load_material(task: Task, spec: TaskSpec) -> Material:
         persona=episode.persona,
         files=file_texts(spec),
         earlier={each.task_id: each.title for each in earlier},
-        given_away=[(number, leak.place) for number, leak in leaks if leak],
+        given_away=[(number, leak.source) for number, leak in leaks if leak],
     )
 
 

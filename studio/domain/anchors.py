@@ -1,8 +1,4 @@
-"""Locates the passage a comment is about after the text was edited.
-
-Tries, in order: the position it must have if a single stretch elsewhere was edited, the text around it, a diff against
-the text it was selected in. A passage that is gone is reported as gone, never matched with another one.
-"""
+"""Locates the passage a comment is about after the text was edited."""
 
 from __future__ import annotations
 
@@ -32,8 +28,6 @@ FieldKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Quote:
-    """A passage of a text with its surroundings."""
-
     text: str
     before: str = ""
     after: str = ""
@@ -60,12 +54,11 @@ class Anchor:
 
 
 def quote_at(text: str, start: int, end: int) -> Quote:
-
     return Quote(text[start:end], text[max(0, start - CONTEXT_LENGTH) : start], text[end : end + CONTEXT_LENGTH], start)
 
 
 def find_quote(quote: Quote, text: str, origin: str | None = None) -> QuoteSpan | None:
-    """The quote's position in ``text``. ``origin`` is the text it was selected in, if known."""
+    """The quote's position in ``text``; None if it is gone. ``origin`` is the text it was selected in, if known."""
     if not quote.text:
         return None
     if origin is None or not origin.startswith(quote.text, quote.start):
@@ -84,12 +77,11 @@ def quotable_texts(task: Mapping[str, Any]) -> dict[FieldKey, str]:
 
 
 def _line_text(value: Any) -> str:
-
     return str(value["path"]) if isinstance(value, Mapping) else str(value)
 
 
 def replace_text(spec: TaskSpec, key: FieldKey, text: str) -> TaskSpec:
-    """The task with the text at ``key``, one of the keys of ``quotable_texts``, replaced."""
+    """``key`` is one of the keys of ``quotable_texts``."""
     field, row = key
     value: Any = text
     if field == "title":
@@ -97,11 +89,12 @@ def replace_text(spec: TaskSpec, key: FieldKey, text: str) -> TaskSpec:
     elif field in LINE_FIELDS:
         value = tuple(line for line in text.split("\n") if line.strip())
         if field == "expected_artifacts":
-            known = {one.path: one for one in spec.expected_artifacts}
+            known = {artifact.path: artifact for artifact in spec.expected_artifacts}
             value = tuple(known.get(path) or ExpectedArtifact(path=path) for path in dict.fromkeys(value))
     elif field in ROW_TEXTS:
         value = tuple(
-            one.model_copy(update={ROW_TEXTS[field]: text}) if one.uid == row else one for one in getattr(spec, field)
+            item.model_copy(update={ROW_TEXTS[field]: text}) if item.uid == row else item
+            for item in getattr(spec, field)
         )
     return spec.model_copy(update={field: value})
 
@@ -131,17 +124,12 @@ def _in_another_row(
     quote: Quote, field: str, texts: Mapping[FieldKey, str], origin: Mapping[FieldKey, str]
 ) -> tuple[str, QuoteSpan] | None:
     """The only other row of the field with this text, provided it occurred only once before, too."""
-    occurrences_before = [
-        where for where, text in origin.items() if where[0] == field for _ in _occurrences(quote, text)
-    ]
-    matches = [
-        (where[1], span) for where, text in texts.items() if where[0] == field for span in _occurrences(quote, text)
-    ]
+    occurrences_before = [key for key, text in origin.items() if key[0] == field for _ in _occurrences(quote, text)]
+    matches = [(key[1], span) for key, text in texts.items() if key[0] == field for span in _occurrences(quote, text)]
     return matches[0] if len(matches) == 1 and len(occurrences_before) == 1 else None
 
 
 def _beside_one_edit(quote: Quote, text: str, origin: str) -> QuoteSpan | None:
-    """Covers edits that lie entirely before or entirely after the quote."""
     shift = len(text) - len(origin)
     before = _DIFF.diff_commonPrefix(origin, text) >= quote.start + len(quote.text)
     after = _DIFF.diff_commonSuffix(origin, text) >= len(origin) - quote.start
@@ -154,7 +142,6 @@ def _beside_one_edit(quote: Quote, text: str, origin: str) -> QuoteSpan | None:
 
 
 def _between_neighbours(quote: Quote, text: str) -> QuoteSpan | None:
-    """The only occurrence with exactly the surroundings the quote had."""
     exact = [
         span
         for span in _occurrences(quote, text)
@@ -191,7 +178,6 @@ def _after_edits(quote: Quote, text: str, origin: str) -> QuoteSpan | None:
 
 
 def _surviving_pieces(quote: Quote, text: str, origin: str) -> list[QuoteSpan]:
-    """The pieces of the quote that ``text`` still has, by a diff in whole words."""
     codes: dict[str, str] = {}
     old, new = (
         "".join(codes.setdefault(token, chr(len(codes))) for token in TOKENS.findall(each)) for each in (origin, text)
@@ -228,7 +214,6 @@ def _span_at(start: int, quote: Quote) -> QuoteSpan:
 
 
 def _context_similarity(span: QuoteSpan, quote: Quote, text: str) -> int:
-    """Number of identical characters next to the quote."""
-    there = quote_at(text, span.start, span.end)
-    before = _DIFF.diff_commonSuffix(there.before, quote.before)
-    return int(before + _DIFF.diff_commonPrefix(there.after, quote.after))
+    surroundings = quote_at(text, span.start, span.end)
+    before = _DIFF.diff_commonSuffix(surroundings.before, quote.before)
+    return int(before + _DIFF.diff_commonPrefix(surroundings.after, quote.after))

@@ -1,8 +1,4 @@
-"""Unpacks untrusted zip archives; everything is validated before anything is returned.
-
-Rejects path traversal, links, devices and encrypted entries, and names that a common file system would treat as the
-same. Limits on size, count, depth and ratio apply to the bytes that actually come out, not to what the headers claim.
-"""
+"""Unpacks untrusted zip archives."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ from studio.domain.problems import Problem, Report
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _CHUNK = 1 << 16
-_SMALL = 1 << 20
+_MIN_BYTES_FOR_RATIO = 1 << 20
 """Unpacked bytes below which the ratio is not checked."""
 _NAME_BYTES = 255
 _CENTRAL_ENTRY = b"PK\x01\x02"
@@ -48,30 +44,32 @@ class Unpacked:
 
 
 def unpack(data: bytes, limits: Limits) -> Unpacked:
+    """Reject path traversal, links, devices, encrypted entries, and names that a common file system would confuse.
 
+    Limits apply to the bytes that come out, not to what the headers claim.
+    """
     report = Report("")
     files = _unpack(data, limits, report)
     return Unpacked({} if report.errors else files, report.errors)
 
 
 def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
-    """Problems with the paths of an archive or a folder."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     seen: dict[str, str] = {}
     folders: dict[str, str] = {}
     paths = list(paths)
     if len(paths) > limits.files:
-        found.append(_too_many(len(paths), limits))
+        problems.append(_too_many(len(paths), limits))
     for path in paths:
-        report = Report(_shown(path))
+        report = Report(_printable(path))
         _check_name(path, limits, report)
-        found += report.errors
+        problems += report.errors
         key = _folded(path)
         if key in seen:
-            same = "appears twice" if seen[key] == path else f"differs from “{_shown(seen[key])}” only in spelling"
-            found.append(
+            same = "appears twice" if seen[key] == path else f"differs from “{_printable(seen[key])}” only in spelling"
+            problems.append(
                 Problem(
-                    file=_shown(path),
+                    file=_printable(path),
                     message=f"The name {same}.",
                     mend="Rename or remove one of the two: on many systems one would overwrite the other.",
                 )
@@ -80,23 +78,23 @@ def check_names(paths: Iterable[str], limits: Limits) -> list[Problem]:
         for folder in _folders_of(path):
             other = folders.setdefault(_folded(folder), folder)
             if other != folder:
-                found.append(
+                problems.append(
                     Problem(
-                        file=_shown(path),
-                        message=f"The folder differs from “{_shown(other)}” only in how it is written.",
+                        file=_printable(path),
+                        message=f"The folder differs from “{_printable(other)}” only in how it is written.",
                         mend="Rename or remove one of the two: on many systems they are one folder.",
                     )
                 )
                 folders[_folded(folder)] = folder
     for key in seen.keys() & folders.keys():
-        found.append(
+        problems.append(
             Problem(
-                file=_shown(seen[key]),
+                file=_printable(seen[key]),
                 message="The name is used for both a file and a folder.",
                 mend="Rename one of the two.",
             )
         )
-    return found
+    return problems
 
 
 def why_unsafe(path: str) -> str:
@@ -131,21 +129,21 @@ def _unpack(data: bytes, limits: Limits, report: Report) -> dict[str, bytes]:
 
 def _check_entries(entries: Iterable[zipfile.ZipInfo], limits: Limits, report: Report) -> None:
     for entry in entries:
-        own = Report(_shown(entry.orig_filename))
+        entry_report = Report(_printable(entry.orig_filename))
         kind = stat.S_IFMT(entry.external_attr >> 16)
         if kind == stat.S_IFLNK:
-            own.error("This is a link.", "Put the file itself into the archive.")
+            entry_report.error("This is a link.", "Put the file itself into the archive.")
         elif kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            own.error("This is neither a file nor a folder.", "Remove it from the archive.")
+            entry_report.error("This is neither a file nor a folder.", "Remove it from the archive.")
         if _is_folder(entry):
-            _check_name(entry.orig_filename[:-1], limits, own)
+            _check_name(entry.orig_filename[:-1], limits, entry_report)
         if entry.flag_bits & 0x41:
-            own.error("This is encrypted.", "Pack the archive without a password.")
+            entry_report.error("This is encrypted.", "Pack the archive without a password.")
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            own.error("This uses an unsupported compression method.", "Pack it again, as an ordinary zip.")
+            entry_report.error("This uses an unsupported compression method.", "Pack it again, as an ordinary zip.")
         if entry.file_size > limits.file_bytes:
-            _too_large(own, limits)
-        report.errors += own.errors
+            _too_large(entry_report, limits)
+        report.errors += entry_report.errors
 
 
 def _read(
@@ -155,15 +153,15 @@ def _read(
     total = 0
     for entry in entries:
         content = bytearray()
-        own = Report(_shown(entry.orig_filename))
+        entry_report = Report(_printable(entry.orig_filename))
         try:
             for chunk in _chunks(archive, entry):
                 content += chunk
                 total += len(chunk)
                 if len(content) > limits.file_bytes:
-                    _too_large(own, limits)
+                    _too_large(entry_report, limits)
                     break
-                if total > limits.unpacked_bytes or (total > _SMALL and total > packed * limits.ratio):
+                if total > limits.unpacked_bytes or (total > _MIN_BYTES_FOR_RATIO and total > packed * limits.ratio):
                     report.error(
                         f"The archive unpacks to more than {total:,} bytes from {packed:,}.",
                         (
@@ -173,8 +171,8 @@ def _read(
                     )
                     return {}
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-            own.error(f"This cannot be unpacked: {error}.", "Pack the archive again.")
-        report.errors += own.errors
+            entry_report.error(f"This cannot be unpacked: {error}.", "Pack the archive again.")
+        report.errors += entry_report.errors
         files[entry.orig_filename] = bytes(content)
     return files
 
@@ -229,6 +227,5 @@ def _folded(path: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
-def _shown(path: str) -> str:
-    """The name, printable in a message."""
+def _printable(path: str) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", path)[:300]

@@ -1,7 +1,4 @@
-"""The arrangement of an episode: task order, groups and dependencies.
-
-Each step is a pure function that returns the new arrangement or raises ArrangementError.
-"""
+"""The arrangement of an episode: task order, groups and dependencies."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ LONGEST_NAME = 200
 
 
 class ArrangementError(ValueError):
-    """A step that is not possible. ``task_id`` names the card to show the message beside."""
+    """A change that is not possible. ``task_id`` names the card to show the message beside."""
 
     def __init__(self, message: str, task_id: str = "") -> None:
         super().__init__(message)
@@ -36,12 +33,10 @@ class Arrangement:
 
     @property
     def unplaced(self) -> list[str]:
-
         placed = set(self.order)
         return sorted(task_id for task_id in self.groups if task_id not in placed)
 
     def digest(self) -> str:
-
         dependencies = {
             task_id: [entry.to_json() for entry in entries] for task_id, entries in self.dependencies.items() if entries
         }
@@ -49,7 +44,6 @@ class Arrangement:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
     def group_notes_in_use(self) -> dict[str, str]:
-        """Notes of groups that contain a task."""
         named = set(self.groups.values())
         return {name: note for name, note in self.group_notes.items() if note and name in named}
 
@@ -65,7 +59,6 @@ def arrangement_of(episode: EpisodeSpec) -> Arrangement:
 
 
 def apply_arrangement(episode: EpisodeSpec, arrangement: Arrangement) -> EpisodeSpec:
-
     tasks = {
         task.task_id: task.model_copy(
             update={"group": arrangement.groups[task.task_id], "depends_on": arrangement.dependencies[task.task_id]}
@@ -118,7 +111,7 @@ def move(current: Arrangement, chosen: Sequence[str], before: str | None) -> Arr
         position = len(rest)
     elif before in rest:
         position = rest.index(before)
-    elif before in current.order:  # it moves along: the next that stays
+    elif before in current.order:  # the target moves too, so use the next task that stays
         later = current.order[current.order.index(before) :]
         position = next((rest.index(task_id) for task_id in later if task_id in rest), len(rest))
     else:
@@ -127,7 +120,7 @@ def move(current: Arrangement, chosen: Sequence[str], before: str | None) -> Arr
 
 
 def shift(current: Arrangement, chosen: Sequence[str], offset: int) -> Arrangement:
-    """Move the chosen tasks ``offset`` positions, as one block."""
+    """Move the chosen tasks by ``offset`` positions, as one block."""
     inside = [task_id for task_id in current.order if task_id in chosen]
     if not inside:
         raise ArrangementError("Only a task in the episode has a position before or after it.")
@@ -142,11 +135,11 @@ def remove_from_episode(current: Arrangement, chosen: Sequence[str]) -> Arrangem
     return replace(current, order=tuple(task_id for task_id in current.order if task_id not in chosen))
 
 
-def swap(current: Arrangement, one: str, other: str) -> Arrangement:
+def swap(current: Arrangement, first: str, second: str) -> Arrangement:
     """Exchange two tasks; one of them may be outside the episode."""
-    if one not in current.order and other not in current.order:
-        raise ArrangementError("Neither of the two is in the episode.", one)
-    swapped = {one: other, other: one}
+    if first not in current.order and second not in current.order:
+        raise ArrangementError("Neither of the two is in the episode.", first)
+    swapped = {first: second, second: first}
     return replace(current, order=tuple(swapped.get(task_id, task_id) for task_id in current.order))
 
 
@@ -182,13 +175,12 @@ def describe_group(current: Arrangement, name: str, note: str) -> Arrangement:
 
 
 def add_dependency(current: Arrangement, task_id: str, other: str, carries_over: str) -> Arrangement:
-    """Make ``task_id`` depend on ``other``, or update what an existing dependency carries over."""
     if task_id == other:
         raise ArrangementError("A task cannot build on itself.", task_id)
     dependency = Dependency(task_id=other, carries_over=carries_over.strip())
     existing = current.dependencies[task_id]
-    if any(one.task_id == other for one in existing):
-        existing = tuple(dependency if one.task_id == other else one for one in existing)
+    if any(entry.task_id == other for entry in existing):
+        existing = tuple(dependency if entry.task_id == other else entry for entry in existing)
     else:
         existing = (*existing, dependency)
     return replace(current, dependencies={**current.dependencies, task_id: existing})
@@ -200,7 +192,6 @@ def remove_dependency(current: Arrangement, task_id: str, other: str) -> Arrange
 
 
 def _in_run_order(current: Arrangement, chosen: Sequence[str]) -> list[str]:
-    """Placed tasks in the episode's order, then the others as given."""
     inside = [task_id for task_id in current.order if task_id in chosen]
     return inside + [task_id for task_id in dict.fromkeys(chosen) if task_id not in inside]
 

@@ -30,7 +30,6 @@ class BoundedCache(Generic[Key, Value]):
         self._bytes = 0
 
     def get_many(self, keys: Iterable[Key]) -> dict[Key, Value]:
-        """Cached values by key; misses are absent."""
         with self._lock:
             hits = {key: self._entries[key][0] for key in keys if key in self._entries}
             for key in hits:
@@ -57,7 +56,6 @@ class BoundedCache(Generic[Key, Value]):
 
     @property
     def size(self) -> int:
-        """Total bytes of all entries."""
         return self._bytes
 
     def __len__(self) -> int:

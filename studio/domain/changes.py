@@ -55,7 +55,6 @@ def changed_fields(old: Spec, new: Spec) -> list[str]:
 
 
 def describe_changes(fields: Sequence[str]) -> str:
-    """A sentence for the history."""
     labels = [FIELD_LABELS.get(name, name) for name in fields]
     if not labels:
         return "Nothing changed."
@@ -65,7 +64,6 @@ def describe_changes(fields: Sequence[str]) -> str:
 
 
 def save_summary(version: int, fields: Sequence[str], *, verb: str, note: str = "") -> str:
-    """A sentence for the history, preceded by the author's note."""
     created = "Imported." if verb == "imported" else "Created."
     return " ".join(filter(None, [note, created if version == 1 else describe_changes(fields)]))
 

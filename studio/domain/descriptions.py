@@ -52,7 +52,6 @@ def label_of(key: str) -> str:
 
 
 def describe_value(value: Any, key: str = "") -> str:
-    """A value as readable text; lists and mappings take one line per entry."""
     if isinstance(value, str):
         if key == "sha256":
             return value[:12]
@@ -61,9 +60,10 @@ def describe_value(value: Any, key: str = "") -> str:
         return VALUE_LABELS[value]
     if isinstance(value, list | tuple):
         if key == "follows_from":
-            return ", ".join(str(one) for one in value)
+            return ", ".join(str(item) for item in value)
         return "\n".join(
-            _indent(describe_value(one, key)) if isinstance(one, list) else describe_value(one, key) for one in value
+            _indent(describe_value(item, key)) if isinstance(item, list) else describe_value(item, key)
+            for item in value
         )
     if isinstance(value, Mapping):
         if key == "recoverable_from":

@@ -24,8 +24,6 @@ DEFAULTS = {"scope": "session_local", "initial_status": "not_provided", "grader"
 
 @dataclass(frozen=True)
 class Difference:
-    """How one field, or one row of a list, changed."""
-
     label: str
     pieces: tuple[Piece, ...]
     kind: str = "changed"
@@ -40,7 +38,6 @@ class FieldChange:
 
 
 def compare(old: Spec, new: Spec) -> list[FieldChange]:
-    """The fields that differ, in the spec's order."""
     before, after = with_numbered_links(old.to_json()), with_numbered_links(new.to_json())
     return [
         FieldChange(name, _label(name), list(_differences(before[name], after[name])))
@@ -49,7 +46,6 @@ def compare(old: Spec, new: Spec) -> list[FieldChange]:
 
 
 def compare_orders(old: Sequence[str], new: Sequence[str]) -> list[FieldChange]:
-    """The change of an episode's task order, if there is one."""
     if list(old) == list(new):
         return []
     pieces: list[Piece] = []
@@ -63,7 +59,6 @@ def compare_orders(old: Sequence[str], new: Sequence[str]) -> list[FieldChange]:
 
 
 def word_pieces(old: str, new: str) -> tuple[Piece, ...]:
-    """A diff in words."""
     a, b = TOKENS.findall(old), TOKENS.findall(new)
     pieces: list[Piece] = []
     for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():

@@ -35,7 +35,6 @@ class EpisodeSpec(Spec):
         return next((task for task in (*self.tasks, *self.unplaced) if task.task_id == task_id), None)
 
     def task_label(self, task_id: str) -> str:
-        """A task's title and number in the episode, for messages."""
         position = next((number for number, task in enumerate(self.tasks, 1) if task.task_id == task_id), None)
         task = self.task(task_id)
         title = " ".join(task.title.split()) if task else ""

@@ -23,8 +23,6 @@ class ScriptKey:
 
 @dataclass(frozen=True)
 class IntentEvidence:
-    """One row of the map."""
-
     number: int
     intent: HiddenIntent
     sources: tuple[Recovery, ...]
@@ -105,17 +103,17 @@ def build_evidence_map(
 
 def script_keys(task: TaskSpec) -> Iterator[ScriptKey]:
     """The checks described in ``metadata.grader_keys``; malformed metadata is ignored."""
-    described = task.metadata.get("grader_keys")
-    if not task.grader_script or not isinstance(described, dict):
+    descriptions = task.metadata.get("grader_keys")
+    if not task.grader_script or not isinstance(descriptions, dict):
         return
-    for name, value in described.items():
+    for name, value in descriptions.items():
         about = value.get("says", "") if isinstance(value, dict) else value
         follows = value.get("follows_from", ()) if isinstance(value, dict) else ()
         numbers = follows if isinstance(follows, list) else ()
         yield ScriptKey(
             str(name),
             about if isinstance(about, str) else "",
-            tuple(one for one in numbers if isinstance(one, int) and not isinstance(one, bool)),
+            tuple(number for number in numbers if isinstance(number, int) and not isinstance(number, bool)),
         )
 
 

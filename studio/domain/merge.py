@@ -57,21 +57,18 @@ class Merged(Generic[SpecT]):
 
 
 def merge(base: SpecT, theirs: SpecT, mine: SpecT) -> Merged[SpecT]:
-
     conflicts: list[Conflict] = []
     value = _merge_mappings(_to_mapping(base), _to_mapping(theirs), _to_mapping(mine), (), conflicts)
     return Merged(_to_spec(mine, value), tuple(conflicts))
 
 
 def take_value(spec: SpecT, other: SpecT, path: FieldPath) -> SpecT:
-    """``spec`` with the value that ``other`` has at ``path``."""
     value = _to_mapping(spec)
     _take_in_place(value, _to_mapping(other), path)
     return _to_spec(spec, value)
 
 
 def value_at(spec: Spec, path: FieldPath) -> Any:
-    """The value at ``path``; None if there is no such row."""
     value: Any = _to_mapping(spec)
     name = ""
     for key in path:
@@ -102,7 +99,7 @@ def _to_spec(like: SpecT, value: dict[str, Any]) -> SpecT:
 
 
 def _take_in_place(mine: dict[str, Any], theirs: dict[str, Any], path: FieldPath) -> None:
-    """Changes ``mine``. Does nothing if neither side has the path."""
+    """Change ``mine``; do nothing if neither side has the path."""
     key, rest = path[0], path[1:]
     if not rest or key not in mine or key not in theirs:
         if key in theirs:
@@ -186,6 +183,6 @@ def _rows_by_identity(rows: Iterable[Any], name: str) -> dict[str, Any] | None:
     return keyed
 
 
-def _is_identical(one: Any, other: Any) -> bool:
+def _is_identical(left: Any, right: Any) -> bool:
     """Unlike ``==``, distinguishes key order, and 1 from 1.0 and true."""
-    return one is other or json.dumps(one) == json.dumps(other)
+    return left is right or json.dumps(left) == json.dumps(right)

@@ -1,14 +1,4 @@
-"""The TaskPack: the file format of a release.
-
-A zip archive with ``pack.json`` beside ``data/``, the folders of π-Bench v2. Packs are reproducible byte for byte:
-entries are sorted, uncompressed (compressors differ between versions), and have no timestamp, owner or system.
-
-``pack.json``::
-
-    {"pack_version": 1, "format": "pi-bench-v2", "benchmark": {"slug", "name", "description"},
-     "version": "1.0", "totals": {…}, "tasks": [{"persona", "task", "revision", "sha256"}],
-     "evidence": {…}, "exceptions": [{"problem", "reason", "by"}], "files": {path: sha256}}
-"""
+"""The TaskPack, the file format of a release (docs/file-formats.md)."""
 
 from __future__ import annotations
 
@@ -33,7 +23,8 @@ class DamagedPackError(ValueError):
 
 
 def write_pack(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes:
-    """The archive. ``files`` are keyed by path (``data/…``); their sha256 are added to the manifest."""
+    """The archive, reproducible byte for byte: sorted, uncompressed (compressors differ between versions), undated.
+    ``files`` are keyed by path (``data/…``); their sha256 are added to the manifest."""
     document = {
         "pack_version": PACK_VERSION,
         **manifest,

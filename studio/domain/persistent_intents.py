@@ -14,8 +14,6 @@ OriginKind = Literal["profile", "session", "file", "tool", "memory", "question",
 
 @dataclass(frozen=True)
 class IntentOrigin:
-    """Where an intent can be learned."""
-
     session: int
     """1-based; 0: before the first session."""
     kind: OriginKind
@@ -24,8 +22,6 @@ class IntentOrigin:
 
 @dataclass(frozen=True)
 class PersistentIntent:
-    """A persistent intent of one task."""
-
     session: int
     task_id: str
     number: int
@@ -39,7 +35,6 @@ class PersistentIntent:
 
 
 def persistent_intents(episode: EpisodeSpec) -> list[PersistentIntent]:
-
     positions = {task.task_id: number for number, task in enumerate(episode.tasks, 1)}
     file_origins: dict[str, int] = {}
     for number, task in enumerate(episode.tasks, 1):
@@ -116,7 +111,6 @@ def _origins(
 
 
 def _later_uses(episode: EpisodeSpec, positions: dict[str, int]) -> dict[int, tuple[int, ...]]:
-    """Later sessions that build on a session or recover an intent from it, by session."""
     uses: dict[int, set[int]] = {}
     for session, task in enumerate(episode.tasks, 1):
         names = {dependency.task_id for dependency in task.depends_on}

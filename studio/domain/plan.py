@@ -1,7 +1,4 @@
-"""The plan of an episode, and gaps between an episode and its plan.
-
-The paper's plan (section 3.2): twenty sessions, six dependency groups of two or three tasks, five standalone tasks.
-"""
+"""The plan of an episode, and gaps between an episode and its plan."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ GapKind = Literal["sessions", "groups", "group-size", "standalone", "signals"]
 
 
 class Plan(Spec):
-    """Target numbers for an episode; the defaults are the paper's."""
+    """Target numbers for an episode; the defaults are the paper's (section 3.2)."""
 
     sessions: int = Field(default=20, ge=1, le=500)
     groups: int = Field(default=6, ge=0, le=200)
@@ -77,8 +74,6 @@ class EpisodeShape:
 
 @dataclass(frozen=True)
 class PlacedTask:
-    """What the shape of an episode depends on, for one task."""
-
     task_id: str
     needs: tuple[str, ...] = ()
     group: str = ""
@@ -88,8 +83,6 @@ class PlacedTask:
 
 @dataclass(frozen=True)
 class Gap:
-    """One deviation of an episode from its plan."""
-
     kind: GapKind
     message: str
     fix: str
@@ -129,7 +122,6 @@ def shape_of_tasks(tasks: Iterable[PlacedTask]) -> EpisodeShape:
 
 
 def find_gaps(shape: EpisodeShape, plan: Plan = PAPER_PLAN) -> list[Gap]:
-
     return [
         *_session_gaps(shape, plan),
         *_group_gaps(shape, plan),
@@ -229,8 +221,8 @@ def _count_or_none(count: int) -> str:
     return str(count) if count else "None"
 
 
-def _verb(count: int, one: str, many: str) -> str:
-    return one if count == 1 else many
+def _verb(count: int, singular: str, plural: str) -> str:
+    return singular if count == 1 else plural
 
 
 def counted(count: int, noun: str) -> str:

@@ -19,8 +19,6 @@ class Problem(Spec):
 
 
 class Report:
-    """Collects all problems of one file."""
-
     def __init__(self, file: str) -> None:
         self.file = file
         self.errors: list[Problem] = []

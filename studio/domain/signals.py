@@ -38,12 +38,12 @@ SIGNAL_EXAMPLES: dict[str, list[tuple[str, JsonDict]]] = {
         ),
     ],
     "heartbeat": [
-        ("A weekly look", {"schedule": "every Monday, 08:00", "now": "2027-03-08T08:00:00+00:00"}),
-        ("The end of a day", {"schedule": "every day, 17:30", "now": "2027-03-11T17:30:00+00:00", "last": "ok"}),
+        ("A weekly check-in", {"schedule": "every Monday, 08:00", "now": "2027-03-08T08:00:00+00:00"}),
+        ("End of the day", {"schedule": "every day, 17:30", "now": "2027-03-11T17:30:00+00:00", "last": "ok"}),
     ],
     "feed": [
         (
-            "News of an authority",
+            "Notices from an authority",
             {
                 "feed": "Food safety notices",
                 "entries": [

@@ -13,7 +13,6 @@ LONGEST_SUMMARY = 300
 
 
 def one_line_description(text: str) -> str:
-    """The description in the head, or the first paragraph, on one line."""
     text = text[:LONGEST_HEAD]
     parts = _PARAGRAPH_BREAK.split(text_below_head(text))
     return _shorten(description(text)) or next(filter(None, map(_without_headings, parts)), "")
@@ -36,12 +35,10 @@ def description(text: str) -> str:
 
 
 def text_below_head(text: str) -> str:
-
     head = _HEAD.match(text[:LONGEST_HEAD])
     return text[head.end() :] if head else text
 
 
 def new_skill_text(name: str) -> str:
-
     title = name.replace("-", " ").replace("_", " ").strip().capitalize() or "A skill"
     return f"---\nname: {name}\ndescription: \n---\n# {title}\n\n"

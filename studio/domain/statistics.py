@@ -56,11 +56,9 @@ def tool_domain(tool: str) -> str:
 
 
 def bare_tool_name(tool: str) -> str:
-    """A tool's name without the prefix some tasks use."""
     return tool.strip().removeprefix(_PREFIX)
 
 
 def tool_label(tool: str) -> str:
-    """A readable name: ``Show draft``."""
     label = tool.removeprefix(_PREFIX).rpartition("__")[2].replace("_", " ").strip()
     return label[:1].upper() + label[1:]

@@ -106,11 +106,11 @@ class ExpectedArtifact(Spec):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_path(cls, value: Any) -> Any:
+    def _accept_path(cls, value: Any) -> Any:
         return {"path": value} if isinstance(value, str) else value
 
     @model_serializer(mode="wrap")
-    def _in_short(self, whole: SerializerFunctionWrapHandler) -> Any:
+    def _serialize_compactly(self, whole: SerializerFunctionWrapHandler) -> Any:
         """An artifact with only a path is stored as the path."""
         return whole(self) if self.note or self.reference else self.path
 
@@ -160,14 +160,12 @@ class TaskSpec(Spec):
 
     @property
     def references(self) -> tuple[FileRef, ...]:
-        """Reference files of the expected artifacts, under the artifacts' paths."""
         return tuple(
-            FileRef(path=one.path, sha256=one.reference.sha256, size=one.reference.size)
-            for one in self.expected_artifacts
-            if one.reference
+            FileRef(path=artifact.path, sha256=artifact.reference.sha256, size=artifact.reference.size)
+            for artifact in self.expected_artifacts
+            if artifact.reference
         )
 
     @property
     def scored_items(self) -> tuple[ChecklistItem, ...]:
-        """Items with a criterion; others are not graded."""
         return tuple(item for item in self.checklist if item.criterion.strip())

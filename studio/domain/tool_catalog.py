@@ -1,5 +1,4 @@
-"""Descriptions of tools. The evaluation package, which this one must not import, registers the function that reads
-them."""
+"""Descriptions of tools, registered by the evaluation package, which this one must not import."""
 
 from __future__ import annotations
 
@@ -19,8 +18,6 @@ class ToolParameter:
 
 @dataclass(frozen=True)
 class ToolCard:
-    """A tool as shown to people."""
-
     name: str
     description: str = ""
     parameters: tuple[ToolParameter, ...] = ()
@@ -48,13 +45,12 @@ def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
 
 
 def tool_summaries(names: Iterable[str]) -> dict[str, str]:
-    """One sentence about each tool; for unknown tools derived from the name."""
     return {card.name: card.description or tool_label(card.name) for card in tool_cards(names)[1]}
 
 
 def tool_descriptions(names: Iterable[str]) -> dict[str, str]:
-    """The descriptions agents see, with those of parameters, for these tools and the ones every agent has. Unknown
-    tools are absent."""
+    """Descriptions of tools and parameters as agents see them, for these tools and those every agent has; unknown tools
+    are absent."""
     always, named = tool_cards(names)
     return {
         card.name: " ".join((card.description, *(parameter.description for parameter in card.parameters)))

@@ -38,10 +38,9 @@ def preserve_uids(new: TaskSpec, old: TaskSpec, *, persona: str) -> TaskSpec:
 
 
 def _match(texts: Sequence[str], old: Sequence[Item], old_texts: Sequence[str]) -> dict[int, int]:
-    """Positions in the new list → positions in the old one."""
     free = set(range(len(old)))
     matches: dict[int, int] = {}
-    for position, text in enumerate(texts):  # unmoved first, so that doubles stay where they are
+    for position, text in enumerate(texts):  # unmoved rows first, so that duplicates keep their positions
         if position in free and old_texts[position] == text:
             matches[position] = position
             free.discard(position)
@@ -58,7 +57,6 @@ def _match(texts: Sequence[str], old: Sequence[Item], old_texts: Sequence[str]) 
 
 
 def _uids(new: Sequence[Item], matched: Mapping[int, int], old: Sequence[Item], task: str, kind: str) -> dict[str, str]:
-    """The final uid of each new item, by the uid it came with."""
     taken = {item.uid for item in old}
     uids: dict[str, str] = {}
     for position, item in enumerate(new):

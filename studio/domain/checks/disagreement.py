@@ -37,33 +37,33 @@ BOUNDARY = re.compile(
 )
 
 
-class Disagreement(NamedTuple):
+class ConflictingStatements(NamedTuple):
     mine: str
     theirs: str
     """The conflicting sentence."""
 
 
-def find_disagreement(text: str, other: str, *, of_a_file: bool = False) -> Disagreement | None:
+def find_disagreement(text: str, other: str, *, of_a_file: bool = False) -> ConflictingStatements | None:
     """The first statement of ``text`` that ``other`` contradicts."""
     if limits := conflicting_limits(text, other):
-        return Disagreement(*limits)
+        return ConflictingStatements(*limits)
     return conflicting_facts(text, other, of_a_file)
 
 
 @lru_cache(maxsize=30_000)
-def conflicting_facts(text: str, other: str, of_a_file: bool) -> Disagreement | None:
+def conflicting_facts(text: str, other: str, of_a_file: bool) -> ConflictingStatements | None:
     """Finds a clause whose fact differs from that of a sentence with otherwise the same words."""
     for clause in clauses(text):
         for mine in facts(clause.text):
             if _is_only_one_of_kind(mine, facts(clause.text)) and not _is_label(mine, clause.text):
                 for sentence, sentence_facts in sentences_with_facts(other):
                     if _facts_conflict(mine, clause.text, sentence, sentence_facts, other, of_a_file):
-                        return Disagreement(clause.text[mine.start : mine.end], sentence)
+                        return ConflictingStatements(clause.text[mine.start : mine.end], sentence)
     return None
 
 
-def _is_only_one_of_kind(fact: Fact, pinned: Sequence[Fact]) -> bool:
-    return sum(each.kind == fact.kind for each in pinned) == 1
+def _is_only_one_of_kind(fact: Fact, facts_of_clause: Sequence[Fact]) -> bool:
+    return sum(other.kind == fact.kind for other in facts_of_clause) == 1
 
 
 def _is_label(fact: Fact, text: str) -> bool:
@@ -73,50 +73,54 @@ def _is_label(fact: Fact, text: str) -> bool:
 def _facts_conflict(
     mine: Fact, clause: str, sentence: str, sentence_facts: Sequence[Fact], other: str, of_a_file: bool
 ) -> bool:
-    theirs = [each for each in sentence_facts if each.kind == mine.kind]
+    theirs = [other_fact for other_fact in sentence_facts if other_fact.kind == mine.kind]
     if len(theirs) != 1 or theirs[0].value == mine.value:
         return False
-    if mine.kind != "number" and any(each.kind == mine.kind and each.value == mine.value for each in facts(other)):
+    if mine.kind != "number" and any(
+        other_fact.kind == mine.kind and other_fact.value == mine.value for other_fact in facts(other)
+    ):
         return False
     if mine.kind == "number" and _unit(clause, mine) != _unit(sentence, theirs[0]):
         return False
-    if any(_contradicts(each, sentence_facts) for each in facts(clause) if each is not mine):
+    if any(_contradicts(other_fact, sentence_facts) for other_fact in facts(clause) if other_fact is not mine):
         return False
     if _boundary_word(clause, mine) != _boundary_word(sentence, theirs[0]):
         return False
-    agreed = {(each.kind, each.value) for each in facts(clause)} & {(each.kind, each.value) for each in sentence_facts}
+    agreed = {(other_fact.kind, other_fact.value) for other_fact in facts(clause)} & {
+        (other_fact.kind, other_fact.value) for other_fact in sentence_facts
+    }
     return _is_same_subject(
         mine, theirs[0], words_without_facts(clause), words_without_facts(sentence), len(agreed), of_a_file
     )
 
 
 def _contradicts(fact: Fact, facts: Sequence[Fact]) -> bool:
-    """Whether they differ in this fact, too, and so are about different subjects."""
     same = [each.value for each in facts if each.kind == fact.kind]
     return bool(same) and fact.value not in same
 
 
 def _is_same_subject(
-    mine: Fact, other: Fact, here: Sequence[Word], there: Sequence[Word], agreed: int, of_a_file: bool
+    mine: Fact, other: Fact, mine_words: Sequence[Word], their_words: Sequence[Word], agreed: int, of_a_file: bool
 ) -> bool:
-    weight = agreed + sum(word.weight for word in here)
-    shared = agreed + sum(word.weight for word in here if any(similarity(word.key, each.key) >= 0.9 for each in there))
+    weight = agreed + sum(word.weight for word in mine_words)
+    shared = agreed + sum(
+        word.weight for word in mine_words if any(similarity(word.key, each.key) >= 0.9 for each in their_words)
+    )
     namesakes = mine.kind == "person" and mine.value.split()[-1] == other.value.split()[-1]
     if shared < (MIN_SHARED_OF_NAMESAKES if namesakes else MIN_SHARED_WEIGHT[mine.kind]) or shared / weight < (
         MIN_SHARED_OF_FILE if of_a_file else MIN_SHARED
     ):
         return False
-    return not of_a_file or shared / (agreed + sum(word.weight for word in there) or 1) >= MIN_SHARED_BACK
+    return not of_a_file or shared / (agreed + sum(word.weight for word in their_words) or 1) >= MIN_SHARED_BACK
 
 
 def _boundary_word(text: str, fact: Fact) -> str:
-    """The word that makes a day or time a boundary: “until”, “week of”."""
-    found = BOUNDARY.search(text, max(0, fact.start - 24), fact.start)
-    return found[0].split()[0].casefold() if found else ""
+    """“until” of “until Friday”, “week” of “week of 3 May”."""
+    match = BOUNDARY.search(text, max(0, fact.start - 24), fact.start)
+    return match[0].split()[0].casefold() if match else ""
 
 
 def _unit(text: str, number: Fact) -> str:
-    """The word after the number, or the currency sign before it."""
     after = next((word.key for word in words(text[number.end : number.end + 40])), "")
     before = text[max(0, number.start - 1) : number.start].strip()
     return before if before in ("$", "€", "£", "¥") else after

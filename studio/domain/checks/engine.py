@@ -57,16 +57,15 @@ def _apply(rule: Rule, task: TaskSpec, context: CheckContext) -> Iterator[Findin
             task=task.task_id,
             field=flaw.field,
             item=flaw.item,
-            words=flaw.words,
+            words=flaw.passage,
             other=flaw.other,
             proposal=flaw.proposal,
-            field_text="" if flaw.words else _field_text(task, flaw),
+            field_text="" if flaw.passage else _field_text(task, flaw),
             stable_message=flaw.message,
         )
 
 
 def _field_text(task: TaskSpec, flaw: Flaw) -> str:
-    """The text of the field or row that a flaw without quoted words is about."""
     value = getattr(task, flaw.field, "")
     rows = value if isinstance(value, tuple) else (value,)
     if flaw.item and isinstance(value, tuple):

@@ -39,9 +39,8 @@ class Fact(NamedTuple):
 
 @lru_cache(maxsize=20_000)
 def facts(text: str) -> tuple[Fact, ...]:
-    """In order, without overlaps."""
-    accepted, taken = [], bytearray(len(text))
-    for fact in _find(text):
+    accepted, taken = [], bytearray(len(text))  # the most reliable kinds come first and win overlaps
+    for fact in _find_candidates(text):
         if not any(taken[fact.start : fact.end]):
             taken[fact.start : fact.end] = b"x" * (fact.end - fact.start)
             accepted.append(fact)
@@ -62,8 +61,7 @@ def sentences_with_facts(text: str) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
     return tuple(result)
 
 
-def _find(text: str) -> Iterator[Fact]:
-    """The most reliable kinds first."""
+def _find_candidates(text: str) -> Iterator[Fact]:
     for day in find_days(text):
         yield Fact("day", f"{day.month}-{day.day}", day.span.start, day.span.end)
     for match in TIME.finditer(text):

@@ -23,8 +23,8 @@ ROW_NOUNS = {"intents": "intent", "checklist": "item", "depends_on": "dependency
 def fix_for(finding: Finding, episode: EpisodeSpec) -> Fix | None:
     """None if a person has to decide."""
     task = episode.task(finding.task)
-    mender = FIX_BUILDERS.get(finding.rule)
-    return mender(finding, task, episode) if task and mender else None
+    builder = FIX_BUILDERS.get(finding.rule)
+    return builder(finding, task, episode) if task and builder else None
 
 
 def _remove(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | None:
@@ -190,7 +190,6 @@ def _change_text(finding: Finding, task: TaskSpec, label: str, change: Callable[
 
 
 def _excerpt(old: str, new: str) -> str:
-    """The new text from shortly before the first difference."""
     position = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     start = new.rfind(" ", 0, max(0, position - 30)) + 1
     return ("… " if start else "") + new[start : start + 100]

@@ -36,7 +36,7 @@ class Limit(NamedTuple):
 
 @lru_cache(maxsize=4_000)
 def limits(text: str) -> tuple[Limit, ...]:
-    found = []
+    result = []
     for match in LIMIT.finditer(text):
         number = next(iter(words(match["count"])), None)
         if number is None or number.kind != "number" or not number.key[1:].isdigit():
@@ -45,12 +45,11 @@ def limits(text: str) -> tuple[Limit, ...]:
         upper = kind.startswith(UPPER) != (NONE.search(text, 0, match.start()) is not None)
         low, high = (count, count) if kind == "exactly" else (0, count) if upper else (count, 10**9)
         noun = match["noun"].lower().removesuffix("s")
-        found.append(Limit(noun, low, high, Span(match[0], match.start(), match.end())))
-    return tuple(found)
+        result.append(Limit(noun, low, high, Span(match[0], match.start(), match.end())))
+    return tuple(result)
 
 
 def conflicting_limits(text: str, other: str) -> tuple[str, str] | None:
-    """The first pair of limits, one from each text, that cannot both be met."""
     for mine in limits(text):
         others = [limit for limit in limits(other) if limit.noun == mine.noun]
         if len(others) == 1 and (mine.low > others[0].high or mine.high < others[0].low):

@@ -17,6 +17,5 @@ def quote(text: str, longest: int = LONGEST) -> str:
 
 
 def join_with_and(parts: Iterable[str]) -> str:
-    """“1, 2 and 3”."""
     *first, last = parts
     return f"{', '.join(first)} and {last}" if first else last

@@ -27,8 +27,8 @@ class ResourceKind:
     """Matches file names or signal data that contain it."""
 
 
-def _resource(name: str, said: str, tools: str, sources: str) -> ResourceKind:
-    return ResourceKind(name, *(re.compile(pattern, re.IGNORECASE) for pattern in (said, tools, sources)))
+def _resource(name: str, phrase: str, tools: str, sources: str) -> ResourceKind:
+    return ResourceKind(name, *(re.compile(pattern, re.IGNORECASE) for pattern in (phrase, tools, sources)))
 
 
 _AT_START = r"(?:please |and |then |just |could you |can you |[.!?]\s+|^)"
@@ -126,7 +126,6 @@ def available_tools(task: TaskSpec, context: CheckContext) -> tuple[str, ...]:
 
 
 def is_available(resource: ResourceKind, task: TaskSpec, context: CheckContext) -> bool:
-    """Whether a tool, file, signal, skill or result of an earlier session provides it."""
     if any(resource.tools.search(tool) for tool in available_tools(task, context)):
         return True
     tasks = (*context.earlier(task), task)
@@ -142,7 +141,6 @@ def is_available(resource: ResourceKind, task: TaskSpec, context: CheckContext) 
 
 
 def record_numbers(request: str) -> Iterator[Span]:
-    """Numbers of records that a sentence asks to look up, not just to mention."""
     for sentence in sentences(request[:LONGEST]):
         for match in CODE.finditer(sentence.text):
             group = "code" if match["code"] else "bare"
@@ -154,7 +152,7 @@ def record_numbers(request: str) -> Iterator[Span]:
 
 
 def message_subjects(request: str) -> Iterator[Span]:
-    """Subjects of messages to be found, not written."""
+    """Subjects of messages that the request refers to, not of those it asks to write."""
     for match in MESSAGE.finditer(request[:LONGEST]):
         if not _WRITING.search(request[max(0, match.start() - 60) : match.start("subject")]):
             yield Span(match["subject"], match.start("subject"), match.end("subject"))

@@ -19,7 +19,8 @@ ORDER_MATTERS = re.compile(
 
 
 def find_repeats(texts: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
-    """For each repetition: its position, the position of the first occurrence (1-based), whether it is identical."""
+    """For each repetition: its position, that of the first occurrence (both 1-based), and whether the text is
+    identical."""
     by_text: dict[str, int] = {}
     by_meaning: dict[tuple[frozenset[str], bool], int] = {}
     for position, text in enumerate(texts, 1):

@@ -21,7 +21,7 @@ class Flaw:
     fix: str
     item: int | None = None
     """1-based."""
-    words: str = ""
+    passage: str = ""
     """Verbatim from the field."""
     other: str = ""
     """Id of another task involved. The quoted id in ``message`` and ``fix`` is replaced by its title and number."""
@@ -69,7 +69,6 @@ class Rule:
 
     @property
     def about(self) -> str:
-        """The check's docstring."""
         return (self.check.__doc__ or "").strip()
 
 
@@ -89,7 +88,7 @@ def rule(name: str, severity: Severity, *, judges_language: bool = False) -> Cal
 
 
 def authored_texts(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
-    """Every text written by an author: field, 1-based item, text."""
+    """Field, 1-based item and text of everything written by an author."""
     for field in ("title", "description", "initial_request", "reference_workflow"):
         yield field, None, getattr(task, field)
     for position, intent in enumerate(task.intents, 1):

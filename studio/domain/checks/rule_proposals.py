@@ -13,7 +13,7 @@ from studio.domain.text.stems import stem
 
 _ACTS = {
     stem(word): stem(act)
-    for act, words in {
+    for act, verbs in {
         "send": "sent send sends forwarded replied answered",
         "create": "created create added made written booked set",
         "delete": "deleted removed cleared erased delete",
@@ -22,14 +22,13 @@ _ACTS = {
         "archive": "archived",
         "complete": "completed",
     }.items()
-    for word in words.split()
+    for word in verbs.split()
 }
 _THINGS = {stem("sms"): "text message", stem("mail"): "email", stem("board"): "project", stem("shopping"): "order"}
 
 
 def proposed_check(item: ChecklistItem, task: TaskSpec, tools: tuple[str, ...] = ()) -> ExactCheck | None:
-    """``tools`` are the names of the tools the task can call. None if the criterion requires judgement, or if the
-    file, text or tool it refers to is ambiguous."""
+    """``tools`` are those the task can call. None if a judge is needed, or the file, text or tool is ambiguous."""
     exact = exactness(item.criterion)
     if exact is None or not exact.sure or len(exact.texts) != 1:
         return None
@@ -73,7 +72,6 @@ _IN_A_CALL = re.compile(
 
 
 def _tool_for(criterion: str, tools: tuple[str, ...]) -> str:
-    """The only tool whose name matches the action in the criterion; empty: none, or several."""
     stems = set()
     for word in re.findall(r"[a-z]+", criterion.casefold()):
         key = stem(word)

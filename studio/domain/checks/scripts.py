@@ -11,8 +11,6 @@ from studio.domain.task import TaskSpec
 
 @dataclass(frozen=True)
 class LoadedScript:
-    """A readable grader script."""
-
     name: str
     source: str
     reading: ScriptReading

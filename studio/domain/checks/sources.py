@@ -45,7 +45,6 @@ UNFILLED = re.compile(r"<(?:insert|placeholder)\b[^>]*>")
 
 
 def opening_text(task: TaskSpec) -> str:
-    """The request and the signal's data."""
     if not task.trigger.payload:
         return task.initial_request
     return f"{task.initial_request}\n{json.dumps(task.trigger.payload, ensure_ascii=False)[:LONGEST]}"
@@ -71,7 +70,6 @@ def visible_text(task: TaskSpec, context: CheckContext) -> str:
 
 
 def profile_text(persona: PersonaSpec) -> str:
-    """The persona's profile as one text."""
     return "\n".join(
         (
             persona.name,
@@ -104,7 +102,6 @@ def file_mentions(text: str) -> tuple[re.Match[str], ...]:
 
 
 def is_created_in(task: TaskSpec, name: str) -> bool:
-    """Whether this task's session should create a file of that name."""
     if any(path.rpartition("/")[2] == name for path in task.expected_paths):
         return True
     return name in created_file_names(task.initial_request)

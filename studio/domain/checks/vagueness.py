@@ -17,7 +17,7 @@ VAGUE = re.compile(
     re.IGNORECASE,
 )
 MIN_REST = 2.5
-"""Weight of other words from which on a sentence is specific enough."""
+"""A sentence whose other words weigh at least this much is specific enough."""
 
 
 def vague_phrase(text: str, *, rest: float = MIN_REST) -> str:

@@ -91,14 +91,17 @@ def _mirrored(op: ast.cmpop) -> ast.cmpop:
 def _number(node: ast.AST, names: Names) -> int | None:
     match node:
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            one, other = _number(left, names), _number(right, names)
-            return one * other if one is not None and other is not None and abs(one * other) < 10**9 else None
-    found = value_of(node, names)
-    return found if isinstance(found, int) else None
+            factor, other_factor = _number(left, names), _number(right, names)
+            return (
+                factor * other_factor
+                if factor is not None and other_factor is not None and abs(factor * other_factor) < 10**9
+                else None
+            )
+    value = value_of(node, names)
+    return value if isinstance(value, int) else None
 
 
 def _counted_noun(node: ast.AST) -> str:
-    """What an expression counts; empty if unknown."""
     is_length = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args
     inner = node.args[0] if is_length and isinstance(node, ast.Call) else node
     match inner:
@@ -116,5 +119,5 @@ def _counted_noun(node: ast.AST) -> str:
 
 
 def _noun_in_name(name: str) -> str:
-    found = [noun for noun, pattern in MEASURES.items() if re.search(pattern, name, re.IGNORECASE)]
-    return found[0] if len(found) == 1 else ""
+    nouns = [noun for noun, pattern in MEASURES.items() if re.search(pattern, name, re.IGNORECASE)]
+    return nouns[0] if len(nouns) == 1 else ""

@@ -37,7 +37,7 @@ class ToolTest:
     line: int
 
 
-class Demands:
+class DemandCollector:
     """Collects demands and tool tests of a script; call ``read`` first."""
 
     def __init__(self, tree: ast.Module) -> None:
@@ -54,7 +54,7 @@ class Demands:
         """By function and parameter: ``tool``, ``argument``, ``any``, ``all`` or ``word``."""
 
     def read(self) -> None:
-        for _ in range(2):  # a helper may hand on to a helper
+        for _ in range(2):  # a helper may pass a parameter on to another helper
             for function in self.functions.values():
                 self._learn_roles(function)
         self.tools.clear()
@@ -62,7 +62,6 @@ class Demands:
         self.demands = [demand for node in self.tree.body for demand in self._in(node, self.names)]
 
     def arguments(self) -> Iterator[str]:
-        """Names the script looks up in calls and results."""
         for node in ast.walk(self.tree):
             match node:
                 case ast.Call(func=ast.Attribute(attr="get"), args=[first, *_]):
@@ -109,9 +108,9 @@ class Demands:
                 self._in(operand, names)
                 return []
             case ast.BoolOp(op=ast.Or(), values=values):
-                found = [demand for each in values for demand in self._in(each, names)]
-                words = tuple(dict.fromkeys(word for demand in found for word in demand.any_of))
-                return [Demand(words, node.lineno)] if words else []
+                demands = [demand for each in values for demand in self._in(each, names)]
+                texts = tuple(dict.fromkeys(word for demand in demands for word in demand.any_of))
+                return [Demand(texts, node.lineno)] if texts else []
             case ast.Compare():
                 return [*self._in_comparison(node, names), *self._in_children(node, names)]
             case ast.Call():
@@ -130,7 +129,7 @@ class Demands:
     def _in_comprehension(
         self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp, names: Names, *, every: bool
     ) -> list[Demand]:
-        """A comprehension over constants; ``every``: each constant is a demand of its own."""
+        """``every``: each constant is a demand of its own."""
         ways = [dict(names)]
         for step in node.generators:
             value = value_of(step.iter, names) if len(ways) == 1 else value_of(step.iter, ways[0])
@@ -142,12 +141,12 @@ class Demands:
             else:
                 ways = [{**way, step.target.id: OneOf(elements)} for way in ways]
         tests = [node.elt, *(test for step in node.generators for test in step.ifs)]
-        found = [demand for way in ways for test in tests for demand in self._in(test, way)]
-        found += [demand for step in node.generators for demand in self._in(step.iter, names)]
+        demands = [demand for way in ways for test in tests for demand in self._in(test, way)]
+        demands += [demand for step in node.generators for demand in self._in(step.iter, names)]
         if every:
-            return found
-        words = tuple(dict.fromkeys(word for demand in found for word in demand.any_of))
-        return [Demand(words, node.lineno)] if words else []
+            return demands
+        texts = tuple(dict.fromkeys(word for demand in demands for word in demand.any_of))
+        return [Demand(texts, node.lineno)] if texts else []
 
     def _in_comparison(self, node: ast.Compare, names: Names) -> list[Demand]:
         if len(node.ops) != 1:
@@ -190,14 +189,14 @@ class Demands:
                 self._compare_exactly(subject, value)
                 return [*below, Demand(texts_in(value), node.lineno)]
             case ast.Call(func=ast.Name(id=function)) if function in self.functions:
-                found = self._in_children(node, names)
+                demands = self._in_children(node, names)
                 for parameter, given_node in argument_pairs(self.functions[function], node):
                     value = value_of(given_node, names)
                     if value is not None:
-                        found += self._demands_of_argument(
+                        demands += self._demands_of_argument(
                             self.roles.get((function, parameter), ""), value, node.lineno
                         )
-                return found
+                return demands
         return self._in_children(node, names)
 
     def _demands_of_argument(self, role: str, value: Value, line: int) -> list[Demand]:
@@ -224,7 +223,7 @@ def _elements(value: Value) -> tuple[Value, ...]:
 def argument_pairs(function: ast.FunctionDef, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
     parameters = [argument.arg for argument in function.args.args]
     yield from zip(parameters, call.args, strict=False)
-    yield from ((word.arg, word.value) for word in call.keywords if word.arg in parameters)
+    yield from ((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg in parameters)
 
 
 def _looked_up_by_name(node: ast.AST) -> Iterator[str]:

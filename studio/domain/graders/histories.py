@@ -1,7 +1,4 @@
-"""Generates tool-call histories to try a script on: no calls, everything it looks for, each tool and word alone.
-
-They are built to earn keys, not to resemble agents. A key that none of them earns can still be earnable.
-"""
+"""Generates tool-call histories to try a script on: no calls, everything it looks for, each tool and text alone."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ REPLY = re.compile(r"reply|thread", re.IGNORECASE)
 DRAFT = re.compile(r"draft", re.IGNORECASE)
 STRANGER = "someone.else@nowhere.example"
 SAMPLE_ID = 7
-MAX_TOOLS, MAX_WORDS, MAX_VALUES, MAX_ARGUMENTS = 16, 24, 12, 30
+MAX_TOOLS, MAX_TEXTS, MAX_VALUES, MAX_ARGUMENTS = 16, 24, 12, 30
 LONGEST_TEXT = 4_000
 
 
@@ -37,7 +34,6 @@ class History:
 
     kind: HistoryKind
     name: str
-    """A short description."""
     calls: tuple[Call, ...]
 
 
@@ -47,19 +43,19 @@ def sends(tool: str) -> bool:
 
 
 def drafts(tool: str) -> bool:
-    """Whether the tool's name says that it only drafts a message."""
     return bool(DRAFT.search(tool)) and not sends(tool)
 
 
 def generate_histories(reading: ScriptReading) -> tuple[History, ...]:
-    """The empty history comes first."""
+    """The empty history comes first. All are built to earn keys, not to resemble agents; a key none of them earns can
+    still be earnable."""
     tools = _tools(reading)
     names = _arguments(reading)
-    all_words = _all_words(reading)
+    all_texts = _all_texts(reading)
     rounds = max([1, *(min(len(values), MAX_VALUES) for values in reading.exact.values())])
-    matching = [_call(tool, _matching(reading, names, all_words, n)) for n in range(rounds) for tool in tools]
-    with_lists = [_call(tool, _word_lists(reading, names)) for tool in tools]
-    with_text = [_call(tool, dict.fromkeys(names, all_words)) for tool in tools]
+    matching = [_call(tool, _matching(reading, names, all_texts, n)) for n in range(rounds) for tool in tools]
+    with_lists = [_call(tool, _text_lists(reading, names)) for tool in tools]
+    with_text = [_call(tool, dict.fromkeys(names, all_texts)) for tool in tools]
     everything = (*with_text, *with_lists, *matching)
     histories = [
         History("nothing", "no calls at all", ()),
@@ -73,7 +69,7 @@ def generate_histories(reading: ScriptReading) -> tuple[History, ...]:
         History("tool", f"only {tool}", tuple(call for call in everything if call["tool_name"] == tool))
         for tool in tools
     ]
-    for value in (*reading.words, *reading.numbers)[:MAX_WORDS]:
+    for value in (*reading.texts, *reading.numbers)[:MAX_TEXTS]:
         calls = tuple(_call(tool, dict.fromkeys(names, value)) for tool in tools)
         histories.append(History("word", f"every argument is “{str(value)[:40]}”", calls))
     if any(drafts(tool) for tool in tools):
@@ -98,27 +94,26 @@ def _arguments(reading: ScriptReading) -> list[str]:
     return list(dict.fromkeys((*reading.arguments, *DEFAULT_ARGUMENTS)))[:MAX_ARGUMENTS]
 
 
-def _all_words(reading: ScriptReading) -> str:
-    """One text that contains all words, as prose and as a numbered list."""
-    words = [word for word in reading.words if len(word) < 300]
-    lines = [f"{number}. {word}" for number, word in enumerate(words, 1)]
-    return "\n".join((" ".join(words), *lines))[:LONGEST_TEXT]
+def _all_texts(reading: ScriptReading) -> str:
+    texts = [text for text in reading.texts if len(text) < 300]
+    lines = [f"{number}. {text}" for number, text in enumerate(texts, 1)]
+    return "\n".join((" ".join(texts), *lines))[:LONGEST_TEXT]
 
 
-def _matching(reading: ScriptReading, names: Iterable[str], all_words: str, round_number: int) -> dict[str, Any]:
+def _matching(reading: ScriptReading, names: Iterable[str], all_texts: str, round_number: int) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for name in names:
         values = reading.exact.get(name)
         if values:
             arguments[name] = values[round_number % len(values)]
         else:
-            arguments[name] = SAMPLE_ID if name.endswith("id") else all_words
+            arguments[name] = SAMPLE_ID if name.endswith("id") else all_texts
     return arguments
 
 
-def _word_lists(reading: ScriptReading, names: Iterable[str]) -> dict[str, Any]:
-    words = list(reading.words[:MAX_WORDS])
-    return dict.fromkeys(names, words)
+def _text_lists(reading: ScriptReading, names: Iterable[str]) -> dict[str, Any]:
+    texts = list(reading.texts[:MAX_TEXTS])
+    return dict.fromkeys(names, texts)
 
 
 def _call(tool: str, arguments: dict[str, Any]) -> Call:

@@ -1,7 +1,4 @@
-"""Static reading of a grader script: tools, arguments, texts it searches for, limits.
-
-A reading can be incomplete, but what it reports is in the script.
-"""
+"""Static reading of a grader script: tools, arguments, texts it searches for, limits."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from studio.domain.graders.amounts import Amount, amounts
-from studio.domain.graders.demands import FRAME, TOOL, Demand, Demands, TooComplexError, ToolTest
+from studio.domain.graders.demands import FRAME, TOOL, Demand, DemandCollector, TooComplexError, ToolTest
 
 LONGEST = 200_000
 """Maximum characters of a script."""
@@ -26,7 +23,7 @@ class ScriptReading:
     problem: str = ""
     line: int | None = None
     """1-based line of the problem."""
-    words_at: str = ""
+    line_text: str = ""
     """That line, verbatim."""
     scores: bool = False
     """Whether it defines ``score``."""
@@ -34,7 +31,7 @@ class ScriptReading:
     arguments: tuple[str, ...] = ()
     """Names the script looks up in calls and results."""
     demands: tuple[Demand, ...] = ()
-    words: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
     """All other text constants."""
     numbers: tuple[int, ...] = ()
     exact: dict[str, tuple[str | int, ...]] = field(default_factory=dict)
@@ -42,7 +39,7 @@ class ScriptReading:
     amounts: tuple[Amount, ...] = ()
     """Limits on numbers of words, lines and the like."""
     parses: bool = False
-    """Whether it parses or counts, so that words alone may not earn its keys."""
+    """Whether it parses or counts, so that texts alone may not earn its keys."""
 
     @property
     def tool_names(self) -> tuple[str, ...]:
@@ -51,7 +48,8 @@ class ScriptReading:
 
 @lru_cache(maxsize=500)
 def read_script(source: str) -> ScriptReading:
-    """Read a script without running it. Never raises; cached."""
+    """Read a script without running it. Never raises. The reading can be incomplete, but what it reports is in the
+    script."""
     if len(source) > LONGEST:
         return ScriptReading(problem=f"It has {len(source):,} characters; at most {LONGEST:,} are read.")
     try:
@@ -64,27 +62,27 @@ def read_script(source: str) -> ScriptReading:
         lines = source.splitlines()
         line = exc.lineno if exc.lineno and exc.lineno <= len(lines) else None
         where = lines[line - 1].strip()[:200] if line else ""
-        return ScriptReading(problem=f"{(exc.msg or 'invalid syntax')[:200]}", line=line, words_at=where)
+        return ScriptReading(problem=f"{(exc.msg or 'invalid syntax')[:200]}", line=line, line_text=where)
     except (ValueError, RecursionError, MemoryError, OverflowError) as exc:
         return ScriptReading(problem=str(exc)[:200] or "it is nested too deeply")
 
 
 def _read(tree: ast.Module) -> ScriptReading:
     try:
-        reader = Demands(tree)
+        reader = DemandCollector(tree)
         reader.read()
         return _build_reading(tree, reader)
     except (TooComplexError, RecursionError):
         return ScriptReading(scores=_defines_score(tree), parses=True)
 
 
-def _build_reading(tree: ast.Module, reader: Demands) -> ScriptReading:
+def _build_reading(tree: ast.Module, reader: DemandCollector) -> ScriptReading:
     arguments = dict.fromkeys(reader.arguments())
     constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     named = {name for test in reader.tools for name in test.any_of}
     unmatched_tools = [c for c in constants if isinstance(c, str) and c not in named and TOOL.fullmatch(c)]
     docstrings = _docstrings(tree)
-    words = [
+    texts = [
         c
         for c in constants
         if isinstance(c, str)
@@ -98,7 +96,7 @@ def _build_reading(tree: ast.Module, reader: Demands) -> ScriptReading:
         tools=tuple(dict.fromkeys(tools)),
         arguments=tuple(name for name in arguments if name not in FRAME),
         demands=tuple(dict.fromkeys(demand for demand in reader.demands if demand.any_of)),
-        words=tuple(dict.fromkeys(words)),
+        texts=tuple(dict.fromkeys(texts)),
         numbers=tuple(dict.fromkeys(numbers)),
         exact={name: tuple(values) for name, values in reader.exact.items()},
         amounts=tuple(amounts(tree, reader.names)),
@@ -118,7 +116,7 @@ def _line(tree: ast.Module, text: str) -> int:
 def _parses(tree: ast.Module) -> bool:
     for node in ast.walk(tree):
         match node:
-            case ast.Import(names=names) if any(one.name.split(".")[0] in _PARSING_MODULES for one in names):
+            case ast.Import(names=names) if any(alias.name.split(".")[0] in _PARSING_MODULES for alias in names):
                 return True
             case ast.ImportFrom(module=str() as module) if module.split(".")[0] in _PARSING_MODULES:
                 return True
@@ -134,14 +132,14 @@ def _bound(node: ast.stmt) -> tuple[str, ...]:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             return (name,)
         case ast.ImportFrom(names=names) | ast.Import(names=names):
-            return tuple(one.asname or one.name for one in names)
+            return tuple(alias.asname or alias.name for alias in names)
     return ()
 
 
 def _docstrings(tree: ast.Module) -> set[str]:
-    found = set()
+    texts = set()
     for node in ast.walk(tree):
         match node:
-            case ast.Expr(value=ast.Constant(value=str() as text)):
-                found.add(text)
-    return found
+            case ast.Expr(value=ast.Constant(value=str() as docstring)):
+                texts.add(docstring)
+    return texts

@@ -55,7 +55,6 @@ class Subjects:
 
 
 def _returns_tool_name(function: ast.FunctionDef) -> bool:
-    """Whether a helper only returns the tool name of a call."""
     steps = [step for step in function.body if not isinstance(step, ast.Expr)]
     if len(steps) != 1 or not isinstance(steps[0], ast.Return):
         return False

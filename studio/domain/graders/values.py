@@ -58,7 +58,6 @@ def value_of(node: ast.AST, names: Names) -> Value | None:
 
 
 def flatten(value: Value | None) -> Iterator[str | int]:
-    """All texts and numbers in a value."""
     match value:
         case str() | int():
             yield value

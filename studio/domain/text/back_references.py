@@ -44,7 +44,6 @@ _FACT = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]*\w|\b\d[\d,.]{3,}\d\b|\b
 
 @lru_cache(maxsize=2_000)
 def back_references(text: str) -> tuple[tuple[Span, Span], ...]:
-    """Each back reference with its sentence."""
     return tuple(
         (Span(match[0], sentence.start + match.start(), sentence.start + match.end()), sentence)
         for sentence in sentences(text[:20_000])
@@ -70,13 +69,12 @@ _KNOWN_NAME = re.compile(
 
 @lru_cache(maxsize=2_000)
 def known_names(text: str) -> tuple[str, ...]:
-    """Persons with a title, and projects."""
     names = (match[match.lastgroup or 0].rstrip("’'") for match in _KNOWN_NAME.finditer(text[:20_000]))
     return tuple(dict.fromkeys(names))
 
 
 def _name(match: re.Match[str]) -> Span | None:
-    """The name without function words at the start of a sentence; None if fewer than two capitals are left."""
+    """None if fewer than two capitalized words are left after leading function words."""
     start, name = match.start(), match[0]
     while (first := name.split(maxsplit=1)) and first[0].casefold() in FUNCTION:
         rest = first[1] if len(first) > 1 else ""

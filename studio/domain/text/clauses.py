@@ -62,7 +62,6 @@ _QUOTED = re.compile(
 
 @lru_cache(maxsize=4_000)
 def quoted(text: str) -> tuple[Span, ...]:
-    """Quoted text, without the quotation marks."""
     spans = []
     for match in _QUOTED.finditer(text):
         group = match.lastindex or 1

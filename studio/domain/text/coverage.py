@@ -30,21 +30,17 @@ _EXAMPLE = re.compile(r"\(?(?:such as|e\.g\.|for example|for instance|like)\b", 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause of the demand and how much of it the other text says."""
-
     span: Span
     weight: float
     """Total weight of its words."""
     said: float
-    """Share of the weight found in the best-matching part of the other text: 0 to 1."""
-    place: Span
+    """Share of the weight in the best-matching part of the other text: 0 to 1."""
+    best_match: Span
     """That part of the other text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of a demand a text says."""
-
     clauses: tuple[Clause, ...]
     near: float
     """Share of the whole demand, each clause at its best match: 0 to 1."""
@@ -112,14 +108,12 @@ def lead_in_end(demand: str, clause: Span) -> int:
 
 
 def request_start(demand: str, clause: Span) -> int:
-    """Where a clause's request begins, after its introduction and subject."""
     start = lead_in_end(demand, clause)
     subject = _SUBJECT.match(demand, start, clause.end)
     return subject.end() if subject else start
 
 
 def _weights(demand: str, demand_words: Sequence[Word], topic: frozenset[str]) -> dict[int, float]:
-    """By start position. Topic, contrasts and examples count less than the request."""
     weights = {word.start: word.weight * (0.5 if word.key in topic else 1.0) for word in demand_words}
     for span in clauses(demand):
         request = request_start(demand, span)
@@ -143,20 +137,19 @@ def _best_match(
     text: str,
     hits: Mapping[str, Mapping[int, float]],
 ) -> Clause:
-    """The best-matching sentence, or pair of neighbouring sentences."""
     best, best_span = 0.0, Span("", 0, 0)
     touched = {number for word, _ in clause_words for number in hits[word.key]}
     for number in sorted(touched | {number - 1 for number in touched if number}):
-        one, two = 0.0, 0.0
-        for word, each in clause_words:
-            here, next_ = hits[word.key].get(number, 0.0), hits[word.key].get(number + 1, 0.0)
-            one += each * here
-            two += each * max(here, next_)
-        if one / weight > best + 0.001:
-            best, best_span = one / weight, index.sentences[number]
-        if two / weight > best + 0.001:
+        alone, paired = 0.0, 0.0
+        for word, word_weight in clause_words:
+            similarity, next_similarity = hits[word.key].get(number, 0.0), hits[word.key].get(number + 1, 0.0)
+            alone += word_weight * similarity
+            paired += word_weight * max(similarity, next_similarity)
+        if alone / weight > best + 0.001:
+            best, best_span = alone / weight, index.sentences[number]
+        if paired / weight > best + 0.001:
             start, end = index.sentences[number].start, index.sentences[number + 1].end
-            best, best_span = two / weight, Span(text[start:end], start, end)
+            best, best_span = paired / weight, Span(text[start:end], start, end)
     return Clause(span, weight, min(best, 1.0), best_span)
 
 
@@ -169,13 +162,15 @@ def _in_few_sentences(
     for _ in range(SENTENCES_TOGETHER):
         gains: dict[int, float] = {}
         for word in demand_words:
-            for number, has in hits[word.key].items():
-                if has > best_by_word[word.start]:
-                    gains[number] = gains.get(number, 0.0) + weights[word.start] * (has - best_by_word[word.start])
+            for number, similarity in hits[word.key].items():
+                if similarity > best_by_word[word.start]:
+                    gains[number] = gains.get(number, 0.0) + weights[word.start] * (
+                        similarity - best_by_word[word.start]
+                    )
         if not gains:
             break
         best = max(gains, key=lambda number: (gains[number], -number))
         first, total = first or gains[best], total + gains[best]
         for word in demand_words:
             best_by_word[word.start] = max(best_by_word[word.start], hits[word.key].get(best, 0.0))
-    return first, total, {start for start, has in best_by_word.items() if has >= SAID}
+    return first, total, {start for start, similarity in best_by_word.items() if similarity >= SAID}

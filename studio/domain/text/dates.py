@@ -45,8 +45,7 @@ class Day:
 
 @lru_cache(maxsize=2_000)
 def find_days(text: str) -> tuple[Day, ...]:
-    """In order of appearance."""
-    result = []
+    days = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(text[:40_000]):
             parts = match.groupdict()
@@ -55,7 +54,7 @@ def find_days(text: str) -> tuple[Day, ...]:
             day = int(parts["day"])
             if 1 <= month <= 12 and 1 <= day <= 31:
                 weekday = WEEKDAYS.index(parts["weekday"].lower()) if parts["weekday"] else -1
-                result.append(
+                days.append(
                     Day(Span(match[0], match.start(), match.end()), day, month, int(parts["year"] or 0), weekday)
                 )
-    return tuple(sorted(result, key=lambda each: each.span.start))
+    return tuple(sorted(days, key=lambda day: day.span.start))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-SECTION = re.compile(
+PART_NAME_BEFORE = re.compile(
     r"\b(?:in|under|within|of|from|by|for|to|between|the|category|section|module|heading|called"
     r"|point|factor|file|basis for)\s+(?:the\s+)?(?:basis\s+for\s+)?$",
     re.IGNORECASE,
@@ -15,7 +15,7 @@ HAS_PART = re.compile(
     re.IGNORECASE,
 )
 """The existence of a named part can be looked up; its content requires a judge."""
-PLACE_AFTER = re.compile(
+PART_NAME_AFTER = re.compile(
     r"^[\"'”’\])]*\s*(?:section|module|category|heading|part|column|element|factor|analysis"
     r"|sub-?task|task|note|constraint"
     r"|is (?!not\b|used|given|mentioned|included|present|named|stated|shown|repeated|there\b))",

@@ -23,9 +23,9 @@ from studio.domain.text.exact_phrases import (
     NAMED,
     OF_A_WORK,
     OF_EACH,
-    PLACE_AFTER,
+    PART_NAME_AFTER,
+    PART_NAME_BEFORE,
     RUNS,
-    SECTION,
     SPEECH,
     STATES,
     TOOL,
@@ -44,8 +44,6 @@ ExactKind = Literal["contains", "lacks", "exists", "count", "tool", "equals", "u
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A criterion's exact form."""
-
     kind: ExactKind
     texts: tuple[str, ...]
     """What must occur or be counted, verbatim from the criterion."""
@@ -64,11 +62,11 @@ def exactness(criterion: str) -> Exact | None:
         return Exact("unchanged", (next(filter(None, match.groups())),), True)
     quotes = _required_quotes(criterion)
     if LACKS.search(criterion) and not lenient and len(criterion) < 160:
-        words = quotes or _first_match(
+        terms = quotes or _first_match(
             criterion, r"\b(?:word|words|name) ([\w-]+)", r"form of (?:the word )?(\w+)", r"contain (?:the )?([^,.;]+)"
         )
-        if words:
-            return Exact("lacks", words[:2], bool(quotes) or "word" in criterion)
+        if terms:
+            return Exact("lacks", terms[:2], bool(quotes) or "word" in criterion)
     if lenient:
         return None
     if match := RUNS.search(criterion):
@@ -105,12 +103,11 @@ def exactness(criterion: str) -> Exact | None:
 
 
 def _required_quotes(criterion: str) -> tuple[str, ...]:
-    """Quotations that must occur, as opposed to names of sections."""
     quotes = []
     for span in quoted(criterion):
         before, after = criterion[: span.start - 1], criterion[span.end :]
         if (
-            not ((SECTION.search(before) and not HAS_PART.search(before)) or PLACE_AFTER.match(after))
+            not ((PART_NAME_BEFORE.search(before) and not HAS_PART.search(before)) or PART_NAME_AFTER.match(after))
             and len(span.text) < 120
         ):
             quotes.append(span.text.rstrip(".,;"))
@@ -125,8 +122,8 @@ def _unquoted(criterion: str) -> str:
 
 def _first_match(criterion: str, *patterns: str) -> tuple[str, ...]:
     for pattern in patterns:
-        if found := re.search(pattern, criterion):
-            return (found[1].strip(),)
+        if match := re.search(pattern, criterion):
+            return (match[1].strip(),)
     return ()
 
 

@@ -36,8 +36,6 @@ _LETTERS_OF_WORDS = re.compile(r"\w+")
 
 
 class LeakFeatures(NamedTuple):
-    """Features of a demand and a text."""
-
     at_once: float
     """Share of the demand said by the best sentence."""
     exact: float
@@ -69,50 +67,50 @@ def leak_features(demand: str, text: str, coverage: Coverage) -> LeakFeatures:
     demand_words = content_words(demand)
     weight = coverage.weight or 1.0
     index = word_index(text)
-    best = main_place(coverage)
-    near = _closest_sentences(demand_words, coverage.weights, index)
+    best = best_said_clause(coverage)
+    closest = _closest_sentences(demand_words, coverage.weights, index)
     exact = sum(coverage.weights[word.start] for word in demand_words if 1.0 in index.of(word.key).values()) / weight
-    echoes = [_echo(demand, demand_words, coverage.weights, sentence) for sentence in near]
+    echoes = [_echo(demand, demand_words, coverage.weights, sentence) for sentence in closest]
     echo, clause = max(echoes, key=lambda pair: pair[0], default=(0.0, ""))
     return LeakFeatures(
         at_once=coverage.at_once,
         exact=exact,
         share=sum(clause.weight for clause in coverage.clauses if clause.said >= CLAUSE) / weight,
         echo=echo,
-        letters=_letters_shared(demand, near),
+        letters=_letters_shared(demand, closest),
         chain=min(_chain(demand_words, text), 8) / 8,
         lead_in=_lead_in(demand, demand_words, coverage.weights) / weight,
         gap=min(_gap(demand_words, coverage), 4.0),
         facts=min(len(coverage.missing_facts), 2),
-        directs=float(_DIRECTS.search(best.place.text) is not None),
+        directs=float(_DIRECTS.search(best.best_match.text) is not None),
         denied=min(echo, exact) >= SAME and _opposite(demand, clause),
         length=min(math.log1p(len(text) / 300), 3.0),
     )
 
 
-def main_place(coverage: Coverage) -> Clause:
+def best_said_clause(coverage: Coverage) -> Clause:
     """The clause of the demand that is said best."""
     return max(coverage.clauses, key=lambda clause: (clause.said >= CLAUSE) * clause.weight * clause.said)
 
 
 def _closest_sentences(demand_words: Sequence[Word], weights: Mapping[int, float], index: WordIndex) -> list[str]:
-
-    has: dict[int, float] = defaultdict(float)
+    weight_by_sentence: dict[int, float] = defaultdict(float)
     for word in demand_words:
-        for number, how_well in index.of(word.key).items():
-            has[number] += weights[word.start] * how_well
-    best = sorted(has, key=lambda number: (-has[number], number))[:MAX_SENTENCES]
+        for number, similarity in index.of(word.key).items():
+            weight_by_sentence[number] += weights[word.start] * similarity
+    best = sorted(weight_by_sentence, key=lambda number: (-weight_by_sentence[number], number))[:MAX_SENTENCES]
     lines = (" ".join(index.sentences[number].text.split()) for number in best)
     return [line for line in lines if len(line) < LONGEST_SENTENCE]
 
 
-def _opposite(one: str, other: str) -> bool:
+def _opposite(demand: str, clause: str) -> bool:
     """Whether one is negated. Ignored for demands with numbers: “no more than five” equals “at most five”."""
-    return is_negative(one) != is_negative(other) and not any(word.kind == "number" for word in content_words(one))
+    return is_negative(demand) != is_negative(clause) and not any(
+        word.kind == "number" for word in content_words(demand)
+    )
 
 
 def _echo(demand: str, demand_words: Sequence[Word], weights: Mapping[int, float], sentence: str) -> tuple[float, str]:
-    """The feature ``echo`` of one sentence, and the clause that has it."""
     demand_index, total = word_index(demand), sum(weights.values()) or 1.0
     best, clause = 0.0, ""
     for span in clauses(sentence):
@@ -142,7 +140,6 @@ def _letters_shared(demand: str, sentences: Sequence[str]) -> float:
 
 @lru_cache(maxsize=500)
 def _positions_by_key(text: str) -> Mapping[str, Sequence[int]]:
-    """Positions of each key among the content words of a text."""
     positions: dict[str, list[int]] = defaultdict(list)
     for position, word in enumerate(content_words(text)):
         if len(positions[word.key]) < MAX_POSITIONS:

@@ -1,9 +1,4 @@
-"""Detects whether a text gives a demand away, wholly or partly.
-
-Uses two logistic regressions over ``leak_features``, fitted to the development labels in tests/data/labels by
-``python -m tests.bench.fitting`` (which also cross-validates by task and by persona). ``make bench-checks`` measures
-them.
-"""
+"""Detects whether a text gives a demand away, wholly or partly, by two logistic regressions over ``leak_features``."""
 
 from __future__ import annotations
 
@@ -16,7 +11,7 @@ from typing import Literal
 
 from studio.domain.text.clauses import clauses
 from studio.domain.text.coverage import Clause, Coverage, coverage
-from studio.domain.text.leak_features import LeakFeatures, leak_features, main_place
+from studio.domain.text.leak_features import LeakFeatures, best_said_clause, leak_features
 from studio.domain.text.prose import without_data
 from studio.domain.text.word_index import SAID, word_index
 from studio.domain.text.words import content_words
@@ -70,19 +65,16 @@ AT_ALL = LogisticModel(
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """What a text gives away."""
-
     degree: Literal["wholly", "partly"]
-    words: str
+    passage: str
     """The part of the demand that is given away, verbatim."""
-    place: str
+    source: str
     """The clause of the text that says most, or its end, verbatim."""
     chance: float
     """Probability of the degree: 0 to 1."""
 
 
 def topic_of(demands: Iterable[str], title: str = "") -> frozenset[str]:
-    """Keys of words that occur in the title or in at least three demands of a task."""
     counts = Counter(key for demand in demands for key in {word.key for word in content_words(demand)})
     return frozenset(key for key, count in counts.items() if count >= 3) | {word.key for word in content_words(title)}
 
@@ -94,7 +86,7 @@ def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Le
     covered = coverage(demand, text, topic)
     if not covered.clauses or covered.together * covered.weight < SAID_WEIGHT:
         return None
-    features, main_clause = leak_features(demand, text, covered), main_place(covered)
+    features, main_clause = leak_features(demand, text, covered), best_said_clause(covered)
     if features.denied:
         return None
     wholly = WHOLLY.chance(features)
@@ -118,7 +110,9 @@ def _most_telling_part(demand: str, covered: Coverage, main_clause: Clause) -> s
         index = word_index(part)
         return sum(covered.weights[word.start] * index.has(word.key) for word in clause_words)
 
-    telling = max((part.text for part in clauses(main_clause.place.text)), key=share, default=main_clause.place.text)
+    telling = max(
+        (part.text for part in clauses(main_clause.best_match.text)), key=share, default=main_clause.best_match.text
+    )
     if len(telling) <= LONG:
         return telling
     clause_index = word_index(main_clause.span.text)

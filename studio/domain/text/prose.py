@@ -16,7 +16,6 @@ _HARMLESS = re.compile(r"\b(?:no|not) (?:more|less|later|earlier|fewer|only|long
 
 
 def is_negative(text: str) -> bool:
-    """Whether a clause contains a negation."""
     text = _HARMLESS.sub(" ", text)
     return _LEAVE_OUT.search(text) is not None or any(
         word.text.casefold().replace("’", "'") in NEGATIVE for word in words(text)
@@ -33,14 +32,14 @@ def without_data(text: str) -> str:
     start, end = text.find("{"), text.rfind("}") + 1
     if start < 0 or end <= start:
         return text
-    kept = [" "] * (end - start)
+    characters = [" "] * (end - start)
     for string in _STRING.finditer(text, start, end):
-        said = string[1].casefold().split()
-        if len(said) >= 6 and not FUNCTION.isdisjoint(said):
-            kept[string.start(1) - start : string.end(1) - start] = string[1]
-    return text[:start] + "".join(kept) + text[end:]
+        string_words = string[1].casefold().split()
+        if len(string_words) >= 6 and not FUNCTION.isdisjoint(string_words):
+            characters[string.start(1) - start : string.end(1) - start] = string[1]
+    return text[:start] + "".join(characters) + text[end:]
 
 
 def _blank(match: re.Match[str]) -> str:
-    start, end = (place - match.start() for place in match.span("secret"))
+    start, end = (position - match.start() for position in match.span("secret"))
     return match[0][:start] + " " * (end - start) + match[0][end:]

@@ -16,7 +16,7 @@ TOLERANCE = re.compile(
     r"|accepting)[^)]*\)|,?\s+or\s+equivalent\b",
     re.IGNORECASE,
 )
-"""What makes a judgment lenient, and what explains it: no requirement of its own."""
+"""Wording that makes a judgment lenient, or explains it. It adds no requirement."""
 _ASIDE = re.compile(
     r",?\s+(?:such as|e\.g\.,?|for example|for instance|including|rather than|instead of)\s[^.;]*", re.IGNORECASE
 )
@@ -124,38 +124,44 @@ def requirements(text: str) -> Requirements:
             joined = (match for pattern in _JOINED for match in pattern.finditer(bare, begin, span.end))
             starts += [_and(bare, match) for match in joined if not _ONE_OBJECT.search(match[0])]
     listed = 0
-    if found := _LIST.search(_BRACKETS.sub(_blank, bare)):
-        listed = found[1].count(",") + (not found[1].rstrip().endswith(",")) + 1
+    if list_match := _LIST.search(_BRACKETS.sub(_blank, bare)):
+        listed = list_match[1].count(",") + (not list_match[1].rstrip().endswith(",")) + 1
     values = next((m for m in _TWO_VALUES.finditer(bare) if m["one"] != m["two"]), None)
-    if values and not found:
-        found, listed = values, 3
+    if values and not list_match:
+        list_match, listed = values, 3
     joints = sorted(set(starts))
-    apart = [start for place, start in enumerate(joints) if not place or start - joints[place - 1] > 12]
-    enumerated = listed > 2 and found is not values and _asks_for(bare, found)
+    apart = [start for index, start in enumerate(joints) if not index or start - joints[index - 1] > 12]
+    enumerated = listed > 2 and list_match is not values and _asks_for(bare, list_match)
     second = None
     if apart:
         rest = text[apart[0] :]
         stop = next((span.end for span in sentences(rest)), len(rest))
-        kept = rest[:stop].strip(" ,;")
-        second = Span(kept, text.index(kept, apart[0]), text.index(kept, apart[0]) + len(kept)) if kept else None
-    elif found:
-        second = Span(found[0].strip(), found.start(), found.end())
+        second_text = rest[:stop].strip(" ,;")
+        second = (
+            Span(second_text, text.index(second_text, apart[0]), text.index(second_text, apart[0]) + len(second_text))
+            if second_text
+            else None
+        )
+    elif list_match:
+        second = Span(list_match[0].strip(), list_match.start(), list_match.end())
         second = second if second.text in text else None
-    things: tuple[str, ...] = ()
-    if found and (enumerated or not apart) and found is not values:
-        things = _items(text[found.start() : found.end()], bare=text[: found.start()].endswith(":"))
+    listed_parts: tuple[str, ...] = ()
+    if list_match and (enumerated or not apart) and list_match is not values:
+        listed_parts = _items(
+            text[list_match.start() : list_match.end()], bare=text[: list_match.start()].endswith(":")
+        )
     elif apart:
         borders = zip([0, *apart], [*apart, len(text)], strict=True)
-        things = tuple(part for start, end in borders if (part := _trimmed(text[start:end])))
-    return Requirements(1 + len(apart), listed, enumerated, things, second)
+        listed_parts = tuple(part for start, end in borders if (part := _trimmed(text[start:end])))
+    return Requirements(1 + len(apart), listed, enumerated, listed_parts, second)
 
 
-def _asks_for(text: str, found: re.Match[str] | None) -> bool:
+def _asks_for(text: str, list_match: re.Match[str] | None) -> bool:
     """Whether the list is what must be stated, rather than part of a reason, a fact or a name."""
-    if found is None:
+    if list_match is None:
         return False
-    first = re.split(r"[,:]", found[0], maxsplit=1)[0]
-    before = text[: found.start()] if text[found.start() - 1 : found.start()] == ":" else ""
+    first = re.split(r"[,:]", list_match[0], maxsplit=1)[0]
+    before = text[: list_match.start()] if text[list_match.start() - 1 : list_match.start()] == ":" else ""
     opening = before + first
     return _ASKS.search(opening) is not None and _REASONS.search(opening) is None
 
@@ -174,7 +180,6 @@ def _trimmed(part: str) -> str:
 
 
 def _and(text: str, match: re.Match[str]) -> int:
-    """Position of the match's last “and”."""
     return text.rindex(" and", match.start(), match.end())
 
 

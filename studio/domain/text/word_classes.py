@@ -92,7 +92,6 @@ LIGHT = _stems(
 
 
 def _lines(name: str) -> list[str]:
-    """Lines of a word list in this folder, without comments."""
     text = (Path(__file__).parent / name).read_text("utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
@@ -110,12 +109,12 @@ SYNONYMS = _synonyms()
 
 
 def _phrases() -> dict[tuple[str, ...], list[tuple[tuple[str, ...], tuple[str, ...]]]]:
-    found: dict[tuple[str, ...], list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
+    phrases: dict[tuple[str, ...], list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
     for line in _lines("phrases.txt"):
         phrase, _, meaning = line.partition(" -> ")
         keys = tuple(stem(word) for word in phrase.split())
-        found.setdefault(keys[:2], []).append((keys, tuple(meaning.split())))
-    return found
+        phrases.setdefault(keys[:2], []).append((keys, tuple(meaning.split())))
+    return phrases
 
 
 PHRASES = _phrases()

@@ -53,7 +53,6 @@ class WordIndex:
         return matches | dict.fromkeys(self._keys.get(key, ()), 1.0)
 
     def has(self, key: str) -> float:
-        """Similarity in the best sentence; 0 if absent."""
         return max(self.of(key).values(), default=0.0)
 
 

@@ -62,7 +62,6 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=4_000)
 def words(text: str) -> tuple[Word, ...]:
-    """The words of a text, in order."""
     result: list[Word] = []
     last_end = 0
     for match in _TOKEN.finditer(text):
@@ -101,7 +100,6 @@ def _with_phrases(result: list[Word]) -> list[Word]:
 
 @lru_cache(maxsize=4_000)
 def content_words(text: str) -> tuple[Word, ...]:
-    """The words with a weight."""
     return tuple(word for word in words(text) if word.weight > 0)
 
 
@@ -152,9 +150,9 @@ _THOUSANDS = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 
 
 def _plain_number(token: str) -> str:
-    if found := re.fullmatch(r"([\d.,]+?)\s?(k|thousand|million|billion)", token):
-        plain = _plain_number(found[1])
-        return f"{float(plain) * _THOUSANDS[found[2]]:.0f}" if re.fullmatch(r"\d+(?:\.\d+)?", plain) else token
+    if match := re.fullmatch(r"([\d.,]+?)\s?(k|thousand|million|billion)", token):
+        plain = _plain_number(match[1])
+        return f"{float(plain) * _THOUSANDS[match[2]]:.0f}" if re.fullmatch(r"\d+(?:\.\d+)?", plain) else token
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", token):
         token = token.replace(",", "")
     if re.fullmatch(r"\d+\.0+|\d+:00", token):
@@ -167,16 +165,16 @@ def _opens_sentence(text: str, start: int) -> bool:
     return not before or before[-1] in ".!?:;\n•"
 
 
-def similarity(one: str, other: str) -> float:
+def similarity(key: str, other: str) -> float:
     """Similarity of two keys: 1 if equal, less for related words and synonyms, 0 otherwise."""
-    if one == other:
+    if key == other:
         return 1.0
-    if one[:1] == "#" or other[:1] == "#":
+    if key[:1] == "#" or other[:1] == "#":
         return 0.0
-    shorter, longer = sorted((one, other), key=len)
+    shorter, longer = sorted((key, other), key=len)
     if len(shorter) >= 5 and longer.startswith(shorter) and len(longer) - len(shorter) <= 3:
         return 0.9
-    groups = SYNONYMS.get(one)
+    groups = SYNONYMS.get(key)
     if groups and not groups.isdisjoint(SYNONYMS.get(other, ())):
         return 0.8
     return 0.0

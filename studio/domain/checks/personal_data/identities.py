@@ -82,7 +82,6 @@ def _is_spanish(text: str) -> bool:
 
 
 def identities(text: str) -> Iterator[tuple[str, str]]:
-    """Each number with its label, the most certain kinds first."""
     for kind in KINDS:
         for match in kind.pattern.finditer(text):
             number = match["id"] if "id" in kind.pattern.groupindex else match[0]

@@ -14,29 +14,26 @@ MAILBOXES = frozenset(
 OFFICIAL = re.compile(
     r"\.(?:gov|edu|mil)(?:\.[a-z]{2})?$|\.ac\.[a-z]{2}$|(?:^|\.)(?:nhs\.(?:uk|net)|europa\.eu|who\.int|un\.org)$"
 )
-"""Domains that only authorities and universities get: whoever is written to there is real."""
+"""Domains registered only to authorities and universities, so their mailboxes are real."""
 
 
 @rule("address-real", "hint")
 def address_real(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A mailbox at a provider where anyone can sign up may be somebody's, one of an authority is; and an agent with
-    real tools writes there.
-
-    Not where the persona's mail is simulated: its addresses lie in the simulation.
-    """
+    """An agent with real tools could write to this address: a mailbox at a public provider, or one of an authority.
+    Silent where the persona's mail is simulated."""
     if any(tool.removeprefix("mcp_appworld_").startswith("gmail__") for tool in context.episode.persona.tools):
         return
     for field, item, text in authored_texts(task):
-        for found in EMAIL.finditer(text[:40_000]):
-            domain = found["domain"].casefold()
+        for match in EMAIL.finditer(text[:40_000]):
+            domain = match["domain"].casefold()
             if domain in MAILBOXES or OFFICIAL.search(domain):
                 yield Flaw(
                     field,
-                    f"“{found[0]}” may be a real mailbox."
+                    f"“{match[0]}” may be a real mailbox."
                     if domain in MAILBOXES
-                    else f"“{found[0]}” is an address of a real institution.",
+                    else f"“{match[0]}” is an address of a real institution.",
                     "Use a reserved address, such as name@example.com.",
                     item,
-                    words=found[0],
+                    passage=match[0],
                 )
                 break

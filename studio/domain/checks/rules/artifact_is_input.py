@@ -6,7 +6,8 @@ from studio.domain.task import TaskSpec
 
 @rule("artifact-is-input", "warning")
 def artifact_is_input(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A file that is there from the start is no sign of work, unless somebody says what the session makes of it."""
+    """A file that was there from the start is no evidence of work, unless a note or reference says what changes in
+    it."""
     given = {file.path for file in task.assets}
     for position, artifact in enumerate(task.expected_artifacts, 1):
         if artifact.path in given and not artifact.note.strip() and not artifact.reference:
@@ -18,5 +19,5 @@ def artifact_is_input(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                     "place, say in its note what it must contain."
                 ),
                 position,
-                words=artifact.path,
+                passage=artifact.path,
             )

@@ -7,14 +7,14 @@ from studio.domain.task import TaskSpec
 
 @rule("asset-overwrites", "warning")
 def asset_overwrites(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Files are copied over an episode's workspace, and nothing is removed: a later file replaces an earlier one.
-    A hint where the session itself is to write what an earlier one was judged by, and does not build on it."""
+    """Assets are copied over the episode's workspace, so a later file replaces an earlier one. A hint if the session
+    itself rewrites what an unrelated earlier task is judged by."""
     earlier = context.earlier(task)
     for position, file in enumerate(task.assets, 1):
         for other in earlier:
-            if any(file.path == there.path and file.sha256 != there.sha256 for there in other.assets):
+            if any(file.path == own.path and file.sha256 != own.sha256 for own in other.assets):
                 message = f"“{file.path}” replaces the file of the same name that “{other.task_id}” brought."
-            elif file.path in _written(other):
+            elif file.path in _written_paths(other):
                 message = f"“{file.path}” replaces what the agent writes in “{other.task_id}”."
             else:
                 continue
@@ -28,13 +28,17 @@ def asset_overwrites(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             if field == "files_read" and path in task.expected_paths:
                 continue
             for other in earlier:
-                if other.task_id not in known and path in other.files_read and path in _written(other) & _written(task):
+                if (
+                    other.task_id not in known
+                    and path in other.files_read
+                    and path in _written_paths(other) & _written_paths(task)
+                ):
                     message = f"“{path}” is also what “{other.task_id}” is judged by: the later task overwrites it."
                     yield Flaw(field, message, "Rename one of the two.", position, path, other.task_id, severity="hint")
                     break
 
 
-def _written(task: TaskSpec) -> set[str]:
-    """What the session writes: what is expected of it, asked for, or read by judges and not brought."""
-    brought = {file.path for file in task.assets}
-    return {*task.expected_paths, *created_file_names(task.initial_request), *(set(task.files_read) - brought)}
+def _written_paths(task: TaskSpec) -> set[str]:
+    """Paths that are expected, asked for, or read by judges without being given."""
+    given = {file.path for file in task.assets}
+    return {*task.expected_paths, *created_file_names(task.initial_request), *(set(task.files_read) - given)}

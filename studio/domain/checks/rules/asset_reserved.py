@@ -16,5 +16,5 @@ def asset_reserved(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 f"“{file.path}” is a name of the task's own files: the agent would never get it.",
                 "Rename the file.",
                 position,
-                words=file.path,
+                passage=file.path,
             )

@@ -10,14 +10,14 @@ from studio.domain.task import TaskSpec
 from studio.domain.text.prose import without_data
 
 PROSE = (".md", ".txt", ".eml", ".html")
-"""Files of sentences: in a table, two rows differ without contradicting each other."""
+"""Only files of sentences: two rows of a table differ without contradicting each other."""
 LONGEST = 20_000
 
 
 @rule("contradiction", "warning")
 def contradiction(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Two numbers, days or names for one thing in request, intents, checklist, files or what the script's checks are
-    said to look for: an agent that keeps to the one fails by the other."""
+    """Two values for one thing in request, intents, checklist, files or script descriptions: an agent that follows one
+    fails by the other."""
     request = without_data(opening_text(task)[:LONGEST])
     intents = [intent.content[:2_000] for intent in task.intents]
     files = [
@@ -41,19 +41,19 @@ def contradiction(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 
 def _agrees(text: str, agreed: Collection[tuple[str, str]]) -> bool:
-    """Whether all that a text pins down stands in an intent: if that contradicts something, it is told there."""
-    pinned = facts(text)
-    return bool(pinned) and all((fact.kind, fact.value) in agreed for fact in pinned)
+    """Whether all facts of the text are in an intent, where a contradiction is reported already."""
+    text_facts = facts(text)
+    return bool(text_facts) and all((fact.kind, fact.value) in agreed for fact in text_facts)
 
 
 def _flaws(field: str, position: int | None, text: str, others: list[tuple[str, str]]) -> Iterator[Flaw]:
     for name, other in others:
-        if found := find_disagreement(text, other, of_a_file=name.startswith("“")):
+        if conflict := find_disagreement(text, other, of_a_file=name.startswith("“")):
             yield Flaw(
                 field,
-                f"{name} says something else: {quote(found.theirs)}.",
+                f"{name} says something else: {quote(conflict.theirs)}.",
                 "Make the two consistent.",
                 position,
-                words=found.mine,
+                passage=conflict.mine,
             )
             return

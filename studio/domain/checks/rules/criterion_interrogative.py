@@ -13,12 +13,12 @@ UNMARKED = re.compile(
     r"(?:the|an?|all|each|every|any|there|it|this|that|its|their)\s)",
     re.I,
 )
-"""How a question begins that lost its mark."""
+"""The beginning of a question without a question mark."""
 
 
 @rule("criterion-interrogative", "warning")
 def criterion_interrogative(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Judges answer YES where a criterion is met; a question leaves open which answer is the good one."""
+    """Judges answer YES if a criterion is met; a question leaves open which answer is the good one."""
     for position, item in enumerate(task.checklist, 1):
         text = item.criterion.strip()
         if (
@@ -31,5 +31,5 @@ def criterion_interrogative(task: TaskSpec, context: CheckContext) -> Iterator[F
                 "The criterion is a question.",
                 "Rewrite it as a statement that is true when the criterion is met.",
                 position,
-                words=text,
+                passage=text,
             )

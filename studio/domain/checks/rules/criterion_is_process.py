@@ -21,13 +21,13 @@ PROCESS = re.compile(
 
 @rule("criterion-is-process", "warning")
 def criterion_is_process(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """The checklist scores what came out; how early or unasked it came is what the intents score (paper, Table 11)."""
+    """The checklist scores the outcome; how proactively it was reached is what the intents score (paper, Table 11)."""
     for position, item in enumerate(task.checklist, 1):
-        if found := PROCESS.search(item.criterion):
+        if match := PROCESS.search(item.criterion):
             yield Flaw(
                 "checklist",
                 "The criterion scores how the agent went about it, not what came out.",
                 "Say what must be there at the end; make the rest a hidden intent.",
                 position,
-                words=found[0],
+                passage=match[0],
             )

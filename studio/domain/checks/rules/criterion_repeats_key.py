@@ -8,15 +8,15 @@ from studio.domain.text.coverage import coverage
 from studio.domain.text.words import content_words
 
 SAME = 0.85
-FEWEST = 3
+MIN_WORDS = 3
 
 
 @rule("criterion-repeats-key", "warning")
 def criterion_repeats_key(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """What the grader script or another rule decides already would count twice."""
+    """What the grader script already decides would count twice."""
     keys = [(f"the script's check “{key.name}”", key.about) for key in script_keys(task) if key.about]
     for position, item in enumerate(task.checklist, 1):
-        if len(content_words(item.criterion)) < FEWEST:
+        if len(content_words(item.criterion)) < MIN_WORDS:
             continue
         for name, about in keys:
             if min(coverage(item.criterion, about).near, coverage(about, item.criterion).near) >= SAME:
@@ -25,6 +25,6 @@ def criterion_repeats_key(task: TaskSpec, context: CheckContext) -> Iterator[Fla
                     f"{name[:1].upper()}{name[1:]} decides this already: {quote(about)}.",
                     "Remove the item, or change what it asks for.",
                     position,
-                    words=item.criterion.strip(),
+                    passage=item.criterion.strip(),
                 )
                 break

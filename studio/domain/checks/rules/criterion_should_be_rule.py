@@ -8,17 +8,17 @@ from studio.domain.text.exactness import describe_check, exactness
 
 @rule("criterion-should-be-rule", "warning")
 def criterion_should_be_rule(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """What an exact check can decide is decided the same way every time, and for nothing (paper, Table 11)."""
+    """An exact check decides the same way every time, at no cost (paper, Table 11)."""
     for position, item in enumerate(task.checklist, 1):
         if item.grader == "rule" or not (exact := exactness(item.criterion)):
             continue
-        words = exact.texts[0]
+        text = exact.texts[0]
         yield Flaw(
             "checklist",
             "An exact check could decide this; a judge is asked instead.",
             f"Make it a rule: {describe_check(exact, referenced_file(item.criterion, task))}.",
             position,
-            words=words if words in item.criterion else "",
+            passage=text if text in item.criterion else "",
             proposal=proposed_check(item, task, task.tools or context.episode.persona.tools),
             severity="warning" if exact.sure else "hint",
         )

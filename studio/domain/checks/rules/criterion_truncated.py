@@ -12,7 +12,7 @@ OPEN_END = re.compile(
     re.I,
 )
 ASKS = re.compile(r"\b(?:what|which|where|who|whom|whose|that|how|why|when)\b", re.I)
-"""After these a sentence may well end on “for” or “to”."""
+"""A clause that begins with one of these may end on “for” or “to”."""
 THAT = re.compile(r"\b(?:states?|says?|confirms?|mentions?|explains?|shows?) that\s+(?=the\b|an?\b|this\b|its?\b)")
 VERBS = frozenset(
     """is are was were be been has have had do does did can could may might must shall should will would cannot isn't
@@ -23,12 +23,12 @@ VERBS = frozenset(
 
 @rule("criterion-truncated", "warning")
 def criterion_truncated(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A sentence that breaks off can be judged in as many ways as there are endings."""
+    """An unfinished sentence can be judged in as many ways as it can end."""
     for position, item in enumerate(task.checklist, 1):
         text = item.criterion.strip()
-        found = OPEN_END.search(text)
-        if found and not (found["stranded"] and ASKS.search(text)):
-            yield _flaw(position, text[max(0, found.start() - 40) :])
+        match = OPEN_END.search(text)
+        if match and not (match["stranded"] and ASKS.search(text)):
+            yield _flaw(position, text[max(0, match.start() - 40) :])
         elif text.count("“") > text.count("”") or text.count("(") > text.count(")"):
             yield _flaw(position, "“" if text.count("“") > text.count("”") else "(")
         elif rest := _verbless(text):
@@ -36,14 +36,14 @@ def criterion_truncated(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]
 
 
 def _flaw(position: int, broken: str) -> Flaw:
-    return Flaw("checklist", "The criterion breaks off.", "Finish the sentence.", position, words=broken)
+    return Flaw("checklist", "The criterion breaks off.", "Finish the sentence.", position, passage=broken)
 
 
 def _verbless(text: str) -> str:
-    """What follows “states that” up to the sentence's end, if no verb is in it."""
+    """The text from “states that” to the end of its sentence, if it has no verb; otherwise empty."""
     for span in sentences(text):
-        if found := THAT.search(span.text):
-            rest = [word.text.casefold() for word in words(span.text[found.end() :])]
+        if match := THAT.search(span.text):
+            rest = [word.text.casefold() for word in words(span.text[match.end() :])]
             if rest and not any(word in VERBS or word.endswith(("s", "ed")) for word in rest):
-                return span.text[found.start() :]
+                return span.text[match.start() :]
     return ""

@@ -14,15 +14,15 @@ OPINION = re.compile(
     r"|\b(?:looks?|sounds?|reads?) (?:good|nice|well|right|natural|professional)\b",
     re.IGNORECASE,
 )
-"""What somebody thinks of it, which nothing in the session shows."""
+"""Someone's opinion, which nothing in the session shows."""
 
 
 @rule("criterion-vague", "hint")
 def criterion_vague(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Two people who look at the same reply and files say the same of a criterion (paper, Table 11)."""
+    """Two people who read the same reply and files should agree on whether a criterion is met (paper, Table 11)."""
     for position, item in enumerate(task.checklist, 1):
         opinion = OPINION.search(item.criterion[:2_000])
-        if item.grader == "rubric" and (words := opinion[0] if opinion else vague_phrase(item.criterion)):
+        if item.grader == "rubric" and (phrase := opinion[0] if opinion else vague_phrase(item.criterion)):
             yield Flaw(
                 "checklist",
                 "Two people could disagree on whether this is met: nothing says what to look for."
@@ -30,5 +30,5 @@ def criterion_vague(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 else "The criterion asks what someone thinks of it; no reply, file or tool call shows that.",
                 "Name what must be present: a section, a number, a limit, a format.",
                 position,
-                words=words,
+                passage=phrase,
             )

@@ -11,21 +11,21 @@ YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
 
 @rule("date-weekday", "warning")
 def date_weekday(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A date that is not the weekday it is called can be read in two ways, and judged in two."""
+    """A date with the wrong weekday can be read, and judged, in two ways."""
     years = {int(year) for year in YEAR.findall(established_text(task))}
     for field, item, text in authored_texts(task):
-        for each in find_days(text):
-            year = each.year or (years.copy().pop() if len(years) == 1 else 0)
-            if each.weekday < 0 or not year:
+        for day in find_days(text):
+            year = day.year or (years.copy().pop() if len(years) == 1 else 0)
+            if day.weekday < 0 or not year:
                 continue
-            real = each.falls_on(year)
-            if real is None or real == each.weekday:
+            real = day.falls_on(year)
+            if real is None or real == day.weekday:
                 continue
             yield Flaw(
                 field,
-                f"“{each.span.text}” is a {WEEKDAYS[real].capitalize()} in {year}.",
+                f"“{day.span.text}” is a {WEEKDAYS[real].capitalize()} in {year}.",
                 "Correct the day or the date.",
                 item,
-                words=each.span.text,
-                severity="warning" if each.year else "hint",
+                passage=day.span.text,
+                severity="warning" if day.year else "hint",
             )

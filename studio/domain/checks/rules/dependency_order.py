@@ -6,7 +6,7 @@ from studio.domain.task import TaskSpec
 
 @rule("dependency-order", "error")
 def dependency_order(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """What a task builds on has run before it."""
+    """A dependency runs before the task that needs it."""
     order = [other.task_id for other in context.episode.tasks]
     if task.task_id not in order:
         return

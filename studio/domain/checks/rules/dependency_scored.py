@@ -6,7 +6,7 @@ from studio.domain.task import TaskSpec
 
 @rule("dependency-scored", "error")
 def dependency_scored(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A task that others build on is scored with them, and has neither criteria nor a grader of its own."""
+    """A task that others build on is scored through them and has neither criteria nor a grader of its own."""
     for position, dependency in enumerate(task.depends_on, 1):
         other = context.episode.task(dependency.task_id)
         if other is not None and not other.is_setup:

@@ -6,7 +6,7 @@ from studio.domain.task import TaskSpec
 
 @rule("dependency-twice", "error")
 def dependency_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Each dependency is named once: its intents would count double."""
+    """Each dependency is listed once; otherwise its intents would count twice."""
     seen = set()
     for position, dependency in enumerate(task.depends_on, 1):
         if dependency.task_id in seen:

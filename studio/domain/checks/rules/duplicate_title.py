@@ -6,7 +6,7 @@ from studio.domain.task import TaskSpec
 
 @rule("duplicate-title", "warning")
 def duplicate_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Two tasks of one title cannot be told apart in lists and reports. Told at the later one."""
+    """Tasks with the same title cannot be told apart in lists and reports. Reported at the later one."""
     title = " ".join(task.title.split()).casefold()
     for other in context.earlier(task):
         if title and " ".join(other.title.split()).casefold() == title:
@@ -14,7 +14,7 @@ def duplicate_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 "title",
                 f"“{other.task_id}” has the same title.",
                 "Use a title that sets this task apart.",
-                words=task.title,
+                passage=task.title,
                 other=other.task_id,
             )
             return

@@ -6,7 +6,7 @@ from studio.domain.task import TaskSpec
 
 @rule("empty-criterion", "warning")
 def empty_criterion(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """An item without a criterion is kept and never graded."""
+    """An item without a criterion is stored but never graded."""
     for position, item in enumerate(task.checklist, 1):
         if not item.criterion.strip():
             yield Flaw(

@@ -6,6 +6,6 @@ from studio.domain.task import TaskSpec
 
 @rule("empty-request", "error")
 def empty_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A session opens with the request's words, or with a signal's payload."""
+    """A session opens with the request's text or a signal's payload."""
     if not task.initial_request.strip() and not task.trigger.payload:
         yield Flaw("initial_request", "The task would start with nothing.", "Write the user's first message.")

@@ -14,8 +14,7 @@ NOTHING = re.compile(
 
 @rule("empty-title", "warning")
 def empty_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A task without a title, or with one that any task could have, cannot be told from others in lists and
-    reports."""
+    """A task without a title, or with one that would fit any task, cannot be told apart in lists and reports."""
     if not task.title.strip():
         yield Flaw("title", "The task has no title.", "Write a short title that says what the user wants.")
     elif NOTHING.fullmatch(task.title[:200]) or task.title.strip() == task.task_id:
@@ -23,5 +22,5 @@ def empty_title(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             "title",
             "The title says nothing about the task.",
             ("Make the title say what the user wants."),
-            words=task.title,
+            passage=task.title,
         )

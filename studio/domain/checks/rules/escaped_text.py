@@ -12,15 +12,15 @@ ESCAPED = re.compile(
 
 @rule("escaped-text", "warning")
 def escaped_text(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Marks of a program between people's words: escapes, HTML entities, letters read in the wrong encoding."""
+    """Traces of a program in prose: escape sequences, HTML entities, wrongly decoded letters."""
     for field, item, text in authored_texts(task):
         if text.lstrip().startswith(("{", "[")):
             continue
-        if found := ESCAPED.search(text):
+        if match := ESCAPED.search(text):
             yield Flaw(
                 field,
-                f"“{found[0]}” is how a program writes, not a person.",
+                f"“{match[0]}” is how a program writes, not a person.",
                 "Type the character itself.",
                 item,
-                words=found[0],
+                passage=match[0],
             )

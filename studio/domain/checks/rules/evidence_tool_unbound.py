@@ -7,17 +7,17 @@ from studio.domain.task import TaskSpec
 @rule("evidence-tool-unbound", "warning")
 def evidence_tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """Judges are shown calls of a tool that the agent cannot call. Names without “__” are the workspace's own."""
-    bound = {_plain(tool) for tool in context.episode.persona.tools}
+    bound = {_bare(tool) for tool in context.episode.persona.tools}
     for position, entry in enumerate(task.tool_evidence, 1):
-        if "__" in entry.tool and _plain(entry.tool) not in bound:
+        if "__" in entry.tool and _bare(entry.tool) not in bound:
             yield Flaw(
                 "tool_evidence",
                 f"The persona has no tool “{entry.tool}”: it can never be called.",
                 "Add it to the persona's tools, or correct the name.",
                 position,
-                words=entry.tool,
+                passage=entry.tool,
             )
 
 
-def _plain(tool: str) -> str:
+def _bare(tool: str) -> str:
     return tool.removeprefix("mcp_appworld_")

@@ -7,17 +7,21 @@ from studio.domain.task import TaskSpec
 
 @rule("evidence-unshown", "warning")
 def evidence_unshown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A judge decides by what is shown: evidence that an item names is among what the task shows."""
+    """A judge decides by what is shown, so an item's evidence must be among what the task shows."""
     shown = set(task.files_read)
     tools = {entry.tool.removeprefix("mcp_appworld_") for entry in task.tool_evidence}
     for position, item in enumerate(task.checklist, 1):
         if item.grader == "rule":
             continue
-        for place in item.evidence:
-            if FILE_NAME.fullmatch(place) and place not in shown:
-                yield _flaw(position, f"The judge should look at “{place}” but is not shown it.", "Add it to the files")
-            elif "__" in place and not any(place.removeprefix("mcp_appworld_").startswith(tool) for tool in tools):
-                yield _flaw(position, f"The judge should look at “{place}” but is not shown it.", "Add it to the tools")
+        for source in item.evidence:
+            if FILE_NAME.fullmatch(source) and source not in shown:
+                yield _flaw(
+                    position, f"The judge should look at “{source}” but is not shown it.", "Add it to the files"
+                )
+            elif "__" in source and not any(source.removeprefix("mcp_appworld_").startswith(tool) for tool in tools):
+                yield _flaw(
+                    position, f"The judge should look at “{source}” but is not shown it.", "Add it to the tools"
+                )
 
 
 def _flaw(position: int, message: str, fix: str) -> Flaw:

@@ -6,10 +6,10 @@ from studio.domain.task import TaskSpec
 
 @rule("files-read-unknown", "warning")
 def files_read_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A file shown to judges comes from somewhere: an asset, or words that ask for it."""
+    """A file shown to judges comes from somewhere: it is an asset, or something asks for it."""
     tasks = (*context.earlier(task), task)
     assets = {file.path for other in tasks for file in other.assets}
-    words = "\n".join(
+    mentions = "\n".join(
         text
         for other in tasks
         for text in (
@@ -22,11 +22,11 @@ def files_read_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     )
     for position, path in enumerate(task.files_read, 1):
         name = path.rpartition("/")[2]
-        if path not in assets and name not in words:
+        if path not in assets and name not in mentions:
             yield Flaw(
                 "files_read",
                 f"“{path}” is not a file of this or an earlier task, and nothing asks for it.",
                 "Correct the name, ask for the file in the request or an intent, or list it as an output file.",
                 position,
-                words=path,
+                passage=path,
             )

@@ -11,7 +11,7 @@ SENT = re.compile(r"(?:^|[_\W])(?:sent|sends?|emailed|mailed|notified|recipients
 
 @rule("grader-accepts-draft", "warning")
 def grader_accepts_draft(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A draft, or a message to anyone, does not pass for a message to someone."""
+    """A draft, or a message to the wrong person, must not pass for a message that was sent."""
     script = script_of(task, context)
     if script is None:
         return
@@ -22,7 +22,7 @@ def grader_accepts_draft(task: TaskSpec, context: CheckContext) -> Iterator[Flaw
             "grader_script",
             f"“{key}” is earned by a draft that is never sent.",
             "Count only the tools that send; a draft counts once it is sent.",
-            words=key,
+            passage=key,
         )
     strangers = [key for key in report.by_anyone if SENT.search(key) and key not in drafted] if report else []
     for key in strangers:
@@ -30,7 +30,7 @@ def grader_accepts_draft(task: TaskSpec, context: CheckContext) -> Iterator[Flaw
             "grader_script",
             f"“{key}” is earned by a message to anyone.",
             "Check the recipient, for sent drafts too.",
-            words=key,
+            passage=key,
         )
     if drafted or strangers:
         return
@@ -40,5 +40,5 @@ def grader_accepts_draft(task: TaskSpec, context: CheckContext) -> Iterator[Flaw
             "grader_script",
             f"“{script.name}” looks at messages sent with “{sending[0]}” and never at who gets them.",
             "Check that the recipient is the intended one.",
-            words=sending[0],
+            passage=sending[0],
         )

@@ -7,7 +7,7 @@ from studio.domain.task import TaskSpec
 
 @rule("grader-key-always", "warning")
 def grader_key_always(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """No key is earned whatever the agent does: by no call at all, and by every other history tried."""
+    """No key is earned whatever the agent does: by no calls, and in every other history tried."""
     script = script_of(task, context)
     if script is None or script.report is None:
         return
@@ -16,14 +16,14 @@ def grader_key_always(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             "grader_script",
             f"“{key}” is earned by doing nothing, and in each of {script.report.tried} trial runs.",
             "Make the script check what the agent has to do, or remove the key.",
-            words=key,
+            passage=key,
         )
 
 
 @rule("grader-key-never", "hint")
 def grader_key_never(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Every key can be earned. Silent about scripts that take texts apart, or fail on some of what is tried: the
-    histories are too plain to earn what those ask for."""
+    """Every key can be earned. Silent about scripts that parse text or fail on a history, because the histories are too
+    simple to earn their keys."""
     script = script_of(task, context)
     if script is None or script.report is None or script.report.failed or script.reading.parses:
         return
@@ -32,5 +32,5 @@ def grader_key_never(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             "grader_script",
             f"None of {script.report.tried} trial runs, made of the script's own words and tools, earned “{key}”.",
             "Run the script on an example that should earn it, and see which line is not reached.",
-            words=key,
+            passage=key,
         )

@@ -10,7 +10,7 @@ NAMED = re.compile(r"\[tools\]\s+([^\s,;]+)")
 
 @rule("grader-no-keys", "error")
 def grader_no_keys(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Run on no calls at all, a grader script returns its keys: they are what it is scored by."""
+    """Given no calls, a grader script returns all its keys: the task is scored by them."""
     script = script_of(task, context)
     if script is None or script.report is None or script.reading.problem or not script.reading.scores:
         return
@@ -24,7 +24,7 @@ def grader_no_keys(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 @rule("grader-key-unknown", "warning")
 def grader_key_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A key that the checklist names, as “[tools] key”, is one the task's script gives; and it is not scored twice."""
+    """A key that an item names as “[tools] key” is one the task's script returns, and it is not scored twice."""
     named = mentioned_keys(task)
     if not named:
         return
@@ -33,7 +33,7 @@ def grader_key_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     if script and keys is None:
         return
     for position, key, text in named:
-        words = key if key in task.checklist[position - 1].criterion else ""
+        passage = key if key in task.checklist[position - 1].criterion else ""
         if key not in (keys or ()):
             given = f"the script has {', '.join(keys)}" if keys else "the task has no script that has any"
             yield Flaw(
@@ -41,7 +41,7 @@ def grader_key_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 f"No grader script of this task has a check “{key}”: {given}.",
                 "Correct the name, or make the script return it.",
                 position,
-                words=words,
+                passage=passage,
             )
         elif text == task.checklist[position - 1].criterion and text.strip() == f"[tools] {key}":
             yield Flaw(
@@ -49,12 +49,11 @@ def grader_key_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 f"The script scores “{key}” already, with weight 1: this item counts it twice.",
                 "Remove the item.",
                 position,
-                words=words,
+                passage=passage,
             )
 
 
 def mentioned_keys(task: TaskSpec) -> list[tuple[int, str, str]]:
-    """The keys that items name: position of the item, key, and the text it stands in."""
     return [
         (position, match[1].strip("“”\"'`."), text)
         for position, item in enumerate(task.checklist, 1)

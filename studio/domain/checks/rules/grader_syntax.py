@@ -8,19 +8,19 @@ from studio.domain.task import TaskSpec
 
 @rule("grader-syntax", "error")
 def grader_syntax(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A grader script is Python that can be read, and defines ``score``."""
+    """A grader script is valid Python and defines ``score``."""
     script = script_of(task, context)
     if script is None:
         return
     reading = script.reading
     if reading.problem:
         where = f"line {reading.line} of “{script.name}”" if reading.line else f"“{script.name}”"
-        words = f": {quote(reading.words_at)}" if reading.words_at else ""
+        excerpt = f": {quote(reading.line_text)}" if reading.line_text else ""
         yield Flaw(
             "grader_script",
-            f"Python cannot read {where}{words} ({reading.problem}).",
+            f"Python cannot read {where}{excerpt} ({reading.problem}).",
             "Open the script and fix that line." if reading.line else "Open the script and fix it.",
-            words=reading.words_at,
+            passage=reading.line_text,
         )
     elif not reading.scores:
         yield Flaw(

@@ -9,23 +9,23 @@ PREFIX = "mcp_appworld_"
 
 @rule("grader-tool-unbound", "warning")
 def grader_tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """The script looks at calls of tools that the agent can make. Names without “__” are the workspace's own."""
+    """The script looks for calls of tools that the agent has. Names without “__” are the workspace's own."""
     script = script_of(task, context)
     if script is None:
         return
     bound = {tool.removeprefix(PREFIX) for tool in (task.tools or context.episode.persona.tools)}
-    told: set[str] = set()
+    reported: set[str] = set()
     for test in script.reading.tools:
         names = dict.fromkeys(name.removeprefix(PREFIX) for name in test.any_of)
         missing = [name for name in names if "__" in name and name not in bound]
-        if len(missing) < len(names) or told.issuperset(missing):
+        if len(missing) < len(names) or reported.issuperset(missing):
             continue
-        told.update(missing)
+        reported.update(missing)
         many = len(missing) > 1
         yield Flaw(
             "grader_script",
             f"“{script.name}” waits for {' or '.join(f'“{name}”' for name in missing)} (line {test.line}), "
             f"which the agent of this task does not have.",
             f"Add {'one of them' if many else 'it'} to the tools, or correct the name in the script.",
-            words=missing[0],
+            passage=missing[0],
         )

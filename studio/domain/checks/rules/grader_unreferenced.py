@@ -6,7 +6,7 @@ from studio.domain.task import TaskSpec
 
 @rule("grader-unreferenced", "warning")
 def grader_unreferenced(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A script that no task names grades nothing. Told at the task whose id its name holds, else at the first."""
+    """A script that no task names grades nothing. Reported at the task whose id it contains, otherwise at the first."""
     persona = context.episode.persona
     tasks = (*context.episode.tasks, *context.episode.unplaced)
     named = {script.path for other in tasks if (script := persona.script(other.grader_script)) is not None}
@@ -19,5 +19,5 @@ def grader_unreferenced(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]
                 "grader_script",
                 f"No task names the grader script “{script.path}”.",
                 "Choose it as this task's grader script, or remove it from the persona.",
-                words=script.path if script.path in task.grader_script else "",
+                passage=script.path if script.path in task.grader_script else "",
             )

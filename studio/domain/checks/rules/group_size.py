@@ -7,10 +7,8 @@ from studio.domain.task import TaskSpec
 
 @rule("group-size", "warning")
 def group_size(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A dependency group holds as many tasks as the benchmark's plan says. Told at its first task.
-
-    Silent while the episode is being filled: what is missing may come.
-    """
+    """A dependency group has as many tasks as the benchmark's plan says. Reported at its first task; silent while the
+    episode is unfinished."""
     for gap in find_gaps(episode_shape(context.episode), context.plan):
         if gap.kind == "group-size" and not gap.unfinished and gap.tasks[0] == task.task_id:
             yield Flaw("depends_on", gap.message, gap.fix, other=gap.tasks[-1] if len(gap.tasks) > 1 else "")

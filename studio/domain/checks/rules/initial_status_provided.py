@@ -6,7 +6,7 @@ from studio.domain.task import TaskSpec
 
 @rule("initial-status-provided", "warning")
 def initial_status_provided(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """An intent that starts as provided never counts as covered and stays in the denominator."""
+    """An intent that starts as provided never counts as met but stays in the denominator."""
     for position, intent in enumerate(task.intents, 1):
         if intent.initial_status == "provided":
             yield Flaw(

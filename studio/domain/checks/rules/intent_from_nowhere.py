@@ -8,34 +8,33 @@ from studio.domain.text.coverage import word_overlap
 
 _LAST = r"(?:before|earlier|last (?:time|year|month|week))"
 _TALKED = r"(?:agreed|discussed|decided|settled)"
-BACK = re.compile(
+BACK_REFERENCE = re.compile(
     rf"\b(?:as (?:we )?(?:{_TALKED}|usual|always|in the past|{_LAST})|(?:like|same as) {_LAST}"
     rf"|(?:we|I) {_TALKED} (?:on )?(?:that |it |this )?{_LAST})\b",
     re.IGNORECASE,
 )
-THERE = 0.4
-"""Share of an intent's words that a session, the profile or a file has to have, to be what it calls back."""
+MIN_SHARE = 0.4
+"""Share of an intent's words that its origin must contain."""
 
 
 @rule("intent-from-nowhere", "hint")
 def intent_from_nowhere(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """What an intent calls back, “as agreed”, was agreed somewhere the agent can look: an earlier session, the
-    profile, a file (paper, Table 10)."""
+    """What an intent refers back to (“as agreed”) is in an earlier session, the profile or a file (paper, Table 10)."""
     for position, intent in enumerate(task.intents, 1):
-        found = BACK.search(intent.content[:2_000])
-        if found is None or any(place.kind != "question" for place in intent.recoverable_from):
+        match = BACK_REFERENCE.search(intent.content[:2_000])
+        if match is None or any(source.kind != "question" for source in intent.recoverable_from):
             continue
-        wanted = BACK.sub(" ", intent.content[:2_000])
+        wanted = BACK_REFERENCE.sub(" ", intent.content[:2_000])
         sources = [
             profile_text(context.episode.persona),
             visible_text(task, context).removeprefix(task.initial_request),
         ]
         sources += [f"{established_text(other)}\n{visible_text(other, context)}" for other in context.earlier(task)]
-        if all(word_overlap(wanted, text) < THERE for text in sources):
+        if all(word_overlap(wanted, text) < MIN_SHARE for text in sources):
             yield Flaw(
                 "intents",
-                f"“{found[0]}”: no earlier task, file or profile says so.",
+                f"“{match[0]}”: no earlier task, file or profile says so.",
                 "State it in one of them, or remove this text.",
                 position,
-                words=found[0],
+                passage=match[0],
             )

@@ -9,19 +9,19 @@ from studio.domain.text.words import content_words
 
 SURE = 0.85
 ANYWHERE = 0.6
-"""Share of an intent's words that a file has to have at all."""
+"""Minimum share of an intent's words anywhere in a file; a quick filter."""
 
 
 @rule("intent-in-file", "hint")
 def intent_in_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A file that says an intent outright is where it is found: good if that is meant, and then it should be marked."""
+    """A file that states an intent openly is its source, and should be marked as such if that is intended."""
     for position, intent in enumerate(task.intents, 1):
-        places = {place.ref.rpartition("/")[2] for place in intent.recoverable_from if place.kind == "file"}
+        marked_files = {source.ref.rpartition("/")[2] for source in intent.recoverable_from if source.kind == "file"}
         for file in task.assets:
             text = context.texts.get(file.sha256, "")
             if (
                 not text
-                or file.path.rpartition("/")[2] in places
+                or file.path.rpartition("/")[2] in marked_files
                 or word_overlap(intent.content, text[:LONGEST]) < ANYWHERE
             ):
                 continue
@@ -29,9 +29,9 @@ def intent_in_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             if leak and leak.degree == "wholly" and leak.chance >= SURE and len(content_words(intent.content)) > 3:
                 yield Flaw(
                     "intents",
-                    f"“{file.path}” says this openly: {quote(leak.place, SHORT)}.",
+                    f"“{file.path}” says this openly: {quote(leak.source, SHORT)}.",
                     "Add the file as the intent's source, or remove this from the file.",
                     position,
-                    words=leak.words,
+                    passage=leak.passage,
                 )
                 break

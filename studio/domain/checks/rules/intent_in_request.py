@@ -12,7 +12,7 @@ def intent_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """What the request says is not hidden: every agent gets credit for it (paper, Table 10)."""
     topic = topic_of((intent.content for intent in task.intents), task.title)
     for position, intent in enumerate(task.intents, 1):
-        if UNFILLED.search(intent.content):  # an error of its own, and nothing said yet
+        if UNFILLED.search(intent.content):  # reported by another rule
             continue
         leak = find_leak(intent.content, opening_text(task), topic)
         if leak is None:
@@ -20,11 +20,11 @@ def intent_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
         wholly = leak.degree == "wholly"
         yield Flaw(
             "intents",
-            f"The request already says {'this' if wholly else 'a part of this'}: {quote(leak.place, SHORT)}.",
+            f"The request already says {'this' if wholly else 'a part of this'}: {quote(leak.source, SHORT)}.",
             "Remove it from the request, or remove the intent."
             if wholly
             else "Remove that part from the request, or keep only the unstated part in the intent.",
             position,
-            words=leak.words,
+            passage=leak.passage,
             severity="error" if wholly else "warning",
         )

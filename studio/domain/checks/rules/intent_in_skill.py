@@ -8,28 +8,26 @@ from studio.domain.text.leaks import find_leak
 from studio.domain.text.words import content_words
 
 SURE = 0.75
-FEWEST = 3
+MIN_WORDS = 3
 
 
 @rule("intent-in-skill", "warning")
 def intent_in_skill(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A skill's description is before the agent from the first turn; what it says is not hidden (paper, Table 10).
-
-    What stands further down in the skill has to be looked up, and is a place to recover an intent from.
-    """
+    """Agents see a skill's description from the first turn, so what it says is not hidden (paper, Table 10). The rest
+    of a skill has to be looked up and is a legitimate source."""
     shown = [(name, text) for name, text in _descriptions(task, context) if text]
     for position, intent in enumerate(task.intents, 1):
-        if len(content_words(intent.content)) < FEWEST:
+        if len(content_words(intent.content)) < MIN_WORDS:
             continue
         for name, text in shown:
             leak = find_leak(intent.content, text)
             if leak and leak.degree == "wholly" and leak.chance >= SURE:
                 yield Flaw(
                     "intents",
-                    f"The description of the skill “{name}” says this to every agent: {quote(leak.place, SHORT)}.",
+                    f"The description of the skill “{name}” says this to every agent: {quote(leak.source, SHORT)}.",
                     "Move it from the description into the skill's text, or remove the intent.",
                     position,
-                    words=leak.words,
+                    passage=leak.passage,
                 )
                 break
 
@@ -39,5 +37,5 @@ def _descriptions(task: TaskSpec, context: CheckContext) -> Iterator[tuple[str, 
         if task.skills and skill.name not in task.skills:
             continue
         for file in skill.files:
-            if file.path.endswith(SKILL_FILE) and (said := description(context.texts.get(file.sha256, ""))):
-                yield skill.name, said
+            if file.path.endswith(SKILL_FILE) and (text := description(context.texts.get(file.sha256, ""))):
+                yield skill.name, text

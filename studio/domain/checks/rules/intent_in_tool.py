@@ -8,28 +8,28 @@ from studio.domain.text.leaks import find_leak
 from studio.domain.text.words import content_words
 
 SURE = 0.75
-FEWEST = 3
+MIN_WORDS = 3
 ANYWHERE = 0.6
-"""Share of an intent's words that the descriptions have to have at all."""
+"""Minimum share of an intent's words in all descriptions; a quick filter."""
 
 
 @rule("intent-in-tool", "warning")
 def intent_in_tool(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A tool's description is before the agent from the first turn; what it says is not hidden (paper, Table 10)."""
+    """Agents see a tool's description from the first turn, so what it says is not hidden (paper, Table 10)."""
     bound = task.tools or context.episode.persona.tools
     shown = {name: text for name, text in context.tools.items() if name in bound or "__" not in name}
     everything = "\n".join(shown.values())
     for position, intent in enumerate(task.intents, 1):
-        if len(content_words(intent.content)) < FEWEST or word_overlap(intent.content, everything) < ANYWHERE:
+        if len(content_words(intent.content)) < MIN_WORDS or word_overlap(intent.content, everything) < ANYWHERE:
             continue
         for name, text in shown.items():
             leak = find_leak(intent.content, text)
             if leak and leak.degree == "wholly" and leak.chance >= SURE:
                 yield Flaw(
                     "intents",
-                    f"The description of the tool “{name}” says this to every agent: {quote(leak.place)}.",
+                    f"The description of the tool “{name}” says this to every agent: {quote(leak.source)}.",
                     "Remove the intent, or remove the tool from this task.",
                     position,
-                    words=leak.words,
+                    passage=leak.passage,
                 )
                 break

@@ -6,10 +6,8 @@ from studio.domain.task import TaskSpec
 
 @rule("intent-unrecoverable", "warning")
 def intent_unrecoverable(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """What nothing lets an agent find, infer or ask for measures luck (paper, Table 10).
-
-    Looks only at tasks whose author marks where intents are recovered from.
-    """
+    """An intent that nothing lets an agent find, infer or ask for measures luck (paper, Table 10). Silent about tasks
+    without any marked source."""
     if not any(intent.recoverable_from for intent in task.intents):
         return
     for position, intent in enumerate(task.intents, 1):

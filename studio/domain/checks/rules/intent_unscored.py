@@ -6,10 +6,8 @@ from studio.domain.task import TaskSpec
 
 @rule("intent-unscored", "hint")
 def intent_unscored(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A need that no criterion follows from has no effect on the outcome that is scored (paper, Table 10).
-
-    Looks only where the author said what follows from what: shared words alone told too little.
-    """
+    """A need that no criterion follows from does not affect the scored outcome (paper, Table 10). Only for tasks whose
+    items are linked to intents."""
     followed = {uid for item in task.scored_items for uid in item.follows_from}
     if not followed or task.grader_script:
         return

@@ -9,22 +9,24 @@ from studio.domain.task import TaskSpec
 
 CAPITAL = re.compile(r"(?<![\w’'-])[A-Z][\w’'-]*+")
 SMALL = re.compile(r"[a-z]")
-FEWEST = 5
-"""Letters of a name that is compared: shorter ones are alike by chance."""
+MIN_LETTERS = 5
+"""Minimum letters of a name; shorter ones are similar by chance."""
 
 
 @rule("name-spelt-twice", "warning")
 def name_spelt_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A name that is spelt in two ways: an agent that keeps to the one fails by the other."""
+    """A name with two spellings: an agent that follows one fails by the other."""
     demands = [("intents", n, intent.content) for n, intent in enumerate(task.intents, 1)]
     demands += [("checklist", n, item.criterion) for n, item in enumerate(task.checklist, 1)]
     if not any(_names(text) for _, _, text in demands):
         return
-    known = _names(visible_text(task, context)).union(*(_names(established_text(one)) for one in context.earlier(task)))
+    known = _names(visible_text(task, context)).union(
+        *(_names(established_text(earlier)) for earlier in context.earlier(task))
+    )
     seen = set()
     for field, position, text in demands:
         for name in sorted(_names(text) - known):
-            other = next((one for one in sorted(known) if _misspelt(name, one)), None)
+            other = next((candidate for candidate in sorted(known) if _is_misspelt(name, candidate)), None)
             if other and name not in seen:
                 seen.add(name)
                 yield Flaw(
@@ -32,42 +34,43 @@ def name_spelt_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                     f"The name “{name}” is spelt “{other}” elsewhere.",
                     "Use the same spelling in both places.",
                     position,
-                    words=name,
+                    passage=name,
                 )
 
 
 @lru_cache(maxsize=2_000)
 def _names(text: str) -> frozenset[str]:
-    """Pairs of neighbouring capitals: a single one may only open a sentence."""
-    found = [match for match in CAPITAL.finditer(text, 0, 60_000) if SMALL.search(match[0])]
-    return frozenset(f"{one[0]} {other[0]}" for one, other in pairwise(found) if text[one.end() : other.start()] == " ")
+    """Pairs of neighbouring capitalized words; a single one may only begin a sentence."""
+    capitals = [match for match in CAPITAL.finditer(text, 0, 60_000) if SMALL.search(match[0])]
+    return frozenset(
+        f"{first[0]} {second[0]}" for first, second in pairwise(capitals) if text[first.end() : second.start()] == " "
+    )
 
 
-def _misspelt(one: str, other: str) -> bool:
-    """Whether one word differs in one or two letters, and all others are the same."""
-    apart = [(a, b) for a, b in zip(one.split(), other.split(), strict=True) if a.casefold() != b.casefold()]
-    if len(apart) != 1:
+def _is_misspelt(name: str, other: str) -> bool:
+    differing = [(a, b) for a, b in zip(name.split(), other.split(), strict=True) if a.casefold() != b.casefold()]
+    if len(differing) != 1:
         return False
-    a, b = apart[0]
-    if min(len(a), len(b)) < FEWEST or _bare(a) == _bare(b):
+    a, b = differing[0]
+    if min(len(a), len(b)) < MIN_LETTERS or _bare(a) == _bare(b):
         return False
     return is_one_edit_apart(a.casefold(), b.casefold())
 
 
 def _bare(word: str) -> str:
-    """Without the endings of more than one and of whose."""
+    """Without plural and possessive endings."""
     return word.casefold().replace("’", "'").removesuffix("'s").rstrip("s'")
 
 
-def is_one_edit_apart(one: str, other: str) -> bool:
-    """One letter more, less, other, or two neighbours changed about."""
-    start = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+def is_one_edit_apart(word: str, other: str) -> bool:
+    """One letter added, removed or replaced, or two neighbours swapped; the first letter is the same."""
+    start = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
     if start == 0:
         return False
-    rest, there = one[start:], other[start:]
+    rest, other_rest = word[start:], other[start:]
     return (
-        rest[1:] == there
-        or rest == there[1:]
-        or rest[1:] == there[1:]
-        or (rest[:2] == there[1::-1] and rest[2:] == there[2:])
+        rest[1:] == other_rest
+        or rest == other_rest[1:]
+        or rest[1:] == other_rest[1:]
+        or (rest[:2] == other_rest[1::-1] and rest[2:] == other_rest[2:])
     )

@@ -9,10 +9,10 @@ WRITERS = ("write_file", "edit_file")
 
 @rule("output-unread", "warning")
 def output_unread(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Judges see the files a task shows them and no others: what the session writes elsewhere is judged unseen."""
+    """Judges see only the files a task shows them, so what the session writes elsewhere is judged unseen."""
     if not any(item.grader == "rubric" for item in task.scored_items):
         return
-    if any(entry.tool in WRITERS and entry.call for entry in task.tool_evidence):  # what is written stands in the call
+    if any(entry.tool in WRITERS and entry.call for entry in task.tool_evidence):  # the call shows what is written
         return
     looked_at = {item.rule.path for item in task.checklist if item.rule}
     seen = {path.rpartition("/")[2] for path in (*task.files_read, *looked_at)}
@@ -38,5 +38,5 @@ def _flaw(field: str, item: int | None, path: str) -> Flaw:
         f"The assistant should write “{path}”, but judges are not shown it.",
         "Add it to the files judges see.",
         item,
-        words=path,
+        passage=path,
     )

@@ -14,44 +14,43 @@ PHONE_FIX = "Use a number reserved for fiction, such as 555-0142 or 01632 960 12
 
 @rule("personal-data", "warning")
 def personal_data(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """Numbers that lead to a person, an account or a key are invented visibly, or left out. A telephone number is a
-    hint, and none where the persona's telephone is simulated: its numbers lie in the simulation."""
+    """Numbers that identify a person, an account or a key should be obviously invented. A phone number is a hint, and
+    ignored if the persona's phone is simulated."""
     simulated = any(tool.removeprefix("mcp_appworld_").startswith("phone__") for tool in context.episode.persona.tools)
     payload = json.dumps(task.trigger.payload, ensure_ascii=False) if task.trigger.payload else ""
     for field, item, text in (*authored_texts(task), ("trigger", None, payload)):
-        if found := _first(text[:LONGEST], simulated):
-            words, what, severity = found
+        if first := _first(text[:LONGEST], simulated):
+            number, what, severity = first
             yield Flaw(
                 field,
-                f"This looks like {what}." if field != "trigger" else f"“{words}” looks like {what}.",
+                f"This looks like {what}." if field != "trigger" else f"“{number}” looks like {what}.",
                 FIX if severity == "warning" else PHONE_FIX,
                 item,
-                words=words if field != "trigger" else "",
+                passage=number if field != "trigger" else "",
                 severity=severity,
             )
     files = [("assets", position, file, "") for position, file in enumerate(task.assets, 1)]
-    places = {path: position for position, path in enumerate(task.expected_paths, 1)}
-    files += [("expected_artifacts", places[file.path], file, "The reference of ") for file in task.references]
+    positions = {path: position for position, path in enumerate(task.expected_paths, 1)}
+    files += [("expected_artifacts", positions[file.path], file, "The reference of ") for file in task.references]
     for field, position, file, what_file in files:
-        if found := _first(context.texts.get(file.sha256, "")[:LONGEST], simulated):
-            _, what, severity = found
+        if first := _first(context.texts.get(file.sha256, "")[:LONGEST], simulated):
+            _, what, severity = first
             yield Flaw(
                 field,
                 f"{what_file}“{file.path}” has what looks like {what}.",
                 FIX if severity == "warning" else PHONE_FIX,
                 position,
-                words=file.path,
+                passage=file.path,
                 severity=severity,
             )
 
 
 def _first(text: str, simulated: bool) -> tuple[str, str, Severity] | None:
-    found = _found(text)
-    return next((each for each in found if each[2] == "warning" or not simulated), None)
+    return next((each for each in _findings(text) if each[2] == "warning" or not simulated), None)
 
 
 @lru_cache(maxsize=4_000)
-def _found(text: str) -> tuple[tuple[str, str, Severity], ...]:
+def _findings(text: str) -> tuple[tuple[str, str, Severity], ...]:
     return tuple(_find(text))
 
 

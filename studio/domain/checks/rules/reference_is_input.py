@@ -6,7 +6,7 @@ from studio.domain.task import TaskSpec
 
 @rule("reference-is-input", "warning")
 def reference_is_input(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A reference shows what is to be made; a file the assistant has from the start needs nothing done to it."""
+    """A reference shows what has to be made; a file the assistant already has needs no work."""
     given = {file.sha256: (file.path, other) for other in (*context.earlier(task), task) for file in other.assets}
     for position, artifact in enumerate(task.expected_artifacts, 1):
         if not artifact.reference or artifact.reference.sha256 not in given:
@@ -18,6 +18,6 @@ def reference_is_input(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             f"The reference of “{artifact.path}” is the same as “{path}”{where}, which the assistant is given.",
             "Attach an example of a good result, or remove the file from the workspace.",
             position,
-            words=artifact.path,
+            passage=artifact.path,
             other="" if other is task else other.task_id,
         )

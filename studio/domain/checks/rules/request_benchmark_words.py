@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
-WORDS = re.compile(
+VOCABULARY = re.compile(
     r"\b(?:benchmark task|hidden intents?|ground truth|test case|evaluation (?:run|metric|criteria)|graded by"
     r"|make sure (?:that )?(?:all )?edge cases|edge cases (?:in the data(?:set)?|are handled)"
     r"|LLM judge|judge model|simulated user|task_id|rehearsal pass|initial_input|system prompt|success criteria"
@@ -18,9 +18,10 @@ WORDS = re.compile(
 
 @rule("request-benchmark-words", "warning")
 def request_benchmark_words(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A person asks for help and knows nothing of tests: words and ids of ours give the game away (paper, Table 9)."""
-    if found := WORDS.search(task.initial_request):
-        yield _flaw(found[0], "Nobody talks to an assistant like this at work")
+    """A person who asks for help knows nothing of tests; benchmark vocabulary and ids give the game away (paper, Table
+    9)."""
+    if match := VOCABULARY.search(task.initial_request):
+        yield _flaw(match[0], "Nobody talks to an assistant like this at work")
     ids = {task.task_id, task.environment_id, *(other.task_id for other in context.earlier(task))}
     for name in sorted(ids, key=len, reverse=True):
         if len(name) > 5 and "_" in name and name in task.initial_request:
@@ -28,5 +29,5 @@ def request_benchmark_words(task: TaskSpec, context: CheckContext) -> Iterator[F
             break
 
 
-def _flaw(words: str, why: str) -> Flaw:
-    return Flaw("initial_request", f"{why}: “{words}”.", "Rephrase it as the persona would say it.", words=words)
+def _flaw(passage: str, why: str) -> Flaw:
+    return Flaw("initial_request", f"{why}: “{passage}”.", "Rephrase it as the persona would say it.", passage=passage)

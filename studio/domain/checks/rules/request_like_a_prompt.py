@@ -20,12 +20,12 @@ PROMPT = re.compile(
 
 @rule("request-like-a-prompt", "hint")
 def request_like_a_prompt(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """People write to a colleague, not to a model: a prompt's phrases give the game away (paper, Table 9)."""
-    if task.trigger.kind == "user_message" and (found := PROMPT.search(task.initial_request[:20_000])):
-        words = found[0].strip()
+    """People write to a colleague, not to a model; phrases of a prompt give the game away (paper, Table 9)."""
+    if task.trigger.kind == "user_message" and (match := PROMPT.search(task.initial_request[:20_000])):
+        phrase = match[0].strip()
         yield Flaw(
             "initial_request",
-            f"“{words}” sounds like a prompt, not like a person asking.",
+            f"“{phrase}” sounds like a prompt, not like a person asking.",
             "Rephrase it as the persona would say it to a colleague.",
-            words=words,
+            passage=phrase,
         )

@@ -32,7 +32,7 @@ THINGS = re.compile(
     r"|summary|table|template|timeline|timetable|translation)s?\b",
     re.IGNORECASE,
 )
-"""What is asked for by its mere name: “Menu for Saturday.”"""
+"""Things that are asked for by name alone: “Menu for Saturday.”"""
 FOR = re.compile(r"\W*(?:[\w'’-]+ ){1,4}?for (?!now\b|today\b|once\b|ever\b|you\b)", re.IGNORECASE)
 """“Two sentences for the plaque.”"""
 TELLS = re.compile(
@@ -43,10 +43,10 @@ TELLS = re.compile(
 SOMETHING = re.compile(
     r"\b(?:the|that|this|my|our|some) (?:[\w'’-]+ ){0,2}?(?:thing|things|stuff|business)\b", re.IGNORECASE
 )
-ONLY = 3
-"""Words beside which a mere “thing” leaves nothing to start on."""
-FEWEST = 2
-"""Words that carry something: a greeting has fewer."""
+MAX_VAGUE_WORDS = 3
+"""A “thing” with at most so many content words leaves nothing to start on."""
+MIN_WORDS = 2
+"""Minimum content words; a greeting has fewer."""
 
 
 @rule("request-no-goal", "warning")
@@ -54,23 +54,23 @@ def request_no_goal(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     """An assistant has to know what to start on, however much else is left unsaid (paper, Table 9)."""
     text = task.initial_request.strip()
     signal = task.trigger.kind != "user_message" or task.trigger.payload or text.startswith(("{", "["))
-    if signal or not text or _foreign(text):
+    if signal or not text or _is_foreign(text):
         return
     vague = SOMETHING.search(text) if len(text) < 200 and not file_mentions(text) else None
-    if vague and len(content_words(text)) <= ONLY:
+    if vague and len(content_words(text)) <= MAX_VAGUE_WORDS:
         yield Flaw(
             "initial_request",
             f"“{vague[0]}” does not say what is wanted; the only possible reply is “what do you mean?”.",
             "Name the object and where it is or should go.",
-            words=vague[0],
+            passage=vague[0],
             severity="hint",
         )
-    elif len(content_words(text[:2_000])) < FEWEST or not _asks(text[:20_000]):
+    elif len(content_words(text[:2_000])) < MIN_WORDS or not _asks(text[:20_000]):
         yield Flaw(
             "initial_request",
             "The request does not say what is wanted.",
             "Name one thing to start on, such as the letter, the list or the answer.",
-            words=text if len(text) <= 160 else "",
+            passage=text if len(text) <= 160 else "",
         )
 
 
@@ -83,12 +83,12 @@ def _names_a_thing(sentence: Span) -> bool:
 
 
 def _orders(text: str) -> bool:
-    """Whether a clause begins with what to do, or is only the name of a thing: “June's reminders.”"""
+    """Whether a clause begins with an order."""
     spans = clauses(text)
     return any(word.text.casefold() in ORDERS for span in spans for word in words(span.text)[:3] if word.start < 24)
 
 
-def _foreign(text: str) -> bool:
-    """Mostly in letters that the words above are not written in."""
+def _is_foreign(text: str) -> bool:
+    """Mostly in a script that the patterns above do not cover."""
     letters = [letter for letter in text[:2_000] if letter.isalpha()]
     return sum(letter > "\u024f" for letter in letters) * 2 > len(letters)

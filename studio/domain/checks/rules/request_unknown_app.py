@@ -27,7 +27,7 @@ APPS = {
     "google sheets": "sheets",
     "microsoft teams": "teams",
 }
-"""What people call an application, and what its tools are named after."""
+"""Names of applications, and what the names of their tools begin with."""
 USED = re.compile(
     r"\b(?:in|into|on|to|via|with|using|from|through|my|our)\s+(?:my\s+|our\s+|the\s+)?(?P<app>"
     + "|".join(sorted(APPS, key=len, reverse=True))
@@ -38,17 +38,17 @@ USED = re.compile(
 
 @rule("request-unknown-app", "warning")
 def request_unknown_app(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """What the user wants done in an application needs a tool that reaches it."""
+    """What the user wants done in an application needs a tool for it."""
     tools = [tool.casefold() for tool in context.episode.persona.tools]
     if not tools:
         return
-    for found in USED.finditer(task.initial_request[:20_000]):
-        app = APPS[found["app"].casefold()]
-        if found["app"][0].isupper() and not any(app in tool for tool in tools):
+    for match in USED.finditer(task.initial_request[:20_000]):
+        app = APPS[match["app"].casefold()]
+        if match["app"][0].isupper() and not any(app in tool for tool in tools):
             yield Flaw(
                 "initial_request",
-                f"The request mentions {found['app']}, but the persona has no tool for it.",
+                f"The request mentions {match['app']}, but the persona has no tool for it.",
                 "Add its tools to the persona, or name an available application.",
-                words=found[0],
+                passage=match[0],
             )
             return

@@ -7,7 +7,7 @@ from studio.domain.task import TaskSpec
 
 @rule("request-unknown-file", "warning")
 def request_unknown_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A file the request speaks of is there, comes from an earlier session, or is to be made in this one."""
+    """A file that the request mentions is an asset, comes from an earlier session, or has to be created in this one."""
     tasks = (*context.earlier(task), task)
     persona = context.episode.persona
     known = {
@@ -28,5 +28,5 @@ def request_unknown_file(task: TaskSpec, context: CheckContext) -> Iterator[Flaw
             "initial_request",
             f"The request mentions “{match[0]}”, but there is no such file.",
             "Upload it to this task, correct the name, or ask for it to be created.",
-            words=match[0],
+            passage=match[0],
         )

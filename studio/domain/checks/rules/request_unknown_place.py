@@ -7,31 +7,30 @@ from studio.domain.task import TaskSpec
 
 @rule("request-unknown-place", "hint")
 def request_unknown_place(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A mailbox, a calendar or a system the request sends the agent to is there: as a tool, a file or a signal
-    (paper, Table 9). Silent for personas of whose tools nothing is known."""
+    """A mailbox, calendar or system that the request refers to is available as a tool, file or signal (paper, Table 9).
+    Silent if the persona's tools are unknown."""
     if not available_tools(task, context):
         return
     for kind in RESOURCES:
-        if (found := kind.phrase.search(task.initial_request[:LONGEST])) and not is_available(kind, task, context):
+        if (match := kind.phrase.search(task.initial_request[:LONGEST])) and not is_available(kind, task, context):
             yield Flaw(
                 "initial_request",
                 f"The request refers to {kind.name}, but the agent has no tool or file for it.",
                 "Add a file or a tool, or mention something it can access.",
-                words=found[0].strip(),
+                passage=match[0].strip(),
             )
 
 
 @rule("request-unknown-deed", "hint")
 def request_unknown_deed(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """What the request wants done, the agent has a tool for (paper, Table 9). Silent for personas of whose tools
-    nothing is known."""
+    """The agent has a tool for what the request wants done (paper, Table 9). Silent if the tools are unknown."""
     if not available_tools(task, context):
         return
     for kind in ACTIONS:
-        if (found := kind.phrase.search(task.initial_request[:LONGEST])) and not is_available(kind, task, context):
+        if (match := kind.phrase.search(task.initial_request[:LONGEST])) and not is_available(kind, task, context):
             yield Flaw(
                 "initial_request",
                 f"The agent has no tool to {kind.name}.",
                 "Ask for the text in a file, or give the persona a tool for it.",
-                words=found[0].strip(" .!?\n"),
+                passage=match[0].strip(" .!?\n"),
             )

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.task import TaskSpec
 
-NEEDS = {
+REQUIRED_FIELDS = {
     "file_exists": ("path",),
     "file_contains": ("path", "text"),
     "file_lacks": ("path", "text"),
@@ -11,7 +11,7 @@ NEEDS = {
     "reply_lacks": ("text",),
     "tool_called": ("tool",),
 }
-WORDS = {"path": "a file", "text": "the text to look for", "tool": "a tool"}
+PHRASES = {"path": "a file", "text": "the text to look for", "tool": "a tool"}
 
 
 @rule("rule-incomplete", "error")
@@ -28,6 +28,6 @@ def rule_incomplete(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 position,
             )
             continue
-        for name in NEEDS[item.rule.kind]:
+        for name in REQUIRED_FIELDS[item.rule.kind]:
             if not getattr(item.rule, name).strip():
-                yield Flaw("checklist", f"The rule does not name {WORDS[name]}.", f"Name {WORDS[name]}.", position)
+                yield Flaw("checklist", f"The rule does not name {PHRASES[name]}.", f"Name {PHRASES[name]}.", position)

@@ -6,7 +6,7 @@ from studio.domain.task import TaskSpec
 
 @rule("rule-tool-unbound", "warning")
 def rule_tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """An exact check waits for a tool that the agent cannot call. Names without “__” are the workspace's own."""
+    """An exact check expects a tool that the agent cannot call. Names without “__” are the workspace's own."""
     bound = {tool.removeprefix("mcp_appworld_") for tool in context.episode.persona.tools}
     for position, item in enumerate(task.checklist, 1):
         tool = item.rule.tool if item.rule else ""
@@ -16,5 +16,5 @@ def rule_tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 f"The persona has no tool “{tool}”: this check can never be met.",
                 "Add it to the persona's tools, or correct the name.",
                 position,
-                words=tool if tool in item.criterion else "",
+                passage=tool if tool in item.criterion else "",
             )

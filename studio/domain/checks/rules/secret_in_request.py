@@ -20,12 +20,12 @@ SECRET = re.compile(
     rf"|(?:(?:is|are)|for \S{{1,40}} is)\s+(?:{_QUOTED}|{_MADE}|{_WORDLIKE}))",
     re.IGNORECASE,
 )
-"""After “is”, a word is a password if it is quoted, made of more than letters, or if nothing is said further of it."""
+"""After “is”, a word is a password if it is quoted, contains more than letters, or ends the statement."""
 DOOR = re.compile(
     r"\b(?:PIN|(?i:pin code|pin number|door code|access code|entry code|lock code|alarm code|safe code|passcode))\b"
     r"(?:\s+(?:for|of|to) (?:the|my|our) \w+)?\s*(?:is|:|=|#)?\s*(?P<code>\d{4,10})\b"
 )
-PLACES = {
+FIELD_NAMES = {
     "initial_request": "The request",
     "intents": "The intent",
     "checklist": "The criterion",
@@ -39,29 +39,28 @@ LONGEST = 40_000
 
 @rule("secret-in-request", "warning")
 def secret_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A password in a task is read by every model and by everyone who has the benchmark, and teaches agents to expect
-    one."""
+    """A password in a task is read by every model and member, and teaches agents to expect one."""
     payload = json.dumps(task.trigger.payload, ensure_ascii=False) if task.trigger.payload else ""
     for field, item, text in (*authored_texts(task), ("trigger", None, payload)):
-        for found in _found(text):
+        for secret in _secrets(text):
             yield Flaw(
                 field,
-                f"{PLACES[field]} contains a password.",
+                f"{FIELD_NAMES[field]} contains a password.",
                 "Let the agent sign in without it, or store it where the assistant keeps secrets.",
                 item,
-                words=found if field != "trigger" else "",
+                passage=secret if field != "trigger" else "",
             )
     for position, file in enumerate(task.assets, 1):
-        if _found(context.texts.get(file.sha256, "")):
+        if _secrets(context.texts.get(file.sha256, "")):
             yield Flaw(
                 "assets",
                 f"“{file.path}” contains a password.",
                 "Replace it with an obviously invented one, or remove it.",
                 position,
-                words=file.path,
+                passage=file.path,
             )
 
 
 @lru_cache(maxsize=2_000)
-def _found(text: str) -> tuple[str, ...]:
+def _secrets(text: str) -> tuple[str, ...]:
     return tuple(match[0] for pattern in (SECRET, DOOR) for match in pattern.finditer(text, 0, LONGEST))

@@ -6,7 +6,7 @@ from studio.domain.task import TaskSpec
 
 @rule("skill-unknown", "error")
 def skill_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A task can need only skills that the persona's assistant has."""
+    """A task can require only skills of its persona."""
     known = {skill.name for skill in context.episode.persona.skills}
     for position, skill in enumerate(task.skills, 1):
         if skill not in known:
@@ -15,5 +15,5 @@ def skill_unknown(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 f"The persona has no skill “{skill}”.",
                 "Add it to the persona's skills, or choose another one.",
                 position,
-                words=skill,
+                passage=skill,
             )

@@ -7,7 +7,7 @@ from studio.domain.task import TaskSpec
 
 @rule("text-too-long", "warning")
 def text_too_long(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A text is no longer than the checks read, which is more than anybody would: what comes after is unchecked."""
+    """Checks read only so much of a text; the rest is unchecked."""
     for field, item, text in authored_texts(task):
         if len(text) > LONGEST:
             yield Flaw(

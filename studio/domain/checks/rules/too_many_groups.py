@@ -7,7 +7,8 @@ from studio.domain.task import TaskSpec
 
 @rule("too-many-groups", "warning")
 def too_many_groups(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """An episode holds as many dependency groups as the benchmark's plan says. Told at each one's first task."""
+    """An episode has as many dependency groups as the benchmark's plan says. Reported at the first task of each extra
+    group."""
     groups = dependency_groups(context.episode.tasks)
     for group in groups[context.plan.groups :]:
         if group[0] == task.task_id:

@@ -6,7 +6,7 @@ from studio.domain.task import TaskSpec
 
 @rule("tool-unbound", "error")
 def tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A task can need only tools that the persona's assistant has."""
+    """A task can require only tools of its persona."""
     for position, tool in enumerate(task.tools, 1):
         if tool not in context.episode.persona.tools:
             yield Flaw(
@@ -14,5 +14,5 @@ def tool_unbound(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 f"The persona has no tool “{tool}”.",
                 "Add it to the persona's tools, or choose another one.",
                 position,
-                words=tool,
+                passage=tool,
             )

@@ -7,7 +7,7 @@ from studio.domain.task import TaskSpec
 
 @rule("trigger-payload", "warning")
 def trigger_payload(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
-    """A signal of the environment carries data: in the payload, or as JSON in the request."""
+    """An environment signal carries data, in its payload or as JSON in the request."""
     if task.trigger.kind == "user_message" or task.trigger.payload:
         return
     try:

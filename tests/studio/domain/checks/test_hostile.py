@@ -157,7 +157,7 @@ def test_odd_characters_everywhere_raise_nothing_and_words_stay_verbatim(text: s
 
     for rule in RULES.values():
         for flaw in rule.check(task, context):
-            assert isinstance(flaw.words, str)
+            assert isinstance(flaw.passage, str)
 
 
 def test_a_task_of_which_nothing_is_written_yet_stops_no_rule():
