@@ -1,8 +1,8 @@
-"""π-Bench v2, read and written: folders of YAML and files on one side, ``EpisodeSpec`` on the other.
+"""Reads and writes π-Bench v2: folders of YAML and files on one side, ``EpisodeSpec`` on the other.
 
-Nothing is lost on the way. Every document is kept as ``source``, and the writer keeps each raw value
-as long as reading it gives the current one. What the format has no field for stands under one extra
-top-level key, only where it says something other than the default::
+The round trip is lossless. Every document is stored as ``source``, and the writer preserves each raw value
+as long as reading it gives the current one. Facts that the format has no field for are written under one
+additional top-level key, unless they have their default value::
 
     # task.yaml
     studio:
@@ -23,8 +23,8 @@ top-level key, only where it says something other than the default::
       expected_artifacts:                  # what the session should leave
         - report.md
         - {path: minutes.md, note: what it must be, reference: true}
-                                           # the reference lies at references/<task_id>/minutes.md
-                                           # of the persona's folder: never staged
+                                           # the reference is references/<task_id>/minutes.md
+                                           # in the persona's folder and never staged
 
     # profile.yaml
     studio: {name: …, occupation: …, routines: …, working_style: …, attributes: {…}}
@@ -32,10 +32,11 @@ top-level key, only where it says something other than the default::
     # episode.yaml
     studio: {groups: {<name of a dependency group>: what its tasks carry over}}
 
-``position`` may be left out where every item is listed in order.
+``position`` can be omitted if every item is listed in order.
 """
 
-from studio.domain.pibench.reader import Reading, read_personas
+from studio.domain.pibench.reader import read_personas
+from studio.domain.pibench.reading import Reading
 from studio.domain.pibench.writer import write_persona
 
 __all__ = ["Reading", "read_personas", "write_persona"]

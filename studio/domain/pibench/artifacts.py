@@ -1,5 +1,5 @@
-"""What a task is to leave behind, in its ``studio`` block, and where the references lie: beside the tasks' folders,
-which are what gets staged, and never inside of them."""
+"""Reads and writes expected artifacts, whose references are stored beside the tasks' folders so that they are never
+staged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reference_folder(task_id: str) -> str:
 
 
 def read_artifacts(block: Node, report: Report) -> tuple[ExpectedArtifact, ...]:
-    """The expected artifacts of a ``studio`` block, each path once; their references wait for ``attach``."""
+    """The artifacts of a ``studio`` block, each path once, still without references."""
     artifacts: dict[str, ExpectedArtifact] = {}
     for name, node in _entries(block, report):
         if node.kind == "mapping":
@@ -43,12 +43,12 @@ def read_artifacts(block: Node, report: Report) -> tuple[ExpectedArtifact, ...]:
 
 
 def with_placeholder_references(spec: TaskSpec, block: Node) -> TaskSpec:
-    """The task with a mark, in place of a reference, on each artifact for which the block lists one."""
+    """Marks each artifact for which the block lists a reference with an empty one."""
     return _set_references(spec, {path: Content(sha256="", size=0) for path in _referenced_entries(block)})
 
 
 def with_references(spec: TaskSpec, block: Node, files: Mapping[str, FileRef], report: Report) -> TaskSpec:
-    """The task with the references its block lists, out of ``files`` by path; an error for each that is not there."""
+    """Adds the references the block lists, taken from ``files`` by path; each missing one is an error."""
     contents = {}
     for path, (name, node) in _referenced_entries(block).items():
         if path in files:
@@ -63,7 +63,6 @@ def with_references(spec: TaskSpec, block: Node, files: Mapping[str, FileRef], r
 
 
 def encode_artifacts(artifacts: tuple[ExpectedArtifact, ...]) -> list[Encoded]:
-    """How a block says them: a path of which nothing more is said is the path."""
     return [
         {
             "path": artifact.path,
@@ -89,7 +88,7 @@ def _entries(block: Node, report: Report) -> Iterator[tuple[str, Node]]:
 
 
 def _referenced_entries(block: Node) -> dict[str, tuple[str, Node]]:
-    """Name and place of the entries that list a reference, by path; of two for one path the first counts."""
+    """Name and node of the entries that list a reference, by path; the first entry for a path counts."""
     entries: dict[str, tuple[str, Node]] = {}
     seen = set()
     for name, node in _entries(block, Report("")):

@@ -1,4 +1,4 @@
-"""The order of an episode and its dependency contract (PIBENCH.md, section 1)."""
+"""Checks the order of an episode and its dependency contract (PIBENCH.md, section 1)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from studio.domain.task import TaskSpec
 def check_contract(
     listed: EpisodeFile, tasks: Mapping[str, TaskSpec], broken: Set[str], report: Report
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """The tasks in run order, each with what it depends on, by folder name. What breaks the contract is an error.
+    """The tasks in run order with their dependencies, by folder name; violations are reported as errors.
 
-    Of ``broken`` tasks nobody knows what they score, so nothing is said of it.
+    What ``broken`` tasks score is unknown, so it is not checked.
     """
     by_trimmed_id = {task_id.strip(): task_id for task_id in tasks}
     positions: dict[str, int] = {}
-    placed: list[tuple[str, EpisodeEntry]] = []
+    placements: list[tuple[str, EpisodeEntry]] = []
     for entry in listed.entries:
         folder = entry.task_id if entry.task_id in tasks else by_trimmed_id.get(entry.task_id)
         if folder is None:
@@ -32,11 +32,11 @@ def check_contract(
         elif folder in positions:
             entry.node.error(report, f"The task “{entry.task_id}” appears twice.", "Remove one of the two entries.")
         else:
-            positions[folder] = len(placed)
-            placed.append((folder, entry))
+            positions[folder] = len(placements)
+            placements.append((folder, entry))
     return [
         (folder, _dependencies(folder, entry, positions, by_trimmed_id, tasks, broken, report))
-        for folder, entry in placed
+        for folder, entry in placements
     ]
 
 

@@ -1,9 +1,4 @@
-"""YAML values as JSON, without loss.
-
-Text, numbers, booleans, null, lists and mappings with text keys are themselves. What JSON cannot say
-stands as a mapping with the key ``$yaml``: dates and times, inf and nan, bytes, sets, and mappings
-that have other keys than text (or the key ``$yaml`` itself).
-"""
+"""Encodes YAML values as JSON, without loss."""
 
 from __future__ import annotations
 
@@ -14,12 +9,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 TAG = "$yaml"
+"""Key of a mapping that stands for what JSON cannot express: dates, times, inf, nan, bytes, sets, and mappings with
+keys other than text (or with this key)."""
 Encoded = Any
 """JSON-able: dict, list, str, int, float, bool or None."""
 
 
 def encode_scalar(value: Any) -> Encoded:
-    """A constructed YAML scalar as JSON."""
     if isinstance(value, float) and not math.isfinite(value):
         return {TAG: "float", "value": repr(value)}
     if isinstance(value, datetime.datetime):
@@ -32,7 +28,7 @@ def encode_scalar(value: Any) -> Encoded:
 
 
 def encode_mapping(pairs: list[tuple[Encoded, Encoded]]) -> Encoded:
-    """Keys and values, both encoded already, in their order."""
+    """Keys and values are encoded already."""
     if all(isinstance(key, str) and key != TAG for key, _ in pairs):
         return dict(pairs)
     return {TAG: "map", "items": [[key, value] for key, value in pairs]}
@@ -43,7 +39,6 @@ def encode_set(keys: list[Encoded]) -> Encoded:
 
 
 def decode(value: Encoded, make_set: Callable[[Iterable[Any]], Any] = set) -> Any:
-    """The Python value that reading the YAML gives."""
     if isinstance(value, list):
         return [decode(item, make_set) for item in value]
     if not isinstance(value, dict):
@@ -68,7 +63,7 @@ def decode(value: Encoded, make_set: Callable[[Iterable[Any]], Any] = set) -> An
 
 
 def pairs_of(value: Encoded) -> list[tuple[Encoded, Encoded]] | None:
-    """Keys and values of an encoded mapping; None: it is something else."""
+    """Keys and values of an encoded mapping; None if it is not a mapping."""
     if not isinstance(value, dict):
         return None
     if TAG not in value:
@@ -79,7 +74,7 @@ def pairs_of(value: Encoded) -> list[tuple[Encoded, Encoded]] | None:
 
 
 def set_key(mapping: Encoded, key: str, value: Encoded) -> Encoded:
-    """The mapping with ``key`` set: in its old place, or at the end."""
+    """Set ``key`` at its old position, or at the end."""
     pairs = pairs_of(mapping) or []
     if any(name == key for name, _ in pairs):
         pairs = [(name, value if name == key else old) for name, old in pairs]
@@ -89,10 +84,8 @@ def set_key(mapping: Encoded, key: str, value: Encoded) -> Encoded:
 
 
 def remove_key(mapping: Encoded, key: str) -> Encoded:
-    """The mapping without ``key``."""
     return encode_mapping([(name, value) for name, value in pairs_of(mapping) or [] if name != key])
 
 
 def get_key(mapping: Encoded, key: str) -> Encoded | None:
-    """The value at a text key; None where there is none."""
     return next((value for name, value in pairs_of(mapping) or [] if name == key), None)

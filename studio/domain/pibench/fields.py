@@ -1,4 +1,4 @@
-"""Fields of a document read as what the format says they are, with a word where they are something else."""
+"""Reads fields of a document as the types the format requires, reporting everything else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATH_LENGTH = 500
 
 
 def text_at(parent: Node, key: str, report: Report, *, name: str = "", longest: int | None = None) -> str:
-    """The text at ``key``, to the character; empty where there is none. Numbers and dates are taken as text."""
+    """The exact text at ``key``; empty if absent. Numbers and dates become text, with a warning."""
     node = parent.get(key)
     if node is None or node.is_null:
         return ""
@@ -40,7 +40,6 @@ def node_text(node: Node, name: str, report: Report, *, longest: int | None = No
 
 
 def identifier_at(parent: Node, key: str, report: Report) -> str:
-    """An id without the spaces around it."""
     value = text_at(parent, key, report, longest=ID_LENGTH)
     node = parent.get(key)
     if node is not None and value != value.strip():
@@ -49,7 +48,7 @@ def identifier_at(parent: Node, key: str, report: Report) -> str:
 
 
 def mapping_at(parent: Node, key: str, report: Report, *, name: str = "") -> Node:
-    """The mapping at ``key``; an empty one where there is none, or an error."""
+    """An empty mapping if absent or an error."""
     return as_mapping(parent.get(key), report, name or key)
 
 
@@ -67,7 +66,7 @@ def as_mapping(node: Node | None, report: Report, name: str) -> Node:
 
 
 def sequence_at(parent: Node, key: str, report: Report, *, name: str = "") -> list[Node]:
-    """The items of the list at ``key``; none where there is none, or an error."""
+    """Empty if absent or an error."""
     node = parent.get(key)
     if node is None or node.is_null:
         return []
@@ -82,7 +81,7 @@ def sequence_at(parent: Node, key: str, report: Report, *, name: str = "") -> li
 
 
 def text_list(parent: Node, key: str, report: Report, *, name: str = "") -> tuple[str, ...]:
-    """The texts of a list, trimmed; empty ones are left out."""
+    """The texts of a list, trimmed, without empty ones."""
     name = name or key
     values = (
         node_text(item, f"{name}[{position}]", report, longest=PATH_LENGTH).strip()
@@ -92,7 +91,7 @@ def text_list(parent: Node, key: str, report: Report, *, name: str = "") -> tupl
 
 
 def free_mapping(parent: Node, key: str, report: Report) -> Encoded:
-    """A mapping of the author's own, encoded; a value that is none is kept under ``value``."""
+    """An author's own mapping, encoded; any other value is stored under ``value``."""
     node = parent.get(key)
     if node is None or node.is_null:
         return {}

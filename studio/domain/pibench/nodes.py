@@ -1,4 +1,4 @@
-"""A YAML document with the place of every part, so that an error about meaning has a line too."""
+"""A YAML document with the line and column of every part."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Node:
     pairs: list[tuple[Node, Node]] = field(default_factory=list)
     """Of a mapping."""
     nodes: int = 1
-    """How many nodes it holds with all its parts, aliases counted as often as they stand."""
+    """Number of nodes in it, each alias counted in full."""
     characters: int = 0
-    """Likewise, the characters of its scalars."""
+    """Characters of its scalars, counted likewise."""
 
     def get(self, key: str) -> Node | None:
         return next((value for name, value in self.pairs if name.value == key), None)
@@ -47,7 +47,7 @@ class Node:
 
 
 def node_of(value: Encoded) -> Node:
-    """An encoded value as a document without places."""
+    """An encoded value as a document without lines and columns."""
     if isinstance(value, list):
         return Node("sequence", value, items=[node_of(item) for item in value])
     pairs = pairs_of(value)

@@ -1,4 +1,4 @@
-"""``profile.yaml``, ``tools.yaml`` and ``episode.yaml`` read."""
+"""Reads ``profile.yaml``, ``tools.yaml`` and ``episode.yaml``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EPISODE_FILE_KEYS = ("schema_version", "episode_id", "user_id", "runtime", "task
 
 
 def read_profile(root: Node, report: Report, *, persona: str) -> PersonaSpec:
-    """The persona of the folder ``persona``, without tools and files."""
+    """``persona`` is the folder's name. Tools and files are added by the caller."""
     if root.kind != "mapping":
         root.error(report, "The file is not a mapping.", "Start with “schema_version: v2” and the other keys below it.")
         return PersonaSpec(user_id=persona)
@@ -41,7 +41,7 @@ def read_profile(root: Node, report: Report, *, persona: str) -> PersonaSpec:
 
 
 def read_tools(root: Node, report: Report) -> tuple[str, ...]:
-    """Tool names: trimmed, each once, in their order."""
+    """Tool names, trimmed and without duplicates."""
     name = "tools.yaml"
     if root.kind == "mapping":
         fields.warn_unknown(root, ("tool_names", "schema_version", "user_id"), report)
@@ -67,7 +67,7 @@ def read_tools(root: Node, report: Report) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class EpisodeEntry:
-    """One line of the episode: a task and what it builds on, trimmed, with the places they stand at."""
+    """An entry of the episode: a task and its dependencies, trimmed, with their nodes."""
 
     task_id: str
     node: Node
@@ -79,7 +79,7 @@ class EpisodeFile:
     episode_id: str = ""
     docker_image_id: str = ""
     entries: tuple[EpisodeEntry, ...] = ()
-    """Those with a task_id."""
+    """Only entries with a task_id."""
     groups: tuple[GroupSpec, ...] = ()
 
 
@@ -128,7 +128,7 @@ def _entry(item: Node, name: str, report: Report) -> EpisodeEntry:
 
 
 def check_header(root: Node, report: Report, persona: str) -> None:
-    """``schema_version`` and ``user_id`` of a persona's own files: odd ones are told, not refused."""
+    """Odd values of ``schema_version`` and ``user_id`` are warnings, not errors."""
     version = root.get("schema_version")
     if version is None or version.value != "v2":
         (version or root).warn(report, "“schema_version” is not v2.", "Write “schema_version: v2”.")

@@ -1,59 +1,23 @@
-"""Folders of a π-Bench release read into episodes: all personas, all problems, nothing kept back.
-
-Takes a mapping from path to bytes, so that a folder, a zip and an upload are one way.
-"""
+"""Reads a π-Bench release into episodes: all personas, and all problems at once."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterable, Mapping
 
-from studio.domain.base import FileRef
-from studio.domain.episode import EpisodeSpec
-from studio.domain.persona import PersonaSpec, Skill
-from studio.domain.pibench.artifacts import reference_folder
-from studio.domain.pibench.contract import check_contract
-from studio.domain.pibench.fields import ID_LENGTH, PATH_LENGTH
-from studio.domain.pibench.nodes import Node
-from studio.domain.pibench.persona_reader import EpisodeFile, read_episode, read_profile, read_tools
-from studio.domain.pibench.studio_block import apply_dependency_and_asset_notes, attach_references
-from studio.domain.pibench.task_reader import read_task
+from studio.domain.pibench.persona_folder import PersonaFolder
+from studio.domain.pibench.reading import Reading
 from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.problems import Problem, Report
-from studio.domain.task import Dependency, TaskSpec
 
-RUN_FOLDERS = (".history", ".result", ".eval_result")
-"""Folders of a task that earlier runs left; never staged."""
 _SYSTEM_FILES = ("__MACOSX", ".DS_Store", "__pycache__", "Thumbs.db")
 _DOCUMENTS = ("profile.yaml", "episode.yaml")
 
 
-@dataclass
-class Reading:
-    """What was read. With errors, ``episodes`` is not to be used."""
-
-    episodes: list[EpisodeSpec] = field(default_factory=list)
-    contents: dict[str, bytes] = field(default_factory=dict)
-    """File contents by sha256."""
-    errors: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
-
-    def add_report(self, report: Report) -> None:
-        self.errors += sorted(report.errors, key=_line_and_column)
-        self.warnings += sorted(report.warnings, key=_line_and_column)
-
-
-def _line_and_column(problem: Problem) -> tuple[int, int]:
-    return problem.line or 0, problem.column or 0
-
-
 def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
-    """Every persona among ``files``: one folder of a persona, a ``data/`` folder of several, or either inside
-    other folders (a wrapping one, a release pack).
+    """Read a mapping from path to bytes: one persona's folder, a ``data/`` folder of several, or either inside other
+    folders (such as a release pack).
 
-    ``name`` is what a persona is called whose files lie at the root, with no folder around them.
+    ``name`` names a persona whose files are at the root, without a folder around them.
     """
     reading = Reading()
     files = {path: data for path, data in files.items() if not any(part in _SYSTEM_FILES for part in path.split("/"))}
@@ -80,8 +44,8 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
             )
             continue
         names[persona] = root
-        own = {path.removeprefix(root): data for path, data in files.items() if path.startswith(root)}
-        reading.episodes.append(_PersonaReader(persona, root, own, reading).read())
+        persona_files = {path.removeprefix(root): data for path, data in files.items() if path.startswith(root)}
+        reading.episodes.append(PersonaFolder(persona, root, persona_files, reading).read())
     outside = sorted(path for path in files if not any(path.startswith(root) for root in roots))
     if roots and outside and "pack.json" not in {path.rpartition("/")[2] for path in outside}:
         reading.warnings.append(
@@ -95,7 +59,6 @@ def read_personas(files: Mapping[str, bytes], *, name: str = "") -> Reading:
 
 
 def _persona_folders(files: Iterable[str]) -> list[str]:
-    """Prefixes (ending in “/”, or empty) of the outermost folders that look like a persona's."""
     folders = set()
     for path in files:
         parts = path.split("/")
@@ -115,220 +78,3 @@ def _user_id_in_profile(files: Mapping[str, bytes]) -> str:
     node = parse_yaml(files.get("profile.yaml", b""), Report(""))
     user_id = node.get("user_id") if node else None
     return user_id.value.strip() if user_id and isinstance(user_id.value, str) else "persona"
-
-
-class _PersonaReader:
-    """One persona's folder. ``files`` have paths below it."""
-
-    def __init__(self, persona: str, root: str, files: Mapping[str, bytes], reading: Reading) -> None:
-        self.persona = persona
-        self.root = root
-        self.files = files
-        self.reading = reading
-        self.unassigned = set(files)
-        """Paths not yet taken as something."""
-
-    def read(self) -> EpisodeSpec:
-        self._check_names()
-        profile_node, profile_report = self._document("profile.yaml", required=True)
-        persona = PersonaSpec(user_id=self.persona)
-        if profile_node is not None:
-            persona = read_profile(profile_node, profile_report, persona=self.persona)
-        self.reading.add_report(profile_report)
-        tools, tools_source = self._tools()
-        episode_node, episode_report = self._document("episode.yaml", required=True)
-        episode_file = EpisodeFile()
-        if episode_node is not None:
-            episode_file = read_episode(episode_node, episode_report, persona=self.persona)
-        tasks = self._tasks()
-        task_reports = {task_id: report for task_id, (_, _, report) in tasks.items()}
-        run_order = check_contract(
-            episode_file,
-            {key: spec for key, (spec, _, _) in tasks.items()},
-            {key for key, report in task_reports.items() if report.errors},
-            episode_report,
-        )
-        ordered = [
-            apply_dependency_and_asset_notes(
-                tasks[key][0].model_copy(update={"depends_on": tuple(Dependency(task_id=name) for name in needed)}),
-                tasks[key][1],
-            )
-            for key, needed in run_order
-        ]
-        unplaced = [
-            apply_dependency_and_asset_notes(spec, node)
-            for key, (spec, node, _) in sorted(tasks.items())
-            if key not in dict(run_order)
-        ]
-        if episode_node is not None:
-            for task in unplaced:
-                task_reports[task.task_id].warn(
-                    "No entry of episode.yaml names this task; it is kept and never runs.",
-                    "Add it to the list of tasks in episode.yaml.",
-                )
-        skills = self._skills()
-        scripts = self._assign(lambda path: path.startswith("scripts/") and path.endswith(".py"))
-        self._check_scripts([*ordered, *unplaced], scripts, tasks)
-        for report in (episode_report, *task_reports.values()):
-            self.reading.add_report(report)
-        return EpisodeSpec(
-            episode_id=episode_file.episode_id,
-            docker_image_id=episode_file.docker_image_id,
-            source=episode_node.value if episode_node is not None and episode_node.kind == "mapping" else {},
-            persona=persona.model_copy(
-                update={
-                    "tools": tools,
-                    "tools_source": tools_source,
-                    "skills": skills,
-                    "scripts": scripts,
-                    "files": self._assign(lambda path: True),
-                }
-            ),
-            tasks=tuple(ordered),
-            unplaced=tuple(unplaced),
-            groups=episode_file.groups,
-        )
-
-    def _check_names(self) -> None:
-        report = Report(self.root)
-        if len(self.persona) > ID_LENGTH:
-            report.error(f"The folder's name has more than {ID_LENGTH} characters.", "Shorten it.")
-        for path in self.files:
-            if len(path) > PATH_LENGTH:
-                report.error(f"The path “{path[:80]}…” has more than {PATH_LENGTH} characters.", "Shorten it.")
-        self.reading.add_report(report)
-
-    def _document(self, path: str, *, required: bool = False) -> tuple[Node | None, Report]:
-        report = Report(self.root + path)
-        self.unassigned.discard(path)
-        if path in self.files:
-            node = parse_yaml(self.files[path], report)
-            if required and node is not None and node.kind == "mapping" and not node.pairs and not report.errors:
-                node.error(report, "The file is empty.", "Start with “schema_version: v2”.")
-            return node, report
-        if required:
-            report.error("The file is missing.", "Add it; PIBENCH's layout needs it in every persona's folder.")
-        return None, report
-
-    def _tools(self) -> tuple[tuple[str, ...], object]:
-        if not self.files.get("tools.yaml", b"").strip():
-            report = Report(self.root + "tools.yaml")
-            report.warn("There is no list of tools: the persona has none.", "List them in tools.yaml.")
-            self.reading.add_report(report)
-            return (), None
-        node, report = self._document("tools.yaml")
-        tools = read_tools(node, report) if node is not None else ()
-        self.reading.add_report(report)
-        return tools, node.value if node is not None else None
-
-    def _tasks(self) -> dict[str, tuple[TaskSpec, Node, Report]]:
-        folders: dict[str, list[str]] = {}
-        for path in sorted(self.files):
-            parts = path.split("/")
-            if parts[0] == "tasks" and len(parts) >= 3:
-                folders.setdefault(parts[1], []).append(path)
-        tasks = {}
-        for task_id, paths in folders.items():
-            document = f"tasks/{task_id}/task.yaml"
-            node, report = self._document(document)
-            if document not in paths:
-                report.warn("The folder has no task.yaml; its files are kept and not used.", "Add task.yaml.")
-                self.reading.add_report(report)
-                continue
-            if len(task_id) > ID_LENGTH:
-                report.error(f"The folder's name has more than {ID_LENGTH} characters.", "Shorten it.")
-            if node is None:
-                tasks[task_id] = (TaskSpec(task_id=task_id), Node("mapping", {}), report)
-                continue
-            spec = read_task(node, report, persona=self.persona, task_id=task_id)
-            prefix = f"tasks/{task_id}/"
-            assets = self._assign(
-                partial(_belongs_to_task, prefix),
-                prefix=prefix,
-            )
-            spec = spec.model_copy(update={"assets": assets})
-            tasks[task_id] = (self._with_references(spec, node, report), node, report)
-        return tasks
-
-    def _with_references(self, spec: TaskSpec, node: Node, report: Report) -> TaskSpec:
-        """Files among the references that the task does not list are left for the persona's other files."""
-        folder = reference_folder(spec.task_id)
-        listed = {f"{folder}{path}" for path in spec.expected_paths}
-        refs_by_path = {ref.path: ref for ref in self._refs(listed & self.unassigned)}
-        spec = attach_references(
-            spec, node, {path.removeprefix(folder): ref for path, ref in refs_by_path.items()}, report
-        )
-        self.unassigned.difference_update(f"{folder}{ref.path}" for ref in spec.references)
-        for path in sorted(path for path in self.unassigned if path.startswith(folder)):
-            unlisted = Report(self.root + path)
-            unlisted.warn(
-                f"The task “{spec.task_id}” does not list this reference; it is kept with the persona's other files.",
-                "List it under “expected_artifacts” of the task's “studio” block, with “reference: true”.",
-            )
-            self.reading.add_report(unlisted)
-        return spec
-
-    def _skills(self) -> tuple[Skill, ...]:
-        names = sorted(
-            {path.split("/")[1] for path in self.unassigned if path.startswith("skills/") and path.count("/") > 1}
-        )
-        return tuple(
-            Skill(
-                name=name,
-                files=self._assign(
-                    partial(_starts_with, f"skills/{name}/"),
-                    prefix=f"skills/{name}/",
-                ),
-            )
-            for name in names
-        )
-
-    def _assign(self, matches: Callable[[str], bool], *, prefix: str = "") -> tuple[FileRef, ...]:
-        """Refer to the files left for which ``matches`` holds, by their path below ``prefix``."""
-        assigned = sorted(path for path in self.unassigned if matches(path))
-        self.unassigned.difference_update(assigned)
-        refs = [ref.model_copy(update={"path": ref.path.removeprefix(prefix)}) for ref in self._refs(assigned)]
-        return tuple(sorted(refs, key=lambda ref: ref.path))
-
-    def _refs(self, paths: Iterable[str]) -> Iterator[FileRef]:
-        for path in paths:
-            data = self.files[path]
-            sha256 = hashlib.sha256(data).hexdigest()
-            self.reading.contents[sha256] = data
-            yield FileRef(path=path, sha256=sha256, size=len(data))
-
-    def _check_scripts(
-        self,
-        tasks: Iterable[TaskSpec],
-        scripts: Iterable[FileRef],
-        tasks_read: Mapping[str, tuple[TaskSpec, Node, Report]],
-    ) -> None:
-        used = set()
-        persona = PersonaSpec(user_id=self.persona, scripts=tuple(scripts))
-        for task in tasks:
-            if not task.grader_script:
-                continue
-            script = persona.script(task.grader_script)
-            if script is None:
-                _, root, report = tasks_read[task.task_id]
-                objectives = root.get("objectives") or root
-                (objectives.get("tools_evaluation_path") or objectives).warn(
-                    report,
-                    f"The grader “{task.grader_script}” is not in the folder; its rule checks cannot be counted.",
-                    "Add the script, or remove “tools_evaluation_path”.",
-                )
-            else:
-                used.add(script.path)
-        for script in persona.scripts:
-            if script.path not in used:
-                report = Report(self.root + script.path)
-                report.warn("No task names this grader.", "Name it in a task's “tools_evaluation_path”, or remove it.")
-                self.reading.add_report(report)
-
-
-def _belongs_to_task(prefix: str, path: str) -> bool:
-    return path.startswith(prefix) and path.removeprefix(prefix).split("/")[0] not in RUN_FOLDERS
-
-
-def _starts_with(prefix: str, path: str) -> bool:
-    return path.startswith(prefix)

@@ -1,9 +1,9 @@
-"""The ``studio:`` block of the documents: facts π-Bench v2 has no field for (see the package)."""
+"""Reads the ``studio:`` block: facts π-Bench v2 has no field for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, cast, get_args
+from typing import TypeVar, cast, get_args
 
 from pydantic import ValidationError
 
@@ -12,12 +12,10 @@ from studio.domain.episode import GroupSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.pibench import fields
 from studio.domain.pibench.artifacts import (
-    encode_artifacts,
     read_artifacts,
     with_placeholder_references,
     with_references,
 )
-from studio.domain.pibench.encoding import Encoded, get_key, pairs_of, remove_key, set_key
 from studio.domain.pibench.nodes import Node
 from studio.domain.problems import Report
 from studio.domain.task import (
@@ -53,11 +51,12 @@ INTENT_KEYS = ("position", "uid", "scope", "recoverable_from")
 ITEM_KEYS = ("position", "uid", "grader", "rule", "evidence", "follows_from")
 
 SpecT = TypeVar("SpecT", bound=Spec)
+
 RowT = TypeVar("RowT", HiddenIntent, ChecklistItem)
 
 
 def apply_task_block(spec: TaskSpec, root: Node, report: Report) -> TaskSpec:
-    """The task with what its block adds; ``carries_over`` and ``assets`` wait for ``apply_late``."""
+    """The task with its block's facts, except what is added once dependencies, assets and references are known."""
     block = fields.mapping_at(root, KEY, report)
     fields.warn_unknown(block, TASK_KEYS, report, where=KEY)
     intents = _entries_by_position(block, "intents", spec.intents, INTENT_KEYS, report)
@@ -82,7 +81,7 @@ def apply_task_block(spec: TaskSpec, root: Node, report: Report) -> TaskSpec:
 
 
 def apply_dependency_and_asset_notes(spec: TaskSpec, root: Node) -> TaskSpec:
-    """What the block says of dependencies and assets, once the task has them."""
+    """``carries_over`` and the descriptions of assets, for a task that has its dependencies and assets."""
     quiet = Report("")
     block = fields.mapping_at(root, KEY, quiet)
     carries = fields.mapping_at(block, "carries_over", quiet)
@@ -101,12 +100,11 @@ def apply_dependency_and_asset_notes(spec: TaskSpec, root: Node) -> TaskSpec:
 
 
 def with_listed_references(spec: TaskSpec, root: Node) -> TaskSpec:
-    """The task with its artifacts' references as the block lists them, whatever they hold."""
+    """Marks references as the block lists them, without their contents."""
     return with_placeholder_references(spec, fields.mapping_at(root, KEY, Report("")))
 
 
 def attach_references(spec: TaskSpec, root: Node, files: Mapping[str, FileRef], report: Report) -> TaskSpec:
-    """The task with the references that its block lists, out of ``files`` by path."""
     return with_references(spec, fields.mapping_at(root, KEY, Report("")), files, report)
 
 
@@ -126,7 +124,6 @@ def apply_persona_block(spec: PersonaSpec, root: Node, report: Report) -> Person
 
 
 def read_groups(root: Node, report: Report) -> tuple[GroupSpec, ...]:
-    """What the dependency groups carry over, from the block of ``episode.yaml``."""
     block = fields.mapping_at(root, KEY, report)
     fields.warn_unknown(block, EPISODE_KEYS, report, where=KEY)
     node = fields.mapping_at(block, "groups", report, name="studio.groups")
@@ -134,91 +131,12 @@ def read_groups(root: Node, report: Report) -> tuple[GroupSpec, ...]:
     for key in node.key_nodes():
         name = fields.node_text(key, "studio.groups", report, longest=fields.ID_LENGTH)
         groups[name] = fields.text_at(node, name, report, name=f"studio.groups.{name}")
-    return tuple(GroupSpec(name=name, carries_over=words) for name, words in groups.items() if words)
-
-
-def task_block(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
-    """The block for this task: only what is not the default."""
-    positions = {intent.uid: position for position, intent in enumerate(spec.intents, 1)}
-    trigger: dict[str, Encoded] = {}
-    if spec.trigger.kind not in ("user_message", "webhook") or spec.trigger.payload:
-        trigger = _without_defaults({"kind": spec.trigger.kind, "payload": spec.trigger.payload})
-    intents = [
-        _without_defaults(
-            {
-                "uid": intent.uid if uids else "",
-                "scope": intent.scope if intent.scope != "session_local" else "",
-                "recoverable_from": [_without_defaults(source.to_json()) for source in intent.recoverable_from],
-            }
-        )
-        for intent in spec.intents
-    ]
-    items = [
-        _without_defaults(
-            {
-                "uid": item.uid if uids else "",
-                "grader": item.grader if item.grader != "rubric" else "",
-                "rule": _without_defaults(item.rule.to_json()) if item.rule else {},
-                "evidence": list(item.evidence),
-                "follows_from": [positions[uid] for uid in item.follows_from if uid in positions],
-            }
-        )
-        for item in spec.checklist
-    ]
-    return _without_defaults(
-        {
-            "category": spec.category,
-            "group": spec.group,
-            "trigger": trigger,
-            "intents": _with_positions(intents),
-            "checklist": _with_positions(items),
-            "carries_over": _without_defaults({d.task_id: d.carries_over for d in spec.depends_on}),
-            "assets": _without_defaults({file.path: file.description for file in spec.assets}),
-            "tools": list(spec.tools),
-            "skills": list(spec.skills),
-            "reference_workflow": spec.reference_workflow,
-            "expected_artifacts": encode_artifacts(spec.expected_artifacts),
-        }
-    )
-
-
-def persona_block(spec: PersonaSpec) -> dict[str, Encoded]:
-    return _without_defaults({key: getattr(spec, key) for key in PERSONA_KEYS})
-
-
-def episode_block(groups: Sequence[GroupSpec]) -> dict[str, Encoded]:
-    return _without_defaults({"groups": {group.name: group.carries_over for group in groups}})
-
-
-def set_block(raw: Encoded, facts: Mapping[str, Any], known: Sequence[str]) -> Encoded:
-    """The document with its block saying ``facts``; what else stood in the block stays."""
-    block = get_key(raw, KEY)
-    block = block if pairs_of(block) is not None else {}
-    for key in known:
-        block = set_key(block, key, facts[key]) if key in facts else remove_key(block, key)
-    return set_key(raw, KEY, block) if block else remove_key(raw, KEY)
-
-
-def has_uids(source: Encoded) -> bool:
-    """Whether a document's block names ids: then the writer goes on naming them."""
-    block = get_key(source, KEY)
-    return any(
-        get_key(entry, "uid") is not None for key in ("intents", "checklist") for entry in (get_key(block, key) or [])
-    )
-
-
-def _without_defaults(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in facts.items() if value not in ("", [], {}, None)}
-
-
-def _with_positions(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"position": position, **entry} for position, entry in enumerate(entries, 1) if entry]
+    return tuple(GroupSpec(name=name, carries_over=text) for name, text in groups.items() if text)
 
 
 def _entries_by_position(
     block: Node, key: str, rows: Sequence[object], known: Sequence[str], report: Report
 ) -> dict[int, Node]:
-    """The block's entries by the position they speak of."""
     entries: dict[int, Node] = {}
     for index, entry in enumerate(fields.sequence_at(block, key, report, name=f"studio.{key}"), 1):
         name = f"studio.{key}[{index}]"
@@ -301,7 +219,7 @@ def _uid(item: RowT, entry: Node, report: Report) -> str:
 
 
 def _choice(entry: Node, key: str, allowed: Sequence[str], report: Report) -> str:
-    """The value at ``key``, the first of ``allowed`` where there is none."""
+    """The value at ``key``; the first of ``allowed`` if absent or invalid."""
     node = entry.get(key)
     value = fields.text_at(entry, key, report).strip() or allowed[0]
     if value not in allowed:

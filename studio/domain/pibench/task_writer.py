@@ -1,4 +1,4 @@
-"""``TaskSpec`` written as ``task.yaml``: the imported document, with what has changed since put in its place."""
+"""Writes a ``TaskSpec`` as ``task.yaml``: the imported document with the changes made since."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from studio.domain.pibench.nodes import node_of
 from studio.domain.pibench.studio_block import (
     TASK_KEYS,
     apply_dependency_and_asset_notes,
-    has_uids,
-    set_block,
-    task_block,
     with_listed_references,
 )
+from studio.domain.pibench.studio_block_writer import has_uids, set_block, task_block
 from studio.domain.pibench.task_reader import TRIGGER_KINDS, read_task
 from studio.domain.problems import Report
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec, ToolEvidence
@@ -24,7 +22,7 @@ TEXTS = ("environment_id", "title", "description", "task_type")
 
 
 def task_document(spec: TaskSpec, persona: str) -> Encoded:
-    """``task.yaml`` of this task. A raw value stays as long as reading it gives the current one."""
+    """A raw value is preserved as long as reading it gives the current one."""
     raw: Encoded = spec.source or _skeleton(spec, persona)
     old = read_task(node_of(raw), Report(""), persona=persona, task_id=spec.task_id)
     old = old.model_copy(update={"depends_on": spec.depends_on, "assets": spec.assets})
@@ -45,7 +43,6 @@ def task_document(spec: TaskSpec, persona: str) -> Encoded:
 
 
 def _skeleton(spec: TaskSpec, persona: str) -> Encoded:
-    """The keys in their usual order, for a task that was written here."""
     return {
         "schema_version": "v2",
         "task_id": spec.task_id,
@@ -62,7 +59,7 @@ def _skeleton(spec: TaskSpec, persona: str) -> Encoded:
 
 
 def _set_trigger(raw: Encoded, spec: TaskSpec) -> Encoded:
-    """The format's own word for it; the kind of signal and its payload go into the ``studio`` block."""
+    """Only the format's own trigger type; kind and payload of a signal go into the ``studio`` block."""
     trigger = _mapping(raw, "trigger")
     by_user = spec.trigger.kind == "user_message"
     if (TRIGGER_KINDS.get(_text_at(trigger, "type").strip(), "user_message") == "user_message") == by_user:
@@ -134,7 +131,7 @@ def _has_weight(raw: Encoded, weight: float) -> bool:
 
 
 def _evidence(entry: ToolEvidence) -> Encoded:
-    """As it stood if it still says the same, otherwise in the plain form."""
+    """The imported form if it is still equivalent, otherwise the plain form."""
     if entry.source:
         root = {"schema_version": "v2", "intent": {"hidden_intent": [{"content": "x"}]}}
         node = node_of({**root, "objectives": {"tools": [entry.source]}})
@@ -152,7 +149,7 @@ def _set_block(raw: Encoded, old: TaskSpec, spec: TaskSpec, *, uids: bool) -> En
 
 
 def _set_list(mapping: Encoded, key: str, items: list[Encoded]) -> Encoded:
-    """An emptied list goes with its key if it had none before."""
+    """An empty list is written only if the key exists."""
     return set_key(mapping, key, items) if items or get_key(mapping, key) is not None else mapping
 
 
@@ -163,7 +160,6 @@ def _insert_before(mapping: Encoded, key: str, value: Encoded, before: str) -> E
 
 
 def _text_at(raw: Encoded, key: str) -> str:
-    """The text at ``key``, as the reader takes it."""
     return text_at(node_of(raw), key, Report(""))
 
 

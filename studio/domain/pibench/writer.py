@@ -1,4 +1,4 @@
-"""Episodes written as folders of a π-Bench release: what was imported comes back, edits in their places."""
+"""Writes episodes as folders of a π-Bench release, preserving what was imported."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from studio.domain.pibench.artifacts import reference_folder
 from studio.domain.pibench.encoding import Encoded, get_key, pairs_of, set_key
 from studio.domain.pibench.nodes import node_of
 from studio.domain.pibench.persona_reader import read_episode, read_profile, read_tools
-from studio.domain.pibench.studio_block import EPISODE_KEYS, PERSONA_KEYS, episode_block, persona_block, set_block
+from studio.domain.pibench.studio_block import EPISODE_KEYS, PERSONA_KEYS
+from studio.domain.pibench.studio_block_writer import episode_block, persona_block, set_block
 from studio.domain.pibench.task_writer import task_document
 from studio.domain.pibench.yaml_writer import dump_yaml
 from studio.domain.problems import Report
 
 
 def write_persona(episode: EpisodeSpec, contents: Mapping[str, bytes], *, root: str = "data/") -> dict[str, bytes]:
-    """The persona's folder as path → bytes, below ``root``. ``contents`` holds file contents by sha256."""
+    """The persona's folder as bytes by path below ``root``. ``contents`` are file contents by sha256."""
     persona = episode.persona
     base = f"{root}{persona.user_id}/"
     files: dict[str, bytes] = {}
@@ -44,7 +45,6 @@ def write_persona(episode: EpisodeSpec, contents: Mapping[str, bytes], *, root: 
 
 
 def profile_document(persona: PersonaSpec) -> Encoded:
-    """``profile.yaml`` of this persona."""
     raw: Encoded = persona.profile_source or {
         "schema_version": "v2",
         "user_id": persona.user_id,
@@ -68,7 +68,6 @@ def profile_document(persona: PersonaSpec) -> Encoded:
 
 
 def tools_document(persona: PersonaSpec) -> Encoded | None:
-    """``tools.yaml``, or None where there is none to write."""
     raw = persona.tools_source
     if raw is None:
         return {"tool_names": list(persona.tools)} if persona.tools else None
@@ -78,7 +77,7 @@ def tools_document(persona: PersonaSpec) -> Encoded | None:
 
 
 def episode_document(episode: EpisodeSpec) -> Encoded:
-    """``episode.yaml``: the entries as they were as long as they say the same, skipped ones included."""
+    """Unchanged entries are preserved, skipped ones included."""
     user_id = episode.persona.user_id
     raw: Encoded = episode.source or {
         "schema_version": "v2",
@@ -106,7 +105,7 @@ def episode_document(episode: EpisodeSpec) -> Encoded:
 
 
 def _merge_entries(raw: list[Encoded], wanted: list[tuple[str, list[str]]], names: Mapping[str, str]) -> list[Encoded]:
-    """The wanted entries; those without a task stay behind the one they followed."""
+    """The wanted entries; entries without a task stay after the one they followed."""
     by_task: dict[str, Encoded] = {}
     followers: dict[str, list[Encoded]] = {}
     last = ""
@@ -126,6 +125,6 @@ def _merge_entries(raw: list[Encoded], wanted: list[tuple[str, list[str]]], name
     return entries + [entry for rest in followers.values() for entry in rest]
 
 
-def differs(one: Encoded, other: Encoded) -> bool:
-    """Also where only the order of keys or the kind of a number does."""
-    return repr(one) != repr(other)
+def differs(left: Encoded, right: Encoded) -> bool:
+    """Also true if only the key order or the type of a number differs."""
+    return repr(left) != repr(right)

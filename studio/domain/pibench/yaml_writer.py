@@ -1,4 +1,4 @@
-"""Documents written as YAML that reads back the same, long texts as blocks where that is faithful."""
+"""Writes documents as YAML that reads back the same, with long texts as blocks where possible."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from studio.domain.pibench.yaml_reader import parse_yaml
 from studio.domain.problems import Report
 
 _NUMBER_ELSEWHERE = re.compile(r"[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?|0o[0-7]+|0x[0-9a-fA-F]+")
-"""What YAML 1.2 takes for a number and PyYAML for text, or the other way round."""
+"""Numbers in YAML 1.2 that are text in PyYAML, or the other way round."""
 
 
-class _Set(dict[Any, None]):
-    """A set that keeps its order, so that the same document is always written the same."""
+class _OrderedSet(dict[Any, None]):
+    """An ordered set, so that output is deterministic."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -29,7 +29,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 class _PlainDumper(_Dumper):
-    """Without blocks: every text on one line, quoted where it must be."""
+    """Every text on one line, quoted if necessary."""
 
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
@@ -46,7 +46,7 @@ def _plain_text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 
 
 def _can_be_block(value: str) -> bool:
-    """A block keeps the text only if nothing in it is a line break of another kind or hides at a line's end."""
+    """A block preserves a text only without unusual line breaks and without white space at the ends of lines."""
     if "\n" not in value.rstrip("\n") and not value.endswith("\n"):
         return False
     if not value.strip() or value[0] in " \n\t" or re.search("[\r\x85\u2028\u2029\ufeff]", value):
@@ -55,14 +55,14 @@ def _can_be_block(value: str) -> bool:
 
 
 _Dumper.add_representer(str, _text)
-_Dumper.add_representer(_Set, lambda dumper, value: dumper.represent_mapping("tag:yaml.org,2002:set", value))
-_PlainDumper.add_representer(_Set, _Dumper.yaml_representers[_Set])
+_Dumper.add_representer(_OrderedSet, lambda dumper, value: dumper.represent_mapping("tag:yaml.org,2002:set", value))
+_PlainDumper.add_representer(_OrderedSet, _Dumper.yaml_representers[_OrderedSet])
 _PlainDumper.add_representer(str, _plain_text)
 
 
 def dump_yaml(document: Encoded) -> bytes:
     """YAML in UTF-8. Raises ValueError if it would not read back the same, which would be a defect here."""
-    value = decode(document, make_set=_Set.fromkeys)
+    value = decode(document, make_set=_OrderedSet.fromkeys)
     for dumper in (_Dumper, _PlainDumper):
         data = yaml.dump(
             value, Dumper=dumper, sort_keys=False, allow_unicode=True, width=math.inf, default_flow_style=False
@@ -75,7 +75,7 @@ def dump_yaml(document: Encoded) -> bytes:
 
 
 def is_identical(a: Encoded, b: Encoded) -> bool:
-    """Equal to the order of keys and the kind of numbers."""
+    """Unlike ``==``, distinguishes key order and types of numbers."""
     if isinstance(a, dict) and isinstance(b, dict):
         return list(a) == list(b) and all(is_identical(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):
