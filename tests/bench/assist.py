@@ -2,7 +2,7 @@
 
     .venv/bin/python -m tests.bench.assist FOLDER
 
-FOLDER is one persona in the format of π-Bench. Tokens are characters by four; nothing is sent and nothing stored.
+FOLDER is one persona in the format of π-Bench. A token counts as four characters; nothing is sent or stored.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def main() -> None:
     episode, texts = read(folder.parent, folder.name)
     print(f"{folder.name}: {len(episode.tasks)} tasks; tokens asked and answered, median and most")
     for kind in KINDS:
-        measured = [one for task in episode.tasks if (one := _measure(kind, task, episode, texts))]
+        measured = [row for task in episode.tasks if (row := _measure(kind, task, episode, texts))]
         if measured:
-            asked, answered = [one[0] for one in measured], [one[1] for one in measured]
-            usable = sum(one[2] for one in measured)
+            asked, answered = [row[0] for row in measured], [row[1] for row in measured]
+            usable = sum(row[2] for row in measured)
             print(
                 f"{kind:10} n={len(measured):3}  asked {median(asked):6.0f} {max(asked):6}  "
                 f"answered {median(answered):5.0f} {max(answered):5}  usable {usable}"

@@ -1,9 +1,9 @@
-"""How good the written rules are, and how quick: `make bench-checks` prints precision and recall against labels.
+"""Precision, recall and speed of the checks: `make bench-checks` compares them with labels.
 
-Labels are in tests/data/labels: development data, which rules may be tuned on, and held-out data, which they may
-not. Personas are named there by task and position only; they themselves have to be beside the checkout, or in the
-folder that PIBENCH_DATA names. Arguments choose among the sets, so that held-out ones are looked at rarely. Exit
-status 1: something is below its floor (floors.json) or slow; 2: a persona is not there.
+Labels are in tests/data/labels: development data, on which rules may be tuned, and held-out data, on which they may
+not. They name personas by task and position only; the personas have to be beside the checkout, or in the folder named
+by PIBENCH_DATA. Arguments choose sets, so that held-out data is used rarely. Exit status 1: something is below its
+floor (floors.json) or slow; 2: a persona is missing.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ TASK_SECONDS, EPISODE_SECONDS = 0.1, 1.0
 class Score(NamedTuple):
     name: str
     wanted: set[Any]
-    found: set[Any]
+    reported: set[Any]
 
     @property
     def precision(self) -> float | None:
-        return len(self.wanted & self.found) / len(self.found) if self.found else None
+        return len(self.wanted & self.reported) / len(self.reported) if self.reported else None
 
     @property
     def recall(self) -> float | None:
-        return len(self.wanted & self.found) / len(self.wanted) if self.wanted else None
+        return len(self.wanted & self.reported) / len(self.wanted) if self.wanted else None
 
     def __str__(self) -> str:
-        hits = len(self.wanted & self.found)
-        told = f"{_rate(hits, len(self.found))}  {_rate(hits, len(self.wanted))}"
-        return f"  {self.name:<44} {told} {len(self.wanted):>8} {len(self.found):>6}"
+        hits = len(self.wanted & self.reported)
+        rates = f"{_rate(hits, len(self.reported))}  {_rate(hits, len(self.wanted))}"
+        return f"  {self.name:<44} {rates} {len(self.wanted):>8} {len(self.reported):>6}"
 
 
 def _rate(hits: int, n: int) -> str:
@@ -59,43 +59,45 @@ def _rate(hits: int, n: int) -> str:
 
 
 def main(chosen: Sequence[str] = ()) -> int:
-    """``chosen``: names of sets; none: all of them."""
+    """``chosen`` are names of sets; empty: all."""
     folder = Path(os.environ.get("PIBENCH_DATA") or ROOT.parent / "shared" / "pibench")
     floors = json.loads((LABELS / "floors.json").read_text("utf-8"))
     print(f"  {'rule':<44} {'precision, 95 %':>16}  {'recall, 95 %':>16} {'labelled':>8} {'found':>6}")
     bad = False
-    for what, name in PERSONAS.items():
-        if chosen and what not in chosen:
+    for set_name, name in PERSONAS.items():
+        if chosen and set_name not in chosen:
             continue
         if not (folder / name).is_dir():
-            print(f"{what}: {name} is not in {folder}; name its folder in PIBENCH_DATA", file=sys.stderr)
+            print(f"{set_name}: {name} is not in {folder}; name its folder in PIBENCH_DATA", file=sys.stderr)
             return 2
         episode, texts = read(folder, name)
         start = time.process_time()
         findings = find_problems(episode, texts=texts)
-        whole = time.process_time() - start
+        episode_seconds = time.process_time() - start
         start = time.process_time()
         for task in episode.tasks:
             find_problems(episode, task.task_id, texts=texts)
-        one = (time.process_time() - start) / len(episode.tasks)
+        task_seconds = (time.process_time() - start) / len(episode.tasks)
         labels = json.loads((LABELS / f"{name}.json").read_text("utf-8"))
-        print(f"{what}: {name}; readings agree with κ {kappa(*labels['readings']):.2f}")
+        print(f"{set_name}: {name}; readings agree with κ {kappa(*labels['readings']):.2f}")
         rows = scores(findings, labels, episode, texts)
         bad |= _print(rows, floors.get(name, {}))
         measured = {score.name.partition(":")[0] for score in rows}
         others = Counter(each.rule for each in findings if each.rule not in measured)
         print(f"  found without labels: {', '.join(f'{rule} {count}' for rule, count in sorted(others.items()))}")
-        print(f"  {len(episode.tasks)} tasks: {whole:.2f} s of a core at first; one after an edit: {one * 1000:.0f} ms")
-        bad |= whole > EPISODE_SECONDS or one > TASK_SECONDS
-    for what in OWN:
-        if not chosen or what in chosen:
-            labels = own_labels(what)
-            counts = f"{len(own_tasks(what))} tasks and {len(own_episodes(what))} episodes of our own"
-            print(f"{what}: {counts}; readings agree with κ {kappa(*labels['readings']):.2f}")
-            bad |= _print(scores(own_findings(what), labels), floors.get(f"own, {what}", {}))
-            if flaws := flaw_scores(what):
-                print(f"{what}: small tasks of our own with one flaw each, and others that only look alike")
-                bad |= _print(flaws, floors.get(f"flaws, {what}", {}))
+        print(
+            f"  {len(episode.tasks)} tasks: {episode_seconds:.2f} s of a core at first; one after an edit: {task_seconds * 1000:.0f} ms"
+        )
+        bad |= episode_seconds > EPISODE_SECONDS or task_seconds > TASK_SECONDS
+    for set_name in OWN:
+        if not chosen or set_name in chosen:
+            labels = own_labels(set_name)
+            counts = f"{len(own_tasks(set_name))} tasks and {len(own_episodes(set_name))} episodes of our own"
+            print(f"{set_name}: {counts}; readings agree with κ {kappa(*labels['readings']):.2f}")
+            bad |= _print(scores(own_findings(set_name), labels), floors.get(f"own, {set_name}", {}))
+            if flaws := flaw_scores(set_name):
+                print(f"{set_name}: small tasks of our own with one flaw each, and others that only look alike")
+                bad |= _print(flaws, floors.get(f"flaws, {set_name}", {}))
     if not chosen or "development" in chosen:
         print("development: sentences of our own")
         bad |= _print(sentence_scores(), floors.get("sentences", {}))
@@ -103,7 +105,7 @@ def main(chosen: Sequence[str] = ()) -> int:
 
 
 def below(rows: Iterable[Score], floors: Mapping[str, Sequence[float]]) -> list[str]:
-    """What is worse than its floor, ``[precision, recall]`` by name; each floor needs its row."""
+    """Scores below their floors, ``[precision, recall]`` by name, and floors without a score."""
     by_name = {row.name: row for row in rows}
     return [
         f"{name}: {what} {value if value is None else round(value, 2)} is below {floor}"
@@ -123,10 +125,10 @@ def _print(rows: Sequence[Score], floors: Mapping[str, Sequence[float]]) -> bool
 
 
 def read(folder: Path, name: str) -> tuple[EpisodeSpec, dict[str, str]]:
-    found = {
+    files = {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in (folder / name).rglob("*") if path.is_file()
     }
-    reading = read_personas(found)
+    reading = read_personas(files)
     texts = {sha256: content.decode("utf-8", "replace") for sha256, content in reading.contents.items()}
     return reading.episodes[0], texts
 
@@ -137,40 +139,40 @@ def scores(
     episode: EpisodeSpec | None = None,
     texts: Mapping[str, str] | None = None,
 ) -> list[Score]:
-    """For every rule that there are labels for; with the ``episode``, also for its declared dependencies."""
+    """For every rule with labels; with the ``episode``, also for its declared dependencies."""
     findings = list(findings)
 
-    def found(rule: str, *severities: str) -> set[Any]:
+    def reported(rule: str, *severities: str) -> set[Any]:
         chosen = [each for each in findings if each.rule == rule and (not severities or each.severity in severities)]
         return {(each.task, each.item) for each in chosen}
 
     degrees = {(task, n): degree for task, row in labels["intents"].items() for n, degree in enumerate(row, 1)}
     bundles = {(task, n) for task, row in labels["requirements"].items() for n, count in enumerate(row, 1) if count > 1}
-    exact = _places(labels["exact"])
+    exact = _positions(labels["exact"])
     pairs = {(task, other) for task, others in labels["undeclared"].items() for other in others}
     calls = [each for each in findings if each.rule == "undeclared-dependency"]
     rows = [
         Score(
             "intent-in-request: wholly (error)",
             {k for k, d in degrees.items() if d == "W"},
-            found("intent-in-request", "error"),
+            reported("intent-in-request", "error"),
         ),
         Score(
             "intent-in-request: wholly or partly",
             {k for k, d in degrees.items() if d != "N"},
-            found("intent-in-request"),
+            reported("intent-in-request"),
         ),
-        Score("criterion-not-atomic: warnings", bundles, found("criterion-not-atomic", "warning")),
-        Score("criterion-not-atomic: and hints", bundles, found("criterion-not-atomic")),
-        Score("criterion-should-be-rule: warnings", exact, found("criterion-should-be-rule", "warning")),
-        Score("criterion-should-be-rule: and hints", exact, found("criterion-should-be-rule")),
+        Score("criterion-not-atomic: warnings", bundles, reported("criterion-not-atomic", "warning")),
+        Score("criterion-not-atomic: and hints", bundles, reported("criterion-not-atomic")),
+        Score("criterion-should-be-rule: warnings", exact, reported("criterion-should-be-rule", "warning")),
+        Score("criterion-should-be-rule: and hints", exact, reported("criterion-should-be-rule")),
         Score("undeclared-dependency: tasks", {task for task, _ in pairs}, {each.task for each in calls}),
         Score("undeclared-dependency: pairs", pairs, {(each.task, each.other) for each in calls}),
     ]
     if episode:
-        rows.append(Score("undeclared-dependency: declared ones removed", *_removed(episode, texts or {})))
+        rows.append(Score("undeclared-dependency: declared ones removed", *_undeclare_all(episode, texts or {})))
     rows += [
-        Score(rule, _places(labels[key]), found(rule))
+        Score(rule, _positions(labels[key]), reported(rule))
         for rule, key in (
             ("intent-bundled", "bundled_intents"),
             ("intent-vague", "vague_intents"),
@@ -179,7 +181,7 @@ def scores(
         if key in labels
     ]
     rows += [
-        Score(rule, set(labels[key]), {task for task, _ in found(rule)})
+        Score(rule, set(labels[key]), {task for task, _ in reported(rule)})
         for rule, key in (
             ("title-elsewhere", "foreign_titles"),
             ("request-benchmark-words", "benchmark_words"),
@@ -188,36 +190,36 @@ def scores(
         if key in labels
     ]
     rows += [
-        Score(f"{rule}: of those read", {tuple(place) for place in judged["hits"]}, found(rule))
+        Score(f"{rule}: of those read", {tuple(position) for position in judged["hits"]}, reported(rule))
         for rule, judged in sorted(labels.get("judged", {}).items())
     ]
-    return [row for row in rows if row.wanted or row.found]
+    return [row for row in rows if row.wanted or row.reported]
 
 
-def _removed(episode: EpisodeSpec, texts: Mapping[str, str]) -> tuple[set[Any], set[Any]]:
-    """What the rule finds of the declared dependencies when nobody declares them."""
+def _undeclare_all(episode: EpisodeSpec, texts: Mapping[str, str]) -> tuple[set[Any], set[Any]]:
+    """Declared dependencies, and those the rule finds if none is declared."""
     wanted = {(task.task_id, dependency.task_id) for task in episode.tasks for dependency in task.depends_on}
     bare = tuple(task.model_copy(update={"depends_on": ()}) for task in episode.tasks)
     findings = find_problems(episode.model_copy(update={"tasks": bare}), texts=texts)
-    found = {(each.task, each.other) for each in findings if each.rule == "undeclared-dependency"}
-    return wanted, found
+    reported = {(each.task, each.other) for each in findings if each.rule == "undeclared-dependency"}
+    return wanted, reported
 
 
 def flaw_scores(name: str) -> list[Score]:
-    """For each rule that has rows of its own: whether it finds the flawed ones, and no others."""
-    rows = own_flaws(name)
+    """For each rule with cases: whether it reports the flawed ones and no others."""
+    cases = own_flaws(name)
     return [
         Score(
             rule,
-            {row.number for row in rows if row.rule == rule and row.flawed},
-            {row.number for row in rows if row.rule == rule and row.findings},
+            {case.number for case in cases if case.rule == rule and case.flawed},
+            {case.number for case in cases if case.rule == rule and case.findings},
         )
-        for rule in dict.fromkeys(row.rule for row in rows)
+        for rule in dict.fromkeys(case.rule for case in cases)
     ]
 
 
 def sentence_scores() -> list[Score]:
-    """Only pairs of a request and an intent: nothing else is labelled of them."""
+    """Only pairs of a request and an intent, because nothing else is labelled in them."""
     episode, letters = own_leaks()
     findings = [each for each in find_problems(episode) if each.rule == "intent-in-request"]
     labels = {"intents": letters, "requirements": {}, "exact": {}, "undeclared": {}}
@@ -226,13 +228,15 @@ def sentence_scores() -> list[Score]:
 
 def kappa(first: Mapping[str, str], second: Mapping[str, str]) -> float:
     """Cohen's κ of two readings of the same intents."""
-    one, two = "".join(first.values()), "".join(second.values())
-    same = sum(a == b for a, b in zip(one, two, strict=True)) / len(one)
-    chance = sum(one.count(degree) * two.count(degree) for degree in "NPW") / len(one) ** 2
+    first_letters, second_letters = "".join(first.values()), "".join(second.values())
+    same = sum(a == b for a, b in zip(first_letters, second_letters, strict=True)) / len(first_letters)
+    chance = (
+        sum(first_letters.count(degree) * second_letters.count(degree) for degree in "NPW") / len(first_letters) ** 2
+    )
     return (same - chance) / (1 - chance)
 
 
-def _places(labels: Mapping[str, Iterable[int]]) -> set[Any]:
+def _positions(labels: Mapping[str, Iterable[int]]) -> set[Any]:
     return {(task, position) for task, positions in labels.items() for position in positions}
 
 

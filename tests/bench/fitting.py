@@ -1,8 +1,7 @@
-"""Fits the odds of studio/domain/text/leaks.py and tries them honestly: `python -m tests.bench.fitting` prints both.
+"""Fits the models of studio/domain/text/leaks.py and cross-validates them: `python -m tests.bench.fitting`.
 
-Only development data is read. What is tried on a task was fitted without that task, or without its persona: the
-second is the better guess at what happens with texts from elsewhere. Real tasks count twice, since sentences of our
-own leak more often than people's do.
+Reads development data only. Each task is tested with a model fitted without it, or without its persona, which is the
+better estimate for unseen texts. Real tasks have double weight, because our own sentences leak more often.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ AT_ALL = ("exact", "share", "echo", "letters", "facts", "directs", "length")
 FOLDS = 12
 REAL = 2.0
 RIDGE = 2.0
-"""How much large weights cost: the fewer labels, the more it has to be."""
+"""Penalty on large weights; the fewer the labels, the higher it must be."""
 LIMITS = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)
 
 
 class Pair(NamedTuple):
     degree: str
-    found: LeakFeatures | None
-    """None: too little is shared to be looked at."""
+    features: LeakFeatures | None
+    """None: too few shared words to be a leak."""
     task: str
     persona: str
     real: bool
@@ -48,37 +47,37 @@ def main() -> int:
     pairs = list(_pairs(folder))
     print(f"{len(pairs)} pairs: " + ", ".join(f"{sum(p.degree == d for p in pairs)} {d}" for d in "WPN"))
     for what, names, wanted in (("wholly", WHOLLY, "W"), ("at all", AT_ALL, "WP")):
-        base, weights = fit([pair for pair in pairs if pair.found], names, wanted)
+        base, weights = fit([pair for pair in pairs if pair.features], names, wanted)
         print(f"\n{what}: {base:.2f}, " + ", ".join(f"{n} {w:.2f}" for n, w in zip(names, weights, strict=True)))
-        _try("fitted to the same", pairs, [_chance(pair, names, base, weights) for pair in pairs], wanted)
+        _print_rates("fitted to the same", pairs, [_chance(pair, names, base, weights) for pair in pairs], wanted)
         for left_out, fold in (("task", _by_task), ("persona", _by_persona)):
-            _try(f"without the {left_out}", pairs, _left_out(pairs, names, wanted, fold), wanted)
+            _print_rates(f"without the {left_out}", pairs, _cross_validate(pairs, names, wanted, fold), wanted)
     return 0
 
 
 def _pairs(folder: Path) -> Iterator[Pair]:
     real = PERSONAS["development"]
     labels = json.loads((LABELS / f"{real}.json").read_text("utf-8"))["intents"]
-    yield from _of(read(folder, real)[0], labels, real)
+    yield from _pairs_of(read(folder, real)[0], labels, real)
     for episode in own_tasks("development"):
-        yield from _of(episode, own_labels("development")["intents"], "")
-    yield from _of(*own_leaks(), "")
+        yield from _pairs_of(episode, own_labels("development")["intents"], "")
+    yield from _pairs_of(*own_leaks(), "")
 
 
-def _of(episode: EpisodeSpec, letters: dict[str, str], real: str) -> Iterator[Pair]:
+def _pairs_of(episode: EpisodeSpec, letters: dict[str, str], real: str) -> Iterator[Pair]:
     for task in episode.tasks:
         topic = topic_of((intent.content for intent in task.intents), task.title)
         for degree, intent in zip(letters[task.task_id], task.intents, strict=True):
             demand, text = intent.content[:2_000], without_data(opening_text(task)[:LONGEST])
-            said = coverage(demand, text, topic)
-            enough = bool(said.clauses) and said.together * said.weight >= SAID_WEIGHT
-            found = leak_features(demand, text, said) if enough else None
-            yield Pair(degree, found, task.task_id, real or task.task_id, bool(real))
+            covered = coverage(demand, text, topic)
+            enough = bool(covered.clauses) and covered.together * covered.weight >= SAID_WEIGHT
+            features = leak_features(demand, text, covered) if enough else None
+            yield Pair(degree, features, task.task_id, real or task.task_id, bool(real))
 
 
 def fit(pairs: Sequence[Pair], names: Sequence[str], wanted: str) -> tuple[float, list[float]]:
-    """Ridge logistic regression by Newton's method; weights are of the signs as they are."""
-    raw = [[getattr(pair.found, name) for name in names] for pair in pairs]
+    """Ridge logistic regression by Newton's method: intercept and weights on the original scale."""
+    raw = [[getattr(pair.features, name) for name in names] for pair in pairs]
     means = [sum(column) / len(raw) for column in zip(*raw, strict=True)]
     spans = [
         math.sqrt(sum((value - mean) ** 2 for value in column) / len(raw)) or 1.0
@@ -109,14 +108,14 @@ def fit(pairs: Sequence[Pair], names: Sequence[str], wanted: str) -> tuple[float
 def _solve(matrix: list[list[float]], wanted: list[float]) -> list[float]:
     rows = [[*row, value] for row, value in zip(matrix, wanted, strict=True)]
     size = len(rows)
-    for place in range(size):
-        pivot = max(range(place, size), key=lambda number: abs(rows[number][place]))
-        rows[place], rows[pivot] = rows[pivot], rows[place]
+    for column in range(size):
+        pivot = max(range(column, size), key=lambda number: abs(rows[number][column]))
+        rows[column], rows[pivot] = rows[pivot], rows[column]
         for number in range(size):
-            if number != place:
-                share = rows[number][place] / rows[place][place]
-                rows[number] = [a - share * b for a, b in zip(rows[number], rows[place], strict=True)]
-    return [row[size] / row[place] for place, row in enumerate(rows)]
+            if number != column:
+                share = rows[number][column] / rows[column][column]
+                rows[number] = [a - share * b for a, b in zip(rows[number], rows[column], strict=True)]
+    return [row[size] / row[column] for column, row in enumerate(rows)]
 
 
 def _by_task(pair: Pair) -> int:
@@ -127,22 +126,24 @@ def _by_persona(pair: Pair) -> int:
     return -1 if pair.real else _by_task(pair)
 
 
-def _left_out(pairs: Sequence[Pair], names: Sequence[str], wanted: str, fold: Callable[[Pair], int]) -> list[float]:
+def _cross_validate(
+    pairs: Sequence[Pair], names: Sequence[str], wanted: str, fold: Callable[[Pair], int]
+) -> list[float]:
     fitted = {
-        number: fit([pair for pair in pairs if pair.found and fold(pair) != number], names, wanted)
+        number: fit([pair for pair in pairs if pair.features and fold(pair) != number], names, wanted)
         for number in {fold(pair) for pair in pairs}
     }
     return [_chance(pair, names, *fitted[fold(pair)]) for pair in pairs]
 
 
 def _chance(pair: Pair, names: Sequence[str], base: float, weights: Sequence[float]) -> float:
-    if pair.found is None:
+    if pair.features is None:
         return 0.0
-    odds = base + sum(w * getattr(pair.found, name) for name, w in zip(names, weights, strict=True))
+    odds = base + sum(w * getattr(pair.features, name) for name, w in zip(names, weights, strict=True))
     return 1 / (1 + math.exp(-odds))
 
 
-def _try(how: str, pairs: Sequence[Pair], chances: Sequence[float], wanted: str) -> None:
+def _print_rates(how: str, pairs: Sequence[Pair], chances: Sequence[float], wanted: str) -> None:
     for whose, real in (("all", None), ("real", True)):
         rows = [(p.degree in wanted, c) for p, c in zip(pairs, chances, strict=True) if real is None or p.real]
         print(f"  {how:<20} {whose:<5}" + "".join(f"  {limit}: {_rates(rows, limit)}" for limit in LIMITS))
@@ -150,8 +151,8 @@ def _try(how: str, pairs: Sequence[Pair], chances: Sequence[float], wanted: str)
 
 def _rates(rows: Sequence[tuple[bool, float]], limit: float) -> str:
     hits = sum(right and chance >= limit for right, chance in rows)
-    found, wanted = sum(chance >= limit for _, chance in rows), sum(right for right, _ in rows)
-    return f"{hits / max(found, 1):.2f}/{hits / max(wanted, 1):.2f}"
+    reported, wanted = sum(chance >= limit for _, chance in rows), sum(right for right, _ in rows)
+    return f"{hits / max(reported, 1):.2f}/{hits / max(wanted, 1):.2f}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Small tasks of our own with one flaw each, and others that only look alike: what a rule finds of them."""
+"""Small tasks with one flaw each and similar sound ones: what the rule reports on them."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ from studio.domain.task import ChecklistItem, Dependency, ExpectedArtifact, Hidd
 from tests.bench.own import LABELS
 
 
-class Row(NamedTuple):
+class FlawCase(NamedTuple):
     rule: str
     number: int
     flawed: bool
     findings: list[Finding]
-    """Of the rule, in the task."""
+    """Findings of this rule in the task."""
 
 
-def own_flaws(name: str) -> list[Row]:
-    """Every row of the set ``name``, checked."""
+def own_flaws(name: str) -> list[FlawCase]:
+    """All cases of the set ``name``."""
     rows = json.loads((LABELS / "own_flaws.json").read_text("utf-8"))
     return [
-        Row(row["rule"], number, row["flawed"], _found(row)) for number, row in enumerate(rows) if row["set"] == name
+        FlawCase(row["rule"], number, row["flawed"], _findings(row))
+        for number, row in enumerate(rows)
+        if row["set"] == name
     ]
 
 
-def _found(row: dict[str, Any]) -> list[Finding]:
+def _findings(row: dict[str, Any]) -> list[Finding]:
     texts = row.get("texts", {})
     before = [_task(f"before{n}", parts, texts) for n, parts in enumerate(row.get("before", ()))]
     persona = PersonaSpec(user_id="own", **{key: tuple(value) for key, value in row.get("persona", {}).items()})

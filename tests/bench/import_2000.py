@@ -1,6 +1,6 @@
-"""How long 2,000 tasks take to import: `python -m tests.bench.import_2000` prints seconds and queries.
+"""Time to import 2,000 tasks: `python -m tests.bench.import_2000` prints seconds and queries.
 
-Writes into the configured studio's database and takes everything back at the end.
+Uses the configured studio's database in a transaction that is rolled back.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ PERSONAS, TASKS, INTENTS, CRITERIA = 100, 20, 5, 8
 
 
 def files(personas: int = PERSONAS, tasks: int = TASKS) -> dict[str, bytes]:
-    """A ``data/`` folder of that many personas, each task with intents, criteria and a file."""
-    found: dict[str, bytes] = {}
+    """A ``data/`` folder with this many personas; each task has intents, criteria and a file."""
+    files_by_path: dict[str, bytes] = {}
     for number in range(personas):
         user = f"persona_{number:03}"
         base = f"data/{user}"
-        found[f"{base}/profile.yaml"] = f"schema_version: v2\nuser_id: {user}\nrole: Someone\n".encode()
-        found[f"{base}/tools.yaml"] = b"tool_names: [gmail__send_email, todoist__create_task]\n"
+        files_by_path[f"{base}/profile.yaml"] = f"schema_version: v2\nuser_id: {user}\nrole: Someone\n".encode()
+        files_by_path[f"{base}/tools.yaml"] = b"tool_names: [gmail__send_email, todoist__create_task]\n"
         entries = []
-        for place in range(tasks):
-            task = f"{user}_task_{place:03}"
-            setup = place % 3 == 0
-            needed = f"[{user}_task_{place - 1:03}]" if place % 3 == 1 else "[]"
+        for position in range(tasks):
+            task = f"{user}_task_{position:03}"
+            setup = position % 3 == 0
+            needed = f"[{user}_task_{position - 1:03}]" if position % 3 == 1 else "[]"
             entries.append(f"- task_id: {task}\n  depends_on: {needed}\n")
-            found[f"{base}/tasks/{task}/task.yaml"] = _task(user, task, setup=setup)
-            found[f"{base}/tasks/{task}/notes.md"] = f"# Notes of {task}\n".encode() * 40
-        found[f"{base}/episode.yaml"] = (
+            files_by_path[f"{base}/tasks/{task}/task.yaml"] = _task(user, task, setup=setup)
+            files_by_path[f"{base}/tasks/{task}/notes.md"] = f"# Notes of {task}\n".encode() * 40
+        files_by_path[f"{base}/episode.yaml"] = (
             f"schema_version: v2\nepisode_id: ep_{user}\nuser_id: {user}\ntasks:\n{''.join(entries)}".encode()
         )
-    return found
+    return files_by_path
 
 
 def _task(user: str, task: str, *, setup: bool) -> bytes:
-    words = "a sentence of about the length that people write when they say what they need " * 2
-    intents = "".join(f"    - content: Need {number}, {words}\n" for number in range(INTENTS))
-    criteria = "".join(f"    - criterion: Check {number}, {words}\n" for number in range(CRITERIA))
+    sentence = "a sentence of about the length that people write when they say what they need " * 2
+    intents = "".join(f"    - content: Need {number}, {sentence}\n" for number in range(INTENTS))
+    criteria = "".join(f"    - criterion: Check {number}, {sentence}\n" for number in range(CRITERIA))
     objectives = "" if setup else f"objectives:\n  checklist:\n{criteria}"
     return (
         f"schema_version: v2\ntask_id: {task}\nuser_id: {user}\nenvironment_id: env_{user}\ntitle: Title of {task}\n"

@@ -76,7 +76,7 @@ def variants(url: str, messages: list[dict[str, Any]], threads: int) -> dict[str
         return json.loads(local.connection.getresponse().read())["choices"][0]["message"]["content"]
 
     def plain() -> object:
-        return openai_client.chat.completions.create(model=MODEL, messages=messages)  # type: ignore[arg-type]
+        return openai_client.chat.completions.create(model=MODEL, messages=messages)  # type: ignore[arg-type]  # the client's TypedDicts are what is measured
 
     def extra() -> object:
         return openai_client.chat.completions.create(model=MODEL, messages=[], extra_body={"messages": messages})
@@ -114,7 +114,8 @@ def table(title: str, latency_ms: float, calls: int, threads: int, rounds: int =
             for name, send in sends.items():
                 rows[name].append(measure(send, calls, threads))
     medians = {
-        name: tuple(statistics.median(column) for column in zip(*found, strict=True)) for name, found in rows.items()
+        name: tuple(statistics.median(column) for column in zip(*measurements, strict=True))
+        for name, measurements in rows.items()
     }
     floor = medians["floor"][0]
     print(f"\n{title}\n{'variant':8} {'CPU ms/call':>12} {'of floor':>9} {'calls/s':>9}")

@@ -1,4 +1,4 @@
-"""Labelled requests, criteria and episodes of our own, in the shape in which personas and their labels come."""
+"""Our own labelled requests, criteria and episodes, in the form of personas and their labels."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ LABELS = Path(__file__).resolve().parents[1] / "data" / "labels"
 
 
 def own_episodes(name: str) -> list[EpisodeSpec]:
-    """Of the set ``name``; of their rows only what depends on what is labelled."""
+    """Episodes of the set ``name``, with only what dependencies are judged by."""
     return [_episode(row["persona"], row["tasks"]) for row in _rows("own_episodes", name)]
 
 
 def own_tasks(name: str) -> list[EpisodeSpec]:
-    """Each task by itself: one of a profession, its intents and criteria labelled."""
+    """One task per profession, with labelled intents and criteria."""
     return [_episode(row["role"], [{"id": row["role"]} | row]) for row in _task_rows(name)]
 
 
 def own_findings(name: str) -> list[Finding]:
-    """What is found where there are labels for it."""
+    """Findings of the rules that have labels."""
     items = [finding for episode in own_tasks(name) for finding in find_problems(episode)]
     pairs = [finding for episode in own_episodes(name) for finding in find_problems(episode)]
     return items + [finding for finding in pairs if finding.rule == "undeclared-dependency"]
 
 
 def own_labels(name: str) -> dict[str, Any]:
-    """As the files of the personas have them."""
+    """In the form of the personas' label files."""
     rows = _task_rows(name)
     return {
         "readings": [{row["role"]: row["readings"]["intents"][reading] for row in rows} for reading in (0, 1)],
@@ -47,7 +47,7 @@ def own_labels(name: str) -> dict[str, Any]:
 
 
 def own_leaks() -> tuple[EpisodeSpec, dict[str, str]]:
-    """Single sentences: a task for each pair of a request and an intent, and its letter."""
+    """Single sentences: a task for each pair of a request and an intent, and its label."""
     rows = json.loads((LABELS / "own_leaks.json").read_text("utf-8"))
     tasks = [{"id": f"s{n}", "request": request, "intents": [intent]} for n, (_, request, intent) in enumerate(rows)]
     return _episode("sentences", tasks), {f"s{n}": row[0] for n, row in enumerate(rows)}
@@ -66,7 +66,7 @@ def _episode(name: str, tasks: Iterable[dict[str, Any]]) -> EpisodeSpec:
 
 
 def _task(row: dict[str, Any]) -> TaskSpec:
-    """Rows of the sets have the sentence last, after its labels; those of the episodes are the sentence."""
+    """Labelled parts are lists with the sentence last; those of episodes are plain sentences."""
     return TaskSpec(
         task_id=row["id"],
         title=row.get("title", ""),

@@ -1,4 +1,4 @@
-"""How long the server takes for each page: `python -m tests.bench.pages` prints a table.
+"""Server time of each page: `python -m tests.bench.pages` prints a table.
 
 Two benchmarks in a database of their own, which is dropped at the end: one of two personas with 40 tasks, and one of
 a hundred personas with 2,000. Milliseconds are medians of some requests after one to warm up, without the network:
@@ -23,7 +23,7 @@ SIZES = {"40 tasks": (2, 20), "2,000 tasks": (100, 20)}
 
 
 class Cost(NamedTuple):
-    """Of one page: milliseconds by the clock and of a core, queries, and bytes of the answer."""
+    """Wall-clock and CPU milliseconds, queries, and bytes of the response of one page."""
 
     clock: float
     core: float
@@ -40,8 +40,8 @@ def main(chosen: Collection[str] = ()) -> int:
     from django.test.utils import setup_databases, setup_test_environment, teardown_databases
 
     setup_test_environment()
-    as_served()
-    kept = setup_databases(verbosity=0, interactive=False)
+    render_as_in_production()
+    databases = setup_databases(verbosity=0, interactive=False)
     try:
         table: dict[str, dict[str, Cost]] = {}
         for size, (personas, tasks) in SIZES.items():
@@ -49,19 +49,24 @@ def main(chosen: Collection[str] = ()) -> int:
                 if not chosen or name in chosen:
                     table.setdefault(name, {})[size] = measure(url, who)
     finally:
-        teardown_databases(kept, verbosity=0)
-    return tell(table)
+        teardown_databases(databases, verbosity=0)
+    return print_table(table)
 
 
-def tell(table: dict[str, dict[str, Cost]]) -> int:
+def print_table(table: dict[str, dict[str, Cost]]) -> int:
     print(f"{'page':<24}" + "".join(f"{size:>14}{'of a core':>14}{'queries':>9}{'kB':>6}" for size in SIZES))
-    for name, found in table.items():
-        costs = [found[size] for size in SIZES]
+    for name, costs_by_size in table.items():
+        costs = [costs_by_size[size] for size in SIZES]
         print(
             f"{name:<24}"
             + "".join(f"{c.clock:>11.0f} ms{c.core:>11.0f} ms{c.queries:>9}{c.size / 1000:>6.0f}" for c in costs)
         )
-    slow = [f"{name} with {size}" for name, found in table.items() for size in SIZES if found[size].core > LIMIT]
+    slow = [
+        f"{name} with {size}"
+        for name, costs_by_size in table.items()
+        for size in SIZES
+        if costs_by_size[size].core > LIMIT
+    ]
     print(f"above {LIMIT} ms of a core: {', '.join(slow) or 'none'}")
     return int(bool(slow))
 
@@ -75,35 +80,35 @@ def measure(url: str, who: Any) -> Cost:
     client.force_login(who)
     clock, core, size = [], [], 0
     for _ in range(REQUESTS + 1):
-        start, spent = time.perf_counter(), time.process_time() + of_the_database()
+        start, spent = time.perf_counter(), time.process_time() + database_cpu_seconds()
         answer = client.get(url)
         size = len(b"".join(answer) if answer.streaming else answer.content)
         clock.append((time.perf_counter() - start) * 1000)
-        core.append((time.process_time() + of_the_database() - spent) * 1000)
+        core.append((time.process_time() + database_cpu_seconds() - spent) * 1000)
         assert answer.status_code == 200, (url, answer.status_code)
     with CaptureQueriesContext(connection) as queries:
         client.get(url)
     return Cost(statistics.median(clock[1:]), statistics.median(core[1:]), len(queries), size)
 
 
-def as_served() -> None:
-    """Templates as a server renders them: a test keeps a copy of the context for each, which a long page pays for."""
+def render_as_in_production() -> None:
+    """Removes the copies of contexts that tests keep, which make long pages slow."""
     from django.template.base import Template
 
-    Template._render = lambda template, context: template.nodelist.render(context)  # type: ignore[method-assign]
+    Template._render = lambda template, context: template.nodelist.render(context)  # type: ignore[method-assign]  # undoes Django's test instrumentation
 
 
-def of_the_database() -> float:
-    """Seconds of a core that the database's process for our connection has spent; 0 where the system does not say."""
+def database_cpu_seconds() -> float:
+    """CPU seconds of our connection's database process; 0 if the system does not report it."""
     from django.db import connection
 
     connection.ensure_connection()
-    said = Path(f"/proc/{connection.connection.info.backend_pid}/schedstat")
-    return int(said.read_text().split()[0]) / 1e9 if said.exists() else 0.0
+    statistics = Path(f"/proc/{connection.connection.info.backend_pid}/schedstat")
+    return int(statistics.read_text().split()[0]) / 1e9 if statistics.exists() else 0.0
 
 
 def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
-    """Name, address and who looks, of everything somebody meets in a benchmark of this size."""
+    """Name, address and user of every page of a benchmark of this size."""
     from django.db import connection
 
     from annotations.judgments import next_packet
@@ -128,7 +133,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
         "judge": endpoint("scripted-judge"),
     }
     played = wait_for(start_pilot(benchmark, by=owner, persona="persona_001", **parts))
-    whole = start_pilot(benchmark, by=owner, **parts)  # nobody plays it: its page has a session for each task
+    whole = start_pilot(benchmark, by=owner, **parts)  # never run: its page has a session for each task
     session = Session.objects.filter(run__pilot=played).order_by("-turn_count").first()
     audit = open_audit(played, size=60, by=owner)
     task = Task.objects.filter(episode__persona__benchmark=benchmark, position=2).first()
@@ -139,8 +144,8 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
         path="scripts/kept.py",
         blob_id=Blob.objects.store([b"def score(history):\n    return {'kept': True}\n"])[0],
     )
-    connection.cursor().execute("ANALYZE")  # as the server does by itself where nobody waits for it
-    place, persona = f"/b/{slug}/", f"/b/{slug}/p/persona_001/"
+    connection.cursor().execute("ANALYZE")  # which autovacuum would do in production
+    base, persona = f"/b/{slug}/", f"/b/{slug}/p/persona_001/"
 
     yield "home", "/", owner
     yield "happened", "/happened/", owner
@@ -148,21 +153,21 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     yield "search", "/search/?q=sentence", owner
     yield "palette", "/search/places/?q=title", owner
     yield "benchmarks", "/benchmarks/", owner
-    yield "benchmark", place, owner
-    yield "tasks", f"{place}tasks/", owner
-    yield "tasks, said", f"{place}tasks/?q=sentence&findings=none", owner
-    yield "tasks, chosen", f"{place}tasks/?state=approved&persona=persona_001", owner
-    yield "statistics", f"{place}statistics/", owner
-    yield "gaps", f"{place}gaps/", owner
-    yield "members", f"{place}members/", owner
-    yield "templates", f"{place}templates/", owner
-    yield "copy", f"{place}tasks/copy/?task={task.pk}:{task.version}", owner
-    yield "findings", f"{place}findings/", owner
-    yield "history", f"{place}history/", owner
-    yield "import", f"{place}import/", owner
-    yield "change the benchmark", f"{place}change/", owner
+    yield "benchmark", base, owner
+    yield "tasks", f"{base}tasks/", owner
+    yield "tasks, said", f"{base}tasks/?q=sentence&findings=none", owner
+    yield "tasks, chosen", f"{base}tasks/?state=approved&persona=persona_001", owner
+    yield "statistics", f"{base}statistics/", owner
+    yield "gaps", f"{base}gaps/", owner
+    yield "members", f"{base}members/", owner
+    yield "templates", f"{base}templates/", owner
+    yield "copy", f"{base}tasks/copy/?task={task.pk}:{task.version}", owner
+    yield "findings", f"{base}findings/", owner
+    yield "history", f"{base}history/", owner
+    yield "import", f"{base}import/", owner
+    yield "change the benchmark", f"{base}change/", owner
     yield "helper", f"/benchmarks/{slug}/help/", owner
-    yield "new persona", f"{place}personas/new/", owner
+    yield "new persona", f"{base}personas/new/", owner
     yield "board", persona, owner
     yield "board, a task", f"{persona}?task={task.pk}", owner
     yield "task", task.get_absolute_url(), owner

@@ -1,9 +1,9 @@
-"""What a pilot costs us: queries, milliseconds and tokens of a session, with the scripted model.
+"""Cost of a pilot with the scripted model: queries, milliseconds and tokens of a session.
 
     .venv/bin/python -m tests.bench.pilot_cost FOLDER [--runs 3]
 
-FOLDER is one persona in the format of π-Bench. Everything is stored in a database of its own, which is
-left at the end. The scripted model answers in this process, so its time counts too.
+FOLDER is one persona in the format of π-Bench. Everything is stored in a temporary database. The scripted model
+answers in this process, so its time counts too.
 
 Measured on two cores, law_trainee with ``scripted-helpful``: 20 sessions, 82 turns and 434 model calls in 5 s; a
 session 240 ms (180 ms of our CPU), 134 queries; tokens agent 75 k, user 7 k, judge 11 k for each way of scoring.
@@ -66,7 +66,7 @@ def _measure(options: argparse.Namespace) -> None:
 
     queries: Counter[str] = Counter()
 
-    def count(execute, sql, params, many, context):  # type: ignore[no-untyped-def]
+    def count(execute, sql, params, many, context):  # type: ignore[no-untyped-def]  # Django gives the wrapper's arguments no types
         queries[sql.split(" ", 1)[0]] += 1
         return execute(sql, params, many, context)
 

@@ -1,6 +1,6 @@
-"""How quickly 2,000 tasks are searched: `python -m tests.bench.search` prints medians in milliseconds.
+"""Time to search 2,000 tasks: `python -m tests.bench.search` prints medians in milliseconds.
 
-Writes into the configured studio's database and takes everything back at the end. On two shared cores, with 100
+Uses the configured studio's database in a transaction that is rolled back. On two shared cores, with 100
 personas, 2,000 tasks, 10,000 intents and 10,400 checklist items:
 
 | | a rare word | a word in everything (20,400 found) | nothing |
@@ -55,9 +55,9 @@ def main() -> int:
                 spent = []
                 for _ in range(ROUNDS):
                     start = time.perf_counter()
-                    found = ask(owner, text)
+                    result = ask(owner, text)
                     spent.append((time.perf_counter() - start) * 1000)
-                number = found.total if what == "search" else len(found)
+                number = result.total if what == "search" else len(result)
                 worst = max(worst, statistics.median(spent))
                 print(f"{what:8} {name:22} {statistics.median(spent):6.1f} ms, {number} found")
         transaction.set_rollback(True)

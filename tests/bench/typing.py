@@ -3,7 +3,7 @@
 A task among twenty of its episode, of an ordinary size and of 60 intents and 200 items. Milliseconds are the median of
 some requests after one to warm up, of a core, which counts this process and the database's for its connection and
 stays true on a busy machine: the page, the page with everything that rows of a long list fold away (``?whole``), a
-check of what is typed, keeping it. The last lines are ratios of one run, which do not depend on the machine: how much
+check of what is typed, its autosave. The last lines are ratios of one run, which do not depend on the machine: how much
 more the long task costs than the ordinary one, and how much of the whole page the folded one is.
 """
 
@@ -17,14 +17,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
-from tests.bench.pages import as_served, of_the_database
+from tests.bench.pages import database_cpu_seconds, render_as_in_production
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
 REQUESTS = 9
 SIZES = {"5 intents, 7 items": (5, 7), "60 intents, 200 items": (60, 200)}
-HELD = ("page", "check", "keep")
+HELD = ("page", "check", "autosave")
 AS_SENT = "application/x-www-form-urlencoded"
 LIMIT = 100
 """Milliseconds of the page and of a check, for a task of either size."""
@@ -46,16 +46,16 @@ def main() -> int:
     from django.test.utils import setup_databases, setup_test_environment, teardown_databases
 
     setup_test_environment()
-    as_served()
-    kept = setup_databases(verbosity=0, interactive=False)
+    render_as_in_production()
+    databases = setup_databases(verbosity=0, interactive=False)
     try:
-        found = {size: measure(*numbers) for size, numbers in SIZES.items()}
+        costs_by_size = {size: measure(*numbers) for size, numbers in SIZES.items()}
     finally:
-        teardown_databases(kept, verbosity=0)
-    print(f"{'':<24}" + "".join(f"{name:>20}" for name in next(iter(found.values()))))
-    for size, costs in found.items():
+        teardown_databases(databases, verbosity=0)
+    print(f"{'':<24}" + "".join(f"{name:>20}" for name in next(iter(costs_by_size.values()))))
+    for size, costs in costs_by_size.items():
         print(f"{size:<24}" + "".join(f"{cost!s:>20}" for cost in costs.values()))
-    short, long = found.values()
+    short, long = costs_by_size.values()
     for name in ("core", "size"):
         times = (getattr(long[key], name) / getattr(short[key], name) for key in long)
         print(f"{'long to ordinary, ' + name:<24}" + "".join(f"{ratio:>20.1f}" for ratio in times))
@@ -63,7 +63,7 @@ def main() -> int:
         f"of the long page's whole: {long['page'].core / long['whole page'].core:.2f} of the work, "
         f"{long['page'].size / long['whole page'].size:.2f} of the bytes"
     )
-    slow = [f"{name} of {size}" for size, costs in found.items() for name in HELD if costs[name].core > LIMIT]
+    slow = [f"{name} of {size}" for size, costs in costs_by_size.items() for name in HELD if costs[name].core > LIMIT]
     print(f"above {LIMIT} ms of a core: {', '.join(slow) or 'none'}")
     return int(bool(slow))
 
@@ -84,37 +84,39 @@ def measure(intents: int, items: int) -> dict[str, Cost]:
     for number in range(19):
         a_task(persona, f"bread_{number}", by=author, title=f"Bread for day {number}")
     needs = tuple(
-        HiddenIntent(uid=default_uid("b", "t", "i", at), content=f"Order {at} goes out before loaf number {at * 7}.")
-        for at in range(intents)
+        HiddenIntent(
+            uid=default_uid("b", "t", "i", number), content=f"Order {number} goes out before loaf number {number * 7}."
+        )
+        for number in range(intents)
     )
     wanted = tuple(
         ChecklistItem(
-            uid=default_uid("b", "t", "k", at),
-            criterion=f"The plan names the hour at which order {at} leaves.",
-            follows_from=(needs[at % intents].uid,),
+            uid=default_uid("b", "t", "k", number),
+            criterion=f"The plan names the hour at which order {number} leaves.",
+            follows_from=(needs[number % intents].uid,),
         )
-        for at in range(items)
+        for number in range(items)
     )
     task = a_task(persona, "long", by=author, title="The long one", intents=needs, checklist=wanted)
     client = Client()
     client.force_login(author)
     form = form_of(client.get(task.get_absolute_url()).content.decode(), "task").data()
     typed = urlencode(form, doseq=True)
-    where = [benchmark.slug, persona.user_id, task.pk]
+    path = [benchmark.slug, persona.user_id, task.pk]
     return {
         "page": median(lambda: client.get(task.get_absolute_url())),
         "whole page": median(lambda: client.get(task.get_absolute_url(), {"whole": 1})),
-        "check": median(lambda: client.post(reverse("studio:check", args=where), typed, content_type=AS_SENT)),
-        "keep": median(lambda: client.post(reverse("studio:autosave", args=where), typed, content_type=AS_SENT)),
+        "check": median(lambda: client.post(reverse("studio:check", args=path), typed, content_type=AS_SENT)),
+        "autosave": median(lambda: client.post(reverse("studio:autosave", args=path), typed, content_type=AS_SENT)),
     }
 
 
 def median(ask: Callable[[], HttpResponse]) -> Cost:
     taken, size = [], 0
     for _ in range(REQUESTS + 1):
-        start = time.process_time() + of_the_database()
+        start = time.process_time() + database_cpu_seconds()
         size = len(ask().content)
-        taken.append((time.process_time() + of_the_database() - start) * 1000)
+        taken.append((time.process_time() + database_cpu_seconds() - start) * 1000)
     return Cost(statistics.median(taken[1:]), size)
 
 

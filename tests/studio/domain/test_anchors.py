@@ -1,4 +1,4 @@
-"""Words are found again after edits elsewhere, and never taken for other words."""
+"""Passages are located after edits, and never confused with others."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ letters = st.text(alphabet="ab \n", max_size=30)
 anything = st.text(max_size=60)
 
 
-def chosen(text: str, words: str, nth: int = 0) -> Quote:
+def quote_of(text: str, passage: str, nth: int = 0) -> Quote:
     start = -1
     for _ in range(nth + 1):
-        start = text.index(words, start + 1)
-    return quote_at(text, start, start + len(words))
+        start = text.index(passage, start + 1)
+    return quote_at(text, start, start + len(passage))
 
 
-def said(wanted: Quote, text: str, origin: str | None = TEXT) -> str | None:
-    span = find_quote(wanted, text, origin)
+def located_text(quote: Quote, text: str, origin: str | None = TEXT) -> str | None:
+    span = find_quote(quote, text, origin)
     return text[span.start : span.end] if span else None
 
 
 @st.composite
-def a_choice(draw, texts=letters):
+def selections(draw, texts=letters):
     text = draw(texts.filter(bool))
     start = draw(st.integers(0, len(text) - 1))
     return text, start, draw(st.integers(start + 1, len(text)))
 
 
-@given(a_choice(letters | anything), letters | anything, st.data())
-def test_one_edit_elsewhere_never_loses_the_words(chosen_words, typed, data):
-    text, start, end = chosen_words
+@given(selections(letters | anything), letters | anything, st.data())
+def test_single_edit_elsewhere_never_loses_the_passage(selection, typed, data):
+    text, start, end = selection
     if data.draw(st.booleans()):
         a = data.draw(st.integers(0, start))
         b = data.draw(st.integers(a, start))
@@ -59,8 +59,8 @@ def test_one_edit_elsewhere_never_loses_the_words(chosen_words, typed, data):
     st.lists(st.tuples(st.integers(0, 29), st.integers(1000, 1500)), max_size=12, unique_by=lambda edit: edit[1]),
     st.data(),
 )
-def test_many_edits_elsewhere_neither_lose_the_words_nor_move_them_to_others(numbers, edits, data):
-    """Texts whose words are all different, so that it can be said where the chosen ones went."""
+def test_many_edits_elsewhere_neither_lose_nor_misplace_the_passage(numbers, edits, data):
+    """All words of the texts differ, so the expected position is known."""
     before = [f"w{number}" for number in numbers]
     first = data.draw(st.integers(0, len(before) - 1))
     last = data.draw(st.integers(first, len(before) - 1))
@@ -70,72 +70,77 @@ def test_many_edits_elsewhere_neither_lose_the_words_nor_move_them_to_others(num
             after[at : at + 1] = [] if number % 3 == 0 else [f"n{number}", *([after[at]] if number % 3 == 1 else [])]
     text, edited = " ".join(before), " ".join(after)
     start = len(" ".join(before[:first])) + (1 if first else 0)
-    words = " ".join(before[first : last + 1])
+    passage = " ".join(before[first : last + 1])
 
-    span = find_quote(quote_at(text, start, start + len(words)), edited, text)
+    span = find_quote(quote_at(text, start, start + len(passage)), edited, text)
 
     assert span is not None and not span.changed
-    assert edited[span.start : span.end] == words
+    assert edited[span.start : span.end] == passage
 
 
-@given(a_choice(), letters)
-def test_what_is_found_in_any_other_text_says_the_same_or_is_said_to_have_changed(chosen_words, other):
-    text, start, end = chosen_words
+@given(selections(), letters)
+def test_span_in_another_text_is_identical_or_marked_as_changed(selection, other):
+    text, start, end = selection
 
     span = find_quote(quote_at(text, start, end), other, text)
 
     assert span is None or span.changed or other[span.start : span.end] == text[start:end]
 
 
-@given(a_choice(anything), anything)
-def test_without_the_text_they_were_chosen_in_the_neighbours_decide(chosen_words, before):
-    text, start, end = chosen_words
-    wanted = quote_at(text, start, end)
+@given(selections(anything), anything)
+def test_without_the_original_text_the_context_decides(selection, before):
+    text, start, end = selection
+    quote = quote_at(text, start, end)
     assume(len(text) > 8)
 
-    assert find_quote(wanted, text) is not None
-    span = find_quote(wanted, before + text)
+    assert find_quote(quote, text) is not None
+    span = find_quote(quote, before + text)
     assert span is None or (before + text)[span.start : span.end] == text[start:end]
 
 
-def test_the_second_of_two_stays_the_second_and_is_gone_with_it():
-    second = chosen(TEXT, "rye", 1)
+def test_second_occurrence_stays_the_second_and_goes_with_it():
+    second = quote_of(TEXT, "rye", 1)
 
     assert find_quote(second, f"Listen. {TEXT}", TEXT) == QuoteSpan(second.start + 8, second.start + 11)
     assert find_quote(second, TEXT.replace("The rye goes", "It goes").replace("first.", "first!"), TEXT) == QuoteSpan(
         50, 53
     )
-    assert said(second, TEXT.replace("the rye comes", "it comes").replace("six", "five")) is None
+    assert located_text(second, TEXT.replace("the rye comes", "it comes").replace("six", "five")) is None
 
 
-def test_words_go_with_a_sentence_that_moves():
+def test_passage_follows_a_sentence_that_moves():
     first, rest = TEXT[:23], TEXT[23:]
 
-    assert said(chosen(TEXT, "The rye goes in first."), f"{rest} {first} So it is.") == "The rye goes in first."
+    assert (
+        located_text(quote_of(TEXT, "The rye goes in first."), f"{rest} {first} So it is.") == "The rye goes in first."
+    )
 
 
-def test_words_that_were_edited_themselves_are_what_became_of_them():
-    wanted = chosen(TEXT, "The rye goes in first")
+def test_edited_passage_is_located_as_changed():
+    quote = quote_of(TEXT, "The rye goes in first")
 
-    span = find_quote(wanted, TEXT.replace("rye goes in", "dark rye goes in always"), TEXT)
+    span = find_quote(quote, TEXT.replace("rye goes in", "dark rye goes in always"), TEXT)
 
     assert span is not None and span.changed
-    assert said(wanted, TEXT.replace("rye goes in", "dark rye goes in always")) == "The dark rye goes in always first"
-    assert said(wanted, "Something else altogether, at six.") is None
+    assert (
+        located_text(quote, TEXT.replace("rye goes in", "dark rye goes in always"))
+        == "The dark rye goes in always first"
+    )
+    assert located_text(quote, "Something else altogether, at six.") is None
 
 
 @pytest.mark.parametrize("text", ["", "\n", "ryebread and therye", "🥖" * 50])
-def test_they_are_gone_where_nothing_says_them(text):
-    assert find_quote(chosen(TEXT, "rye"), text, TEXT) is None
+def test_passage_is_gone_from_a_text_without_it(text):
+    assert find_quote(quote_of(TEXT, "rye"), text, TEXT) is None
 
 
-def test_a_quote_that_is_not_what_the_text_said_is_looked_for_without_it():
-    assert said(Quote("rolls", "The ", " go", 999), TEXT) == "rolls"
+def test_wrong_position_of_a_quote_is_ignored():
+    assert located_text(Quote("rolls", "The ", " go", 999), TEXT) == "rolls"
     assert find_quote(Quote("", "", "", 0), TEXT, TEXT) is None
 
 
 def spec(**rows: str):
-    """Intents named by their letters: ``a="words"``."""
+    """Content of intents by uid: ``a="text"``."""
     base = a_task_spec()
     intent = base.intents[0]
     return base.model_copy(
@@ -143,46 +148,46 @@ def spec(**rows: str):
     )
 
 
-def placed(uid: str, words: str, old, new) -> Anchor:
+def locate_in_intent(uid: str, passage: str, old, new) -> Anchor:
     before = quotable_texts(old.to_json())
-    wanted = chosen(before[("intents", uid)], words) if words else None
-    return locate(("intents", uid), wanted, quotable_texts(new.to_json()), before)
+    quote = quote_of(before[("intents", uid)], passage) if passage else None
+    return locate(("intents", uid), quote, quotable_texts(new.to_json()), before)
 
 
-def test_a_row_keeps_its_remarks_when_it_moves():
+def test_comment_follows_a_row_that_moves():
     old, new = spec(a="Salt is short.", b="Rye is not."), spec(b="Rye is not.", a="Salt is very short.")
 
-    assert placed("a", "", old, new) == Anchor("intents", "a")
-    assert placed("a", "Salt", old, new) == Anchor("intents", "a", "here", QuoteSpan(0, 4))
+    assert locate_in_intent("a", "", old, new) == Anchor("intents", "a")
+    assert locate_in_intent("a", "Salt", old, new) == Anchor("intents", "a", "here", QuoteSpan(0, 4))
 
 
-def test_a_row_that_was_split_gives_its_words_to_the_half_that_says_them():
+def test_comment_on_a_split_row_follows_the_passage():
     old = spec(a="Salt is short. Rye is not.")
     new = spec(a="Salt is short.", b="Rye is not.")
 
-    assert placed("a", "Rye is", old, new) == Anchor("intents", "b", "here", QuoteSpan(0, 6))
-    assert placed("a", "Salt", old, new) == Anchor("intents", "a", "here", QuoteSpan(0, 4))
+    assert locate_in_intent("a", "Rye is", old, new) == Anchor("intents", "b", "here", QuoteSpan(0, 6))
+    assert locate_in_intent("a", "Salt", old, new) == Anchor("intents", "a", "here", QuoteSpan(0, 4))
 
 
-def test_a_row_that_was_joined_to_another_gives_it_its_remarks():
+def test_comment_on_a_joined_row_moves_to_the_other_row():
     old = spec(a="Salt is short.", b="Rye is not.")
     new = spec(a="Salt is short. Rye is not.")
 
-    assert placed("b", "not", old, new) == Anchor("intents", "a", "here", QuoteSpan(22, 25))
-    assert placed("b", "", old, new) == Anchor("intents", "a")
+    assert locate_in_intent("b", "not", old, new) == Anchor("intents", "a", "here", QuoteSpan(22, 25))
+    assert locate_in_intent("b", "", old, new) == Anchor("intents", "a")
 
 
-def test_a_row_that_was_removed_says_so():
+def test_comment_on_a_removed_row_is_gone():
     old, new = spec(a="Salt is short.", b="Rye is not."), spec(a="Salt is short.")
 
-    assert placed("b", "", old, new) == Anchor("intents", "b", "gone")
-    assert placed("b", "Rye", old, new) == Anchor("intents", "b", "gone")
+    assert locate_in_intent("b", "", old, new) == Anchor("intents", "b", "gone")
+    assert locate_in_intent("b", "Rye", old, new) == Anchor("intents", "b", "gone")
 
 
-def test_a_text_is_changed_where_it_stands_and_nowhere_else():
+def test_replacing_a_text_changes_nothing_else():
     spec = a_task_spec(expected_artifacts=("plan.md",))
 
-    for where in quotable_texts(spec.to_json()):
-        changed = replace_text(spec, where, "One\nTwo")
-        now = quotable_texts(changed.to_json())
-        assert now == quotable_texts(spec.to_json()) | {where: "One Two" if where[0] == "title" else "One\nTwo"}
+    for key in quotable_texts(spec.to_json()):
+        changed = replace_text(spec, key, "One\nTwo")
+        texts = quotable_texts(changed.to_json())
+        assert texts == quotable_texts(spec.to_json()) | {key: "One Two" if key[0] == "title" else "One\nTwo"}

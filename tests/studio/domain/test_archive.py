@@ -32,7 +32,7 @@ def messages(data: bytes, limits: Limits = SMALL) -> str:
     return "\n".join(f"{error.file}: {error.message}" for error in unpacked.errors)
 
 
-def test_a_sound_archive_gives_its_files() -> None:
+def test_sound_archive_is_unpacked() -> None:
     data = packed(("a/", b""), ("a/b.txt", b"b"), ("a/é/c.bin", b"\x00"))
 
     unpacked = unpack(data, SMALL)
@@ -41,7 +41,7 @@ def test_a_sound_archive_gives_its_files() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("../evil", "leads out of its folder"),
         ("a/../../evil", "leads out of its folder"),
@@ -57,18 +57,18 @@ def test_a_sound_archive_gives_its_files() -> None:
         ("../evil/", "leads out of its folder"),
     ],
 )
-def test_names_that_lead_elsewhere_are_refused(name: str, said: str) -> None:
+def test_unsafe_names_are_rejected(name: str, message: str) -> None:
     data = packed((name.replace("\x00", "%"), b"x")).replace(b"b%.txt", b"b\x00.txt")
 
-    assert said in messages(data)
+    assert message in messages(data)
 
 
 @pytest.mark.parametrize(
-    ("mode", "said"),
+    ("mode", "message"),
     [(stat.S_IFLNK, "This is a link"), (stat.S_IFCHR, "neither a file nor a folder"), (stat.S_IFIFO, "neither a file")],
 )
-def test_links_and_devices_are_refused(mode: int, said: str) -> None:
-    assert said in messages(packed((special(mode), b"/etc/passwd")))
+def test_links_and_devices_are_rejected(mode: int, message: str) -> None:
+    assert message in messages(packed((special(mode), b"/etc/passwd")))
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,16 @@ def test_links_and_devices_are_refused(mode: int, said: str) -> None:
         ("stra\u00dfe", "STRASSE"),
     ],
 )
-def test_names_that_some_systems_take_for_one_are_refused(names: tuple[str, ...]) -> None:
+def test_names_that_collide_on_some_systems_are_rejected(names: tuple[str, ...]) -> None:
     assert messages(packed(*((name, b"x") for name in names)))
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_the_same_name_twice_is_refused() -> None:
+def test_duplicate_name_is_rejected() -> None:
     assert "appears twice" in messages(packed(("a", b"1"), ("a", b"2")))
 
 
-def test_encrypted_entries_are_refused() -> None:
+def test_encrypted_entries_are_rejected() -> None:
     data = bytearray(packed(("a", b"x")))
     data[data.index(b"PK\x01\x02") + 8] |= 1
 
@@ -98,7 +98,7 @@ def test_encrypted_entries_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (packed(("a", b"x" * 60_000)), "larger than 50,000 bytes"),
         (packed(*((str(n), bytes(40_000)) for n in range(5))), "unpacks to more than"),
@@ -111,17 +111,17 @@ def test_encrypted_entries_are_refused() -> None:
     ],
     ids=["large file", "large whole", "many", "very many", "bzip2", "large archive", "no zip", "empty"],
 )
-def test_limits_hold(data: bytes, said: str) -> None:
-    assert said in messages(data)
+def test_limits_are_enforced(data: bytes, message: str) -> None:
+    assert message in messages(data)
 
 
-def test_a_bomb_is_stopped_by_what_comes_out_of_it() -> None:
+def test_zip_bomb_is_stopped_by_its_output_size() -> None:
     limits = Limits(unpacked_bytes=1 << 30, file_bytes=1 << 30, ratio=100)
 
     assert "unpacks to more than" in messages(packed(("a", bytes(8 << 20))), limits)
 
 
-def test_a_header_that_lies_about_the_size_does_not_help() -> None:
+def test_size_in_the_header_is_not_trusted() -> None:
     data = bytearray(packed(("a", bytes(60_000))))
     for signature, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         at = data.index(signature) + offset
@@ -132,12 +132,12 @@ def test_a_header_that_lies_about_the_size_does_not_help() -> None:
     assert unpacked.files == {} and unpacked.errors
 
 
-def test_damage_inside_an_entry_is_told() -> None:
+def test_damaged_entry_is_reported() -> None:
     data = bytearray(packed(("a", b"hello hello hello"), compression=zipfile.ZIP_STORED))
     data[data.index(b"hello")] ^= 1
 
     assert "a: This cannot be unpacked" in messages(bytes(data))
 
 
-def test_names_from_a_folder_are_held_to_the_same() -> None:
+def test_names_of_a_folder_obey_the_same_rules() -> None:
     assert [problem.file for problem in check_names(["a/b", "a/B", "../c"], SMALL)] == ["a/B", "../c"]

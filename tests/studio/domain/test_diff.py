@@ -10,7 +10,7 @@ def task(*intents, **fields):
     return TaskSpec(task_id="t", intents=intents, **fields)
 
 
-def test_texts_differ_by_words_and_spaces_stay():
+def test_texts_are_compared_word_by_word():
     assert word_pieces("Bread for Saturday.", "Bread for two Sundays.") == (
         ("same", "Bread for "),
         ("gone", "Saturday"),
@@ -19,11 +19,11 @@ def test_texts_differ_by_words_and_spaces_stay():
     )
 
 
-def test_versions_that_say_the_same_do_not_differ():
+def test_equal_versions_do_not_differ():
     assert compare(task(intent("a", "x")), task(intent("a", "x"))) == []
 
 
-def test_rows_are_followed_by_their_uid_through_moves_edits_additions_and_removals():
+def test_rows_are_matched_by_uid():
     old = task(intent("a", "one"), intent("b", "two"), intent("c", "three"), intent("d", "four"))
     new = task(intent("b", "two"), intent("c", "THREE"), intent("a", "one"), intent("e", "five"))
 
@@ -41,7 +41,7 @@ def test_rows_are_followed_by_their_uid_through_moves_edits_additions_and_remova
     )
 
 
-def test_what_a_row_says_besides_its_words_is_named_unless_it_is_the_usual():
+def test_attributes_of_a_row_are_shown_unless_default():
     old = TaskSpec(task_id="t", checklist=(ChecklistItem(uid="a", criterion="Rye first."),))
     new = TaskSpec(task_id="t", checklist=(ChecklistItem(uid="a", criterion="Rye first.", weight=2),))
 
@@ -50,7 +50,7 @@ def test_what_a_row_says_besides_its_words_is_named_unless_it_is_the_usual():
     assert change.differences == [Difference("1", (("same", "Rye first."), ("new", "\nweight: 2.0")))]
 
 
-def test_an_episodes_order_differs_by_the_tasks_that_moved():
+def test_moved_tasks_change_the_episodes_order():
     [change] = compare_orders(["a", "b", "c"], ["b", "c", "a"])
 
     assert change.differences[0].pieces == (("gone", "a\n"), ("same", "b\nc\n"), ("new", "a\n"))

@@ -18,7 +18,7 @@ def unpack(archive: bytes) -> dict[str, bytes]:
 
 @settings(max_examples=50)
 @given(contents)
-def test_a_pack_gives_back_its_files_and_the_same_bytes_every_time(files):
+def test_pack_is_lossless_and_reproducible(files):
     archive = write_pack({"version": "1"}, files)
 
     assert archive == write_pack({"version": "1"}, dict(reversed(files.items())))
@@ -29,22 +29,22 @@ def test_a_pack_gives_back_its_files_and_the_same_bytes_every_time(files):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         (lambda files: files.pop("data/p/a.md"), "data/p/a.md is missing"),
         (lambda files: files.update({"data/p/a.md": b"other"}), "data/p/a.md was changed"),
         (lambda files: files.update({"data/p/b.md": b""}), "data/p/b.md was added"),
     ],
 )
-def test_a_changed_pack_is_refused_with_the_file_named(change, words):
+def test_changed_file_is_rejected_by_name(change, message):
     files = unpack(write_pack({}, {"data/p/a.md": b"text"}))
     change(files)
 
-    with pytest.raises(DamagedPackError, match=words):
+    with pytest.raises(DamagedPackError, match=message):
         check_pack(files)
 
 
 @pytest.mark.parametrize("files", [{}, {"pack.json": b'{"pack_version": 99}'}, {"pack.json": b"[]"}])
-def test_what_is_no_pack_or_from_the_future_is_refused(files):
+def test_unknown_format_or_version_is_rejected(files):
     with pytest.raises(UnsupportedPackError):
         check_pack(files)

@@ -8,12 +8,21 @@ from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persistent_intents import IntentOrigin, persistent_intents, referenced_tools
 from studio.domain.persona import PersonaSpec
-from studio.domain.task import ChecklistItem, Dependency, ExactCheck, HiddenIntent, Recovery, TaskSpec, ToolEvidence
+from studio.domain.task import (
+    ChecklistItem,
+    Dependency,
+    ExactCheck,
+    HiddenIntent,
+    Recovery,
+    RecoveryKind,
+    TaskSpec,
+    ToolEvidence,
+)
 
 
-def lasting(*places: tuple[str, str], text: str = "Dates in letters") -> HiddenIntent:
-    found = tuple(Recovery(kind=kind, ref=ref) for kind, ref in places)  # type: ignore[arg-type]
-    return HiddenIntent(uid=text, content=text, scope="persistent", recoverable_from=found)
+def persistent(*sources: tuple[RecoveryKind, str], text: str = "Dates in letters") -> HiddenIntent:
+    recoveries = tuple(Recovery(kind=kind, ref=ref) for kind, ref in sources)
+    return HiddenIntent(uid=text, content=text, scope="persistent", recoverable_from=recoveries)
 
 
 def task(task_id: str, *intents: HiddenIntent, needs: tuple[str, ...] = (), **more: Any) -> TaskSpec:
@@ -22,50 +31,50 @@ def task(task_id: str, *intents: HiddenIntent, needs: tuple[str, ...] = (), **mo
     )
 
 
-def learned(*tasks: TaskSpec) -> list[tuple[int, IntentOrigin | None, tuple[int, ...]]]:
+def summarize(*tasks: TaskSpec) -> list[tuple[int, IntentOrigin | None, tuple[int, ...]]]:
     episode = EpisodeSpec(episode_id="e", persona=PersonaSpec(user_id="p"), tasks=tasks)
     return [(row.session, row.origin, row.used_in) for row in persistent_intents(episode)]
 
 
-def test_an_intent_is_first_learned_in_the_earliest_session_that_tells_it():
-    found = learned(
-        task("a", lasting(("question", ""))),
+def test_origin_is_the_earliest_source():
+    rows = summarize(
+        task("a", persistent(("question", ""))),
         task("b"),
-        task("c", lasting(("session", "b"), ("session", "a"), ("question", ""))),
+        task("c", persistent(("session", "b"), ("session", "a"), ("question", ""))),
     )
 
-    assert found == [(1, IntentOrigin(1, "question"), (3,)), (3, IntentOrigin(1, "session", "a"), ())]
+    assert rows == [(1, IntentOrigin(1, "question"), (3,)), (3, IntentOrigin(1, "session", "a"), ())]
 
 
-def test_files_are_known_from_the_session_that_brings_them_and_the_profile_from_the_start():
-    sheet = FileRef(path="stock.csv", sha256="a" * 64, size=1)
+def test_file_is_known_from_its_session_and_profile_from_the_start():
+    stock = FileRef(path="stock.csv", sha256="a" * 64, size=1)
 
-    found = learned(
-        task("a", assets=(sheet,)),
-        task("b", lasting(("file", "stock.csv")), lasting(("profile", ""), text="Short")),
-        task("c", lasting(("file", "unknown.csv"))),
+    rows = summarize(
+        task("a", assets=(stock,)),
+        task("b", persistent(("file", "stock.csv")), persistent(("profile", ""), text="Short")),
+        task("c", persistent(("file", "unknown.csv"))),
     )
 
-    assert [origin for _, origin, _ in found] == [
+    assert [origin for _, origin, _ in rows] == [
         IntentOrigin(1, "file", "stock.csv"),
         IntentOrigin(0, "profile"),
         IntentOrigin(3, "file", "unknown.csv"),
     ]
 
 
-def test_without_a_place_a_dependency_is_where_it_comes_from():
-    assert learned(task("a"), task("b", lasting(), needs=("a",))) == [(2, IntentOrigin(1, "dependency"), ())]
+def test_intent_without_source_originates_in_a_dependency():
+    assert summarize(task("a"), task("b", persistent(), needs=("a",))) == [(2, IntentOrigin(1, "dependency"), ())]
 
 
-def test_what_nothing_can_teach_is_a_gap_with_its_reason():
+def test_intent_without_origin_has_a_problem():
     episode = EpisodeSpec(
         episode_id="e",
         persona=PersonaSpec(user_id="p"),
         tasks=(
-            task("a", lasting(("session", "b"))),
-            task("b", lasting()),
-            task("c", lasting(("session", "gone"))),
-            task("d", lasting(("memory", ""))),
+            task("a", persistent(("session", "b"))),
+            task("b", persistent()),
+            task("c", persistent(("session", "gone"))),
+            task("d", persistent(("memory", ""))),
         ),
     )
 
@@ -80,15 +89,15 @@ def test_what_nothing_can_teach_is_a_gap_with_its_reason():
     assert [row.origin is None for row in rows] == [True, True, True, False]
 
 
-def test_intents_of_one_session_are_left_out_and_an_empty_episode_has_none():
-    assert learned(task("a", HiddenIntent(uid="x", content="x"))) == []
-    assert learned() == []
+def test_session_local_intents_are_excluded():
+    assert summarize(task("a", HiddenIntent(uid="x", content="x"))) == []
+    assert summarize() == []
 
 
-def test_a_task_names_tools_in_four_ways():
-    found = task(
+def test_tools_are_referenced_in_four_ways():
+    task_with_tools = task(
         "a",
-        lasting(("tool", "gmail__c.result.id")),
+        persistent(("tool", "gmail__c.result.id")),
         tools=("gmail__a",),
         tool_evidence=(ToolEvidence(tool="mcp_appworld_gmail__b"),),
         checklist=(
@@ -96,4 +105,4 @@ def test_a_task_names_tools_in_four_ways():
         ),
     )
 
-    assert referenced_tools(found) == {"gmail__a", "gmail__b", "gmail__c", "gmail__d"}
+    assert referenced_tools(task_with_tools) == {"gmail__a", "gmail__b", "gmail__c", "gmail__d"}

@@ -1,4 +1,4 @@
-"""What a skill's text says the skill is for."""
+"""Descriptions in skills."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from studio.domain.skills import one_line_description, text_below_head
 
 
 @pytest.mark.parametrize(
-    ("text", "function"),
+    ("text", "description"),
     [
         ("---\nname: x\ndescription: >-\n  Reads\n  PDFs.\n---\n# X\n", "Reads PDFs."),
         ("# Reader\n\nReads PDFs,\neven long ones.\n\nMore.", "Reads PDFs, even long ones."),
@@ -19,14 +19,14 @@ from studio.domain.skills import one_line_description, text_below_head
         ("", ""),
     ],
 )
-def test_a_skill_says_what_it_is_for(text, function):
-    assert one_line_description(text) == function
+def test_description_is_found_in_head_or_first_paragraph(text, description):
+    assert one_line_description(text) == description
 
 
-def test_a_skill_of_many_words_is_cut():
+def test_long_description_is_shortened():
     assert len(one_line_description("word " * 10_000)) < 310
 
 
-def test_the_head_is_no_part_of_what_is_read():
+def test_text_below_head_excludes_the_head():
     assert text_below_head("---\nname: x\n---\n# Rye\n") == "# Rye\n"
     assert text_below_head("# Rye\n---\nmore\n---\n") == "# Rye\n---\nmore\n---\n"

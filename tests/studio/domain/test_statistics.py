@@ -1,4 +1,4 @@
-"""Counting, and telling what tools and skills are for."""
+"""Figures and names of tools."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from studio.domain.statistics import Figures, bare_tool_name, sum_figures, tool_domain, tool_label
 
 
-def test_figures_add_up_and_a_mean_is_a_dash_where_nothing_is():
+def test_figures_add_up_and_an_empty_mean_is_a_dash():
     both = sum_figures([Figures(tasks=2, local=3, persistent=1, rubric=4), Figures(tasks=1, local=2, rule=5)])
 
     assert (both.intents, both.items, both.per_task("intents"), both.per_task("rule")) == (6, 9, "2.0", "1.7")
@@ -15,7 +15,7 @@ def test_figures_add_up_and_a_mean_is_a_dash_where_nothing_is():
 
 
 @pytest.mark.parametrize(
-    ("tool", "domain", "words"),
+    ("tool", "domain", "label"),
     [
         ("gmail__show_inbox_threads", "gmail", "Show inbox threads"),
         ("mcp_appworld_simple_note__create_note", "simple_note", "Create note"),
@@ -23,9 +23,9 @@ def test_figures_add_up_and_a_mean_is_a_dash_where_nothing_is():
         ("x__", "x", ""),
     ],
 )
-def test_a_tool_says_its_domain_and_what_it_does(tool, domain, words):
-    assert (tool_domain(tool), tool_label(tool)) == (domain, words)
+def test_tool_name_gives_domain_and_label(tool, domain, label):
+    assert (tool_domain(tool), tool_label(tool)) == (domain, label)
 
 
-def test_a_tool_is_the_same_however_a_task_names_it():
+def test_prefix_and_spaces_do_not_change_a_tool():
     assert bare_tool_name(" mcp_appworld_gmail__login ") == "gmail__login"

@@ -18,32 +18,32 @@ def uids(new: TaskSpec, old: TaskSpec) -> list[str]:
     return [intent.uid for intent in preserve_uids(new, old, persona="p").intents]
 
 
-def test_the_same_words_keep_their_id_wherever_they_move() -> None:
+def test_unchanged_text_keeps_its_uid_when_moved() -> None:
     assert uids(task("b", "c", "a"), task("a", "b", "c", prefix="old")) == ["old2", "old3", "old1"]
 
 
-def test_changed_words_keep_the_id_of_their_place() -> None:
+def test_changed_text_keeps_the_uid_of_its_position() -> None:
     assert uids(task("a", "B!"), task("a", "b", prefix="old")) == ["old1", "old2"]
 
 
-def test_a_new_intent_gets_an_id_of_its_own() -> None:
+def test_new_intent_gets_its_own_uid() -> None:
     assert uids(task("new one", "a"), task("a", prefix="old"))[1] == "old1"
     same_names = uids(task("x", "a", prefix="old"), task("a", prefix="old"))
     assert same_names[1] == "old1" and same_names[0] != "old1"
 
 
-def test_doubles_stay_where_they_are() -> None:
+def test_duplicates_keep_their_positions() -> None:
     assert uids(task("a", "a"), task("a", "a", prefix="old")) == ["old1", "old2"]
 
 
-def test_links_to_intents_follow() -> None:
-    kept = preserve_uids(task("b", "a"), task("a", "b", prefix="old"), persona="p")
+def test_links_to_intents_are_updated() -> None:
+    matched = preserve_uids(task("b", "a"), task("a", "b", prefix="old"), persona="p")
 
-    assert kept.checklist[0].uid == "old-item"
-    assert kept.checklist[0].follows_from == ("old2",)
+    assert matched.checklist[0].uid == "old-item"
+    assert matched.checklist[0].follows_from == ("old2",)
 
 
-def test_changes_are_named_in_words() -> None:
+def test_changes_are_described_by_field() -> None:
     old = TaskSpec(task_id="t", title="a", source={"x": 1})
     new = TaskSpec(task_id="t", title="b", initial_request="c", source={"x": 2})
 
@@ -51,13 +51,13 @@ def test_changes_are_named_in_words() -> None:
     assert describe_changes(changed_fields(old, new)) == "Changed the title and the initial request."
 
 
-def test_the_order_of_unknown_keys_is_a_change() -> None:
+def test_order_of_unknown_keys_counts_as_change() -> None:
     old, new = (TaskSpec(task_id="t", source=source) for source in ({"a": 1, "b": 2}, {"b": 2, "a": 1}))
 
     assert changed_fields(old, new) == ["source"]
 
 
-def test_a_chain_and_a_fan_are_one_group_each() -> None:
+def test_chain_and_fan_form_one_group_each() -> None:
     def after(task_id: str, *needed: str) -> TaskSpec:
         return TaskSpec(task_id=task_id, depends_on=tuple(Dependency(task_id=name) for name in needed))
 

@@ -1,4 +1,4 @@
-"""The rules that read what people wrote, on sentences of our own."""
+"""The rules that read prose, on their cases."""
 
 from __future__ import annotations
 
@@ -11,42 +11,41 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
-from tests.studio.domain.checks.cases import WRITTEN, Case, build
-from tests.studio.domain.checks.graders import GRADERS
-from tests.studio.domain.checks.reachability import REACHING
+from tests.studio.domain.checks.cases import CASES, Case, build
+from tests.studio.domain.checks.cases.scripts import SCRIPT_CASES
 from tests.studio.domain.checks.test_rules import BROKEN
 
-CASES = (*WRITTEN, *REACHING)
 IDS = [f"{case.rule}-{number}" for number, case in enumerate(CASES)]
 
 
 def findings_of(case: Case, *, flawed: bool) -> list[Finding]:
     episode, texts = build(case, case.flawed if flawed else case.sound)
-    return [each for each in find_problems(episode, "t", texts=texts, tools=case.tools) if each.rule == case.rule]
+    findings = find_problems(episode, "t", texts=texts, tools=case.tools)
+    return [finding for finding in findings if finding.rule == case.rule]
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_a_rule_finds_its_flaw_and_names_the_words(case: Case) -> None:
-    found = findings_of(case, flawed=True)
+def test_rule_reports_the_flawed_task_and_quotes_the_passage(case: Case) -> None:
+    [finding] = findings_of(case, flawed=True)
 
-    assert [(each.field, each.item) for each in found] == [case.place]
-    assert found[0].other == case.other
-    assert case.words is None or found[0].words == case.words
-    assert found[0].message.endswith(".") and found[0].mend.endswith(".")
+    assert (finding.field, finding.item) == case.location
+    assert finding.other == case.other
+    assert case.passage is None or finding.words == case.passage
+    assert finding.message.endswith(".") and finding.mend.endswith(".")
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_a_rule_leaves_alone_what_only_looks_alike(case: Case) -> None:
+def test_rule_accepts_the_sound_task(case: Case) -> None:
     assert findings_of(case, flawed=False) == []
 
 
-def test_every_rule_is_tried_on_a_smallest_task() -> None:
-    graders = {case.rule for case in GRADERS}
-    assert {case.rule for case in CASES} | {name for name, _, _ in BROKEN} | graders == RULES.keys()
+def test_every_rule_has_a_case_and_a_description() -> None:
+    tested = {case.rule for case in (*CASES, *SCRIPT_CASES)} | {name for name, _, _ in BROKEN}
+    assert tested == RULES.keys()
     assert all(rule.about for rule in RULES.values())
 
 
-WILD = st.text(max_size=60) | st.sampled_from(
+ODD_TEXTS = st.text(max_size=60) | st.sampled_from(
     [
         "",
         "   ",
@@ -63,17 +62,17 @@ WILD = st.text(max_size=60) | st.sampled_from(
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(WILD, min_size=6, max_size=6))
-def test_wild_text_raises_nothing_and_words_are_always_verbatim(texts: list[str]) -> None:
+@given(st.lists(ODD_TEXTS, min_size=6, max_size=6))
+def test_arbitrary_text_raises_nothing_and_quotes_are_verbatim(texts: list[str]) -> None:
     tasks = tuple(
         TaskSpec(
             task_id=name,
-            title=one,
-            initial_request=two,
-            intents=(HiddenIntent(uid="i", content=three), HiddenIntent(uid="j", content=one + two)),
-            checklist=(ChecklistItem(uid="c", criterion=two + three),),
+            title=title,
+            initial_request=request,
+            intents=(HiddenIntent(uid="i", content=intent), HiddenIntent(uid="j", content=title + request)),
+            checklist=(ChecklistItem(uid="c", criterion=request + intent),),
         )
-        for name, one, two, three in (("a", *texts[:3]), ("b", *texts[3:]))
+        for name, title, request, intent in (("a", *texts[:3]), ("b", *texts[3:]))
     )
     episode = EpisodeSpec(episode_id="ep", persona=PersonaSpec(user_id="Pilot"), tasks=tasks)
 
@@ -81,10 +80,10 @@ def test_wild_text_raises_nothing_and_words_are_always_verbatim(texts: list[str]
 
     assert findings == find_problems(episode)
     for finding in findings:
-        assert finding.words in field_of(episode, finding), finding
+        assert finding.words in quoted_text(episode, finding), finding
 
 
-def field_of(episode: EpisodeSpec, finding: Finding) -> str:
+def quoted_text(episode: EpisodeSpec, finding: Finding) -> str:
     task = episode.task(finding.task)
     assert task is not None
     if finding.field == "intents" and finding.item:

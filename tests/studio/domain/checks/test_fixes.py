@@ -1,4 +1,4 @@
-"""A one-click fix takes its finding away, says what it will do, and leaves the rest of the task alone."""
+"""One-click fixes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
 from studio.forms.fixes import changes_of
 from studio.forms.tasks import task_form
-from tests.studio.domain.checks.cases import WRITTEN, build
+from tests.studio.domain.checks.cases import CASES, build
 from tests.studio.domain.checks.test_rules import after, intent, item, scored, task
 
 
@@ -21,7 +21,7 @@ def episode_of(*tasks: TaskSpec) -> EpisodeSpec:
     return EpisodeSpec(episode_id="ep", persona=PersonaSpec(user_id="Pilot"), tasks=tasks)
 
 
-SMALL: list[tuple[str, EpisodeSpec]] = [
+STRUCTURAL: list[tuple[str, EpisodeSpec]] = [
     ("dependency-itself", episode_of(scored("t", depends_on=after("t")))),
     ("dependency-twice", episode_of(task("a"), scored("t", depends_on=after("a", "a")))),
     ("dependency-unknown", episode_of(scored("t", depends_on=after("x")))),
@@ -41,40 +41,39 @@ SMALL: list[tuple[str, EpisodeSpec]] = [
     ),
     ("weight-not-positive", episode_of(scored("t", checklist=(item(weight=-1),)))),
 ]
-OF_WRITTEN = [
-    (case.rule, *build(case, case.flawed))
-    for case in WRITTEN
-    if case.rule in FIX_BUILDERS and (case.rule != "criterion-should-be-rule" or "exists" in str(case.flawed))
+FIXABLE: list[tuple[str, EpisodeSpec, dict[str, str]]] = [(name, episode, {}) for name, episode in STRUCTURAL] + [
+    (case.rule, *build(case, case.flawed)) for case in CASES if case.rule in FIX_BUILDERS and case.has_fix
 ]
-CASES: list[tuple[str, EpisodeSpec, dict[str, str]]] = [(name, episode, {}) for name, episode in SMALL] + OF_WRITTEN
 
 
-@pytest.mark.parametrize(("name", "episode", "texts"), CASES, ids=[name for name, *_ in CASES])
-def test_a_mend_takes_its_finding_away(name: str, episode: EpisodeSpec, texts: dict[str, str]) -> None:
+@pytest.mark.parametrize(("name", "episode", "texts"), FIXABLE, ids=[name for name, *_ in FIXABLE])
+def test_fix_removes_its_finding_and_changes_only_the_fields_it_names(
+    name: str, episode: EpisodeSpec, texts: dict[str, str]
+) -> None:
     finding = next(each for each in find_problems(episode, texts=texts) if each.rule == name)
-    own = episode.task(finding.task)
-    assert own is not None
+    original = episode.task(finding.task)
+    assert original is not None
 
     fix = fix_for(finding, episode)
 
     assert fix is not None
     assert fix.label and fix.effect.endswith(".")
-    fixed = fix.apply(own)
-    tasks = tuple(fixed if each.task_id == own.task_id else each for each in episode.tasks)
-    left = find_problems(episode.model_copy(update={"tasks": tasks}), own.task_id, texts=texts)
-    assert finding.fingerprint not in {each.fingerprint for each in left}
+    fixed = fix.apply(original)
+    tasks = tuple(fixed if each.task_id == original.task_id else each for each in episode.tasks)
+    remaining = find_problems(episode.model_copy(update={"tasks": tasks}), original.task_id, texts=texts)
+    assert finding.fingerprint not in {each.fingerprint for each in remaining}
     changed = {edit.field for edit in fix.edits}
-    assert {each for each in TaskSpec.model_fields if getattr(fixed, each) != getattr(own, each)} == changed
-    assert changes_of(fix, task_form(own))
+    assert {each for each in TaskSpec.model_fields if getattr(fixed, each) != getattr(original, each)} == changed
+    assert changes_of(fix, task_form(original))
 
 
-def test_every_mend_is_of_a_rule_and_is_tried() -> None:
+def test_every_fix_belongs_to_a_rule_and_has_a_case() -> None:
     assert FIX_BUILDERS.keys() <= RULES.keys()
-    assert {name for name, *_ in CASES} == FIX_BUILDERS.keys()
+    assert {name for name, *_ in FIXABLE} == FIX_BUILDERS.keys()
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("escaped", "expected"),
     [
         (r"He said \"no\"", 'He said "no"'),
         ("Fish &amp; chips", "Fish & chips"),
@@ -85,11 +84,11 @@ def test_every_mend_is_of_a_rule_and_is_tried() -> None:
         (r"C:\notes", r"C:\notes"),
     ],
 )
-def test_programs_marks_become_the_characters_they_stand_for(written: str, meant: str) -> None:
-    assert unescaped(written) == meant
+def test_escape_sequences_and_mojibake_are_decoded(escaped: str, expected: str) -> None:
+    assert unescaped(escaped) == expected
 
 
-def test_a_dependency_on_a_scored_task_is_not_declared_with_a_click() -> None:
+def test_dependency_on_a_scored_task_has_no_fix() -> None:
     before: dict[str, Any] = {"expected_artifacts": ("tides.csv",), "initial_request": "Collect the tides, please."}
     asks = scored("t", initial_request="Read the figures in tides.csv and say which week is best.")
     for first, offered in ((task("a", **before), True), (scored("a", **before), False)):
@@ -103,7 +102,7 @@ def test_a_dependency_on_a_scored_task_is_not_declared_with_a_click() -> None:
             assert fix.apply(asks).depends_on == (Dependency(task_id="a"),)
 
 
-def test_a_mend_of_a_row_that_is_gone_changes_nothing() -> None:
+def test_fix_of_a_removed_row_changes_nothing() -> None:
     full = scored("t", intents=(HiddenIntent(uid="a", content="a b"), HiddenIntent(uid="b", content="a b")))
     episode = episode_of(full)
     finding = next(each for each in find_problems(episode) if each.rule == "duplicate-intent")
@@ -113,14 +112,14 @@ def test_a_mend_of_a_row_that_is_gone_changes_nothing() -> None:
     assert changes_of(fix, task_form(full.model_copy(update={"intents": full.intents[:1]}))) == []
 
 
-def test_an_exact_check_is_put_into_the_inputs_of_its_item() -> None:
+def test_exact_check_is_written_into_the_inputs_of_its_item() -> None:
     criterion = ChecklistItem(uid="c", criterion="The file plan.md exists.")
     episode = episode_of(scored("t", checklist=(criterion,), files_read=("plan.md",)))
     finding = next(each for each in find_problems(episode) if each.rule == "criterion-should-be-rule")
     fix = fix_for(finding, episode)
     assert fix is not None
 
-    changes = {one["put"]: one["value"] for one in changes_of(fix, task_form(episode.tasks[0]))}
+    changes = {change["put"]: change["value"] for change in changes_of(fix, task_form(episode.tasks[0]))}
 
     assert changes["checklist.c.grader"] == "rule"
     assert (changes["checklist.c.rule_kind"], changes["checklist.c.rule_path"]) == ("file_exists", "plan.md")

@@ -1,4 +1,4 @@
-"""The rules about grader scripts, on scripts of our own."""
+"""The rules about grader scripts, on their cases."""
 
 from __future__ import annotations
 
@@ -6,51 +6,53 @@ import pytest
 
 from studio.domain.base import FileRef
 from studio.domain.task import TaskSpec
-from tests.studio.domain.checks.graders import GRADERS, NOTE, Case, findings
+from tests.studio.domain.checks.cases.scripts import NOTE, SCRIPT_CASES, ScriptCase, findings_of_script
 
-IDS = [f"{case.rule}-{number}" for number, case in enumerate(GRADERS)]
-
-
-@pytest.mark.parametrize("case", GRADERS, ids=IDS)
-def test_a_rule_finds_the_flaw_of_a_script(case: Case) -> None:
-    found = [f for f in findings(case.flawed, case.report or None, criteria=case.criteria) if f.rule == case.rule]
-
-    assert [(each.field, each.item, each.severity) for each in found] == [(*case.place, case.severity)]
-    assert case.about in found[0].message
-    assert found[0].message.endswith(".") and found[0].mend.endswith(".")
+IDS = [f"{case.rule}-{number}" for number, case in enumerate(SCRIPT_CASES)]
 
 
-@pytest.mark.parametrize("case", GRADERS, ids=IDS)
-def test_a_rule_leaves_alone_a_script_that_only_looks_alike(case: Case) -> None:
-    found = findings(case.sound, case.sound_report or None, criteria=case.criteria)
+@pytest.mark.parametrize("case", SCRIPT_CASES, ids=IDS)
+def test_rule_reports_the_flawed_script(case: ScriptCase) -> None:
+    findings = findings_of_script(case.flawed, case.report or None, criteria=case.criteria)
+    [finding] = [finding for finding in findings if finding.rule == case.rule]
 
-    assert [each for each in found if each.rule == case.rule] == []
-
-
-def test_a_script_that_was_not_run_yet_is_said_nothing_of_but_what_its_text_shows() -> None:
-    rules = {each.rule for each in findings(NOTE % "'repair' in text") if each.rule.startswith("grader")}
-
-    assert rules == set()
+    assert (finding.field, finding.item, finding.severity) == (*case.location, case.severity)
+    assert case.message in finding.message
+    assert finding.message.endswith(".") and finding.mend.endswith(".")
 
 
-def test_an_item_that_is_a_key_of_the_script_counts_it_twice() -> None:
+@pytest.mark.parametrize("case", SCRIPT_CASES, ids=IDS)
+def test_rule_accepts_the_sound_script(case: ScriptCase) -> None:
+    findings = findings_of_script(case.sound, case.sound_report or None, criteria=case.criteria)
+
+    assert case.rule not in {finding.rule for finding in findings}
+
+
+def test_sound_script_that_was_not_run_yet_has_no_findings() -> None:
+    findings = findings_of_script(NOTE % "'repair' in text")
+
+    assert not [finding for finding in findings if finding.rule.startswith("grader")]
+
+
+def test_item_that_repeats_a_script_key_is_reported() -> None:
     report = {"keys": ("note_names_the_repairs",)}
 
-    found = findings(NOTE % "'repair' in text", report, criteria=("[tools] note_names_the_repairs",))
+    findings = findings_of_script(NOTE % "'repair' in text", report, criteria=("[tools] note_names_the_repairs",))
 
-    assert ["counts it twice" in each.message for each in found if each.rule == "grader-key-unknown"] == [True]
+    [finding] = [finding for finding in findings if finding.rule == "grader-key-unknown"]
+    assert "counts it twice" in finding.message
 
 
-def test_words_of_earlier_sessions_and_files_are_known() -> None:
+def test_required_text_may_come_from_an_earlier_session() -> None:
     source = NOTE % "'repair' in text and 'boiler room' in text"
     before = (TaskSpec(task_id="a", initial_request="Where is the key of the boiler room?"),)
 
-    assert any(each.rule == "grader-word-unasked" for each in findings(source))
-    assert not any(each.rule == "grader-word-unasked" for each in findings(source, before=before))
+    assert any(finding.rule == "grader-word-unasked" for finding in findings_of_script(source))
+    assert not any(finding.rule == "grader-word-unasked" for finding in findings_of_script(source, before=before))
 
 
-def test_nothing_is_said_of_words_where_a_file_of_the_task_cannot_be_read() -> None:
+def test_required_text_is_not_reported_if_a_file_is_unreadable() -> None:
     source = NOTE % "'warranty' in text"
     photo = FileRef(path="plan.png", sha256="9" * 64, size=3)
 
-    assert not any(each.rule == "grader-word-unasked" for each in findings(source, assets=(photo,)))
+    assert not any(finding.rule == "grader-word-unasked" for finding in findings_of_script(source, assets=(photo,)))

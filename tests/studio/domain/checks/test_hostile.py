@@ -1,4 +1,4 @@
-"""Text that was written to break the checks, or to slip past them."""
+"""Input written to break the checks, or to evade them."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ REPEATED = (
     '{"a":',
     "12:00 ",
 )
-LETTERS = 16_000
+TEXT_LENGTH = 16_000
 TOO_LONG = 2.0
-"""Seconds of a core: a rule that looks at each letter again for each other letter takes more, others a tenth."""
-OTHERS = {"undeclared-dependency"}
-"""Whose reading of language is measured by itself."""
+"""CPU seconds: a rule that rescans the text for each character takes more; others take a tenth."""
+EXCLUDED = {"undeclared-dependency"}
+"""Measured separately."""
 
 
 def task_and_context(text: str) -> tuple[TaskSpec, CheckContext]:
-    """The text everywhere a person or a program can write one."""
+    """A task with the text in every field."""
     file = FileRef(path="notes.md", sha256="f" * 64, size=1)
     other = TaskSpec(task_id="o", title="b", initial_request=text, intents=(HiddenIntent(uid="i", content=text),))
     task = TaskSpec(
@@ -61,29 +61,29 @@ def task_and_context(text: str) -> tuple[TaskSpec, CheckContext]:
     return task, CheckContext(episode, {file.sha256: text}, PAPER_PLAN, {}, {"read_file": text})
 
 
-def seconds(rule: Rule, bit: str) -> float:
-    """Of a core. Each text is a new one, of which nothing is remembered."""
-    task, context = task_and_context(f"{rule.name} {bit * (LETTERS // len(bit))}")
+def cpu_seconds(rule: Rule, bit: str) -> float:
+    """Uses a new text each time, because results are cached by text."""
+    task, context = task_and_context(f"{rule.name} {bit * (TEXT_LENGTH // len(bit))}")
     started = time.process_time()
     list(rule.check(task, context))
     return time.process_time() - started
 
 
 @pytest.mark.parametrize("bit", REPEATED)
-def test_no_rule_looks_at_the_whole_text_again_for_each_of_its_letters(bit: str) -> None:
-    spent = {name: seconds(rule, bit) for name, rule in RULES.items() if name not in OTHERS}
+def test_no_rule_takes_quadratic_time(bit: str) -> None:
+    seconds = {name: cpu_seconds(rule, bit) for name, rule in RULES.items() if name not in EXCLUDED}
 
-    assert {name: each for name, each in spent.items() if each > TOO_LONG} == {}
+    assert {name: value for name, value in seconds.items() if value > TOO_LONG} == {}
 
 
-def checked(task: TaskSpec, texts: dict[str, str] | None = None) -> list[Finding]:
+def check_task(task: TaskSpec, texts: dict[str, str] | None = None) -> list[Finding]:
     return find_problems(
         EpisodeSpec(episode_id="e", persona=PersonaSpec(user_id="p"), tasks=(task,)), texts=texts or {}
     )
 
 
 @pytest.mark.parametrize("field", ["initial_request", "intents", "checklist", "title"])
-def test_ten_megabytes_in_one_field_are_said_to_be_too_much_within_two_seconds(field: str) -> None:
+def test_ten_megabytes_in_one_field_are_reported_within_two_seconds(field: str) -> None:
     text = SENTENCE * 140_000
     rows = {
         "intents": (HiddenIntent(uid="i", content=text),),
@@ -94,7 +94,7 @@ def test_ten_megabytes_in_one_field_are_said_to_be_too_much_within_two_seconds(f
     )
 
     started = time.process_time()
-    findings = checked(task)
+    findings = check_task(task)
 
     assert time.process_time() - started < 2
     assert [each.field for each in findings if each.rule == "text-too-long"] == [field]
@@ -112,18 +112,18 @@ def test_three_hundred_files_are_checked_within_two_seconds() -> None:
     )
 
     started = time.process_time()
-    checked(task, texts)
+    check_task(task, texts)
 
     assert time.process_time() - started < 2
 
 
-def test_a_signal_nested_nine_hundred_deep_is_read() -> None:
+def test_deeply_nested_payload_is_checked() -> None:
     payload: dict[str, object] = {"said": "<insert the deepest word>"}
     for _ in range(900):
         payload = {"inner": payload}
     task = TaskSpec(task_id="t", title="Deep", initial_request="", trigger=Trigger(kind="webhook", payload=payload))
 
-    assert "placeholder" in {each.rule for each in checked(task)}
+    assert "placeholder" in {each.rule for each in check_task(task)}
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_signal_nested_nine_hundred_deep_is_read() -> None:
         "No pr\u0456ces at all",
     ],
 )
-def test_a_leak_is_not_hidden_by_characters_nobody_sees(hidden: str) -> None:
+def test_invisible_characters_do_not_hide_a_leak(hidden: str) -> None:
     task = TaskSpec(
         task_id="t",
         title="Poster",
@@ -143,16 +143,16 @@ def test_a_leak_is_not_hidden_by_characters_nobody_sees(hidden: str) -> None:
         intents=(HiddenIntent(uid="i", content="No prices stand on the poster."),),
     )
 
-    found = {each.rule: each for each in checked(task)}
+    findings = {each.rule: each for each in check_task(task)}
 
-    assert found["broken-text"].words in task.initial_request
-    assert found["broken-text"].severity == ("error" if "\u0456" not in hidden else "warning")
+    assert findings["broken-text"].words in task.initial_request
+    assert findings["broken-text"].severity == ("error" if "\u0456" not in hidden else "warning")
 
 
 @pytest.mark.parametrize(
     "text", ["\0", "\ud800", "\u202e" * 500, "\u200f\u200e", "𝕬" * 999, "\x1b[31m", "a\u0301" * 500]
 )
-def test_odd_characters_everywhere_raise_nothing_and_words_stay_verbatim(text: str) -> None:
+def test_odd_characters_raise_nothing(text: str) -> None:
     task, context = task_and_context(text)
 
     for rule in RULES.values():
@@ -160,11 +160,11 @@ def test_odd_characters_everywhere_raise_nothing_and_words_stay_verbatim(text: s
             assert isinstance(flaw.passage, str)
 
 
-def test_a_task_of_which_nothing_is_written_yet_stops_no_rule():
+def test_empty_task_breaks_no_rule():
     empty = TaskSpec(task_id="fresh", title="Fresh")
     task = TaskSpec(
         task_id="t", title="Garden lanterns", initial_request="Please set the prices of rolls for next week."
     )
     episode = EpisodeSpec(episode_id="e", persona=PersonaSpec(user_id="p"), tasks=(empty, task))
 
-    assert not [one for one in find_problems(episode) if one.rule == "title-elsewhere"]
+    assert not [finding for finding in find_problems(episode) if finding.rule == "title-elsewhere"]

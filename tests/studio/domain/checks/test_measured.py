@@ -1,4 +1,4 @@
-"""What the checks promise in numbers, held against labels (`make bench-checks` prints them all)."""
+"""Precision and recall of the checks stay above their floors (`make bench-checks` prints them)."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from tests.bench.own import LABELS, own_findings, own_labels
 FLOORS = json.loads((LABELS / "floors.json").read_text("utf-8"))
 
 
-def test_leaks_in_sentences_of_our_own_are_found_and_hardly_anything_else() -> None:
+def test_leaks_in_own_sentences_stay_above_the_floor() -> None:
     assert below(sentence_scores(), FLOORS["sentences"]) == []
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_tasks_of_our_own_keep_what_was_reached(name: str) -> None:
+def test_own_tasks_stay_above_the_floor(name: str) -> None:
     assert below(scores(own_findings(name), own_labels(name)), FLOORS[f"own, {name}"]) == []
 
 
 @pytest.mark.parametrize("name", FLAWED)
-def test_small_flawed_tasks_are_told_from_sound_ones(name: str) -> None:
+def test_flaws_in_small_tasks_stay_above_the_floor(name: str) -> None:
     assert below(flaw_scores(name), FLOORS[f"flaws, {name}"]) == []
 
 
-def test_development_data_keeps_what_was_reached(pibench_data: Path) -> None:
+def test_development_data_stays_above_the_floor(pibench_data: Path) -> None:
     episode, texts = read(pibench_data, "law_trainee")
     labels = json.loads((LABELS / "law_trainee.json").read_text("utf-8"))
     findings = find_problems(episode, texts=texts)
@@ -40,7 +40,7 @@ def test_development_data_keeps_what_was_reached(pibench_data: Path) -> None:
     assert not [each for each in findings if each.rule == "undeclared-dependency"]
 
 
-def test_a_floor_is_missed_by_what_is_worse_and_by_what_is_not_measured() -> None:
+def test_floor_is_missed_if_a_score_is_lower_or_not_measured() -> None:
     rows = [Score("half", {1, 2}, {2, 3})]
 
     assert below(rows, {"half": [0.5, 0.5]}) == []
@@ -49,7 +49,7 @@ def test_a_floor_is_missed_by_what_is_worse_and_by_what_is_not_measured() -> Non
 
 
 @pytest.mark.parametrize("bit", ["a", "a/", "x.md ", "1-", "the word and, ", "“", '{"a":', "exactly 3 words "])
-def test_endless_text_comes_to_an_end(bit: str) -> None:
+def test_repetitive_text_is_checked(bit: str) -> None:
     text = bit * (8_000 // len(bit))
     task = TaskSpec(
         task_id="t",

@@ -1,4 +1,4 @@
-"""What the check “criterion-should-be-rule” offers to put in an item's place."""
+"""Exact checks proposed by “criterion-should-be-rule”."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def finding(criterion: str, *, files: tuple[str, ...] = (), tools: tuple[str, ..
         expected_artifacts=files,
     )
     episode = EpisodeSpec(episode_id="e", persona=PersonaSpec(user_id="p", tools=tools), tasks=(task,))
-    [found] = [each for each in find_problems(episode) if each.rule == "criterion-should-be-rule"]
-    return found
+    [proposal] = [each for each in find_problems(episode) if each.rule == "criterion-should-be-rule"]
+    return proposal
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,7 @@ def finding(criterion: str, *, files: tuple[str, ...] = (), tools: tuple[str, ..
         ("The temporary board was deleted.", (), ExactCheck(kind="tool_called", tool="todoist__delete_project")),
     ],
 )
-def test_a_check_that_leaves_nothing_open_is_offered_whole(
-    criterion: str, files: tuple[str, ...], rule: ExactCheck
-) -> None:
+def test_unambiguous_criterion_gets_an_exact_check(criterion: str, files: tuple[str, ...], rule: ExactCheck) -> None:
     assert finding(criterion, files=files).proposal == rule
 
 
@@ -81,5 +79,5 @@ def test_a_check_that_leaves_nothing_open_is_offered_whole(
         ("Each of the letters contains “Cold chain”.", ("plan.md",)),
     ],
 )
-def test_where_a_person_has_to_choose_no_check_is_offered(criterion: str, files: tuple[str, ...]) -> None:
+def test_ambiguous_criterion_gets_no_exact_check(criterion: str, files: tuple[str, ...]) -> None:
     assert finding(criterion, files=files).proposal is None

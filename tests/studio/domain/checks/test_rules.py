@@ -1,4 +1,4 @@
-"""Each rule on the smallest episode that breaks it; nothing on a sound one."""
+"""Each rule on the smallest episode that breaks it."""
 
 from __future__ import annotations
 
@@ -143,25 +143,25 @@ BROKEN: list[tuple[str, list[Finding], tuple[str, str, int | None]]] = [
 ]
 
 
-def test_a_sound_episode_has_no_findings() -> None:
+def test_sound_episode_has_no_findings() -> None:
     assert check(*SOUND) == []
 
 
-@pytest.mark.parametrize(("name", "findings", "place"), BROKEN, ids=[name for name, _, _ in BROKEN])
-def test_a_rule_finds_its_flaw_and_says_where(
-    name: str, findings: list[Finding], place: tuple[str, str, int | None]
+@pytest.mark.parametrize(("name", "findings", "location"), BROKEN, ids=[name for name, _, _ in BROKEN])
+def test_rule_reports_the_flaw_with_its_location(
+    name: str, findings: list[Finding], location: tuple[str, str, int | None]
 ) -> None:
     [finding] = [finding for finding in findings if finding.rule == name]
 
-    assert (finding.task, finding.field, finding.item) == place
+    assert (finding.task, finding.field, finding.item) == location
     assert finding.severity == RULES[name].severity
     assert finding.persona == "Pilot"
     assert finding.message.endswith(".") and finding.mend.endswith(".")
 
 
-def test_what_is_left_to_fill_in_is_an_error_wherever_it_stands() -> None:
+def test_unfilled_placeholder_is_an_error_in_every_field() -> None:
     payload = {"event": "x", "rows": [{"deep": "<insert the order>"}]}
-    left = scored(
+    unfilled = scored(
         "t",
         title="An XXX large order",
         initial_request="Order <3 boxes, a < b and <b>bold</b>.",
@@ -170,9 +170,9 @@ def test_what_is_left_to_fill_in_is_an_error_wherever_it_stands() -> None:
         checklist=(item("Names <insert the sum\nand why>."),),
     )
 
-    found = [one for one in check(scored("a"), left) if one.rule == "placeholder"]
+    findings = [finding for finding in check(scored("a"), unfilled) if finding.rule == "placeholder"]
 
-    assert {(one.field, one.item, one.severity) for one in found} == {
+    assert {(finding.field, finding.item, finding.severity) for finding in findings} == {
         ("title", None, "warning"),
         ("trigger", None, "error"),
         ("depends_on", 1, "error"),
@@ -180,12 +180,12 @@ def test_what_is_left_to_fill_in_is_an_error_wherever_it_stands() -> None:
     }
 
 
-def test_every_rule_says_what_it_is_for() -> None:
+def test_every_rule_has_a_description() -> None:
     assert {name for name, _, _ in BROKEN} <= RULES.keys()
     assert all(rule.about for rule in RULES.values())
 
 
-def test_one_task_can_be_checked_inside_its_episode() -> None:
+def test_single_task_is_checked_within_its_episode() -> None:
     episode = EpisodeSpec(
         episode_id="ep", persona=PersonaSpec(user_id="Pilot"), tasks=(scored("a", title=""), scored("b", title=""))
     )
@@ -197,25 +197,25 @@ def test_errors_come_first() -> None:
     assert [f.severity for f in check(scored("t", title="", intents=()))] == ["error", "warning"]
 
 
-def test_a_signal_written_as_json_in_the_request_is_enough() -> None:
+def test_signal_may_be_json_in_the_request() -> None:
     assert check(scored("t", trigger=Trigger(kind="webhook"), initial_request='{"event": "x"}')) == []
 
 
-def test_a_finding_keeps_its_fingerprint_when_items_move() -> None:
-    [one] = check(scored("t", checklist=(item(weight=-1), item("b"))))
-    [two] = check(scored("t", checklist=(item("b"), item(weight=-1))))
+def test_fingerprint_survives_reordering_of_items() -> None:
+    [before] = check(scored("t", checklist=(item(weight=-1), item("b"))))
+    [after_move] = check(scored("t", checklist=(item("b"), item(weight=-1))))
 
-    assert (one.item, two.item) == (1, 2)
-    assert one.fingerprint == two.fingerprint
+    assert (before.item, after_move.item) == (1, 2)
+    assert before.fingerprint == after_move.fingerprint
 
 
-def test_the_sample_passes_every_rule() -> None:
+def test_sample_passes_every_rule() -> None:
     root = Path(__file__).parents[4] / "fixtures" / "sample"
-    found = {
+    files = {
         path.relative_to(root).as_posix(): path.read_bytes() for path in (root / "data").rglob("*") if path.is_file()
     }
 
-    reading = read_personas(found)
+    reading = read_personas(files)
 
     assert (reading.errors, reading.warnings) == ([], [])
     findings = [finding for episode in reading.episodes for finding in find_problems(episode)]

@@ -1,4 +1,4 @@
-"""How findings name tasks: people read title and number, programs the id."""
+"""Titles of tasks in findings, and rules about titles."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from studio.domain.task import TaskSpec
 from tests.studio.domain.checks.test_rules import after, check, scored, task
 
 
-def only(rule: str, findings: list[Finding]) -> Finding:
-    [found] = [each for each in findings if each.rule == rule]
-    return found
+def only_finding(rule: str, findings: list[Finding]) -> Finding:
+    [finding] = [each for each in findings if each.rule == rule]
+    return finding
 
 
-def test_another_task_is_named_by_title_and_session_and_kept_by_id() -> None:
-    found = only("dependency-scored", check(scored("a1", title="Late rota"), scored("t", depends_on=after("a1"))))
+def test_message_names_another_task_by_title_and_position() -> None:
+    finding = only_finding(
+        "dependency-scored", check(scored("a1", title="Late rota"), scored("t", depends_on=after("a1")))
+    )
 
     assert (
-        found.message
+        finding.message
         == "“Late rota” (session 1) has its own scoring, but a task that others build on should be scored through them."
     )
-    assert found.other == "a1"
+    assert finding.other == "a1"
 
 
-def test_a_task_without_a_title_keeps_its_id_and_one_outside_the_episode_says_so() -> None:
+def test_label_of_untitled_and_unplaced_tasks() -> None:
     episode = EpisodeSpec(
         episode_id="e",
         persona=PersonaSpec(user_id="p"),
@@ -40,24 +42,24 @@ def test_a_task_without_a_title_keeps_its_id_and_one_outside_the_episode_says_so
     assert episode.task_label("nowhere") == "“nowhere”"
 
 
-def test_a_waiver_holds_when_the_other_task_gets_a_new_title_or_place() -> None:
-    def found(*before: TaskSpec) -> str:
-        return only("dependency-scored", check(*before, scored("t", depends_on=after("a")))).fingerprint
+def test_fingerprint_survives_new_title_or_position_of_another_task() -> None:
+    def fingerprint(*before: TaskSpec) -> str:
+        return only_finding("dependency-scored", check(*before, scored("t", depends_on=after("a")))).fingerprint
 
-    assert found(scored("a", title="Late rota")) == found(scored("b"), scored("a", title="Rota for May"))
+    assert fingerprint(scored("a", title="Late rota")) == fingerprint(scored("b"), scored("a", title="Rota for May"))
 
 
 @pytest.mark.parametrize("title", ["Untitled", "New task", "Task 7", "session #3", "test", "Test 2", "???", "t_77"])
-def test_a_title_any_task_could_have_says_nothing(title: str) -> None:
-    assert only("empty-title", check(scored("t_77", title=title))).severity == "warning"
+def test_generic_title_counts_as_empty(title: str) -> None:
+    assert only_finding("empty-title", check(scored("t_77", title=title))).severity == "warning"
 
 
 @pytest.mark.parametrize("title", ["Drug test", "Titles for the show", "Copy for the leaflet", "Task list for May"])
-def test_a_title_that_says_something_is_left_alone(title: str) -> None:
+def test_descriptive_title_is_accepted(title: str) -> None:
     assert "empty-title" not in {each.rule for each in check(scored("t", title=title))}
 
 
-def test_a_title_in_other_words_than_the_request_is_nobody_elses() -> None:
+def test_paraphrasing_title_is_not_attributed_to_another_task() -> None:
     episode = EpisodeSpec(
         episode_id="e",
         persona=PersonaSpec(user_id="p"),

@@ -1,4 +1,4 @@
-"""What is told of a script without running it."""
+"""Static reading of grader scripts, and the histories generated from it."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def test_tools_arguments_and_demands_are_read() -> None:
     ("source", "line"),
     [("def score(h):\n    return {'a' 0}", 2), ("def score(:\n  pass", 1), ("def score(h):\nreturn 1", 2)],
 )
-def test_what_python_cannot_read_is_told_with_its_line(source: str, line: int) -> None:
+def test_syntax_error_is_reported_with_its_line(source: str, line: int) -> None:
     reading = read_script(source)
 
     assert reading.line == line
-    assert reading.words_at == source.splitlines()[line - 1].strip()
+    assert reading.line_text == source.splitlines()[line - 1].strip()
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_hostile_scripts_are_read_quickly_and_never_raise(source: str) -> None:
     assert len(histories) < 100 and sum(len(history.calls) for history in histories) < 20_000
 
 
-def test_the_first_history_is_empty_and_a_word_is_tried_by_itself() -> None:
+def test_histories_begin_empty_and_try_each_text_alone() -> None:
     histories = generate_histories(read_script(SCRIPT))
 
     assert (histories[0].kind, histories[0].calls) == ("nothing", ())

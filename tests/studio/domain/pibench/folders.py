@@ -1,4 +1,4 @@
-"""Personas' folders for tests: a small sound one to break, and generated ones with wild contents."""
+"""Personas' folders for tests: a small sound one to break, and generated ones with odd contents."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def documents(**tasks: dict[str, Any]) -> dict[str, Any]:
 
 
 def files(whole: dict[str, Any], root: str = f"data/{PERSONA}/") -> dict[str, bytes]:
-    """Documents dumped, bytes as they are."""
+    """Documents as YAML; bytes are left as they are."""
     return {
         root + path: document if isinstance(document, bytes) else dump(document) for path, document in whole.items()
     }
@@ -60,10 +60,10 @@ def dump(document: Any) -> bytes:
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True).encode()
 
 
-def parsed(found: dict[str, bytes]) -> dict[str, Any]:
+def parsed(files: dict[str, bytes]) -> dict[str, Any]:
     """YAML parsed by PyYAML, other files as they are; ``repr``, so that key order and kinds of numbers count."""
     return {
-        path: repr(yaml.safe_load(content)) if path.endswith(".yaml") else content for path, content in found.items()
+        path: repr(yaml.safe_load(content)) if path.endswith(".yaml") else content for path, content in files.items()
     }
 
 
@@ -150,14 +150,14 @@ def objectives(draw: st.DrawFn, items: list[Any]) -> dict[str, Any]:
         ),
         "tools_evaluation_path": draw(st.sampled_from([None, f"data/{PERSONA}/scripts/x.py", " scripts/gone.py "])),
     }
-    kept = draw(st.sets(st.sampled_from(list(whole)), min_size=1)) | {"checklist"}
-    return {name: whole[name] for name in draw(st.permutations(sorted(kept)))}
+    chosen = draw(st.sets(st.sampled_from(list(whole)), min_size=1)) | {"checklist"}
+    return {name: whole[name] for name in draw(st.permutations(sorted(chosen)))}
 
 
 @st.composite
 def wild_personas(draw: st.DrawFn) -> dict[str, bytes]:
     """A persona's folder that is odd in every way the format bears."""
-    role = draw(text | st.builds(lambda words, more: {"role_text": words, **more}, text, extra))
+    role = draw(text | st.builds(lambda role_text, more: {"role_text": role_text, **more}, text, extra))
     profile = {
         "schema_version": "v2",
         "user_id": draw(st.sampled_from([PERSONA, PERSONA.lower()])),

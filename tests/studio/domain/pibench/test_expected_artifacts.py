@@ -1,4 +1,4 @@
-"""Expected artifacts and their references on the way through folders: beside the tasks, listed, and never trusted."""
+"""Expected artifacts and their references when folders are read and written."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def sound() -> dict[str, bytes]:
     return folder(**{"references/t2/out/Bericht – März.md": b"# Good\n"})
 
 
-def task_in(found: dict[str, bytes]) -> TaskSpec:
-    [episode] = read_personas(found).episodes
+def task_in(files: dict[str, bytes]) -> TaskSpec:
+    [episode] = read_personas(files).episodes
     return next(task for task in episode.tasks if task.task_id == "t2")
 
 
-def written(found: dict[str, bytes]) -> dict[str, bytes]:
-    reading = read_personas(found)
+def written(files: dict[str, bytes]) -> dict[str, bytes]:
+    reading = read_personas(files)
     [episode] = reading.episodes
     return write_persona(episode, reading.contents)
 
 
-def test_notes_and_references_come_back_document_by_document():
+def test_notes_and_references_survive_the_round_trip():
     plain, report, log = task_in(sound()).expected_artifacts
 
     assert (plain, log) == (
@@ -53,14 +53,14 @@ def test_notes_and_references_come_back_document_by_document():
     assert parsed(written(sound())) == parsed(sound())
 
 
-def test_a_reference_is_no_file_of_the_task_nor_of_the_persona():
+def test_reference_is_neither_asset_nor_file_of_the_persona():
     [episode] = read_personas(sound()).episodes
 
     assert episode.persona.files == ()
     assert [task.assets for task in episode.tasks] == [(), ()]
 
 
-def test_a_task_without_them_says_what_it_said_before_to_the_byte():
+def test_artifacts_without_notes_are_stored_as_paths():
     old = folder(["plan.md", "log.csv"])
 
     assert task_in(old).to_json()["expected_artifacts"] == ["plan.md", "log.csv"]
@@ -68,7 +68,7 @@ def test_a_task_without_them_says_what_it_said_before_to_the_byte():
     assert parsed(written(old)) == parsed(old)
 
 
-def test_a_reference_taken_away_or_put_elsewhere_is_written_so():
+def test_moved_reference_is_written_to_its_new_path():
     reading = read_personas(sound())
     [episode] = reading.episodes
     first, second = episode.tasks
@@ -99,7 +99,7 @@ def test_a_reference_taken_away_or_put_elsewhere_is_written_so():
         "a\x07b",
     ],
 )
-def test_a_reference_for_a_path_that_no_file_can_have_is_an_error_at_its_line(path):
+def test_reference_with_invalid_path_is_an_error_with_its_line(path):
     [problem] = read_personas(folder([{"path": path, "reference": True}])).errors[:1]
 
     assert problem.file == f"{ROOT}tasks/t2/task.yaml"
@@ -107,7 +107,7 @@ def test_a_reference_for_a_path_that_no_file_can_have_is_an_error_at_its_line(pa
     assert "expected_artifacts[1]" in problem.message
 
 
-def test_a_listed_reference_that_is_missing_is_an_error_that_names_its_place():
+def test_missing_reference_is_an_error_with_its_path():
     [problem] = read_personas(folder()).errors
 
     assert problem.file == f"{ROOT}tasks/t2/task.yaml"
@@ -115,47 +115,47 @@ def test_a_listed_reference_that_is_missing_is_an_error_that_names_its_place():
     assert "no file “references/t2/out/Bericht – März.md”" in problem.message
 
 
-def test_a_file_among_the_references_that_no_task_lists_is_kept_and_told():
-    found = folder(["plan.md"], **{"references/t2/plan.md": b"x", "references/other/y.md": b"y"})
+def test_unlisted_reference_is_preserved_with_a_warning():
+    folder_files = folder(["plan.md"], **{"references/t2/plan.md": b"x", "references/other/y.md": b"y"})
 
-    reading = read_personas(found)
+    reading = read_personas(folder_files)
 
     assert [(warning.file, "does not list" in warning.message) for warning in reading.warnings] == [
         (f"{ROOT}references/t2/plan.md", True)
     ]
-    assert parsed(written(found)) == parsed(found)
+    assert parsed(written(folder_files)) == parsed(folder_files)
 
 
-def test_a_path_named_twice_counts_once():
-    found = folder(["plan.md", {"path": "plan.md", "reference": True}, "plan.md"])
+def test_duplicate_path_counts_once():
+    folder_files = folder(["plan.md", {"path": "plan.md", "reference": True}, "plan.md"])
 
-    reading = read_personas(found)
+    reading = read_personas(folder_files)
 
-    assert task_in(found).expected_artifacts == (ExpectedArtifact(path="plan.md"),)
-    assert reading.errors == [] and len([one for one in reading.warnings if "again" in one.message]) == 2
+    assert task_in(folder_files).expected_artifacts == (ExpectedArtifact(path="plan.md"),)
+    assert reading.errors == [] and len([warning for warning in reading.warnings if "again" in warning.message]) == 2
 
 
 @pytest.mark.parametrize("entry", [{"note": "what?"}, {"path": "a.md", "reference": "yes"}, {"path": ["a"]}])
-def test_an_entry_that_says_nothing_of_use_is_an_error(entry):
+def test_invalid_entry_is_an_error(entry):
     assert read_personas(folder([entry])).errors
 
 
-def test_a_link_among_the_references_is_refused(tmp_path: Path):
+def test_link_among_the_references_is_rejected(tmp_path: Path):
     for path, content in sound().items():
         target = tmp_path / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
-    place = tmp_path / ROOT / "references/t2/out/Bericht – März.md"
-    place.unlink()
-    place.symlink_to("/etc/passwd")
+    link = tmp_path / ROOT / "references/t2/out/Bericht – März.md"
+    link.unlink()
+    link.symlink_to("/etc/passwd")
 
-    found = read_folder(tmp_path / "data", Limits())
+    unpacked = read_folder(tmp_path / "data", Limits())
 
-    assert found.files == {}
-    assert [error.message for error in found.errors] == ["This is a link."]
+    assert unpacked.files == {}
+    assert [error.message for error in unpacked.errors] == ["This is a link."]
 
 
-def test_two_references_that_one_folder_cannot_hold_are_refused_before_they_are_read():
-    found = folder(**{"references/t2/A.md": b"1", "references/t2/a.md": b"2"})
+def test_references_whose_names_collide_are_rejected():
+    folder_files = folder(**{"references/t2/A.md": b"1", "references/t2/a.md": b"2"})
 
-    assert check_names(found, Limits())
+    assert check_names(folder_files, Limits())

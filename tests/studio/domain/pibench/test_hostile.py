@@ -1,4 +1,4 @@
-"""Whatever is handed in, the reader answers with problems and never with a crash."""
+"""Any input gives problems, never a crash."""
 
 from __future__ import annotations
 
@@ -35,45 +35,45 @@ SOUND = folders.documents(
 )
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def paths_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
+    return [path, *(inner_path for key, item in inner for inner_path in paths_in(item, (*path, key)))]
 
 
-PLACES = [place for place in places(SOUND) if place]
+PATHS = [path for path in paths_in(SOUND) if path]
 
 
 @MODEST
-@given(st.sampled_from(PLACES), folders.value)
-def test_any_value_anywhere_is_read_or_told(place: tuple[Any, ...], odd: Any) -> None:
+@given(st.sampled_from(PATHS), folders.value)
+def test_any_value_anywhere_is_read_or_reported(path: tuple[Any, ...], odd: Any) -> None:
     whole = copy.deepcopy(SOUND)
     parent: Any = whole
-    for key in place[:-1]:
+    for key in path[:-1]:
         parent = parent[key]
-    parent[place[-1]] = odd
+    parent[path[-1]] = odd
 
-    found = folders.files(whole)
-    reading = read_personas(found)
+    files = folders.files(whole)
+    reading = read_personas(files)
 
     if not reading.errors:
         [episode] = reading.episodes
         assert EpisodeSpec.model_validate_json(episode.model_dump_json()) == episode
-        assert folders.parsed(write_persona(episode, reading.contents)) == folders.parsed(found)
+        assert folders.parsed(write_persona(episode, reading.contents)) == folders.parsed(files)
 
 
 @MODEST
 @given(st.sampled_from([path for path in SOUND if path.endswith(".yaml")]), st.data())
-def test_any_damage_to_the_text_is_read_or_told(path: str, data: st.DataObject) -> None:
-    found = folders.files(SOUND)
+def test_any_damage_to_the_text_is_read_or_reported(path: str, data: st.DataObject) -> None:
+    files = folders.files(SOUND)
     key = f"data/{folders.PERSONA}/{path}"
-    text = bytearray(found[key])
+    text = bytearray(files[key])
     for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, len(text)))
-        text[at : at + data.draw(st.integers(0, 3))] = data.draw(
+        start = data.draw(st.integers(0, len(text)))
+        text[start : start + data.draw(st.integers(0, 3))] = data.draw(
             st.binary(max_size=3) | st.sampled_from([b"&a ", b"*a", b"<<: ", b"!!", b"\t", b"- ", b": ", b"'", b'"\\u'])
         )
 
-    reading = read_personas(found | {key: bytes(text)})
+    reading = read_personas(files | {key: bytes(text)})
 
     for problem in (*reading.errors, *reading.warnings):
         assert problem.message and problem.mend

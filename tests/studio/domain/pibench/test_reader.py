@@ -20,11 +20,11 @@ def read_with(changes: dict[str, Any]) -> Reading:
     return read_personas(files({path: document for path, document in whole.items() if document is not None}))
 
 
-def words(problems: list[Problem]) -> str:
+def describe(problems: list[Problem]) -> str:
     return "\n".join(f"{problem.file}: {problem.message}" for problem in problems)
 
 
-def test_a_sound_persona_has_neither_errors_nor_warnings() -> None:
+def test_sound_persona_has_neither_errors_nor_warnings() -> None:
     reading = read()
 
     assert (reading.errors, reading.warnings) == ([], [])
@@ -44,7 +44,7 @@ def goals(**more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"schema_version": "v1"}, "“schema_version” is “v1”"),
         ({"schema_version": 2}, "“schema_version” is “2”"),
@@ -76,13 +76,13 @@ def goals(**more: Any) -> dict[str, Any]:
         ({"studio": {"checklist": [{"rule": {"kind": "magic"}}]}}, "rule cannot be read"),
     ],
 )
-def test_what_the_format_forbids_in_a_task_is_an_error(changes: dict[str, Any], said: str) -> None:
+def test_invalid_task_is_an_error(changes: dict[str, Any], message: str) -> None:
     document = task_yaml("t2", objectives={"checklist": [{"criterion": "In metres"}]}) | changes
 
     [error] = read(t2=document).errors
 
     assert error.file == f"{BASE}tasks/t2/task.yaml"
-    assert said in error.message
+    assert message in error.message
     assert error.line is not None and error.column is not None
     assert error.mend
 
@@ -95,7 +95,7 @@ T1: dict[str, Any] = {"task_id": "t1"}
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         (entries(T1, {"task_id": "t2", "depends_on": ["t9"]}), "depends on “t9”, which the episode does not name"),
         (entries({"task_id": "t2", "depends_on": ["t1"]}, T1), "depends on “t1”, which runs later"),
@@ -117,11 +117,11 @@ T1: dict[str, Any] = {"task_id": "t1"}
         ({"tools.yaml": {"tool_names": "all"}}, "“tool_names” is a single value and must be a list"),
     ],
 )
-def test_what_the_format_forbids_elsewhere_is_an_error(changes: dict[str, Any], said: str) -> None:
-    assert said in words(read_with(changes).errors)
+def test_invalid_persona_is_an_error(changes: dict[str, Any], message: str) -> None:
+    assert message in describe(read_with(changes).errors)
 
 
-def test_all_problems_of_all_files_are_told_at_once() -> None:
+def test_all_problems_of_all_files_are_reported_together() -> None:
     reading = read(
         t1=task_yaml(
             "t1", schema_version="v3", intent={"hidden_intent": [{"content": ""}, {"content": "a", "status": "x"}]}
@@ -139,7 +139,7 @@ def test_all_problems_of_all_files_are_told_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"task_id": "t2 "}, "“task_id” has spaces around it"),
         ({"task_id": "t7"}, "“task_id” is “t7” and the folder is called “t2”"),
@@ -159,15 +159,15 @@ def test_all_problems_of_all_files_are_told_at_once() -> None:
         ({"objectives": {"checklist": [{"criterion": "a", "evaluation": "human"}]}}, "evaluation is “human”"),
     ],
 )
-def test_quirks_of_real_files_are_warnings(changes: dict[str, Any], said: str) -> None:
+def test_odd_task_is_a_warning(changes: dict[str, Any], message: str) -> None:
     reading = read(t2=task_yaml("t2", objectives={"checklist": [{"criterion": "In metres"}]}) | changes)
 
     assert reading.errors == []
-    assert said in words(reading.warnings)
+    assert message in describe(reading.warnings)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         (entries(T1, {"note": "later"}, {"task_id": " t2 "}), "tasks[2] has no task_id"),
         ({"tasks/t3/task.yaml": task_yaml("t3")}, "No entry of episode.yaml names this task"),
@@ -178,14 +178,14 @@ def test_quirks_of_real_files_are_warnings(changes: dict[str, Any], said: str) -
         ({"profile.yaml": {"user_id": PERSONA, "role": {"role_text": ""}}}, "“role” is empty"),
     ],
 )
-def test_quirks_of_a_persona_are_warnings(changes: dict[str, Any], said: str) -> None:
+def test_odd_persona_is_a_warning(changes: dict[str, Any], message: str) -> None:
     reading = read_with(changes)
 
     assert reading.errors == []
-    assert said in words(reading.warnings)
+    assert message in describe(reading.warnings)
 
 
-def test_where_files_lie_decides_what_they_are() -> None:
+def test_location_decides_the_purpose_of_a_file() -> None:
     reading = read_with(
         {
             "tasks/t1/a.txt": b"a",
@@ -208,27 +208,27 @@ def test_where_files_lie_decides_what_they_are() -> None:
 
 
 @pytest.mark.parametrize("root", ["", "Pilot/", "data/Pilot/", "wrapped-1.0/data/Pilot/"])
-def test_a_persona_is_found_under_any_roof(root: str) -> None:
+def test_persona_is_found_in_any_folder(root: str) -> None:
     reading = read_personas(files(documents(), root), name=PERSONA)
 
     assert reading.errors == []
     assert [episode.persona.user_id for episode in reading.episodes] == [PERSONA]
 
 
-def test_two_personas_and_a_pack_s_manifest_are_read_together() -> None:
-    found = files(documents(), "data/A/") | files(documents(), "data/B/") | {"pack.json": b"{}"}
+def test_two_personas_and_a_manifest_are_read_together() -> None:
+    release_files = files(documents(), "data/A/") | files(documents(), "data/B/") | {"pack.json": b"{}"}
 
-    reading = read_personas(found)
+    reading = read_personas(release_files)
 
     assert [episode.persona.user_id for episode in reading.episodes] == ["A", "B"]
     assert not any("belong to no persona" in warning.message for warning in reading.warnings)
 
 
-def test_files_without_a_persona_are_refused() -> None:
-    assert words(read_personas({"readme.md": b"x"}).errors) == ": There is no persona here."
+def test_files_without_a_persona_are_rejected() -> None:
+    assert describe(read_personas({"readme.md": b"x"}).errors) == ": There is no persona here."
 
 
-def test_studio_facts_are_read_from_their_block() -> None:
+def test_studio_block_is_read() -> None:
     document = task_yaml(
         "t2",
         trigger={"type": "environmental_signal"},
@@ -259,7 +259,7 @@ def test_studio_facts_are_read_from_their_block() -> None:
     assert task.depends_on[0].carries_over == "the units"
 
 
-def test_a_file_in_the_wrong_encoding_does_not_hide_the_others() -> None:
+def test_wrongly_encoded_file_does_not_hide_other_errors() -> None:
     reading = read_with({"tasks/t1/task.yaml": b"\xff", "tasks/t2/task.yaml": dump({"schema_version": "v9"})})
 
     assert {error.file for error in reading.errors} == {f"{BASE}tasks/t1/task.yaml", f"{BASE}tasks/t2/task.yaml"}

@@ -25,28 +25,28 @@ MODEST = settings(
 
 @MODEST
 @given(folders.wild_personas())
-def test_a_persona_comes_back_document_by_document(found: dict[str, bytes]) -> None:
-    reading = read_personas(found)
+def test_persona_survives_the_round_trip(files: dict[str, bytes]) -> None:
+    reading = read_personas(files)
     assert reading.errors == []
 
     written = {
         path: data for episode in reading.episodes for path, data in write_persona(episode, reading.contents).items()
     }
 
-    assert folders.parsed(written) == folders.parsed(found)
+    assert folders.parsed(written) == folders.parsed(files)
 
 
 @MODEST
 @given(folders.wild_personas())
-def test_what_is_read_survives_being_stored_as_json(found: dict[str, bytes]) -> None:
-    [episode] = read_personas(found).episodes
+def test_episode_survives_storage_as_json(files: dict[str, bytes]) -> None:
+    [episode] = read_personas(files).episodes
 
     assert EpisodeSpec.model_validate_json(episode.model_dump_json()).content_hash() == episode.content_hash()
 
 
 @MODEST
 @given(st.dictionaries(folders.key, folders.value, max_size=4))
-def test_any_document_is_written_so_that_it_reads_the_same(document: dict[object, object]) -> None:
+def test_any_document_survives_the_round_trip(document: dict[object, object]) -> None:
     report = Report("")
     node = parse_yaml(folders.dump(document), report)
     assert node is not None and not report.errors
@@ -54,25 +54,25 @@ def test_any_document_is_written_so_that_it_reads_the_same(document: dict[object
     assert repr(decode(node.value)) == folders.parsed({"a.yaml": dump_yaml(node.value)})["a.yaml"]
 
 
-def test_both_real_personas_come_back_document_by_document(pibench_data: Path) -> None:
-    found = {
+def test_real_personas_survive_the_round_trip(pibench_data: Path) -> None:
+    files = {
         f"data/{path.relative_to(pibench_data).as_posix()}": path.read_bytes()
         for path in pibench_data.rglob("*")
         if path.is_file()
     }
-    reading = read_personas(found)
+    reading = read_personas(files)
     assert reading.errors == []
 
     written: dict[str, bytes] = {}
     for episode in reading.episodes:
         written |= write_persona(episode, reading.contents)
 
-    assert folders.parsed(written) == folders.parsed(found)
+    assert folders.parsed(written) == folders.parsed(files)
     again = read_personas(written)
     assert [e.content_hash() for e in again.episodes] == [e.content_hash() for e in reading.episodes]
 
 
-def test_a_long_text_is_written_as_a_block() -> None:
+def test_long_text_is_written_as_a_block() -> None:
     assert dump_yaml({"a": "First line\n\nSecond: line\n"}) == b"a: |\n  First line\n\n  Second: line\n"
 
 
@@ -81,17 +81,17 @@ PAYLOAD = {"source": "feed", "event": "papers", "payload": {"z": [{"id": 1.0, "n
 
 
 @pytest.mark.parametrize("payload", [json.dumps(PAYLOAD), json.dumps(PAYLOAD, indent=2) + "\n", PAYLOAD])
-def test_signal_of_type_env_opens_the_session_and_leaves_as_it_came(payload: Any) -> None:
+def test_signal_of_type_env_opens_the_session_and_is_preserved(payload: Any) -> None:
     intent = {"initial_input": payload, "hidden_intent": [{"content": "Only the new ones"}]}
-    found = folders.files(folders.documents(t1=folders.task_yaml("t1", trigger={"type": "env"}, intent=intent)))
+    files = folders.files(folders.documents(t1=folders.task_yaml("t1", trigger={"type": "env"}, intent=intent)))
 
-    reading = read_personas(found)
+    reading = read_personas(files)
 
     assert (reading.errors, reading.warnings) == ([], [])
     [episode] = reading.episodes
     assert episode.tasks[0].trigger.kind == "webhook"
     assert json.dumps(json.loads(episode.tasks[0].initial_request)) == json.dumps(PAYLOAD)
-    assert folders.parsed(write_persona(episode, reading.contents)) == folders.parsed(found)
+    assert folders.parsed(write_persona(episode, reading.contents)) == folders.parsed(files)
 
 
 def test_edited_task_keeps_its_trigger_type_env() -> None:

@@ -1,4 +1,4 @@
-"""Edits in imported documents: the new value in its place, everything else as it was."""
+"""Edits of imported documents change only what was edited."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def episode(**changes: Any) -> EpisodeSpec:
 def written(old: EpisodeSpec, **changes: Any) -> dict[str, Any]:
     """task.yaml of t2 after an edit."""
     task = old.tasks[1].model_copy(update=changes)
-    found = write_persona(old.model_copy(update={"tasks": (old.tasks[0], task)}), {})
-    document = yaml.safe_load(found[f"data/{PERSONA}/tasks/t2/task.yaml"])
+    files = write_persona(old.model_copy(update={"tasks": (old.tasks[0], task)}), {})
+    document = yaml.safe_load(files[f"data/{PERSONA}/tasks/t2/task.yaml"])
     assert isinstance(document, dict)
     return document
 
 
-def test_an_edited_text_changes_its_own_key_alone() -> None:
+def test_edited_text_changes_only_its_own_key() -> None:
     old = episode()
 
     document = written(old, title="New", initial_request="Two\nlines\n")
@@ -57,9 +57,9 @@ def test_an_edited_text_changes_its_own_key_alone() -> None:
 
 def test_moved_and_edited_items_keep_their_unknown_keys() -> None:
     old = episode()
-    one, two = old.tasks[1].checklist
+    first, second = old.tasks[1].checklist
 
-    document = written(old, checklist=(two, one.model_copy(update={"criterion": "First", "weight": 3.0})))
+    document = written(old, checklist=(second, first.model_copy(update={"criterion": "First", "weight": 3.0})))
 
     assert document["objectives"]["checklist"] == [
         {"weight": 2, "criterion": "Two"},
@@ -67,7 +67,7 @@ def test_moved_and_edited_items_keep_their_unknown_keys() -> None:
     ]
 
 
-def test_an_edited_tool_leaves_the_others_as_they_were_written() -> None:
+def test_edited_tool_leaves_the_others_unchanged() -> None:
     old = episode()
     more = ToolEvidence(tool="c__d", call=("z",))
 
@@ -76,7 +76,7 @@ def test_an_edited_tool_leaves_the_others_as_they_were_written() -> None:
     assert document["objectives"]["tools"] == [*OBJECTIVES["tools"], {"c__d": {"call": ["z"], "result": []}}]
 
 
-def test_facts_of_the_studio_go_into_their_block_and_leave_it_again() -> None:
+def test_studio_facts_enter_and_leave_their_block() -> None:
     old = episode()
     [intent] = old.tasks[1].intents
     persistent = intent.model_copy(
@@ -97,13 +97,13 @@ def test_facts_of_the_studio_go_into_their_block_and_leave_it_again() -> None:
     assert "studio" not in back and back["trigger"] == {"type": "user"}
 
 
-def test_an_unknown_key_in_the_block_stays() -> None:
+def test_unknown_key_in_the_block_is_preserved() -> None:
     old = episode(studio={"x_mine": 1, "category": "A"})
 
     assert written(old, category="B")["studio"] == {"x_mine": 1, "category": "B"}
 
 
-def test_a_task_written_here_reads_back_the_same() -> None:
+def test_task_written_in_the_studio_survives_the_round_trip() -> None:
     intent = HiddenIntent(uid="0dbb5e1c-6f4e-4f43-9c44-6f0b1e1a5a10", content="Metric units", scope="persistent")
     task = TaskSpec(
         task_id="t2",
@@ -129,9 +129,9 @@ def test_a_task_written_here_reads_back_the_same() -> None:
     )
     old = episode()
 
-    found = write_persona(old.model_copy(update={"tasks": (old.tasks[0], task)}), {})
+    files_written = write_persona(old.model_copy(update={"tasks": (old.tasks[0], task)}), {})
 
-    reading = read_personas(found)
+    reading = read_personas(files_written)
     assert reading.errors == []
     read = reading.episodes[0].tasks[1]
     plain = read.model_copy(
@@ -145,7 +145,7 @@ def test_a_task_written_here_reads_back_the_same() -> None:
     assert plain == task
 
 
-def test_a_new_order_moves_entries_with_all_they_have() -> None:
+def test_reordered_entries_keep_their_unknown_keys() -> None:
     whole = documents(t3=task_yaml("t3"))
     whole["episode.yaml"]["tasks"] = [
         {"x_note": "start"},
@@ -155,8 +155,8 @@ def test_a_new_order_moves_entries_with_all_they_have() -> None:
     ]
     old = read_personas(files(whole)).episodes[0]
 
-    one, two = old.tasks
-    new = old.model_copy(update={"tasks": (two.model_copy(update={"depends_on": ()}), *old.unplaced, one)})
+    first, second = old.tasks
+    new = old.model_copy(update={"tasks": (second.model_copy(update={"depends_on": ()}), *old.unplaced, first)})
 
     assert episode_document(new)["tasks"] == [
         {"x_note": "start"},
@@ -172,7 +172,7 @@ def test_a_new_order_moves_entries_with_all_they_have() -> None:
     ("raw", "expected"),
     [(["a ", "a"], ["b"]), ({"x_more": 1, "tool_names": ["a"]}, {"x_more": 1, "tool_names": ["b"]})],
 )
-def test_tools_keep_the_form_of_their_file(raw: Any, expected: Any) -> None:
+def test_tools_file_keeps_its_form(raw: Any, expected: Any) -> None:
     whole = documents() | {"tools.yaml": raw}
     persona = read_personas(files(whole)).episodes[0].persona
 
@@ -180,7 +180,7 @@ def test_tools_keep_the_form_of_their_file(raw: Any, expected: Any) -> None:
     assert tools_document(persona.model_copy(update={"tools": ("b",)})) == expected
 
 
-def test_an_edited_role_goes_where_the_role_stood() -> None:
+def test_edited_role_keeps_its_form() -> None:
     whole = documents()
     whole["profile.yaml"]["role"] = {"x_more": 1, "role_text": "Old"}
     persona = read_personas(files(whole)).episodes[0].persona

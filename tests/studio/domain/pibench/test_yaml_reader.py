@@ -15,7 +15,7 @@ def errors(text: str | bytes) -> list[tuple[int | None, int | None, str]]:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "column", "words"),
+    ("text", "line", "column", "expected"),
     [
         ("a: 1\nb: 2\na: 3\n", 3, 1, "“a” appears twice, first in line 1"),
         ("1: a\ntrue: b\n", 2, 1, "appears twice"),
@@ -37,17 +37,17 @@ def errors(text: str | bytes) -> list[tuple[int | None, int | None, str]]:
         ("a:\n  <<: 3\n", 2, 7, "“<<” takes over a mapping"),
     ],
 )
-def test_a_broken_document_names_the_place(text: str | bytes, line: int, column: int, words: str) -> None:
+def test_error_names_line_and_column(text: str | bytes, line: int, column: int, expected: str) -> None:
     [(at_line, at_column, message)] = errors(text)
 
     assert (at_line, at_column) == (line, column)
-    assert words in message
+    assert expected in message
 
 
-def test_all_problems_of_a_document_are_told() -> None:
-    found = errors('a: 1\na: 2\nb: !x 1\nc: "\\0"\n')
+def test_all_problems_of_a_document_are_reported() -> None:
+    problems = errors('a: 1\na: 2\nb: !x 1\nc: "\\0"\n')
 
-    assert sorted(place[:2] for place in found) == [(2, 1), (3, 4), (4, 4)]
+    assert sorted(problem[:2] for problem in problems) == [(2, 1), (3, 4), (4, 4)]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_all_problems_of_a_document_are_told() -> None:
     ],
     ids=["deep, open", "deep", "billion laughs", "many aliases", "long text repeated", "many values"],
 )
-def test_bombs_are_refused_before_they_unfold(text: str) -> None:
+def test_bombs_are_rejected_before_they_expand(text: str) -> None:
     [(line, _, _)] = errors(text)
 
     assert line is not None
@@ -84,7 +84,7 @@ def test_bombs_are_refused_before_they_unfold(text: str) -> None:
         "\ufeffa: b\r\nc: d\r\n",
     ],
 )
-def test_values_are_those_that_pyyaml_reads(text: str) -> None:
+def test_values_equal_those_of_pyyaml(text: str) -> None:
     report = Report("")
 
     node = parse_yaml(text.encode(), report)
@@ -94,7 +94,7 @@ def test_values_are_those_that_pyyaml_reads(text: str) -> None:
     assert repr(decode(node.value)) == repr(yaml.safe_load(text)) or "!!set" in text
 
 
-def test_utf_16_is_read_too() -> None:
+def test_utf_16_is_read() -> None:
     node = parse_yaml("a: é\n".encode("utf-16"), Report(""))
 
     assert node is not None and node.value == {"a": "é"}

@@ -1,4 +1,4 @@
-"""Which criteria a comparison, a count or a look at the calls would settle."""
+"""Which criteria can be decided without a judge."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from studio.domain.text.exactness import describe_check, exactness
         ("All tasks have priority 2.", "tool"),
     ],
 )
-def test_what_can_be_looked_up_needs_no_judge(criterion: str, kind: str) -> None:
-    found = exactness(criterion)
+def test_mechanical_criterion_needs_no_judge(criterion: str, kind: str) -> None:
+    exact = exactness(criterion)
 
-    assert found is not None
-    assert (found.kind, found.sure) == (kind, True)
-    assert describe_check(found, "")
+    assert exact is not None
+    assert (exact.kind, exact.sure) == (kind, True)
+    assert describe_check(exact, "")
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_can_be_looked_up_needs_no_judge(criterion: str, kind: str) -> None
         "Step 4 is easier than before.",
     ],
 )
-def test_what_takes_reading_stays_with_the_judge(criterion: str) -> None:
-    found = exactness(criterion)
+def test_criterion_that_needs_understanding_needs_a_judge(criterion: str) -> None:
+    exact = exactness(criterion)
 
-    assert found is None or not found.sure
+    assert exact is None or not exact.sure

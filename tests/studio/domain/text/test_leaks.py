@@ -1,4 +1,4 @@
-"""What a text is taken to give away of a demand."""
+"""Detection of what a text gives away."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def degree(demand: str, text: str) -> str | None:
         ("Set it up in the shared calendar, then delete the old entry.", "The old entry is removed from the calendar."),
     ],
 )
-def test_what_is_said_in_other_words_is_said(text: str, demand: str) -> None:
+def test_paraphrase_gives_the_demand_away(text: str, demand: str) -> None:
     assert degree(demand, text) == "wholly"
 
 
@@ -33,20 +33,20 @@ def test_what_is_said_in_other_words_is_said(text: str, demand: str) -> None:
         ("Draft the menu for the harvest dinner, sixty guests.", "Leftovers go to the shelter on Mill Road."),
     ],
 )
-def test_what_only_speaks_of_the_same_thing_gives_nothing_away(text: str, demand: str) -> None:
+def test_same_topic_gives_nothing_away(text: str, demand: str) -> None:
     assert degree(demand, text) is None
 
 
-def test_the_same_words_with_a_no_are_another_demand() -> None:
+def test_negation_makes_another_demand() -> None:
     assert degree("Pictures are used in the leaflet.", "Use pictures in the leaflet, and keep it short.") == "wholly"
     assert degree("No pictures are used in the leaflet.", "Use pictures in the leaflet, and keep it short.") is None
 
 
-def test_a_no_before_a_number_turns_nothing_round() -> None:
+def test_negated_limit_equals_an_upper_limit() -> None:
     assert degree("No line has more than 90 letters.", "Every line has to fit into 90 letters.") == "wholly"
 
 
-def test_the_place_is_the_clause_that_says_it_and_not_the_whole_sentence() -> None:
+def test_source_is_the_telling_clause_not_the_whole_sentence() -> None:
     text = (
         "The parish council meets in the old school on Monday, the agenda is in agenda.md; please write the invitation,"
         " and leave out the budget."
@@ -55,19 +55,19 @@ def test_the_place_is_the_clause_that_says_it_and_not_the_whole_sentence() -> No
     leak = find_leak("Budget period left out of the invitation.", text)
 
     assert isinstance(leak, Leak)
-    assert leak.place in text
-    assert leak.place == "and leave out the budget."
-    assert len(leak.place) < LONG
+    assert leak.source in text
+    assert leak.source == "and leave out the budget."
+    assert len(leak.source) < LONG
 
 
-def test_a_password_says_nothing_and_is_never_quoted() -> None:
+def test_password_is_never_quoted() -> None:
     leak = find_leak("Three tasks are moved to the lambing board.", "My password is 'n3v=I[w' for the lambing board.")
 
     assert leak is not None
-    assert "n3v" not in leak.place
+    assert "n3v" not in leak.source
 
 
-def test_data_and_blanks_take_no_longer_than_words_do() -> None:
+def test_large_data_gives_nothing_away() -> None:
     text = '{"event": "x", "note": "y", "list": [' + '{"id": 1, "name": "chair"}, ' * 2_000 + "]}\n" + " " * 20_000
 
     assert degree("Chairs with arms come first.", text) is None

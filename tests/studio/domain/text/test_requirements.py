@@ -1,4 +1,4 @@
-"""How many things a criterion asks for, and which ones."""
+"""Counting the requirements of a criterion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studio.domain.text.requirements import requirements
         "The card asks for a gift and thanks Mrs Abbey.",
     ],
 )
-def test_two_things_with_a_word_of_their_own_are_two(text: str) -> None:
+def test_two_requirements_are_counted(text: str) -> None:
     assert requirements(text).sure == 2
 
 
@@ -28,21 +28,21 @@ def test_two_things_with_a_word_of_their_own_are_two(text: str) -> None:
         "Terms and conditions apply from the first day.",
     ],
 )
-def test_one_thing_with_an_and_in_it_is_one(text: str) -> None:
+def test_and_within_one_requirement_does_not_split_it(text: str) -> None:
     assert requirements(text).sure == 1
 
 
-def test_what_is_to_be_listed_is_named_one_by_one() -> None:
-    found = requirements("The talk covers exclusion zones, wind, hand signals and the emergency stop.")
+def test_required_list_is_split_into_its_items() -> None:
+    estimate = requirements("The talk covers exclusion zones, wind, hand signals and the emergency stop.")
 
-    assert found.enumerated
-    assert found.parts == ("exclusion zones", "wind", "hand signals", "the emergency stop")
+    assert estimate.enumerated
+    assert estimate.parts == ("exclusion zones", "wind", "hand signals", "the emergency stop")
 
 
-def test_things_after_a_colon_keep_all_their_words() -> None:
-    found = requirements("It covers all three papers: the unsigned list, the sealed annex, and the receipt.")
+def test_list_after_a_colon_is_split_into_its_items() -> None:
+    estimate = requirements("It covers all three papers: the unsigned list, the sealed annex, and the receipt.")
 
-    assert found.parts == ("the unsigned list", "the sealed annex", "the receipt")
+    assert estimate.parts == ("the unsigned list", "the sealed annex", "the receipt")
 
 
 @pytest.mark.parametrize(
@@ -52,5 +52,5 @@ def test_things_after_a_colon_keep_all_their_words() -> None:
         "It states that the defendants are Abbey, Brook, and Croft.",
     ],
 )
-def test_a_reason_or_a_fact_about_several_things_is_no_list_of_demands(text: str) -> None:
+def test_list_in_a_reason_or_fact_is_no_list_of_requirements(text: str) -> None:
     assert not requirements(text).enumerated

@@ -18,7 +18,7 @@ from studio.domain.text.stems import stem
         "settle settles settlement settlements",
     ],
 )
-def test_forms_of_one_word_share_a_stem(forms: str) -> None:
+def test_inflected_forms_share_a_stem(forms: str) -> None:
     assert len({stem(form) for form in forms.split()}) == 1
 
 
@@ -27,8 +27,10 @@ def test_different_words_keep_different_stems(words: str) -> None:
     assert len({stem(word) for word in words.split()}) == 2
 
 
-def test_threads_stem_as_one_thread_does() -> None:
+def test_stemming_is_thread_safe() -> None:
     words = [f"{start}{middle}{end}" for start in "bdgl" for middle in ("atter", "ondon") for end in ("ing", "ed", "s")]
-    alone = [stem.__wrapped__(word) for word in words]
+    expected = [stem.__wrapped__(word) for word in words]
     with ThreadPoolExecutor(8) as pool:
-        assert all(each == alone for each in pool.map(lambda _: [stem.__wrapped__(word) for word in words], range(40)))
+        assert all(
+            each == expected for each in pool.map(lambda _: [stem.__wrapped__(word) for word in words], range(40))
+        )

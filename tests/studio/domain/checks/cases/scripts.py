@@ -1,4 +1,4 @@
-"""For each rule about grader scripts: a script that breaks it in a task, and one much like it that does not."""
+"""Cases of rules about grader scripts: a script that breaks the rule in a task, and a similar one that does not."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ def score(tools_history):
 
 
 @dataclass(frozen=True)
-class Case:
+class ScriptCase:
     rule: str
     flawed: str
     sound: str
-    about: str
-    """Words that the message has to hold."""
+    message: str
+    """Part of the finding's message."""
     report: dict[str, Any] = field(default_factory=dict)
-    """Of the flawed one."""
+    """Report on the flawed script; empty: not run."""
     sound_report: dict[str, Any] = field(default_factory=dict)
     criteria: tuple[str, ...] = ()
-    place: tuple[str, int | None] = ("grader_script", None)
+    location: tuple[str, int | None] = ("grader_script", None)
     severity: str = "warning"
 
 
-def findings(source: str, report: dict[str, Any] | None = None, **parts: Any) -> list[Finding]:
-    """What the rules say of a task with this script, which was run only if there is a ``report``."""
+def findings_of_script(source: str, report: dict[str, Any] | None = None, **parts: Any) -> list[Finding]:
+    """Findings of a task with this script, which was run only if there is a ``report``."""
     task = TaskSpec(
         task_id="t",
         title="The lift",
@@ -69,10 +69,12 @@ def findings(source: str, report: dict[str, Any] | None = None, **parts: Any) ->
     return find_problems(episode, "t", texts={SHA: source}, reports=reports)
 
 
-GRADERS: tuple[Case, ...] = (
-    Case("grader-syntax", NOTE % "'repair' in", NOTE % "'repair' in text", "line 7", severity="error"),
-    Case("grader-syntax", "def grade(h):\n    return {'a': 0}", NOTE % "'repair' in text", "“score”", severity="error"),
-    Case(
+SCRIPT_CASES: tuple[ScriptCase, ...] = (
+    ScriptCase("grader-syntax", NOTE % "'repair' in", NOTE % "'repair' in text", "line 7", severity="error"),
+    ScriptCase(
+        "grader-syntax", "def grade(h):\n    return {'a': 0}", NOTE % "'repair' in text", "“score”", severity="error"
+    ),
+    ScriptCase(
         "grader-no-keys",
         NOTE % "'repair' in text",
         NOTE % "'repair' in text",
@@ -80,7 +82,7 @@ GRADERS: tuple[Case, ...] = (
         report={"keys": None, "problem": "score([]) gave no keys: the script raised KeyError in line 3: 'x'."},
         severity="error",
     ),
-    Case(
+    ScriptCase(
         "grader-key-unknown",
         NOTE % "'repair' in text",
         NOTE % "'repair' in text",
@@ -88,9 +90,9 @@ GRADERS: tuple[Case, ...] = (
         report={"keys": ("note_names_the_repairs",)},
         sound_report={"keys": ("note_names_the_date",)},
         criteria=("The dates are right, beyond [tools] note_names_the_date",),
-        place=("checklist", 1),
+        location=("checklist", 1),
     ),
-    Case(
+    ScriptCase(
         "grader-key-always",
         NOTE % "'repair' in text",
         NOTE % "'repair' in text",
@@ -98,7 +100,7 @@ GRADERS: tuple[Case, ...] = (
         report={"always": ("a",)},
         sound_report={"never": ("a",)},
     ),
-    Case(
+    ScriptCase(
         "grader-key-never",
         NOTE % "'repair' in text",
         NOTE % "len(text.split()) > 3 and 'repair' in text",
@@ -107,26 +109,26 @@ GRADERS: tuple[Case, ...] = (
         sound_report={"never": ("a",)},
         severity="hint",
     ),
-    Case(
+    ScriptCase(
         "grader-word-unasked",
         NOTE % "'repair' in text and 'warranty' in text",
         NOTE % "'repairs' in text and any(word in text for word in ('warranty', 'caretaker'))",
         "“warranty” (line 7)",
     ),
-    Case(
+    ScriptCase(
         "grader-word-unasked",
         NOTE % "all(word in text for word in ('repair', 'lift', 'houses'))",
         NOTE % "all(word in text for word in ('repair', 'lift', 'date'))",
         "mentioned but not asked for",
         severity="hint",
     ),
-    Case(
+    ScriptCase(
         "grader-tool-unbound",
         MAIL % ("== 'gmail__send_mail'", "who = item['call']['email_addresses']"),
         MAIL % ("in ('gmail__send_mail', 'mcp_appworld_gmail__send_email')", "who = item['call']['email_addresses']"),
         "“gmail__send_mail” (line 5)",
     ),
-    Case(
+    ScriptCase(
         "grader-accepts-draft",
         MAIL % ("in ('gmail__send_email', 'gmail__create_draft')", "who = item['call']['email_addresses']"),
         MAIL % ("== 'gmail__send_email'", "who = item['call']['email_addresses']"),
@@ -134,26 +136,26 @@ GRADERS: tuple[Case, ...] = (
         report={"keys": ("mail_sent",), "by_draft": ("mail_sent",), "by_anyone": ("mail_sent",)},
         sound_report={"keys": ("mail_sent", "body_is_short"), "by_draft": ("body_is_short",)},
     ),
-    Case(
+    ScriptCase(
         "grader-accepts-draft",
         MAIL % ("== 'gmail__send_email'", "subject = item['call']['subject']"),
         MAIL % ("== 'gmail__send_email'", "subject = item['call']['recipients']"),
         "never at who gets them",
     ),
-    Case(
+    ScriptCase(
         "grader-contradicts",
         NOTE % "'karl@haus.example' in text",
         NOTE % "'kurt@haus.example' in text",
         "“karl@haus.example” (line 7), and the task has “kurt@haus.example”",
     ),
-    Case(
+    ScriptCase(
         "grader-contradicts",
         NOTE % "'caretakre' in text and 'INV-2034' in text",
         NOTE % "'caretaker' in text and 'INV-9180' in text",
         "“INV-2034” (line 7), and the task has “INV-2043”",
         criteria=("The note quotes the invoice INV-2043.",),
     ),
-    Case(
+    ScriptCase(
         "grader-contradicts",
         NOTE % "'10:45' in text",
         NOTE % "'10:15' in text",
@@ -161,14 +163,14 @@ GRADERS: tuple[Case, ...] = (
         criteria=("The note says when the lift is back: at 10:15.",),
         severity="hint",
     ),
-    Case(
+    ScriptCase(
         "grader-contradicts",
         NOTE % "len(text.split()) <= 80",
         NOTE % "len(text.split()) < 121",
         "at most 80 words (line 7), and checklist item 1 says “at most 120 words”",
         criteria=("The note has at most 120 words.",),
     ),
-    Case(
+    ScriptCase(
         "grader-contradicts",
         NOTE % "4 < len(text.splitlines()) <= 6",
         NOTE % "2 < len(text.splitlines())",
