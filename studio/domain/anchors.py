@@ -81,7 +81,6 @@ def _line_text(value: Any) -> str:
 
 
 def replace_text(spec: TaskSpec, key: FieldKey, text: str) -> TaskSpec:
-    """``key`` is one of the keys of ``quotable_texts``."""
     field, row = key
     value: Any = text
     if field == "title":
@@ -123,7 +122,6 @@ def locate(key: FieldKey, quote: Quote | None, texts: Mapping[FieldKey, str], or
 def _in_another_row(
     quote: Quote, field: str, texts: Mapping[FieldKey, str], origin: Mapping[FieldKey, str]
 ) -> tuple[str, QuoteSpan] | None:
-    """The only other row of the field with this text, provided it occurred only once before, too."""
     occurrences_before = [key for key, text in origin.items() if key[0] == field for _ in _occurrences(quote, text)]
     matches = [(key[1], span) for key, text in texts.items() if key[0] == field for span in _occurrences(quote, text)]
     return matches[0] if len(matches) == 1 and len(occurrences_before) == 1 else None
@@ -163,7 +161,6 @@ def _by_context(quote: Quote, text: str) -> QuoteSpan | None:
 
 
 def _after_edits(quote: Quote, text: str, origin: str) -> QuoteSpan | None:
-    """What a diff leaves of the quote: all of it, the whole quote moved elsewhere, or most of its words."""
     pieces = _surviving_pieces(quote, text, origin)
     if pieces and pieces[0].end - pieces[0].start == len(quote.text):
         return pieces[0]

@@ -120,7 +120,6 @@ def move(current: Arrangement, chosen: Sequence[str], before: str | None) -> Arr
 
 
 def shift(current: Arrangement, chosen: Sequence[str], offset: int) -> Arrangement:
-    """Move the chosen tasks by ``offset`` positions, as one block."""
     inside = [task_id for task_id in current.order if task_id in chosen]
     if not inside:
         raise ArrangementError("Only a task in the episode has a position before or after it.")
@@ -202,7 +201,6 @@ def _validate_selection(chosen: Sequence[str]) -> None:
 
 
 def _group_name(text: str, current: Arrangement) -> str:
-    """The normalized name; an existing group keeps its own spelling."""
     if text in current.groups.values():
         return text
     name = " ".join(text.split())

@@ -17,7 +17,6 @@ class Spec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def to_json(self) -> JsonDict:
-        """The stored form; ``model_validate`` reads it back."""
         return self.model_dump(mode="json")
 
     def content_hash(self) -> str:

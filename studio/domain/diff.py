@@ -137,7 +137,6 @@ def _identity(row: Mapping[str, Any], position: int) -> str:
 
 
 def _row_text(row: Mapping[str, Any]) -> str:
-    """The row's main text, then its other values; empty, default and internal ones are left out."""
     parts = [str(row[name]) for name in ("content", "criterion", "path", "task_id", "tool") if row.get(name)]
     for name, value in row.items():
         if name in ("uid", "source", "content", "criterion", "path", "task_id", "tool") or value in ("", None, [], {}):

@@ -58,7 +58,6 @@ class EvidenceMap:
 
     @property
     def unrecoverable(self) -> tuple[int, ...]:
-        """1-based intents without a source."""
         return tuple(row.number for row in self.rows if not row.is_recoverable)
 
     @property

@@ -99,7 +99,6 @@ def _to_spec(like: SpecT, value: dict[str, Any]) -> SpecT:
 
 
 def _take_in_place(mine: dict[str, Any], theirs: dict[str, Any], path: FieldPath) -> None:
-    """Change ``mine``; do nothing if neither side has the path."""
     key, rest = path[0], path[1:]
     if not rest or key not in mine or key not in theirs:
         if key in theirs:

@@ -67,7 +67,6 @@ def persistent_intents(episode: EpisodeSpec) -> list[PersistentIntent]:
 
 
 def referenced_tools(task: TaskSpec) -> frozenset[str]:
-    """The tools a task requires, shows to judges, checks with a rule, or names as sources of intents."""
     names = {
         *task.tools,
         *(evidence.tool for evidence in task.tool_evidence),

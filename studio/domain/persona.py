@@ -43,7 +43,6 @@ class PersonaSpec(Spec):
     """``tools.yaml`` as read: a mapping or a list; None if there was none."""
 
     def script(self, path: str) -> FileRef | None:
-        """The grader script named by a task's ``tools_evaluation_path``, if this persona has it."""
         below = script_path(self.user_id, path)
         return next((file for file in self.scripts if file.path == below), None)
 

@@ -20,7 +20,6 @@ class Plan(Spec):
 
     sessions: int = Field(default=20, ge=1, le=500)
     groups: int = Field(default=6, ge=0, le=200)
-    """Dependency groups."""
     group_least: int = Field(default=2, ge=2, le=100)
     group_most: int = Field(default=3, ge=2, le=100)
     standalone: int = Field(default=5, ge=0, le=500)
@@ -105,7 +104,6 @@ def episode_shape(episode: EpisodeSpec) -> EpisodeShape:
 
 
 def shape_of_tasks(tasks: Iterable[PlacedTask]) -> EpisodeShape:
-    """``tasks`` are in run order."""
     tasks = list(tasks)
     links = [(need, task.task_id) for task in tasks for need in task.needs]
     first_of_group: dict[str, str] = {}

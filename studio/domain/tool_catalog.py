@@ -37,7 +37,6 @@ def register_card_reader(reader: CardReader) -> None:
 
 
 def tool_cards(names: Iterable[str]) -> tuple[list[ToolCard], list[ToolCard]]:
-    """Cards of the tools every agent has, and one card for each name, in order."""
     names = list(names)
     always, known = _reader(map(bare_tool_name, names)) if _reader else ([], [])
     by_name = {card.name: card for card in [*always, *known]}

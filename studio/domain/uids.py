@@ -18,5 +18,4 @@ def uid_of(text: str) -> str:
 
 
 def default_uid(persona: str, task: str, kind: str, position: int) -> str:
-    """A deterministic uid for an item imported without one."""
     return str(uuid.uuid5(_NAMESPACE, "\x1f".join((persona, task, kind, str(position)))))

@@ -86,9 +86,7 @@ def main(chosen: Sequence[str] = ()) -> int:
         others = Counter(each.rule for each in findings if each.rule not in measured)
         print(f"  found without labels: {', '.join(f'{rule} {count}' for rule, count in sorted(others.items()))}")
         task_ms = task_seconds * 1000
-        print(
-            f"  {len(episode.tasks)} tasks: {episode_seconds:.2f} CPU s in all, {task_ms:.0f} ms after an edit"
-        )
+        print(f"  {len(episode.tasks)} tasks: {episode_seconds:.2f} CPU s in all, {task_ms:.0f} ms after an edit")
         bad |= episode_seconds > EPISODE_SECONDS or task_seconds > TASK_SECONDS
     for set_name in OWN:
         if not chosen or set_name in chosen:

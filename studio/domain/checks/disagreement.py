@@ -44,7 +44,6 @@ class ConflictingStatements(NamedTuple):
 
 
 def find_disagreement(text: str, other: str, *, of_a_file: bool = False) -> ConflictingStatements | None:
-    """The first statement of ``text`` that ``other`` contradicts."""
     if limits := conflicting_limits(text, other):
         return ConflictingStatements(*limits)
     return conflicting_facts(text, other, of_a_file)
@@ -52,7 +51,6 @@ def find_disagreement(text: str, other: str, *, of_a_file: bool = False) -> Conf
 
 @lru_cache(maxsize=30_000)
 def conflicting_facts(text: str, other: str, of_a_file: bool) -> ConflictingStatements | None:
-    """Finds a clause whose fact differs from that of a sentence with otherwise the same words."""
     for clause in clauses(text):
         for mine in facts(clause.text):
             if _is_only_one_of_kind(mine, facts(clause.text)) and not _is_label(mine, clause.text):

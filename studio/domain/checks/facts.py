@@ -49,7 +49,6 @@ def facts(text: str) -> tuple[Fact, ...]:
 
 @lru_cache(maxsize=4_000)
 def sentences_with_facts(text: str) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
-    """Sentences that contain facts, with the facts' positions relative to the sentence."""
     result, remaining = [], list(reversed(facts(text)))
     for span in sentences(text):
         inside = []

@@ -203,7 +203,6 @@ _MOJIBAKE = re.compile(
 
 
 def unescaped(text: str) -> str:
-    """The text with escape sequences, HTML entities and mojibake decoded."""
     text = _ESCAPE.sub(lambda m: _CODES[m[0]] if m[0] in _CODES else chr(int(m[0][2:], 16)), text)
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
     text = re.sub(r"&(?:amp|lt|gt|quot|nbsp|#\d{2,5});", lambda m: html.unescape(m[0]), text)

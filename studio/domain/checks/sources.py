@@ -65,7 +65,6 @@ def established_text(task: TaskSpec) -> str:
 
 
 def visible_text(task: TaskSpec, context: CheckContext) -> str:
-    """What the agent sees in this session: its opening message and its files."""
     return "\n".join((opening_text(task), *(context.texts.get(file.sha256, "") for file in task.assets)))
 
 
@@ -84,7 +83,6 @@ def profile_text(persona: PersonaSpec) -> str:
 
 
 def prerequisite_ids(task: TaskSpec, context: CheckContext) -> frozenset[str]:
-    """Ids of the task's declared dependencies, direct and transitive."""
     ids: set[str] = set()
     pending = [dependency.task_id for dependency in task.depends_on]
     while pending:

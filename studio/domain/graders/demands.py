@@ -129,7 +129,6 @@ class DemandCollector:
     def _in_comprehension(
         self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp, names: Names, *, every: bool
     ) -> list[Demand]:
-        """``every``: each constant is a demand of its own."""
         ways = [dict(names)]
         for step in node.generators:
             value = value_of(step.iter, names) if len(ways) == 1 else value_of(step.iter, ways[0])

@@ -19,7 +19,6 @@ class Subjects:
         self._learn(tree)
 
     def of(self, node: ast.AST) -> frozenset[str]:
-        """The lookup keys of an expression's parts."""
         subjects: set[str] = set()
         for each in ast.walk(node):
             self._step()

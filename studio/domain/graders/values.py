@@ -74,7 +74,6 @@ def texts_in(value: Value | None) -> tuple[str, ...]:
 
 
 def constant_names(tree: ast.AST) -> dict[str, Value]:
-    """Names that are assigned a constant exactly once."""
     assignments: dict[str, list[ast.expr | None]] = {}
     for node in ast.walk(tree):
         match node:

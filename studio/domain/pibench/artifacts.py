@@ -19,7 +19,6 @@ ENTRY_KEYS = ("path", "note", "reference")
 
 
 def reference_folder(task_id: str) -> str:
-    """Below the persona's folder."""
     return f"references/{task_id}/"
 
 

@@ -28,7 +28,6 @@ def encode_scalar(value: Any) -> Encoded:
 
 
 def encode_mapping(pairs: list[tuple[Encoded, Encoded]]) -> Encoded:
-    """Keys and values are encoded already."""
     if all(isinstance(key, str) and key != TAG for key, _ in pairs):
         return dict(pairs)
     return {TAG: "map", "items": [[key, value] for key, value in pairs]}
@@ -74,7 +73,6 @@ def pairs_of(value: Encoded) -> list[tuple[Encoded, Encoded]] | None:
 
 
 def set_key(mapping: Encoded, key: str, value: Encoded) -> Encoded:
-    """Set ``key`` at its old position, or at the end."""
     pairs = pairs_of(mapping) or []
     if any(name == key for name, _ in pairs):
         pairs = [(name, value if name == key else old) for name, old in pairs]

@@ -48,7 +48,6 @@ def identifier_at(parent: Node, key: str, report: Report) -> str:
 
 
 def mapping_at(parent: Node, key: str, report: Report, *, name: str = "") -> Node:
-    """An empty mapping if absent or an error."""
     return as_mapping(parent.get(key), report, name or key)
 
 
@@ -81,7 +80,6 @@ def sequence_at(parent: Node, key: str, report: Report, *, name: str = "") -> li
 
 
 def text_list(parent: Node, key: str, report: Report, *, name: str = "") -> tuple[str, ...]:
-    """The texts of a list, trimmed, without empty ones."""
     name = name or key
     values = (
         node_text(item, f"{name}[{position}]", report, longest=PATH_LENGTH).strip()

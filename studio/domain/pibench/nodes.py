@@ -47,7 +47,6 @@ class Node:
 
 
 def node_of(value: Encoded) -> Node:
-    """An encoded value as a document without lines and columns."""
     if isinstance(value, list):
         return Node("sequence", value, items=[node_of(item) for item in value])
     pairs = pairs_of(value)

@@ -41,7 +41,6 @@ def read_profile(root: Node, report: Report, *, persona: str) -> PersonaSpec:
 
 
 def read_tools(root: Node, report: Report) -> tuple[str, ...]:
-    """Tool names, trimmed and without duplicates."""
     name = "tools.yaml"
     if root.kind == "mapping":
         fields.warn_unknown(root, ("tool_names", "schema_version", "user_id"), report)

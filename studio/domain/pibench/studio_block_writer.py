@@ -14,7 +14,6 @@ from studio.domain.task import TaskSpec
 
 
 def task_block(spec: TaskSpec, *, uids: bool) -> dict[str, Encoded]:
-    """Only what differs from the defaults."""
     positions = {intent.uid: position for position, intent in enumerate(spec.intents, 1)}
     trigger: dict[str, Encoded] = {}
     if spec.trigger.kind not in ("user_message", "webhook") or spec.trigger.payload:

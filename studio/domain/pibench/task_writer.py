@@ -149,7 +149,6 @@ def _set_block(raw: Encoded, old: TaskSpec, spec: TaskSpec, *, uids: bool) -> En
 
 
 def _set_list(mapping: Encoded, key: str, items: list[Encoded]) -> Encoded:
-    """An empty list is written only if the key exists."""
     return set_key(mapping, key, items) if items or get_key(mapping, key) is not None else mapping
 
 

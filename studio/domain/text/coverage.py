@@ -36,7 +36,6 @@ class Clause:
     said: float
     """Share of the weight in the best-matching part of the other text: 0 to 1."""
     best_match: Span
-    """That part of the other text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,6 @@ def _first_match(criterion: str, *patterns: str) -> tuple[str, ...]:
 
 
 def describe_check(exact: Exact, path: str | None) -> str:
-    """Describes the check. ``path`` is the file it is about; empty: the reply; None: unknown."""
     where = f"the file “{path}”" if path else "the reply" if path == "" else "the file concerned"
     text = "”, “".join(exact.texts)
     return {

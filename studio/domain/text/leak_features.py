@@ -63,7 +63,6 @@ class LeakFeatures(NamedTuple):
 
 
 def leak_features(demand: str, text: str, coverage: Coverage) -> LeakFeatures:
-    """``coverage`` is the coverage of the demand by that text."""
     demand_words = content_words(demand)
     weight = coverage.weight or 1.0
     index = word_index(text)
@@ -89,7 +88,6 @@ def leak_features(demand: str, text: str, coverage: Coverage) -> LeakFeatures:
 
 
 def best_said_clause(coverage: Coverage) -> Clause:
-    """The clause of the demand that is said best."""
     return max(coverage.clauses, key=lambda clause: (clause.said >= CLAUSE) * clause.weight * clause.said)
 
 

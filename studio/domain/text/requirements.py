@@ -101,12 +101,10 @@ class Requirements:
     parts: tuple[str, ...]
     """The individual requirements, verbatim, as far as they can be separated."""
     second: Span | None
-    """The second requirement."""
 
 
 @lru_cache(maxsize=4_000)
 def requirements(text: str) -> Requirements:
-    """Requirements of a criterion or an intent; reads the first 2,000 characters."""
     text = text[:2_000]
     bare = _ASIDE.sub(_blank, TOLERANCE.sub(_blank, text))
     for span in quoted(text):

@@ -99,7 +99,6 @@ _lock = Lock()
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """The lower-case stem, by Snowball's English stemmer."""
     word = word.casefold().replace("’", "'")
     word = word.removesuffix("'s").removesuffix("'")
     if word in FIXED:

@@ -32,5 +32,4 @@ def keys(text: str) -> Iterator[str]:
 
 
 def _entropy(text: str) -> float:
-    """Shannon entropy in bits per character."""
     return -sum(n / len(text) * math.log2(n / len(text)) for n in Counter(text).values())

@@ -39,6 +39,5 @@ def asset_overwrites(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 
 def _written_paths(task: TaskSpec) -> set[str]:
-    """Paths that are expected, asked for, or read by judges without being given."""
     given = {file.path for file in task.assets}
     return {*task.expected_paths, *created_file_names(task.initial_request), *(set(task.files_read) - given)}

@@ -53,7 +53,6 @@ def _different_years(task: TaskSpec, name: str, days: list[Day]) -> Iterator[Fla
 
 
 def _different_days(task: TaskSpec, name: str, text: str) -> Iterator[Flaw]:
-    """Sentences that match except for the day."""
     theirs = [(span, days[0]) for span in sentences(text[:40_000]) if len(days := find_days(span.text)) == 1]
     if not theirs:
         return

@@ -61,7 +61,6 @@ def grader_contradicts(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 def _find_mismatch(
     word: str, lower: str, numbers: Sequence[str], addresses: Sequence[str], names: Sequence[str]
 ) -> Mismatch | None:
-    """What the task has that is nearly what the script looks for."""
     for match in ADDRESS.finditer(word):
         if other := _other_address(match[0].casefold(), addresses):
             return Mismatch(other, "warning")

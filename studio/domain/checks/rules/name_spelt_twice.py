@@ -58,7 +58,6 @@ def _is_misspelt(name: str, other: str) -> bool:
 
 
 def _bare(word: str) -> str:
-    """Without plural and possessive endings."""
     return word.casefold().replace("’", "'").removesuffix("'s").rstrip("s'")
 
 

@@ -38,7 +38,6 @@ def placeholder(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 
 def _other_texts(task: TaskSpec) -> Iterator[tuple[str, int | None, str]]:
-    """Authored texts that are not fields of their own."""
     yield "trigger", None, " ".join(_texts(task.trigger.payload))
     for position, dependency in enumerate(task.depends_on, 1):
         yield "depends_on", position, dependency.carries_over

@@ -35,7 +35,6 @@ def recovery_not_there(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
 
 
 def _text(source: Recovery, task: TaskSpec, context: CheckContext) -> str | None:
-    """None if it cannot be read here."""
     if source.kind == "session":
         other = next((earlier for earlier in context.earlier(task) if earlier.task_id == source.ref), None)
         return (

@@ -83,12 +83,10 @@ def _names_a_thing(sentence: Span) -> bool:
 
 
 def _orders(text: str) -> bool:
-    """Whether a clause begins with an order."""
     spans = clauses(text)
     return any(word.text.casefold() in ORDERS for span in spans for word in words(span.text)[:3] if word.start < 24)
 
 
 def _is_foreign(text: str) -> bool:
-    """Mostly in a script that the patterns above do not cover."""
     letters = [letter for letter in text[:2_000] if letter.isalpha()]
     return sum(letter > "\u024f" for letter in letters) * 2 > len(letters)

@@ -125,7 +125,6 @@ def _fact_clues(
 
 
 def _name_clues(task: TaskSpec, context: CheckContext, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
-    """A person or project that exactly two sessions mention: the later one takes it as known."""
     requests = {other.task_id: opening_text(other) for other in (*context.episode.tasks, *context.episode.unplaced)}
     files = "\n".join(context.texts.get(file.sha256, "") for file in task.assets)
     for other in earlier:
