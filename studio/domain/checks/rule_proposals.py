@@ -7,7 +7,7 @@ import re
 from studio.domain.checks.sources import file_mentions
 from studio.domain.task import ChecklistItem, ExactCheck, TaskSpec
 from studio.domain.text.exact_phrases import EVERY
-from studio.domain.text.exactness import Exact, exactness
+from studio.domain.text.exactness import ExactForm, exactness
 from studio.domain.text.prose import is_negative
 from studio.domain.text.stems import stem
 
@@ -54,7 +54,7 @@ def referenced_file(criterion: str, task: TaskSpec) -> str | None:
     return next(iter(paths)) if len(paths) == 1 else None if paths else ""
 
 
-def _text_check(exact: Exact, criterion: str, task: TaskSpec) -> ExactCheck | None:
+def _text_check(exact: ExactForm, criterion: str, task: TaskSpec) -> ExactCheck | None:
     path, text = referenced_file(criterion, task), exact.texts[0]
     if path is None:
         return None

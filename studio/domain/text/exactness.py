@@ -43,7 +43,7 @@ ExactKind = Literal["contains", "lacks", "exists", "count", "tool", "equals", "u
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
+class ExactForm:
     kind: ExactKind
     texts: tuple[str, ...]
     """What must occur or be counted, verbatim from the criterion."""
@@ -52,36 +52,36 @@ class Exact:
 
 
 @lru_cache(maxsize=4_000)
-def exactness(criterion: str) -> Exact | None:
+def exactness(criterion: str) -> ExactForm | None:
     """How this criterion could be checked without a judge; None if it needs one."""
     criterion = criterion[:2_000]
     lenient = TOLERANCE.search(criterion) is not None and not EXACT.search(criterion)
     if match := EXISTS.search(criterion):
-        return Exact("exists", (next(filter(None, match.groups())),), True)
+        return ExactForm("exists", (next(filter(None, match.groups())),), True)
     if match := UNCHANGED.search(criterion):
-        return Exact("unchanged", (next(filter(None, match.groups())),), True)
+        return ExactForm("unchanged", (next(filter(None, match.groups())),), True)
     quotes = _required_quotes(criterion)
     if LACKS.search(criterion) and not lenient and len(criterion) < 160:
         terms = quotes or _first_match(
             criterion, r"\b(?:word|words|name) ([\w-]+)", r"form of (?:the word )?(\w+)", r"contain (?:the )?([^,.;]+)"
         )
         if terms:
-            return Exact("lacks", terms[:2], bool(quotes) or "word" in criterion)
+            return ExactForm("lacks", terms[:2], bool(quotes) or "word" in criterion)
     if lenient:
         return None
     if match := RUNS.search(criterion):
-        return Exact("runs", (match[0],), len(criterion) < LONG)
+        return ExactForm("runs", (match[0],), len(criterion) < LONG)
     if match := FORMAT.search(criterion):
-        return Exact("format", (match["format"],), len(criterion) < SHORT)
+        return ExactForm("format", (match["format"],), len(criterion) < SHORT)
     if match := COUNT.search(criterion):
-        return Exact("count", (match[0],), len(criterion) - len(match[0]) < MAX_BESIDE_COUNT)
+        return ExactForm("count", (match[0],), len(criterion) - len(match[0]) < MAX_BESIDE_COUNT)
     if match := COUNTED.search(criterion):
-        return Exact("count", (match[0],), len(criterion) - len(match[0]) < MAX_BESIDE_COUNT)
+        return ExactForm("count", (match[0],), len(criterion) - len(match[0]) < MAX_BESIDE_COUNT)
     match = TOOL.search(criterion)
     if match and not SPEECH.search(criterion[: match.start()]):
-        return Exact("tool", (match[0],), True)
+        return ExactForm("tool", (match[0],), True)
     if quotes and STATES.search(criterion) and not EXPLAINS.search(criterion.replace(quotes[0], "")):
-        return Exact(
+        return ExactForm(
             "equals" if EXACT.search(criterion) else "contains",
             quotes[:3],
             len(criterion) < 260 and not OF_EACH.match(criterion),
@@ -98,7 +98,7 @@ def exactness(criterion: str) -> Exact | None:
         value, sentence = values[-1].rstrip("."), bare.rstrip(" .")
         ends = sentence.endswith(value) or OF_A_WORK.sub("", sentence).endswith(value)
         brief = len(bare) < (LONG if ends else SHORT) or len(values) >= MANY
-        return Exact("contains", values[:3], brief and not EVERY.search(bare))
+        return ExactForm("contains", values[:3], brief and not EVERY.search(bare))
     return None
 
 
@@ -127,7 +127,7 @@ def _first_match(criterion: str, *patterns: str) -> tuple[str, ...]:
     return ()
 
 
-def describe_check(exact: Exact, path: str | None) -> str:
+def describe_check(exact: ExactForm, path: str | None) -> str:
     where = f"the file “{path}”" if path else "the reply" if path == "" else "the file concerned"
     text = "”, “".join(exact.texts)
     return {

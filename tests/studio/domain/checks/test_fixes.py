@@ -13,8 +13,8 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
 from studio.forms.fixes import changes_of
 from studio.forms.tasks import task_form
+from tests.studio.domain.checks.builders import after, intent, item, scored, task
 from tests.studio.domain.checks.cases import CASES, build
-from tests.studio.domain.checks.test_rules import after, intent, item, scored, task
 
 
 def episode_of(*tasks: TaskSpec) -> EpisodeSpec:

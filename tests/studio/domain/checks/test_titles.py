@@ -9,7 +9,7 @@ from studio.domain.episode import EpisodeSpec
 from studio.domain.findings import Finding
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
-from tests.studio.domain.checks.test_rules import after, check, scored, task
+from tests.studio.domain.checks.builders import after, check, scored, task
 
 
 def only_finding(rule: str, findings: list[Finding]) -> Finding:
