@@ -85,18 +85,18 @@ class DemandCollector:
         """Infer what a helper does with each parameter by passing marked values through it."""
         for argument in function.args.args:
             mark = f"\x00{argument.arg}"
-            before = list(self.tools)
+            tools_before = list(self.tools)
             names: Names = {**self.names, argument.arg: (mark + "1", mark + "2")}
             demands = [d for node in function.body for d in self._in(node, names)]
-            mine = [d for d in demands if any(word.startswith(mark) for word in d.any_of)]
+            marked = [d for d in demands if any(word.startswith(mark) for word in d.any_of)]
             role = ""
             if any(word.startswith(mark) for test in self.tools for word in test.any_of):
                 role = "tool"
-            elif mine:
-                role = "any" if any(len(d.any_of) > 1 for d in mine) else "all"
+            elif marked:
+                role = "any" if any(len(d.any_of) > 1 for d in marked) else "all"
             elif argument.arg in {name for node in ast.walk(function) for name in _looked_up_by_name(node)}:
                 role = "argument"
-            self.tools[:] = before
+            self.tools[:] = tools_before
             if role:
                 self.roles[function.name, argument.arg] = role
 
@@ -115,10 +115,12 @@ class DemandCollector:
                 return [*self._in_comparison(node, names), *self._in_children(node, names)]
             case ast.Call():
                 return self._in_call(node, names)
-            case ast.For(target=ast.Name(id=name), iter=run):
-                value = value_of(run, names)
+            case ast.For(target=ast.Name(id=name), iter=iterable):
+                value = value_of(iterable, names)
                 inner = {**names, name: OneOf(_elements(value))} if value is not None else names
-                return [d for each in (*node.body, *node.orelse) for d in self._in(each, inner)] + self._in(run, names)
+                return [d for each in (*node.body, *node.orelse) for d in self._in(each, inner)] + self._in(
+                    iterable, names
+                )
             case ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
                 return self._in_comprehension(node, names, every=False)
         return self._in_children(node, names)
@@ -129,19 +131,21 @@ class DemandCollector:
     def _in_comprehension(
         self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp, names: Names, *, every: bool
     ) -> list[Demand]:
-        ways = [dict(names)]
-        for step in node.generators:
-            value = value_of(step.iter, names) if len(ways) == 1 else value_of(step.iter, ways[0])
-            if not isinstance(step.target, ast.Name) or value is None:
+        bindings = [dict(names)]
+        for generator in node.generators:
+            value = value_of(generator.iter, names) if len(bindings) == 1 else value_of(generator.iter, bindings[0])
+            if not isinstance(generator.target, ast.Name) or value is None:
                 continue
             elements = _elements(value)
             if every and not isinstance(value, OneOf):
-                ways = [{**way, step.target.id: each} for way in ways for each in elements][:200]
+                bindings = [{**binding, generator.target.id: element} for binding in bindings for element in elements][
+                    :200
+                ]
             else:
-                ways = [{**way, step.target.id: OneOf(elements)} for way in ways]
-        tests = [node.elt, *(test for step in node.generators for test in step.ifs)]
-        demands = [demand for way in ways for test in tests for demand in self._in(test, way)]
-        demands += [demand for step in node.generators for demand in self._in(step.iter, names)]
+                bindings = [{**binding, generator.target.id: OneOf(elements)} for binding in bindings]
+        tests = [node.elt, *(test for generator in node.generators for test in generator.ifs)]
+        demands = [demand for binding in bindings for test in tests for demand in self._in(test, binding)]
+        demands += [demand for generator in node.generators for demand in self._in(generator.iter, names)]
         if every:
             return demands
         texts = tuple(dict.fromkeys(word for demand in demands for word in demand.any_of))
@@ -156,16 +160,16 @@ class DemandCollector:
             if value is None or (value_of(other, names) is not None):
                 continue
             subject = self.subjects.of(other)
-            part = isinstance(op, ast.In | ast.NotIn) and known is left
+            is_substring = isinstance(op, ast.In | ast.NotIn) and known is left
             if "tool_name" in subject or any(TOOL.fullmatch(text) for text in texts_in(value)):
-                if not part:
+                if not is_substring:
                     self.tools.append(ToolTest(texts_in(value), node.lineno))
                 return []
-            if isinstance(op, ast.Eq | ast.In) and not part:
+            if isinstance(op, ast.Eq | ast.In) and not is_substring:
                 self._compare_exactly(subject, value)
             if subject & {"result"} or not isinstance(op, ast.Eq | ast.In):
                 return []
-            if part and isinstance(other, ast.Name) and other.id in ("call", "args", "arguments", "params"):
+            if is_substring and isinstance(other, ast.Name) and other.id in ("call", "args", "arguments", "params"):
                 return []
             return [Demand(texts_in(value), node.lineno)]
         return []
@@ -176,21 +180,23 @@ class DemandCollector:
 
     def _in_call(self, node: ast.Call, names: Names) -> list[Demand]:
         match node:
-            case ast.Call(func=ast.Name(id="all" | "any" as which), args=[ast.GeneratorExp() | ast.ListComp() as run]):
-                return self._in_comprehension(run, names, every=which == "all")
+            case ast.Call(
+                func=ast.Name(id="all" | "any" as which), args=[ast.GeneratorExp() | ast.ListComp() as comprehension]
+            ):
+                return self._in_comprehension(comprehension, names, every=which == "all")
             case ast.Call(func=ast.Attribute(value=text, attr=name), args=[first, *_]) if name in _SEARCH_METHODS:
                 subject, value = self.subjects.of(text), value_of(first, names)
-                below = self._in(text, names)
+                inner_demands = self._in(text, names)
                 if value is None or subject & {"result"}:
-                    return below
+                    return inner_demands
                 if "tool_name" in subject:
-                    return below
+                    return inner_demands
                 self._compare_exactly(subject, value)
-                return [*below, Demand(texts_in(value), node.lineno)]
+                return [*inner_demands, Demand(texts_in(value), node.lineno)]
             case ast.Call(func=ast.Name(id=function)) if function in self.functions:
                 demands = self._in_children(node, names)
-                for parameter, given_node in argument_pairs(self.functions[function], node):
-                    value = value_of(given_node, names)
+                for parameter, argument in argument_pairs(self.functions[function], node):
+                    value = value_of(argument, names)
                     if value is not None:
                         demands += self._demands_of_argument(
                             self.roles.get((function, parameter), ""), value, node.lineno

@@ -106,13 +106,36 @@ class Requirements:
 @lru_cache(maxsize=4_000)
 def requirements(text: str) -> Requirements:
     text = text[:2_000]
+    bare = _without_asides_and_quotes(text)
+    starts = _further_starts(bare)
+    list_match = _LIST.search(_BRACKETS.sub(_blank, bare))
+    two_values = next((match for match in _TWO_VALUES.finditer(bare) if match["one"] != match["two"]), None)
+    listed = _count_items(list_match[1]) if list_match else 3 if two_values else 0
+    enumerated = list_match is not None and listed > 2 and _asks_for(bare, list_match)
+    parts: tuple[str, ...] = ()
+    if list_match and (enumerated or not starts):
+        listing = text[list_match.start() : list_match.end()]
+        parts = _items(listing, bare=text[: list_match.start()].endswith(":"))
+    elif starts:
+        borders = zip([0, *starts], [*starts, len(text)], strict=True)
+        parts = tuple(part for start, end in borders if (part := _trimmed(text[start:end])))
+    second = _second_requirement(text, starts, list_match or two_values)
+    return Requirements(1 + len(starts), listed, enumerated, parts, second)
+
+
+def _without_asides_and_quotes(text: str) -> str:
+    """Positions are preserved."""
     bare = _ASIDE.sub(_blank, TOLERANCE.sub(_blank, text))
     for span in quoted(text):
         bare = bare[: span.start] + "x" * (span.end - span.start) + bare[span.end :]
-    starts: list[int] = []
-    parts = [span for span in sentences(bare) if len(content_words(span.text)) >= 2]
-    starts += [span.start for span in parts[1:]]
-    for span in parts:
+    return bare
+
+
+def _further_starts(bare: str) -> list[int]:
+    """Where each requirement but the first begins."""
+    spans = [span for span in sentences(bare) if len(content_words(span.text)) >= 2]
+    starts = [span.start for span in spans[1:]]
+    for span in spans:
         lead = re.match(r"(?:In|On|At|For|After|Before|When|If|Although|Even though|Because)\b[^,;]*,", span.text)
         begin = span.start + (lead.end() if lead else 0)
         starts += [match.end() for match in re.finditer(r";\s+", bare[: span.end]) if match.start() > begin]
@@ -121,43 +144,27 @@ def requirements(text: str) -> Requirements:
         if " and " in span.text:
             joined = (match for pattern in _JOINED for match in pattern.finditer(bare, begin, span.end))
             starts += [_and(bare, match) for match in joined if not _ONE_OBJECT.search(match[0])]
-    listed = 0
-    if list_match := _LIST.search(_BRACKETS.sub(_blank, bare)):
-        listed = list_match[1].count(",") + (not list_match[1].rstrip().endswith(",")) + 1
-    values = next((m for m in _TWO_VALUES.finditer(bare) if m["one"] != m["two"]), None)
-    if values and not list_match:
-        list_match, listed = values, 3
     joints = sorted(set(starts))
-    apart = [start for index, start in enumerate(joints) if not index or start - joints[index - 1] > 12]
-    enumerated = listed > 2 and list_match is not values and _asks_for(bare, list_match)
-    second = None
-    if apart:
-        rest = text[apart[0] :]
-        stop = next((span.end for span in sentences(rest)), len(rest))
-        second_text = rest[:stop].strip(" ,;")
-        second = (
-            Span(second_text, text.index(second_text, apart[0]), text.index(second_text, apart[0]) + len(second_text))
-            if second_text
-            else None
-        )
-    elif list_match:
-        second = Span(list_match[0].strip(), list_match.start(), list_match.end())
-        second = second if second.text in text else None
-    listed_parts: tuple[str, ...] = ()
-    if list_match and (enumerated or not apart) and list_match is not values:
-        listed_parts = _items(
-            text[list_match.start() : list_match.end()], bare=text[: list_match.start()].endswith(":")
-        )
-    elif apart:
-        borders = zip([0, *apart], [*apart, len(text)], strict=True)
-        listed_parts = tuple(part for start, end in borders if (part := _trimmed(text[start:end])))
-    return Requirements(1 + len(apart), listed, enumerated, listed_parts, second)
+    return [start for index, start in enumerate(joints) if not index or start - joints[index - 1] > 12]
 
 
-def _asks_for(text: str, list_match: re.Match[str] | None) -> bool:
+def _count_items(listing: str) -> int:
+    return listing.count(",") + (not listing.rstrip().endswith(",")) + 1
+
+
+def _second_requirement(text: str, starts: list[int], match: re.Match[str] | None) -> Span | None:
+    if starts:
+        rest = text[starts[0] :]
+        end = next((span.end for span in sentences(rest)), len(rest))
+        second = rest[:end].strip(" ,;")
+        start = text.index(second, starts[0])
+        return Span(second, start, start + len(second)) if second else None
+    second = match[0].strip() if match else ""
+    return Span(second, match.start(), match.end()) if match and second in text else None
+
+
+def _asks_for(text: str, list_match: re.Match[str]) -> bool:
     """Whether the list is what must be stated, rather than part of a reason, a fact or a name."""
-    if list_match is None:
-        return False
     first = re.split(r"[,:]", list_match[0], maxsplit=1)[0]
     before = text[: list_match.start()] if text[list_match.start() - 1 : list_match.start()] == ":" else ""
     opening = before + first

@@ -12,7 +12,7 @@ def asset_overwrites(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
     earlier = context.earlier(task)
     for position, file in enumerate(task.assets, 1):
         for other in earlier:
-            if any(file.path == own.path and file.sha256 != own.sha256 for own in other.assets):
+            if any(file.path == asset.path and file.sha256 != asset.sha256 for asset in other.assets):
                 message = f"“{file.path}” replaces the file of the same name that “{other.task_id}” brought."
             elif file.path in _written_paths(other):
                 message = f"“{file.path}” replaces what the agent writes in “{other.task_id}”."

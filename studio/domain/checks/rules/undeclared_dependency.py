@@ -88,14 +88,14 @@ def _clue(field: str, item: int | None, passage: str, others: Sequence[str], why
 
 
 def _file_clues(task: TaskSpec, earlier: Sequence[TaskSpec]) -> Iterator[Clue]:
-    own = {file.path.rpartition("/")[2] for file in task.assets}
+    own_names = {file.path.rpartition("/")[2] for file in task.assets}
     for match in file_mentions(task.initial_request):
         name = match[0].rpartition("/")[2]
-        if name in own or is_created_in(task, name):
+        if name in own_names or is_created_in(task, name):
             continue
         for other in earlier:
-            brought = {path.rpartition("/")[2] for path in (*(a.path for a in other.assets), *other.expected_paths)}
-            if name in brought or is_created_in(other, name):
+            available = {path.rpartition("/")[2] for path in (*(a.path for a in other.assets), *other.expected_paths)}
+            if name in available or is_created_in(other, name):
                 yield _clue("initial_request", None, match[0], [other.task_id], f"The request needs {quote(name)}")
                 break
 
@@ -105,8 +105,10 @@ def _fact_clues(
 ) -> Iterator[Clue]:
     visible = visible_text(task, context).casefold()
     apps = {part for tool in context.episode.persona.tools for part in tool.casefold().replace("__", "_").split("_")}
-    lower = {name: text.casefold() for name, text in text_by_task.items()}
-    after = {other.task_id for other in context.episode.tasks} - {other.task_id for other in context.earlier(task)}
+    lower_texts = {name: text.casefold() for name, text in text_by_task.items()}
+    not_earlier = {other.task_id for other in context.episode.tasks} - {
+        other.task_id for other in context.earlier(task)
+    }
     texts = [("intents", n, intent.content) for n, intent in enumerate(task.intents, 1)]
     texts += [("checklist", n, item.criterion) for n, item in enumerate(task.checklist, 1)]
     for field, position, text in texts:
@@ -114,12 +116,12 @@ def _fact_clues(
             fact = span.text.casefold().strip(" .,;:’'")
             if len(fact) < 5 or fact in visible or set(fact.split()) <= apps:
                 continue
-            holders = {name for name, task_text in lower.items() if fact in task_text}
+            holders = {name for name, task_text in lower_texts.items() if fact in task_text}
             others = [each.task_id for each in earlier if each.task_id in holders]
             if (
                 others
                 and holders.isdisjoint(prerequisite_ids(task, context))
-                and len(holders - after) <= MAX_TASKS_WITH_NAME
+                and len(holders - not_earlier) <= MAX_TASKS_WITH_NAME
             ):
                 yield _clue(field, position, span.text, others, f"{quote(span.text)} is asked for")
 
