@@ -155,7 +155,7 @@ def test_bulk_grouping_is_an_undoable_board_move(place):
     chosen = {row.pk: None for row in rows}
 
     lines = bulk.plan(benchmark, chosen, "group", "  Rye ")
-    assert [(line.before, line.after, line.changes) for line in lines] == [
+    assert [(line.before, line.after, line.differs) for line in lines] == [
         ("none", "Rye", True), ("Rye", "Rye", False), ("none", "Rye", True),
     ]  # fmt: skip
     assert lines[0].note == "Becomes a draft and needs another review."
