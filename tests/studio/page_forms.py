@@ -1,4 +1,4 @@
-"""Reading a page's forms as a browser would send them."""
+"""Forms of a page, as a browser would send them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Form:
     fields: list[tuple[str, str]] = field(default_factory=list)
 
     def data(self, **changes: str) -> dict[str, list[str]]:
-        """As Django's test client takes it."""
+        """For Django's test client."""
         sent: dict[str, list[str]] = {}
         for name, value in self.fields:
             sent.setdefault(name, []).append(value.replace("\r\n", "\n").replace("\n", "\r\n"))

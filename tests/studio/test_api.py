@@ -1,4 +1,4 @@
-"""The API of authoring: the pages' functions for programs."""
+"""The authoring API."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def test_save_on_an_old_version_is_a_conflict(desk):
         ({"assets": [{"path": "x", "sha256": "0" * 64, "size": 1}]}, "not among the task's files"),
     ],
 )
-def test_invalid_task_is_rejected_with_the_position_of_the_error(desk, change, words):
+def test_invalid_task_is_rejected_with_the_position_of_the_error(desk, change, message):
     client = client_of(desk.author)
     spec = client.get(desk.url).json()["spec"]
 
     answer = client.put(desk.url, {"version": 1, "spec": spec | change}, format="json")
 
     assert answer.status_code == 400
-    assert words in answer.content.decode()
+    assert message in answer.content.decode()
 
 
 def test_roles_decide_who_saves_and_who_approves(desk):

@@ -8,7 +8,6 @@ from studio.domain.bounded_cache import ENTRY_BYTES, BoundedCache
 
 
 def cache_for(entries: int, value_bytes: int = 1_000) -> BoundedCache[int, int]:
-    """Room for so many entries of ``value_bytes`` each, whatever their values."""
     return BoundedCache(entries * (ENTRY_BYTES + sys.getsizeof(1) + value_bytes), size_of=lambda value: value_bytes)
 
 

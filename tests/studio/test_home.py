@@ -1,4 +1,4 @@
-"""Home: what waits, what is news, how far the benchmarks are."""
+"""Home: to-do list, activity and progress."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOON = dt.datetime(2026, 3, 2, 12, tzinfo=dt.UTC)
 
 
 @pytest.fixture
-def place():
+def project():
     benchmark = BenchmarkFactory(plan_sessions=4, plan_groups=1, plan_standalone=2)
     author = member(benchmark, Role.AUTHOR)
     return benchmark, author, a_persona(benchmark, by=author)
@@ -45,8 +45,8 @@ def _groups(user):
     return todo_of(user, access.benchmarks_for(user))
 
 
-def test_task_is_on_the_to_do_list_of_whoever_has_to_act(place):
-    benchmark, author, persona = place
+def test_task_is_on_the_to_do_list_of_whoever_has_to_act(project):
+    benchmark, author, persona = project
     reviewer = member(benchmark, Role.REVIEWER)
     rolls, _ = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye"))
 
@@ -58,8 +58,8 @@ def test_task_is_on_the_to_do_list_of_whoever_has_to_act(place):
     assert waiting(UserFactory()) == []
 
 
-def test_long_to_do_lists_are_cut_with_a_link_to_all(place):
-    _, author, persona = place
+def test_long_to_do_lists_are_cut_with_a_link_to_all(project):
+    _, author, persona = project
     for number in range(8):
         a_task(persona, f"t{number}", by=author, title=f"Loaf {number}")
 
@@ -83,8 +83,8 @@ def test_visit_ends_after_a_pause():
     assert Visit.objects.get(user=user).latest == later + dt.timedelta(minutes=5)
 
 
-def test_activity_lists_changes_by_others_once_per_task(place):
-    benchmark, author, persona = place
+def test_activity_lists_changes_by_others_once_per_task(project):
+    benchmark, author, persona = project
     reader = member(benchmark, Role.REVIEWER)
     task = a_task(persona, by=author, title="Rye bread")
     since = timezone.now()
@@ -105,8 +105,8 @@ def test_activity_lists_changes_by_others_once_per_task(place):
     assert not activity_feed(UserFactory(), access.benchmarks_for(UserFactory()), None).items
 
 
-def test_second_visit_shows_activity_since_the_first(place):
-    benchmark, author, persona = place
+def test_second_visit_shows_activity_since_the_first(project):
+    benchmark, author, persona = project
     reader = member(benchmark, Role.REVIEWER)
     assert "Recent activity" in home(reader)
     Visit.objects.update(latest=timezone.now() - 2 * PAUSE)
@@ -118,8 +118,8 @@ def test_second_visit_shows_activity_since_the_first(place):
     assert "Rye bread" in home(reader).partition('id="activity"')[2].partition("Progress")[0]
 
 
-def test_grid_shows_the_state_of_every_task(place):
-    benchmark, author, persona = place
+def test_grid_shows_the_state_of_every_task(project):
+    benchmark, author, persona = project
     reviewer = member(benchmark, Role.REVIEWER)
     rolls, rye, old = (a_task(persona, name, by=author, title=name) for name in ("rolls", "rye", "old"))
     submit(rolls.pk, by=author)
@@ -138,8 +138,8 @@ def test_grid_shows_the_state_of_every_task(place):
     assert html.count('class="cell missing"') == 3  # two places, and the legend
 
 
-def test_task_outside_the_episode_is_labelled(place):
-    benchmark, author, persona = place
+def test_task_outside_the_episode_is_labelled(project):
+    benchmark, author, persona = project
     task = a_task(persona, by=author, title="Loaf")
     Task.objects.filter(pk=task.pk).update(position=None)
     Finding.objects.all().delete()
@@ -147,15 +147,15 @@ def test_task_outside_the_episode_is_labelled(place):
     assert progress_grids([benchmark])[0].rows[0].cells[0].label == "Not in the episode · Loaf: draft"
 
 
-def test_titles_are_escaped_in_the_grid(place):
-    _, author, persona = place
+def test_titles_are_escaped_in_the_grid(project):
+    _, author, persona = project
     a_task(persona, by=author, title='"><script>alert(1)</script>')
 
     assert "<script>alert" not in home(author)
 
 
-def test_benchmarks_are_ordered_by_latest_activity(place):
-    benchmark, author, _ = place
+def test_benchmarks_are_ordered_by_latest_activity(project):
+    benchmark, author, _ = project
     quiet = BenchmarkFactory(name="Aa")
     quiet.memberships.create(user=author, role=Role.AUTHOR)
 
@@ -164,13 +164,13 @@ def test_benchmarks_are_ordered_by_latest_activity(place):
     assert list(by_latest_activity(access.benchmarks_for(author))) == [quiet, benchmark]
 
 
-def test_number_of_queries_of_grids_is_constant(place, django_assert_num_queries):
-    benchmark, _, persona = place
+def test_number_of_queries_of_grids_is_constant(project, django_assert_num_queries):
+    benchmark, _, persona = project
     with django_assert_num_queries(6):
         progress_grids([benchmark])
     people = Persona.objects.bulk_create(Persona(benchmark=benchmark, user_id=f"p{n}") for n in range(25))
-    for one in people:
-        episode = one.episode if hasattr(one, "episode") else persona.episode.__class__.objects.create(persona=one)
+    for each in people:
+        episode = each.episode if hasattr(each, "episode") else persona.episode.__class__.objects.create(persona=each)
         Task.objects.bulk_create(Task(episode=episode, task_id=f"t{n}", position=n) for n in range(20))
 
     with django_assert_num_queries(6):
@@ -179,8 +179,8 @@ def test_number_of_queries_of_grids_is_constant(place, django_assert_num_queries
     assert (len(progress.rows), progress.more, progress.tasks) == (20, 6, 500)
 
 
-def test_new_author_sees_how_to_write_a_first_task(place):
-    benchmark, _, persona = place
+def test_new_author_sees_how_to_write_a_first_task(project):
+    benchmark, _, persona = project
     newcomer, viewer = member(benchmark, Role.AUTHOR), member(benchmark, Role.VIEWER)
 
     assert "Your first task" in home(newcomer)
@@ -190,8 +190,8 @@ def test_new_author_sees_how_to_write_a_first_task(place):
     assert "Your first task" not in home(newcomer)
 
 
-def test_full_activity_is_visible_to_members_only(place):
-    _, author, persona = place
+def test_full_activity_is_visible_to_members_only(project):
+    _, author, persona = project
     a_task(persona, by=author, title="Rye bread")
     client, stranger = Client(), Client()
     client.force_login(author)

@@ -1,4 +1,4 @@
-"""Every page of authoring: who sees it, what it costs, and that it runs nothing it did not ship."""
+"""Every authoring page: access, cost, escaping and security headers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def place():
-    """A benchmark with one persona and one task, and an owner of it who also reviews."""
+def project():
+    """A benchmark with a persona, a task, and an owner who also reviews."""
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
     persona = a_persona(benchmark, by=owner, preferences={"bread": "dark"}, tools=("write_file",))
@@ -73,8 +73,8 @@ def own_pages():
     return {name: reverse(f"studio:{name}") for name in names}
 
 
-def test_every_page_is_visible_to_members_only(place):
-    benchmark, owner, persona = place
+def test_every_page_is_visible_to_members_only(project):
+    benchmark, owner, persona = project
     viewer = signed_in(member(benchmark, Role.VIEWER))
     stranger = signed_in(member(BenchmarkFactory(), Role.OWNER))
 
@@ -91,8 +91,8 @@ def test_every_page_is_visible_to_members_only(place):
         assert stranger.get(url).status_code == 200, name
 
 
-def test_pages_have_no_inline_script_or_style_and_a_strict_policy(place):
-    benchmark, owner, persona = place
+def test_pages_have_no_inline_script_or_style_and_a_strict_policy(project):
+    benchmark, owner, persona = project
     client = signed_in(owner)
     urls = pages(benchmark, persona) | editing_pages(benchmark, persona) | own_pages() | {"lost": "/nowhere/"}
 
@@ -106,8 +106,8 @@ def test_pages_have_no_inline_script_or_style_and_a_strict_policy(place):
         assert "unsafe" not in policy, name
 
 
-def test_user_text_is_escaped(place):
-    benchmark, owner, persona = place
+def test_user_text_is_escaped(project):
+    benchmark, owner, persona = project
     nasty = "</textarea><script>alert(1)</script>"
     task = a_task(persona, "nasty", by=owner, title=nasty, initial_request=nasty, metadata={nasty: nasty})
     comments.add_comment(task.pk, by=owner, text=nasty)
@@ -119,7 +119,7 @@ def test_user_text_is_escaped(place):
 
 
 def many(benchmark, persona, owner, start, number):
-    """More personas, tasks, findings and events, straight into the tables."""
+    """Bulk-create personas, tasks, findings and events."""
     episode = persona.episode
     personas = [Persona(benchmark=benchmark, user_id=f"p{n}", position=n + 5) for n in range(start, number)]
     Persona.objects.bulk_create(personas)
@@ -151,8 +151,8 @@ def many(benchmark, persona, owner, start, number):
         "versions",
     ],
 )
-def test_number_of_queries_of_lists_is_constant(name, place, django_assert_max_num_queries):
-    benchmark, owner, persona = place
+def test_number_of_queries_of_lists_is_constant(name, project, django_assert_max_num_queries):
+    benchmark, owner, persona = project
     client = signed_in(owner)
     url = (own_pages() | pages(benchmark, persona))[name]
     many(benchmark, persona, owner, 0, 1)
@@ -172,8 +172,8 @@ def test_empty_studio_explains_the_first_step():
     assert "Create a benchmark" in html
 
 
-def test_home_shows_what_waits_for_me(place):
-    benchmark, _, persona = place
+def test_home_shows_what_waits_for_me(project):
+    benchmark, _, persona = project
     author, reviewer = member(benchmark, Role.AUTHOR), member(benchmark, Role.REVIEWER)
     task = a_task(persona, "rolls", by=author, title="Rolls for Monday")
     submit(task.pk, by=author)
@@ -198,8 +198,8 @@ def test_users_sign_in_and_out():
     assert client.get("/").status_code == 302
 
 
-def test_only_owners_add_change_and_remove_members(place):
-    benchmark, owner, _ = place
+def test_only_owners_add_change_and_remove_members(project):
+    benchmark, owner, _ = project
     url = reverse("studio:members", args=[benchmark.slug])
     person = UserFactory()
     client = signed_in(owner)
@@ -217,8 +217,8 @@ def test_only_owners_add_change_and_remove_members(place):
     assert "only owner" in last.content.decode()
 
 
-def test_tasks_are_moved_by_buttons_and_a_broken_dependency_is_explained(place):
-    benchmark, owner, persona = place
+def test_tasks_are_moved_by_buttons_and_a_broken_dependency_is_explained(project):
+    benchmark, owner, persona = project
     rolls = a_task(persona, "rolls", by=owner)
     spec = load_task(rolls)
     needs = load_task(Task.objects.get(task_id="bread")).model_copy(update={"checklist": ()})
@@ -237,8 +237,8 @@ def test_tasks_are_moved_by_buttons_and_a_broken_dependency_is_explained(place):
     assert [task.task_id for task in load_episode(persona).tasks] == ["bread", "rolls"]
 
 
-def test_error_pages_say_what_happened_and_what_to_do(place, monkeypatch):
-    benchmark, owner, persona = place
+def test_error_pages_say_what_happened_and_what_to_do(project, monkeypatch):
+    benchmark, owner, persona = project
     client = signed_in(owner)
     client.raise_request_exception = False
     strict = Client(enforce_csrf_checks=True)
@@ -256,8 +256,8 @@ def test_error_pages_say_what_happened_and_what_to_do(place, monkeypatch):
     assert (refused.status_code, "you need to be owner or author" in refused.content.decode()) == (403, True)
 
 
-def test_nul_and_malformed_input_do_not_cause_server_errors(place):
-    benchmark, owner, persona = place
+def test_nul_and_malformed_input_do_not_cause_server_errors(project):
+    benchmark, owner, persona = project
     client = signed_in(owner)
     task = Task.objects.get(episode__persona=persona)
     base = benchmark.get_absolute_url()

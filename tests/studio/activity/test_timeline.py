@@ -1,4 +1,4 @@
-"""A task's story: everything in time, by day, narrowed, at the same cost for little and for much."""
+"""A task's activity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task's files over HTTP: taken in, shown, served so that they can do nothing, and put together for two people."""
+"""A task's files over HTTP."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Desk(SimpleNamespace):
         return self.client.post(self.url("add_file"), {"path": path, "file": SimpleUploadedFile("f", content), **more})
 
     def row(self, path: str, content: bytes) -> dict[str, list[str]]:
-        """The fields of a row that was added."""
+        """The form fields of an added file."""
         html = f'<form id="row">{self.add(path, content).content.decode()}</form>'
         return form_of(html, "row").data()
 
@@ -44,9 +44,9 @@ class Desk(SimpleNamespace):
 
     @property
     def files(self) -> dict[str, bytes]:
-        found = load_task(Task.objects.get(pk=self.task.pk)).assets
-        contents = Blob.objects.read([file.sha256 for file in found])
-        return {file.path: contents[file.sha256] for file in found}
+        assets = load_task(Task.objects.get(pk=self.task.pk)).assets
+        contents = Blob.objects.read([file.sha256 for file in assets])
+        return {file.path: contents[file.sha256] for file in assets}
 
 
 @pytest.fixture
@@ -99,10 +99,10 @@ def test_edited_file_preserves_its_line_ends(desk):
     ],
 )
 def test_invalid_file_names_are_rejected_with_the_reason(desk, path, word):
-    said = desk.add(path, b"x")
+    answer = desk.add(path, b"x")
 
-    assert said.status_code == 422
-    assert word in said.json()["problem"]
+    assert answer.status_code == 422
+    assert word in answer.json()["problem"]
 
 
 def test_invalid_or_duplicate_name_is_reported_beside_its_row(desk):
@@ -113,9 +113,9 @@ def test_invalid_or_duplicate_name_is_reported_beside_its_row(desk):
 
     assert answer.status_code == 422
     assert "differs from “A.md” only in spelling" in answer.content.decode()
-    kept = form_of(answer.content.decode(), "task").data()
-    kept[f"assets.{two['assets'][0]}.path"] = ["c.md"]
-    desk.client.post(desk.url(), kept)
+    form = form_of(answer.content.decode(), "task").data()
+    form[f"assets.{two['assets'][0]}.path"] = ["c.md"]
+    desk.client.post(desk.url(), form)
     assert desk.files == {"a.md": b"1", "c.md": b"2"}
 
 
@@ -189,16 +189,16 @@ def test_conflicting_edits_of_a_file_are_resolved_by_choosing(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("a.md", b"Rye.\n")))
     other = Client()
     other.force_login(member(desk.benchmark, Role.AUTHOR))
-    mine, theirs = desk.form(), desk.form(other)
-    [key] = mine["assets"]
+    own, theirs = desk.form(), desk.form(other)
+    [key] = own["assets"]
     other.post(desk.url(), theirs | {f"assets.{key}.text": ["Their rye.\n"], f"assets.{key}.form": [""]})
-    mine |= {f"assets.{key}.text": ["My rye.\n"], f"assets.{key}.form": [""]}
+    own |= {f"assets.{key}.text": ["My rye.\n"], f"assets.{key}.form": [""]}
 
-    said = desk.client.post(desk.url("autosave"), mine).json()
+    answer = desk.client.post(desk.url("autosave"), own).json()
 
-    assert "<mark>Their</mark> rye." in said["page"] and "<mark>My</mark> rye." in said["page"]
-    assert said["page"].count("My rye.") == 1  # in the editor that is open
-    refused = desk.client.post(desk.url(), mine)
+    assert "<mark>Their</mark> rye." in answer["page"] and "<mark>My</mark> rye." in answer["page"]
+    assert answer["page"].count("My rye.") == 1  # in the editor that is open
+    refused = desk.client.post(desk.url(), own)
     assert refused.status_code == 409
     choice = form_of(refused.content.decode(), "task").data()
     taken = desk.client.post(desk.url(), choice | {"take": ["assets|a.md|content"]})
@@ -210,10 +210,10 @@ def test_page_shows_references_to_a_file_and_its_syntax_errors(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("orders.csv", b"a,b\n1\n")))
 
     html = desk.client.get(desk.url()).content.decode()
-    said = desk.client.post(desk.url("syntax"), {"path": "a.json", "text": '{"a": 1,\r\n}'}).json()
+    answer = desk.client.post(desk.url("syntax"), {"path": "a.json", "text": '{"a": 1,\r\n}'}).json()
 
     assert 'data-goto="initial_request">the request</a>' in html
-    assert said["line"] == 2
+    assert answer["line"] == 2
 
 
 def test_number_of_queries_does_not_depend_on_the_number_of_files(desk, django_assert_max_num_queries):

@@ -1,4 +1,4 @@
-"""One task, five ways to its findings: they say the same."""
+"""Five ways to the findings of a task agree."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_editor_import_api_command_and_release_report_the_same_findings(client: 
     out = StringIO()
     with pytest.raises(SystemExit):
         call_command("check_tasks", "--benchmark", benchmark.slug, "--json", stdout=out)
-    told = json.loads(out.getvalue())["findings"]
+    reported = json.loads(out.getvalue())["findings"]
     blockers = {
         each.message.partition(": ")[2] for each in release_blockers(benchmark) if each.code.startswith("check-")
     }
@@ -67,13 +67,13 @@ def test_editor_import_api_command_and_release_report_the_same_findings(client: 
         Finding.objects.filter(task=desk.task).values_list("fingerprint", flat=True)
     )
     assert of(answer["results"]) == stored
-    assert of(told) == stored
+    assert of(reported) == stored
     assert blockers == {message for _, severity, *_, message, _, _ in stored if severity == "error"}
     assert imported_again(desk) == stored
 
 
 def imported_again(desk: Desk) -> Said:
-    """What is found of the task after it was exported and imported elsewhere."""
+    """Findings of the task after export and import into another benchmark."""
     other = BenchmarkFactory()
     archive = zipped(episode_files([load_episode(desk.persona)]))
     report = import_archive(other, archive, by=member(other, Role.OWNER))
@@ -92,8 +92,8 @@ def test_waived_findings_are_marked_everywhere(client: Any) -> None:
     out = StringIO()
     with pytest.raises(SystemExit):
         call_command("check_tasks", "--benchmark", desk.benchmark.slug, "--json", stdout=out)
-    told = json.loads(out.getvalue())["findings"]
+    reported = json.loads(out.getvalue())["findings"]
 
-    for rows in (answer, told):
+    for rows in (answer, reported):
         assert {row["waived"] for row in rows if row["rule"] == warning.rule} == {"So be it."}
         assert {row["waived"] for row in rows if row["rule"] != warning.rule} == {None}

@@ -23,7 +23,7 @@ LEAK = HiddenIntent(uid="2d1f3c8e-0000-4000-8000-000000000001", content="The pla
 
 
 def leaking() -> tuple[Desk, Finding]:
-    """A desk whose task says an intent in its request, and the error that says so."""
+    """A desk whose request gives away an intent, and that error."""
     desk = Desk()
     desk.owner = member(desk.benchmark, Role.OWNER)
     desk.edit(by=desk.author, intents=(*load_task(desk.task).intents, LEAK))
@@ -46,7 +46,7 @@ def test_warning_is_waived_with_a_reason_and_an_error_is_not():
     waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.author, reason="It has none on purpose.")
     waivers.add_waiver(desk.task.pk, warning.fingerprint, by=desk.reviewer, reason="On purpose.")
 
-    assert [(one.reason, one.by) for one in Waiver.objects.all()] == [("On purpose.", desk.reviewer)]
+    assert [(waiver.reason, waiver.by) for waiver in Waiver.objects.all()] == [("On purpose.", desk.reviewer)]
 
 
 def test_waiver_can_be_removed():
@@ -141,16 +141,16 @@ def test_waiver_of_an_unsaved_finding_survives_the_save(client):
     page = client.get(desk.task.get_absolute_url()).content.decode()
     data = form_of(page, "task").data() | {"title": ""}
     where = [desk.benchmark.slug, desk.persona.user_id, desk.task.pk]
-    found = client.post(reverse("studio:check", args=where), data).json()
-    [fingerprint] = [one for one in found["fingerprints"] if one not in set_of(desk)]
+    result = client.post(reverse("studio:check", args=where), data).json()
+    [fingerprint] = [each for each in result["fingerprints"] if each not in set_of(desk)]
 
-    said = client.post(
+    answer = client.post(
         reverse("studio:waive", args=where), data | {"fingerprint": fingerprint, "reason": "It needs none."}
     ).json()
 
-    assert said["problem"] == ""
-    assert fingerprint not in said["fingerprints"]
-    assert "It needs none." in said["findings"]
+    assert answer["problem"] == ""
+    assert fingerprint not in answer["fingerprints"]
+    assert "It needs none." in answer["findings"]
     assert desk.task.version == 1
     desk.edit(by=desk.author, title="")
     assert not [

@@ -97,12 +97,12 @@ def test_published_personas_have_the_known_totals_and_import_idempotently(bench:
 def test_published_personas_are_exported_document_by_document_as_imported(bench: Benchmark, pibench_data: Path) -> None:
     import_path(bench, pibench_data, by=None)
 
-    found = {
+    folder = {
         f"data/{path.relative_to(pibench_data).as_posix()}": path.read_bytes()
         for path in pibench_data.rglob("*")
         if path.is_file()
     }
-    assert parsed(benchmark_files(bench)) == parsed(found)
+    assert parsed(benchmark_files(bench)) == parsed(folder)
 
 
 def test_unusual_values_survive_import_and_export(bench: Benchmark) -> None:
@@ -114,12 +114,12 @@ intent:
   initial_input: "💡 \\x85"
 task_id: "t1 "
 """.encode()
-    found = sound(**{"tasks/t1/task.yaml": odd, "tasks/t1/raw.bin": bytes(range(256))})
+    folder = sound(**{"tasks/t1/task.yaml": odd, "tasks/t1/raw.bin": bytes(range(256))})
 
-    assert import_files(bench, found, by=None).errors == []
+    assert import_files(bench, folder, by=None).errors == []
 
-    assert parsed(benchmark_files(bench)) == parsed(found)
-    assert brief(import_files(bench, found, by=None))[2] == ["t1", "t2"]
+    assert parsed(benchmark_files(bench)) == parsed(folder)
+    assert brief(import_files(bench, folder, by=None))[2] == ["t1", "t2"]
 
 
 def test_changed_folder_updates_only_the_tasks_concerned(bench: Benchmark, author: User) -> None:
@@ -127,16 +127,16 @@ def test_changed_folder_updates_only_the_tasks_concerned(bench: Benchmark, autho
     Task.objects.update(state=TaskState.APPROVED)
     changed = task_yaml("t1", title="New title", intent={"initial_input": "Please plan the week.", "hidden_intent": [
         {"content": "Two pages"}, {"content": "Metric units"}]})  # fmt: skip
-    kept = Task.objects.get(task_id="t1").intents.get().uid
+    uid = Task.objects.get(task_id="t1").intents.get().uid
 
     report = import_files(bench, sound(**{"tasks/t1/task.yaml": changed}), by=author)
 
     assert brief(report) == ([], [("t1", ["title", "intents"])], ["t2"])
-    one, two = Task.objects.order_by("position")
-    assert (one.version, one.state, one.revisions.count()) == (2, "draft", 2)
-    assert (two.version, two.state) == (1, "approved")
-    assert one.events.first().summary == "Changed the title and the hidden intents."  # type: ignore[union-attr]
-    assert {i.content: i.uid for i in one.intents.all()}["Metric units"] == kept
+    first, second = Task.objects.order_by("position")
+    assert (first.version, first.state, first.revisions.count()) == (2, "draft", 2)
+    assert (second.version, second.state) == (1, "approved")
+    assert first.events.first().summary == "Changed the title and the hidden intents."  # type: ignore[union-attr]
+    assert {i.content: i.uid for i in first.intents.all()}["Metric units"] == uid
 
 
 def test_changed_profile_is_reported_for_the_persona(bench: Benchmark) -> None:
@@ -151,8 +151,8 @@ def test_new_order_is_imported(bench: Benchmark) -> None:
     whole = documents(t3=task_yaml("t3"))
     whole["episode.yaml"]["tasks"].append({"task_id": "t3"})
     import_files(bench, files(whole), by=None)
-    one, two, three = whole["episode.yaml"]["tasks"]
-    whole["episode.yaml"]["tasks"] = [three, one, two]
+    first, second, third = whole["episode.yaml"]["tasks"]
+    whole["episode.yaml"]["tasks"] = [third, first, second]
 
     report = import_files(bench, files(whole), by=None)
 
@@ -204,7 +204,7 @@ def test_published_tasks_are_marked_as_approved_elsewhere(bench: Benchmark, auth
 
 def test_rule_checks_are_the_keys_of_the_scripts(bench: Benchmark) -> None:
     goals = {"checklist": [{"criterion": "x"}], "tools_evaluation_path": f"data/{PERSONA}/scripts/x.py"}
-    found = sound(
+    folder = sound(
         **{
             "tasks/t2/task.yaml": task_yaml("t2", objectives=goals),
             "scripts/x.py": GRADER,
@@ -213,7 +213,7 @@ def test_rule_checks_are_the_keys_of_the_scripts(bench: Benchmark) -> None:
         }
     )
 
-    report = import_files(bench, found, by=None)
+    report = import_files(bench, folder, by=None)
 
     assert report.totals["rule_checks"] == 4
     assert any("scripts/broken.py" in warning.file and "cannot be counted" in warning.message
@@ -243,12 +243,12 @@ def test_edit_survives_export_and_import(bench: Benchmark, author: User) -> None
     import_files(bench, sound(), by=author)
     row = Task.objects.get(task_id="t2")
     save_task(row.pk, load_task(row).model_copy(update={"title": "Edited", "category": "B"}), by=author)
-    found = benchmark_files(bench)
+    folder = benchmark_files(bench)
     other = Benchmark.objects.create(slug="other", name="Other")
 
-    assert import_files(other, found, by=author).errors == []
+    assert import_files(other, folder, by=author).errors == []
 
-    assert benchmark_files(other) == found
+    assert benchmark_files(other) == folder
     assert Task.objects.get(task_id="t2", episode__persona__benchmark=other).category == "B"
 
 
@@ -262,23 +262,23 @@ def test_changed_order_is_exported(bench: Benchmark, author: User) -> None:
     assert [t.task_id for t in load_episode(again.personas.get()).tasks] == ["t1", "t3", "t2"]
 
 
-def zipped(found: dict[str, bytes]) -> bytes:
+def zipped(folder: dict[str, bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        for path, content in found.items():
+        for path, content in folder.items():
             archive.writestr(path, content)
     return out.getvalue()
 
 
 def test_zip_folder_and_upload_import_alike(bench: Benchmark, tmp_path: Path) -> None:
-    found = sound(**{"tasks/t1/a.txt": b"a"})
-    for path, content in found.items():
+    folder = sound(**{"tasks/t1/a.txt": b"a"})
+    for path, content in folder.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(content)
-    import_files(bench, found, by=None)
+    import_files(bench, folder, by=None)
 
     for report in (
-        import_archive(bench, zipped(found), by=None),
+        import_archive(bench, zipped(folder), by=None),
         import_archive(bench, zipped(files(documents() | {"tasks/t1/a.txt": b"a"}, "")), name=PERSONA, by=None),
         import_path(bench, tmp_path / "data", by=None),
         import_path(bench, tmp_path / "data" / PERSONA, by=None),

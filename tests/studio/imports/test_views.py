@@ -1,4 +1,4 @@
-"""Importing in the browser: look first, then confirm."""
+"""Imports in the browser: preview, then confirm."""
 
 from __future__ import annotations
 

@@ -202,10 +202,14 @@ def test_undecodable_arguments_print_one_document(
 
 
 def test_missing_database_is_reported_as_text_and_as_a_document() -> None:
-    place = {**os.environ, "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "CELERY_BROKER_URL": "redis://:0"}
+    environment = {
+        **os.environ,
+        "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none",
+        "CELERY_BROKER_URL": "redis://:0",
+    }
     command = [sys.executable, "manage.py", "check_tasks", "--benchmark", "one", "--json"]
 
-    done = subprocess.run(command, cwd=settings.BASE_DIR, env=place, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=False)
 
     assert done.returncode == 1
     assert "The database is not available" in json.loads(done.stdout)["errors"][0]["message"]
@@ -215,17 +219,21 @@ def test_missing_database_is_reported_as_text_and_as_a_document() -> None:
 def test_failed_embedded_server_is_reported_as_text_and_as_a_document(tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("a file where the folder has to be")
-    place = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
+    }
     command = [sys.executable, "manage.py", "check_tasks", "--benchmark", "one"]
-    place |= {"STUDIO_DATA_DIR": str(taken), "DJANGO_SETTINGS_MODULE": "studio.settings"}
+    environment |= {"STUDIO_DATA_DIR": str(taken), "DJANGO_SETTINGS_MODULE": "studio.settings"}
 
-    said = subprocess.run(command, cwd=settings.BASE_DIR, env=place, capture_output=True, text=True, check=False)
+    process = subprocess.run(
+        command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=False
+    )
     done = subprocess.run(
-        [*command, "--json"], cwd=settings.BASE_DIR, env=place, capture_output=True, text=True, check=False
+        [*command, "--json"], cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=False
     )
 
-    assert said.returncode == done.returncode == 1
-    assert "cannot be made" in said.stderr
+    assert process.returncode == done.returncode == 1
+    assert "cannot be made" in process.stderr
     assert json.loads(done.stdout)["findings"] == []
     assert "cannot be made" in json.loads(done.stdout)["errors"][0]["message"]
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""The inbox: who is told of what, once, and how; and the e-mails."""
+"""Notifications, the inbox and email digests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def place():
+def project():
     benchmark = BenchmarkFactory()
     author, reviewer = member(benchmark, Role.AUTHOR), member(benchmark, Role.REVIEWER)
     for person in (author, reviewer):
@@ -36,7 +36,7 @@ def place():
     return benchmark, author, reviewer, task
 
 
-def told(person):
+def kinds_of(person):
     return [row.kind for row in reversed(inbox.inbox_of(person))]
 
 
@@ -50,55 +50,55 @@ def signed_in(user):
     return client
 
 
-def test_each_step_of_a_review_notifies_those_concerned(place):
-    benchmark, author, reviewer, task = place
+def test_each_step_of_a_review_notifies_those_concerned(project):
+    benchmark, author, reviewer, task = project
     viewer = member(benchmark, Role.VIEWER)
 
     submit(task.pk, by=author)
-    assert told(reviewer) == ["review_asked"]
+    assert kinds_of(reviewer) == ["review_asked"]
 
     workflow.request_changes(task.pk, by=reviewer, text="Say for whom.")
-    assert told(author) == ["changes_requested"]
+    assert kinds_of(author) == ["changes_requested"]
     assert "Say for whom." in inbox.inbox_of(author)[0].text
 
     submit(task.pk, by=author)
     workflow.approve(task.pk, by=reviewer)
-    assert told(author) == ["changes_requested", "approved"]
+    assert kinds_of(author) == ["changes_requested", "approved"]
 
     retitle(task, "Bread for Sunday", author)
-    assert told(reviewer) == ["review_asked", "review_asked", "edited_after"]
+    assert kinds_of(reviewer) == ["review_asked", "review_asked", "edited_after"]
 
     retitle(task, "Bread for Monday", author)
-    assert told(reviewer)[3:] == []
-    assert told(viewer) == []
+    assert kinds_of(reviewer)[3:] == []
+    assert kinds_of(viewer) == []
 
 
-def test_authors_are_not_asked_to_review(place):
-    benchmark, author, reviewer, task = place
+def test_authors_are_not_asked_to_review(project):
+    benchmark, author, reviewer, task = project
     owner = member(benchmark, Role.OWNER)
     retitle(task, "Mine", owner)
 
     submit(task.pk, by=author)
 
-    assert told(owner) == []
-    assert told(reviewer) == ["review_asked"]
+    assert kinds_of(owner) == []
+    assert kinds_of(reviewer) == ["review_asked"]
 
 
-def test_first_of_two_approvals_notifies_nobody_and_an_edit_notifies_the_approver(place):
-    benchmark, author, reviewer, task = place
+def test_first_of_two_approvals_notifies_nobody_and_an_edit_notifies_the_approver(project):
+    benchmark, author, reviewer, task = project
     benchmark.approvals_needed = 2
     benchmark.save()
     submit(task.pk, by=author)
     workflow.approve(task.pk, by=reviewer)
-    assert told(author) == []
+    assert kinds_of(author) == []
 
     retitle(task, "Another title", author)
 
-    assert told(reviewer) == ["review_asked", "edited_after"]
+    assert kinds_of(reviewer) == ["review_asked", "edited_after"]
 
 
-def test_comment_notifies_mentioned_members_only(place):
-    _, author, reviewer, task = place
+def test_comment_notifies_mentioned_members_only(project):
+    _, author, reviewer, task = project
     stranger = member(BenchmarkFactory(), Role.OWNER)
 
     comments.add_comment(
@@ -107,15 +107,15 @@ def test_comment_notifies_mentioned_members_only(place):
         text=f"(@{reviewer.username}): mail x@{author.username}? @{stranger.username} @{author.username}.",
     )
 
-    assert told(reviewer) == ["mentioned"]
-    assert told(author) == []
+    assert kinds_of(reviewer) == ["mentioned"]
+    assert kinds_of(author) == []
     assert Notification.objects.filter(user=stranger).count() == 0
     assert inbox.inbox_of(reviewer)[0].address.partition("#")[2].startswith("comment-")
     assert notify.mentions_in("@a.b. and @c, not d@e") == {"a.b", "c"}
 
 
-def test_import_notifies_editors_and_approvers_of_changed_tasks(place):
-    benchmark, author, reviewer, task = place
+def test_import_notifies_editors_and_approvers_of_changed_tasks(project):
+    benchmark, author, reviewer, task = project
     submit(task.pk, by=author)
     workflow.approve(task.pk, by=reviewer)
     owner = member(benchmark, Role.OWNER)
@@ -123,13 +123,13 @@ def test_import_notifies_editors_and_approvers_of_changed_tasks(place):
 
     assert import_files(benchmark, files, by=owner).ok
 
-    assert told(author) == ["approved", "imported"]
-    assert told(reviewer) == ["review_asked", "edited_after"]
-    assert told(owner) == []
+    assert kinds_of(author) == ["approved", "imported"]
+    assert kinds_of(reviewer) == ["review_asked", "edited_after"]
+    assert kinds_of(owner) == []
 
 
-def test_number_of_queries_does_not_depend_on_the_number_of_recipients(place, django_assert_max_num_queries):
-    benchmark, author, _, task = place
+def test_number_of_queries_does_not_depend_on_the_number_of_recipients(project, django_assert_max_num_queries):
+    benchmark, author, _, task = project
     submit(task.pk, by=author)
     withdraw(task.pk, by=author)
     with django_assert_max_num_queries(60) as few:
@@ -144,8 +144,8 @@ def test_number_of_queries_does_not_depend_on_the_number_of_recipients(place, dj
     assert Notification.objects.count() == 3 + 30
 
 
-def test_notifications_are_marked_read_one_by_one_or_all_together(place):
-    _, author, reviewer, task = place
+def test_notifications_are_marked_read_one_by_one_or_all_together(project):
+    _, author, reviewer, task = project
     for text in "one", "two", "three":
         comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} <b>{text}</b>")
     client = signed_in(reviewer)
@@ -163,8 +163,8 @@ def test_notifications_are_marked_read_one_by_one_or_all_together(place):
     assert inbox.count_unread(reviewer) == 0
 
 
-def test_notification_links_to_the_task_of_a_renamed_persona(place):
-    _, author, reviewer, task = place
+def test_notification_links_to_the_task_of_a_renamed_persona(project):
+    _, author, reviewer, task = project
     comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} look")
     persona = task.episode.persona
     persona.user_id = "miller"
@@ -176,30 +176,30 @@ def test_notification_links_to_the_task_of_a_renamed_persona(place):
     assert "#comment-" in answer.url
 
 
-def test_inbox_shows_only_own_notifications_of_current_benchmarks(place):
-    benchmark, author, reviewer, task = place
+def test_inbox_shows_only_own_notifications_of_current_benchmarks(project):
+    benchmark, author, reviewer, task = project
     submit(task.pk, by=author)
     row = inbox.inbox_of(reviewer)[0]
 
     assert signed_in(author).post(reverse("studio:notification", args=[row.pk])).status_code == 404
     access.set_roles(benchmark, reviewer, [], by=author)
 
-    assert told(reviewer) == []
+    assert kinds_of(reviewer) == []
     assert inbox.count_unread(reviewer) == 0
     assert signed_in(reviewer).post(reverse("studio:notification", args=[row.pk])).status_code == 404
     assert send_digests() == []
 
 
-def test_unread_notifications_are_counted_in_one_query(place, django_assert_num_queries):
-    _, author, reviewer, task = place
+def test_unread_notifications_are_counted_in_one_query(project, django_assert_num_queries):
+    _, author, reviewer, task = project
     submit(task.pk, by=author)
 
     with django_assert_num_queries(1):
         assert inbox.count_unread(reviewer) == 1
 
 
-def test_notification_settings_are_respected(place):
-    _, author, reviewer, task = place
+def test_notification_settings_are_respected(project):
+    _, author, reviewer, task = project
     client = signed_in(reviewer)
     url = reverse("studio:notification_choices")
     client.post(url, {"review_asked": "not", "mentioned": "inbox", "nonsense": "email", "approved": "nonsense"})
@@ -207,15 +207,15 @@ def test_notification_settings_are_respected(place):
     submit(task.pk, by=author)
     comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} look")
 
-    assert told(reviewer) == ["mentioned"]
+    assert kinds_of(reviewer) == ["mentioned"]
     assert send_digests() == []
     assert inbox.choices_of(reviewer)["approved"] == "email"
     assert client.get(url).status_code == 200
 
 
-def test_digests_are_sent_once_and_recorded(place, settings):
+def test_digests_are_sent_once_and_recorded(project, settings):
     settings.PUBLIC_ADDRESS = "https://studio.example.org"
-    _, author, reviewer, task = place
+    _, author, reviewer, task = project
     submit(task.pk, by=author, text="x")
     comments.add_comment(task.pk, by=author, text=f"@{reviewer.username} look\nhere")
 
@@ -231,9 +231,9 @@ def test_digests_are_sent_once_and_recorded(place, settings):
     assert (digest.to, digest.text, digest.notifications.count()) == (reviewer.email, message.body, 2)
 
 
-def test_digest_command_prints_one_document(place, settings, capsys):
+def test_digest_command_prints_one_document(project, settings, capsys):
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
-    _, author, reviewer, task = place
+    _, author, reviewer, task = project
     submit(task.pk, by=author)
 
     call_command("send_digests", "--json")
@@ -243,8 +243,8 @@ def test_digest_command_prints_one_document(place, settings, capsys):
     assert "asked for a review" in printed.err
 
 
-def test_digest_leaves_out_read_notifications_and_users_without_an_address(place):
-    _, author, reviewer, task = place
+def test_digest_leaves_out_read_notifications_and_users_without_an_address(project):
+    _, author, reviewer, task = project
     submit(task.pk, by=author)
     reviewer.email = ""
     reviewer.save()
@@ -255,8 +255,8 @@ def test_digest_leaves_out_read_notifications_and_users_without_an_address(place
     assert send_digests() == []
 
 
-def test_failed_digest_is_retried_and_others_are_sent(place, settings):
-    benchmark, author, reviewer, task = place
+def test_failed_digest_is_retried_and_others_are_sent(project, settings):
+    benchmark, author, reviewer, task = project
     other = member(benchmark, Role.REVIEWER)
     other.email = "other@example.org"
     other.save()
@@ -272,7 +272,7 @@ def test_failed_digest_is_retried_and_others_are_sent(place, settings):
     assert Digest.objects.count() == 0
 
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    assert {one.user for one in send_digests()} == {reviewer, other}
+    assert {each.user for each in send_digests()} == {reviewer, other}
 
 
 def test_finished_pilot_notifies_who_started_it():
@@ -294,20 +294,20 @@ def test_finished_pilot_notifies_who_started_it():
     assert (row.kind, row.address) == ("pilot_ended", pilot.get_absolute_url())
 
 
-def test_resolving_or_reopening_a_thread_notifies_its_participants(place):
-    benchmark, author, reviewer, task = place
+def test_resolving_or_reopening_a_thread_notifies_its_participants(project):
+    benchmark, author, reviewer, task = project
     silent, third = member(benchmark, Role.REVIEWER), member(benchmark, Role.AUTHOR)
     root = comments.add_comment(task.pk, by=reviewer, text="For <b>whom</b>?")
     comments.reply(root, by=third, text="For the shop.")
-    before = {person: len(told(person)) for person in (author, reviewer, third, silent)}
+    before = {person: len(kinds_of(person)) for person in (author, reviewer, third, silent)}
 
     comments.resolve(root, by=author, resolved=True)
     comments.resolve(root, by=author, resolved=True)  # a second click is nothing new
 
-    news = {person: told(person)[before[person] :] for person in before}
-    assert news == {author: [], reviewer: ["settled"], third: ["settled"], silent: []}
-    said = inbox.inbox_of(reviewer)[0]
-    assert "resolved a comment" in said.text and said.address.endswith(f"#comment-{root.pk}")
+    kinds = {person: kinds_of(person)[before[person] :] for person in before}
+    assert kinds == {author: [], reviewer: ["settled"], third: ["settled"], silent: []}
+    notification = inbox.inbox_of(reviewer)[0]
+    assert "resolved a comment" in notification.text and notification.address.endswith(f"#comment-{root.pk}")
     comments.resolve(root, by=reviewer, resolved=False)
     assert "reopened" in inbox.inbox_of(third)[0].text
     assert "<b>whom" not in signed_in(third).get(reverse("studio:inbox")).content.decode()

@@ -1,4 +1,4 @@
-"""What is typed on a persona's pages is kept as a task's is: profile, skill and grader script."""
+"""Autosave on a persona's profile, skill and grader script pages."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ pytestmark = pytest.mark.django_db
 
 @dataclass
 class Writer:
-    """Somebody at one of the pages, with what it holds."""
+    """A user on one of the pages, with the form as sent."""
 
     user: User
     address: str
-    keep_address: str
+    autosave_address: str
     form_id: str
 
     def __post_init__(self) -> None:
@@ -41,12 +41,12 @@ class Writer:
         self.form |= {name: [value] for name, value in fields.items()}
         return self
 
-    def keep(self, **more: list[str]) -> dict:
-        said = self.client.post(self.keep_address, self.form | more).json()
-        if "page" in said:
-            self.form = form_of(said["page"], self.form_id).data()
-        self.form["base_version"] = [str(said["version"])]
-        return said
+    def autosave(self, **more: list[str]) -> dict:
+        answer = self.client.post(self.autosave_address, self.form | more).json()
+        if "page" in answer:
+            self.form = form_of(answer["page"], self.form_id).data()
+        self.form["base_version"] = [str(answer["version"])]
+        return answer
 
     def save(self):
         return self.client.post(self.address, self.form)
@@ -92,9 +92,9 @@ def desk(request) -> Desk:
 def test_autosaved_text_makes_no_version_and_can_be_discarded(desk):
     before = Persona.objects.get().version
 
-    said = desk.ana.write(**{desk.field: "Kept words"}).keep(freeze=["1"])
+    answer = desk.ana.write(**{desk.field: "Kept words"}).autosave(freeze=["1"])
 
-    assert (said["version"], said["problem"], "froze" in said) == (before, "", False)
+    assert (answer["version"], answer["problem"], "froze" in answer) == (before, "", False)
     assert "Kept words" in desk.ana.page() and "discard them" in desk.ana.page()
     assert "Kept words" not in desk.ben.page()
     assert Persona.objects.get().version == before
@@ -103,7 +103,7 @@ def test_autosaved_text_makes_no_version_and_can_be_discarded(desk):
 
 
 def test_save_makes_a_version_and_discards_the_autosaved_text(desk):
-    desk.ana.write(**{desk.field: "Kept words"}).keep()
+    desk.ana.write(**{desk.field: "Kept words"}).autosave()
 
     assert desk.ana.save().status_code == 302
 
@@ -113,9 +113,9 @@ def test_save_makes_a_version_and_discards_the_autosaved_text(desk):
 
 
 def test_users_see_each_other_on_the_same_page_only(desk):
-    desk.ana.client.get(desk.ana.keep_address)
+    desk.ana.client.get(desk.ana.autosave_address)
 
-    assert desk.ben.client.get(desk.ben.keep_address).json()["others"] == [str(desk.ana.user)]
+    assert desk.ben.client.get(desk.ben.autosave_address).json()["others"] == [str(desk.ana.user)]
     elsewhere = (
         reverse("studio:skill_autosave", args=[desk.persona.benchmark.slug, desk.persona.user_id]) + "?skill=other"
     )
@@ -125,9 +125,9 @@ def test_users_see_each_other_on_the_same_page_only(desk):
 def test_second_editor_resolves_the_conflict(desk):
     desk.ana.write(**{desk.field: "Her words"}).save()
 
-    said = desk.ben.write(**{desk.field: "His words"}).keep()
+    answer = desk.ben.write(**{desk.field: "His words"}).autosave()
 
-    assert "Use theirs" in said["page"] and desk.ben.form[desk.field][0].startswith("His words")
+    assert "Use theirs" in answer["page"] and desk.ben.form[desk.field][0].startswith("His words")
     assert desk.ben.save().status_code == 409
     assert desk.stored() == "Her words"
     assert "His words" in desk.ben.page()
@@ -139,7 +139,7 @@ def test_second_editor_resolves_the_conflict(desk):
 def test_changes_on_other_pages_of_the_persona_do_not_conflict(desk):
     save_skill(desk.persona.pk, "wheat", "Other.", by=desk.ben.user)
 
-    desk.ana.write(**{desk.field: "Her words"}).keep()
+    desk.ana.write(**{desk.field: "Her words"}).autosave()
 
     assert "undecided" not in desk.ana.form
     assert desk.ana.save().status_code == 302
@@ -148,7 +148,7 @@ def test_changes_on_other_pages_of_the_persona_do_not_conflict(desk):
 
 
 def test_own_edits_never_conflict(desk):
-    other = Writer(desk.ana.user, desk.ana.address, desk.ana.keep_address, desk.ana.form_id)
+    other = Writer(desk.ana.user, desk.ana.address, desk.ana.autosave_address, desk.ana.form_id)
     other.write(**{desk.field: "First words"}).save()
 
     assert desk.ana.write(**{desk.field: "Later words"}).save().status_code == 302
@@ -171,6 +171,6 @@ def test_viewers_cannot_autosave_and_strangers_get_404(desk):
     viewer.force_login(member(desk.persona.benchmark, Role.VIEWER))
     stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
 
-    assert viewer.post(desk.ana.keep_address, desk.ana.form).status_code == 403
-    assert stranger.post(desk.ana.keep_address, desk.ana.form).status_code == 404
-    assert stranger.get(desk.ana.keep_address).status_code == 404
+    assert viewer.post(desk.ana.autosave_address, desk.ana.form).status_code == 403
+    assert stranger.post(desk.ana.autosave_address, desk.ana.form).status_code == 404
+    assert stranger.get(desk.ana.autosave_address).status_code == 404

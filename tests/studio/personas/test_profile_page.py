@@ -1,4 +1,4 @@
-"""The persona's page: facts, tools, skills, and what can be learned over the episode."""
+"""The persona's page: facts, tools, skills and preview."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def place():
+def project():
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR)
     persona = a_persona(benchmark, by=author, tools=("read_file", "gmail__show_draft"))
@@ -35,8 +35,8 @@ def facts(client, url, persona, *pairs):
     return client.post(url, data, follow=True)
 
 
-def test_facts_preserve_their_order(place):
-    client, persona, url = place
+def test_facts_preserve_their_order(project):
+    client, persona, url = project
 
     html = facts(client, url, persona, ("Tone", "warm"), ("Age", "48")).content.decode()
 
@@ -45,8 +45,8 @@ def test_facts_preserve_their_order(place):
     assert 'value="Tone"' in html
 
 
-def test_duplicate_fact_is_reported_beside_it_and_input_preserved(place):
-    client, persona, url = place
+def test_duplicate_fact_is_reported_beside_it_and_input_preserved(project):
+    client, persona, url = project
 
     html = facts(client, url, persona, ("Age", "48"), ("Age", "49")).content.decode()
 
@@ -55,8 +55,8 @@ def test_duplicate_fact_is_reported_beside_it_and_input_preserved(place):
     assert Persona.objects.get().attributes == {}
 
 
-def test_facts_survive_export_and_import(place):
-    client, persona, url = place
+def test_facts_survive_export_and_import(project):
+    client, persona, url = project
     facts(client, url, persona, ("Age", "48"))
     episode = load_episode(Persona.objects.get())
 
@@ -64,8 +64,8 @@ def test_facts_survive_export_and_import(place):
     assert read.persona.attributes == {"Age": "48"}
 
 
-def test_tools_show_descriptions_and_the_tasks_that_use_them(place):
-    client, persona, url = place
+def test_tools_show_descriptions_and_the_tasks_that_use_them(project):
+    client, persona, url = project
     a_task(persona, "one", tools=("read_file",))
     a_task(persona, "two", tools=("read_file",))
 
@@ -75,8 +75,8 @@ def test_tools_show_descriptions_and_the_tasks_that_use_them(place):
     assert 'Show draft</td> <td><span class="quiet">none</span></td>' in html
 
 
-def test_tools_can_be_picked_or_typed(place):
-    client, persona, url = place
+def test_tools_can_be_picked_or_typed(project):
+    client, persona, url = project
     a_persona(persona.benchmark, "miller", tools=("mill__grind",))
     a_persona(BenchmarkFactory(), "stranger", tools=("secret__tool",))
 
@@ -95,29 +95,31 @@ def test_tools_can_be_picked_or_typed(place):
     assert (data["tools_more"], data["tools"][-1]) == ([""], "oven__heat")
 
 
-def test_persistent_intent_that_cannot_be_learned_is_a_gap(place):
-    client, persona, url = place
+def test_persistent_intent_that_cannot_be_learned_is_a_gap(project):
+    client, persona, url = project
     (intent,) = a_task_spec().intents
-    told = intent.model_copy(update={"scope": "persistent", "recoverable_from": (Recovery(kind="session", ref="one"),)})
+    learned = intent.model_copy(
+        update={"scope": "persistent", "recoverable_from": (Recovery(kind="session", ref="one"),)}
+    )
     a_task(persona, "one")
     assert "No intent is marked as persistent" in client.get(url).content.decode()
 
-    a_task(persona, "two", intents=(told,))
+    a_task(persona, "two", intents=(learned,))
     html = client.get(url).content.decode()
     assert "<b>task 1</b>" in html
     save_order(persona.pk, ["two", "one"], by=None)
     assert "which does not come before task 1" in client.get(url).content.decode()
 
 
-def test_empty_persona_has_a_page_and_a_preview_with_guidance(place):
-    client, _, url = place
+def test_empty_persona_has_a_page_and_a_preview_with_guidance(project):
+    client, _, url = project
 
     assert "No intent is marked as persistent" in client.get(url).content.decode()
     assert "No tasks yet" in client.get(url.replace("profile", "behaviour")).content.decode()
 
 
-def test_preview_shows_the_chosen_task_to_members_only(place):
-    client, persona, url = place
+def test_preview_shows_the_chosen_task_to_members_only(project):
+    client, persona, url = project
     behaviour = url.replace("profile", "behaviour")
     a_task(persona, "one", initial_request="Bread, please.")
     two = a_task(persona, "two", initial_request="<b>Rolls</b>, please.")

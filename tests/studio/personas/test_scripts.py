@@ -1,4 +1,4 @@
-"""Grader scripts saved: versions of the persona and of every task that names them."""
+"""Saving grader scripts makes versions of the persona and of the tasks they grade."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def persona(author: User) -> Persona:
 
 @pytest.fixture
 def script(persona: Persona, author: User) -> GraderScript:
-    """One that the first two tasks name."""
+    """Grades the first two of three tasks."""
     made = create_script(persona.pk, "shared", TEXT, by=author, task_id=Task.objects.get(task_id="one").pk)
     two = Task.objects.get(task_id="two")
     spec = load_task(two).model_copy(update={"grader_script": "scripts/shared.py"})
@@ -86,10 +86,10 @@ def test_script_versions_name_their_predecessors(script: GraderScript, author: U
     for text in ("b = 1\n", "c = 1\n"):
         save_script(script.pk, text, by=author)
 
-    kept = script_versions(script)
+    history = script_versions(script)
 
-    assert [one.before for one in kept] == [kept[1].sha256, kept[2].sha256, ""]
-    assert kept[2].sha256 == script.blob_id
+    assert [one.before for one in history] == [history[1].sha256, history[2].sha256, ""]
+    assert history[2].sha256 == script.blob_id
 
 
 @pytest.mark.parametrize("text", ["", " \n", "a\0b", "a" * (MAX_SCRIPT + 1)])

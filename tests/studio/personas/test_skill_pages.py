@@ -1,4 +1,4 @@
-"""A persona's skills: written in the browser, kept in its history, refused while tasks need them."""
+"""A persona's skills on their pages."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def write(desk, name: str = "rye", text: str = TEXT, *, at: str | None = None, *
 
 def texts(desk) -> dict[str, str]:
     desk.persona.refresh_from_db()
-    found = {skill.name: skill.files[0].sha256 for skill in load_episode(desk.persona).persona.skills}
-    contents = Blob.objects.read(list(found.values()))
-    return {name: contents[sha256].decode() for name, sha256 in found.items()}
+    hashes = {skill.name: skill.files[0].sha256 for skill in load_episode(desk.persona).persona.skills}
+    contents = Blob.objects.read(list(hashes.values()))
+    return {name: contents[sha256].decode() for name, sha256 in hashes.items()}
 
 
 def test_each_change_of_a_skill_makes_a_version(desk):
@@ -67,13 +67,13 @@ def test_each_change_of_a_skill_makes_a_version(desk):
         ("wheat", "a\0b", "U+0000"),
     ],
 )
-def test_invalid_skill_is_reported_beside_its_field_and_preserved(desk, name, text, words):
+def test_invalid_skill_is_reported_beside_its_field_and_preserved(desk, name, text, message):
     write(desk)
 
     answer = write(desk, name, text)
 
     assert answer.status_code == 422
-    assert words in answer.content.decode()
+    assert message in answer.content.decode()
     assert list(texts(desk)) == ["rye"]
 
 
@@ -81,10 +81,10 @@ def test_skill_in_use_can_be_neither_deleted_nor_renamed(desk):
     write(desk)
     task = create_task(desk.persona, a_task_spec(skills=("rye",)), by=desk.author)
 
-    said = desk.client.post(url(desk, "skill_delete", "rye"), follow=True).content.decode()
+    answer = desk.client.post(url(desk, "skill_delete", "rye"), follow=True).content.decode()
     renamed = write(desk, "dark-rye", at=url(desk, "skill", "rye")).content.decode()
 
-    assert "cannot be deleted while “Bread for Saturday” use it" in said
+    assert "cannot be deleted while “Bread for Saturday” use it" in answer
     assert "cannot be renamed" in renamed
     save_task(task.pk, a_task_spec(), by=desk.author)
     desk.client.post(url(desk, "skill_delete", "rye"))

@@ -1,4 +1,4 @@
-"""A benchmark's own plan: kept by the database, changed on its form."""
+"""A benchmark's plan and its form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A benchmark counted and held against its plan; numbers of the sample are counted by hand in its folders."""
+"""Statistics and gaps; the sample's numbers were counted by hand in its folders."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def test_tool_usage_counts_needs_evidence_rules_and_sources():
     benchmark = BenchmarkFactory()
     persona = a_persona(benchmark, tools=("gmail__a", "gmail__b", "gmail__c", "read_file", "gmail__d"))
     intents = a_task_spec().intents
-    found = intents[0].model_copy(update={"recoverable_from": (Recovery(kind="tool", ref="gmail__c.result"),)})
+    intent = intents[0].model_copy(update={"recoverable_from": (Recovery(kind="tool", ref="gmail__c.result"),)})
     a_task(persona, "one", tools=("gmail__a",))
     a_task(
         persona, "two", tools=("gmail__a",), tool_evidence=(ToolEvidence(tool="mcp_appworld_gmail__b", call=("x",)),)
     )
-    a_task(persona, "three", intents=(found,))
+    a_task(persona, "three", intents=(intent,))
 
     rows = {tool.name: (tool.domain, tool.personas, tool.tasks) for _, group in tools_of(benchmark) for tool in group}
 
@@ -74,17 +74,17 @@ def test_gaps_name_the_persona_the_fix_and_the_page():
     a_task(whole, "t3")
     a_task(short, "t1")
 
-    (found,) = gaps_by_persona(benchmark)
+    (persona_gaps,) = gaps_by_persona(benchmark)
 
-    assert found.persona == short
-    assert [(gap.message, gap.unfinished) for gap in found.gaps] == [
+    assert persona_gaps.persona == short
+    assert [(gap.message, gap.unfinished) for gap in persona_gaps.gaps] == [
         ("1 of 3 planned tasks written.", True),
         ("None of 1 planned dependency group formed.", True),
     ]
-    assert found.gaps[0].address == f"/b/{benchmark.slug}/p/short/new/"
+    assert persona_gaps.gaps[0].address == f"/b/{benchmark.slug}/p/short/new/"
     Task.objects.filter(episode__persona=whole).exclude(pk=setup.pk).update(trigger_kind="feed")
     assert "1 of 3 planned tasks written." in page(benchmark, "gaps/")
-    assert found.gaps[0].fix in page(benchmark, "gaps/")
+    assert persona_gaps.gaps[0].fix in page(benchmark, "gaps/")
 
 
 def test_retired_tasks_do_not_count_towards_the_plan():
@@ -100,13 +100,13 @@ def test_unused_categories_and_tools_are_gaps():
     benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
     persona = a_persona(benchmark, tools=("gmail__a",))
 
-    def told():
+    def messages():
         return [gap.message for gap in other_gaps(benchmark, {persona.pk: persona})]
 
-    assert told() == ["No task has a category.", "Baker: 1 of 1 tools is used by no task."]
+    assert messages() == ["No task has a category.", "Baker: 1 of 1 tools is used by no task."]
     a_task(persona, "a", category="F", tools=("gmail__a",))
     a_task(persona, "b")
-    assert [message.split(":")[0] for message in told()] == [
+    assert [message.split(":")[0] for message in messages()] == [
         "17 of 18 categories have no task",
         "1 task has no category.",
     ]

@@ -1,4 +1,4 @@
-"""Who writes and who reviews: named on the page and in the list, told, shown first, and taken back with the role."""
+"""Assignments of authors and reviewers."""
 
 from __future__ import annotations
 
@@ -207,11 +207,11 @@ def test_bulk_assignment_skips_authors(desk):
 
 
 def test_number_of_queries_of_a_bulk_assignment_is_constant(desk, django_assert_max_num_queries):
-    with django_assert_max_num_queries(40) as one:
+    with django_assert_max_num_queries(40) as queries:
         bulk.apply(desk.benchmark, {desk.task.pk: None}, "reviewer", bulk.LEAST_BUSY, by=desk.author)
     chosen = {a_task(desk.persona, f"task{number}", by=desk.author).pk: None for number in range(12)}
 
-    with django_assert_max_num_queries(len(one)):
+    with django_assert_max_num_queries(len(queries)):
         bulk.apply(desk.benchmark, chosen, "reviewer", bulk.LEAST_BUSY, by=desk.author)
 
 

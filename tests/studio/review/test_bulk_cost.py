@@ -1,4 +1,4 @@
-"""What one change to many tasks costs: as many queries with three hundred tasks as with one."""
+"""Queries of bulk changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def place():
+def project():
     benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
     owner, reviewer = member(benchmark, Role.OWNER), member(benchmark, Role.REVIEWER)
     import_files(benchmark, files(personas=15, tasks=20), by=owner)
@@ -26,14 +26,14 @@ def place():
 
 
 def change(benchmark, keys, does, value, by) -> int:
-    """How many queries it takes."""
+    """The number of queries it takes."""
     with CaptureQueriesContext(connection) as caught:
         assert bulk.apply(benchmark, dict.fromkeys(keys), does, value, by=by) == len(keys)
     return len(caught)
 
 
-def test_number_of_queries_of_bulk_transitions_is_constant(place):
-    benchmark, owner, reviewer = place
+def test_number_of_queries_of_bulk_transitions_is_constant(project):
+    benchmark, owner, reviewer = project
     Dependency.objects.all().delete()
     Task.objects.update(position=None)
     first, *rest = Task.objects.order_by("pk").values_list("pk", flat=True)
@@ -44,13 +44,13 @@ def test_number_of_queries_of_bulk_transitions_is_constant(place):
         ("retire", TaskState.RETIRED),
         ("reopen", TaskState.DRAFT),
     ):
-        one = change(benchmark, [first], does, "", owner)
-        assert change(benchmark, rest, does, "", owner) <= one
+        queries = change(benchmark, [first], does, "", owner)
+        assert change(benchmark, rest, does, "", owner) <= queries
         assert set(Task.objects.values_list("state", flat=True)) == {state}
     for verb in ("submitted", "withdrawn", "retired", "reopened"):
         assert Event.objects.filter(verb=verb, actor=owner, task__isnull=False).count() == 300
-    told = Notification.objects.filter(user=reviewer, kind=Notification.Kind.REVIEW_REQUESTED)
-    assert told.values("task").distinct().count() == 300
+    messages = Notification.objects.filter(user=reviewer, kind=Notification.Kind.REVIEW_REQUESTED)
+    assert messages.values("task").distinct().count() == 300
 
 
 BATCHES = 4
@@ -58,8 +58,8 @@ BATCHES = 4
 
 
 @pytest.mark.parametrize("does", ["writer", "reviewer", "category", "tools"])
-def test_number_of_queries_of_bulk_edits_is_constant(place, does):
-    benchmark, owner, reviewer = place
+def test_number_of_queries_of_bulk_edits_is_constant(project, does):
+    benchmark, owner, reviewer = project
     value = {
         "writer": owner.username,
         "reviewer": reviewer.username,
@@ -67,5 +67,5 @@ def test_number_of_queries_of_bulk_edits_is_constant(place, does):
         "tools": "gmail__send_email",
     }[does]
     first, *rest = Task.objects.order_by("pk").values_list("pk", flat=True)
-    one = change(benchmark, [first], does, value, owner)
-    assert change(benchmark, rest, does, value, owner) <= one + BATCHES
+    queries = change(benchmark, [first], does, value, owner)
+    assert change(benchmark, rest, does, value, owner) <= queries + BATCHES

@@ -1,4 +1,4 @@
-"""Talk about a task: where it stands, who may change it, and suggestions that become versions."""
+"""Comments, their location in edited text, and suggestions."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Desk:
         self.persona = a_persona(self.benchmark, by=self.author)
         self.task = a_task(self.persona, by=self.author)
 
-    def comment(self, words="", *, nth=0, by=None, field="initial_request", **values):
+    def comment(self, quoted_text="", *, nth=0, by=None, field="initial_request", **values):
         text = quotable_texts(self.spec.to_json()).get((field, values.get("item_uid", "")), "")
         start = -1
         for _ in range(nth + 1):
-            start = text.index(words, start + 1) if words else 0
-        chosen = quote_at(text, start, start + len(words)) if words else None
+            start = text.index(quoted_text, start + 1) if quoted_text else 0
+        chosen = quote_at(text, start, start + len(quoted_text)) if quoted_text else None
         values = {"text": "Look here.", "quoted": chosen, "field": field} | values
         return comments.add_comment(self.task.pk, by=by or self.reviewer, **values)
 
@@ -150,7 +150,7 @@ def test_replies_notify_participants_and_comments_notify_the_author(desk):
 
     assert kinds(desk.author) == ["remarked", "answered"]
     assert kinds(desk.reviewer) == ["mentioned", "answered"]
-    assert [one.text for one in desk.threads[0].replies][1:] == ["Done.", "Thanks."]
+    assert [each.text for each in desk.threads[0].replies][1:] == ["Done.", "Thanks."]
 
 
 def test_only_the_author_can_edit_or_delete_a_comment(desk):
@@ -346,7 +346,7 @@ def test_comments_need_the_right_role_in_the_same_benchmark(desk):
 
 
 def test_commenting_on_unsaved_text_saves_a_version_first(desk):
-    autosave(EditorKey(desk.task), desk.author, sheet(desk, "A title nobody saved"), base_version=1)
+    autosave(EditorKey(desk.task), desk.author, editor_form(desk, "A title nobody saved"), base_version=1)
 
     answer = desk.post(
         "comment_add", by=desk.author, about="title", text="Short enough?", words="nobody saved", start="8"
@@ -356,7 +356,7 @@ def test_commenting_on_unsaved_text_saves_a_version_first(desk):
     assert (desk.spec.title, Comment.objects.get().revision.number) == ("A title nobody saved", 2)
 
 
-def sheet(desk, title):
+def editor_form(desk, title):
     from tests.studio.page_forms import form_of
 
     client = Client()

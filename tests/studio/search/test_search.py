@@ -1,4 +1,4 @@
-"""Search: what is found, for whom, at what cost, and that the index follows every way of saving."""
+"""Search results, visibility, cost and index maintenance."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def place():
+def project():
     benchmark = BenchmarkFactory(name="Village bakery")
     owner = member(benchmark, Role.OWNER)
     persona = a_persona(benchmark, by=owner, occupation="Runs a bakery by the canal")
@@ -42,8 +42,8 @@ def intents(task_id, *contents):
     )
 
 
-def test_every_kind_of_row_is_found_by_its_text(place):
-    _, owner, _, task = place
+def test_every_kind_of_row_is_found_by_its_text(project):
+    _, owner, _, task = project
     [sha] = Blob.objects.store([b"x"])
     spec = load_task(task).model_copy(update={"assets": (FileRef(path="supplier_terms.csv", sha256=sha, size=1),)})
     save_task(task.pk, spec, by=owner)
@@ -60,7 +60,7 @@ def test_every_kind_of_row_is_found_by_its_text(place):
     assert kinds(owner, "02_brief") == ["task"]
 
 
-def test_pilots_and_releases_are_found_by_name(place):
+def test_pilots_and_releases_are_found_by_name(project):
     from tests.evaluation.factories import pilot_row
 
     pilot = pilot_row()
@@ -73,8 +73,8 @@ def test_pilots_and_releases_are_found_by_name(place):
     assert search(member(BenchmarkFactory(), Role.OWNER), f"pilot {pilot.agent.name}").hits == []
 
 
-def test_terms_can_be_excluded_quoted_and_combined(place):
-    _, owner, _, _ = place
+def test_terms_can_be_excluded_quoted_and_combined(project):
+    _, owner, _, _ = project
 
     assert "task" in kinds(owner, "saturday bread")
     assert kinds(owner, '"bread saturday"') == []
@@ -86,24 +86,24 @@ def test_terms_can_be_excluded_quoted_and_combined(place):
 @pytest.mark.parametrize(
     "text", ["", "  ", "\0", "%", "_", "'", '"', "\\", "the", "-", "((", "a & | !", "x" * 5000, "\ue000\ue001", "🥐"]
 )
-def test_any_query_returns_a_result(place, text):
-    _, owner, _, _ = place
+def test_any_query_returns_a_result(project, text):
+    _, owner, _, _ = project
 
     assert search(owner, text).total >= 0
     assert find_destinations(owner, text) is not None
 
 
-def test_search_is_limited_to_own_benchmarks(place):
+def test_search_is_limited_to_own_benchmarks(project):
     stranger = member(BenchmarkFactory(), Role.OWNER)
 
     for text in ("village", "canals", "flour", "rye", "02_brief"):
         assert search(stranger, text).total == 0
         assert find_destinations(stranger, text) == []
-    assert search(stranger, "flour", benchmark=place[0].slug).total == 0
+    assert search(stranger, "flour", benchmark=project[0].slug).total == 0
 
 
-def test_index_follows_edits_renames_imports_and_restores(place):
-    benchmark, owner, _, task = place
+def test_index_follows_edits_renames_imports_and_restores(project):
+    benchmark, owner, _, task = project
     first = load_task(task)
 
     save_task(task.pk, first.model_copy(update={"intents": intents(task.task_id, "Only sourdough.")}), by=owner)
@@ -124,8 +124,8 @@ def test_index_follows_edits_renames_imports_and_restores(place):
     assert kinds(owner, "croissant") == ["intent"]
 
 
-def test_index_follows_direct_writes(place):
-    _, owner, _, task = place
+def test_index_follows_direct_writes(project):
+    _, owner, _, task = project
     HiddenIntent.objects.filter(task=task).update(content="Nothing but brioche.")
     ChecklistItem.objects.bulk_create([ChecklistItem(task=task, position=9, criterion="Brioche is named.")])
     Asset.objects.bulk_create([Asset(task=task, path="brioche.md", blob_id=Blob.objects.store([b"x"])[0])])
@@ -135,8 +135,8 @@ def test_index_follows_direct_writes(place):
     assert sorted(kinds(owner, "brioche")) == ["criterion", "file"]
 
 
-def test_very_long_texts_are_found_by_their_start(place):
-    _, owner, persona, _ = place
+def test_very_long_texts_are_found_by_their_start(project):
+    _, owner, persona, _ = project
     long = "wheat " + " ".join(f"word{n}é" for n in range(150_000))
 
     a_task(persona, "long", by=owner, initial_request=long, description=long, reference_workflow=long)
@@ -144,8 +144,8 @@ def test_very_long_texts_are_found_by_their_start(place):
     assert "task" in kinds(owner, "wheat")
 
 
-def test_snippets_mark_matches_and_are_escaped(place):
-    _, owner, persona, _ = place
+def test_snippets_mark_matches_and_are_escaped(project):
+    _, owner, persona, _ = project
     nasty = "<script>alert(1)</script> \ue000 <b>barley</b> \ue001 & more"
     a_task(persona, "nasty", by=owner, initial_request=nasty)
 
@@ -156,8 +156,8 @@ def test_snippets_mark_matches_and_are_escaped(place):
     assert "\ue000" not in hit.snippet and "\ue001" not in hit.snippet
 
 
-def test_filters_do_not_change_the_counts_of_other_kinds(place):
-    _, owner, persona, task = place
+def test_filters_do_not_change_the_counts_of_other_kinds(project):
+    _, owner, persona, task = project
     submit(task.pk, by=owner)
     a_task(persona, "other", by=owner, title="Bread for Sunday")
 
@@ -171,8 +171,8 @@ def test_filters_do_not_change_the_counts_of_other_kinds(place):
     assert search(owner, "bread", benchmark="nowhere").total == 0
 
 
-def test_page_is_paginated_with_a_constant_number_of_queries(place, django_assert_max_num_queries):
-    _, owner, persona, _ = place
+def test_page_is_paginated_with_a_constant_number_of_queries(project, django_assert_max_num_queries):
+    _, owner, persona, _ = project
     client = Client()
     client.force_login(owner)
     url = reverse("studio:search")
@@ -191,8 +191,8 @@ def test_page_is_paginated_with_a_constant_number_of_queries(place, django_asser
     assert client.get(url, {"q": "bread", "page": "-1"}).status_code == 200
 
 
-def test_destinations_are_found_by_parts_and_despite_typos(place, django_assert_max_num_queries):
-    _, owner, persona, task = place
+def test_destinations_are_found_by_parts_and_despite_typos(project, django_assert_max_num_queries):
+    _, owner, persona, task = project
     Task.objects.bulk_create(Task(episode=persona.episode, task_id=f"t{n}", title=f"Bun {n}") for n in range(30))
 
     assert find_destinations(owner, "brief")[0].url == task.get_absolute_url()
@@ -203,8 +203,8 @@ def test_destinations_are_found_by_parts_and_despite_typos(place, django_assert_
         assert len(find_destinations(owner, "bun")) == 10
 
 
-def test_palette_returns_json_to_signed_in_users(place):
-    _, owner, _, task = place
+def test_palette_returns_json_to_signed_in_users(project):
+    _, owner, _, task = project
     client = Client()
     assert client.get(reverse("studio:destinations"), {"q": "brief"}).status_code == 302
     client.force_login(owner)

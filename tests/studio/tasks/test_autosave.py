@@ -1,4 +1,4 @@
-"""While somebody writes: the page is checked and kept as it stands, and two people's words come together."""
+"""Checks and autosave while a task is edited, and merging of concurrent edits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAK = "The rye goes in before the rolls."
 
 
 class Writer:
-    """Somebody at a task's page, with what the page holds."""
+    """A user on a task's page, with the form as sent."""
 
     def __init__(self, task: Task, user):
         self.task, self.user, self.client = task, user, Client()
@@ -38,12 +38,12 @@ class Writer:
         self.form |= {name: [value] for name, value in fields.items()}
         return self
 
-    def keep(self, **more):
-        said = self.client.post(self.url("autosave"), self.form | more).json()
-        if "page" in said:
-            self.form = form_of(said["page"], "task").data()
-        self.form["base_version"] = [str(said["version"])]
-        return said
+    def autosave(self, **more):
+        answer = self.client.post(self.url("autosave"), self.form | more).json()
+        if "page" in answer:
+            self.form = form_of(answer["page"], "task").data()
+        self.form["base_version"] = [str(answer["version"])]
+        return answer
 
     def check(self):
         return self.client.post(self.url("check"), self.form).json()
@@ -65,11 +65,11 @@ def stored(task):
 def test_unsaved_text_is_checked_and_not_stored(desk):
     ana, _ = desk
 
-    said = ana.write(initial_request=f"Make the plan. {LEAK}").check()
+    answer = ana.write(initial_request=f"Make the plan. {LEAK}").check()
 
-    assert said["count"] > 0
-    assert any(mark["words"] in ana.form["initial_request"][0] for mark in said["marks"])
-    assert "already" in said["findings"] or "request" in said["findings"]
+    assert answer["count"] > 0
+    assert any(mark["words"] in ana.form["initial_request"][0] for mark in answer["marks"])
+    assert "already" in answer["findings"] or "request" in answer["findings"]
     assert stored(ana.task).initial_request != ana.form["initial_request"][0]
     assert ana.task.revisions.count() == 1
 
@@ -79,10 +79,10 @@ def test_marks_name_the_inputs_of_new_rows_after_an_empty_one(desk):
     ana.form["intents"] = [*ana.form["intents"], "new1", "new2"]
     ana.write(**{"intents.new1.content": "", "intents.new2.content": "Do it nicely!Ã©"})
 
-    said = ana.check()
+    answer = ana.check()
 
-    assert "intents.new2.content" in said["findings"] + str(said["marks"])
-    assert "intents.new2.content" in said["evidence"]
+    assert "intents.new2.content" in answer["findings"] + str(answer["marks"])
+    assert "intents.new2.content" in answer["evidence"]
 
 
 def test_unreadable_form_is_checked_as_far_as_possible(desk):
@@ -95,9 +95,9 @@ def test_unreadable_form_is_checked_as_far_as_possible(desk):
 def test_autosaved_text_is_restored_without_making_a_version(desk):
     ana, _ = desk
 
-    said = ana.write(title="Rye for Saturday").keep()
+    answer = ana.write(title="Rye for Saturday").autosave()
 
-    assert (said["version"], said["problem"]) == (1, "")
+    assert (answer["version"], answer["problem"]) == (1, "")
     page = ana.client.get(ana.task.get_absolute_url()).content.decode()
     assert "Rye for Saturday" in page and "discard them" in page
     assert ana.task.revisions.count() == 1
@@ -108,23 +108,23 @@ def test_autosaved_text_is_restored_without_making_a_version(desk):
 def test_pause_saves_all_autosaved_text_as_one_version(desk):
     ana, _ = desk
     for title in ("R", "Ry", "Rye"):
-        ana.write(title=title).keep()
+        ana.write(title=title).autosave()
 
-    said = ana.keep(freeze=["1"])
+    answer = ana.autosave(freeze=["1"])
 
-    assert (said["version"], said["froze"]) == (2, True)
+    assert (answer["version"], answer["froze"]) == (2, True)
     assert stored(ana.task).title == "Rye"
     assert autosave.autosaved_text(autosave.EditorKey(ana.task), ana.user) is None
-    assert ana.keep(freeze=["1"])["version"] == 2  # nothing differs
+    assert ana.autosave(freeze=["1"])["version"] == 2  # nothing differs
 
 
 def test_repeatedly_autosaved_new_row_has_one_id(desk):
     ana, _ = desk
     ana.form["intents"] = [*ana.form["intents"], "new17"]
-    ana.write(**{"intents.new17.content": "Salt"}).keep(freeze=["1"])
+    ana.write(**{"intents.new17.content": "Salt"}).autosave(freeze=["1"])
     first = stored(ana.task).intents[-1].uid
 
-    ana.write(**{"intents.new17.content": "Salt is short."}).keep(freeze=["1"])
+    ana.write(**{"intents.new17.content": "Salt is short."}).autosave(freeze=["1"])
 
     assert [(one.uid, one.content) for one in stored(ana.task).intents[1:]] == [(first, "Salt is short.")]
 
@@ -133,9 +133,9 @@ def test_invalid_text_is_autosaved_unchanged(desk):
     ana, _ = desk
     key = ana.form["checklist"][0]
 
-    said = ana.write(**{f"checklist.{key}.weight": "a lot"}).keep(freeze=["1"])
+    answer = ana.write(**{f"checklist.{key}.weight": "a lot"}).autosave(freeze=["1"])
 
-    assert "greater than 0" in said["problem"]
+    assert "greater than 0" in answer["problem"]
     assert 'value="a lot"' in ana.client.get(ana.task.get_absolute_url()).content.decode()
     assert ana.task.revisions.count() == 1
 
@@ -152,11 +152,11 @@ def test_users_see_each_other_but_not_themselves(desk):
 
 def test_edits_of_different_fields_are_merged_silently(desk):
     ana, ben = desk
-    ana.write(title="Rye").keep(freeze=["1"])
+    ana.write(title="Rye").autosave(freeze=["1"])
 
-    said = ben.write(description="By six.").keep(freeze=["1"])
+    answer = ben.write(description="By six.").autosave(freeze=["1"])
 
-    assert (said["version"], said["froze"]) == (3, True)
+    assert (answer["version"], answer["froze"]) == (3, True)
     assert (ben.form["title"], ben.form["description"]) == (["Rye"], ["By six."])
     assert (stored(ana.task).title, stored(ana.task).description) == ("Rye", "By six.")
 
@@ -168,27 +168,27 @@ def test_concurrent_save_of_another_user_appears_on_the_page(desk, monkeypatch):
     def find_and_be_overtaken(*args):
         row = find(*args)
         monkeypatch.undo()
-        ben.write(description="By six.").keep(freeze=["1"])
+        ben.write(description="By six.").autosave(freeze=["1"])
         return row
 
     monkeypatch.setattr(access, "find_task", find_and_be_overtaken)
 
-    said = ana.write(title="Rye").keep(freeze=["1"])
+    answer = ana.write(title="Rye").autosave(freeze=["1"])
 
-    assert (said["version"], said["froze"]) == (3, True)
+    assert (answer["version"], answer["froze"]) == (3, True)
     assert (ana.form["title"], ana.form["description"]) == (["Rye"], ["By six."])
 
 
 def test_second_editor_of_a_field_resolves_the_conflict(desk):
     ana, ben = desk
-    ana.write(title="Rye").keep(freeze=["1"])
+    ana.write(title="Rye").autosave(freeze=["1"])
 
-    said = ben.write(title="Rolls").keep(freeze=["1"])
+    answer = ben.write(title="Rolls").autosave(freeze=["1"])
 
-    assert "froze" not in said
-    assert "Use theirs" in said["page"] and "Rye" in said["page"]
+    assert "froze" not in answer
+    assert "Use theirs" in answer["page"] and "Rye" in answer["page"]
     assert ben.form["undecided"] == ['["title"]']
-    assert ben.keep(freeze=["1"])["version"] == 2  # no version before they chose
+    assert ben.autosave(freeze=["1"])["version"] == 2  # no version before they chose
     taken = ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ['["title"]']}).content.decode()
     ben.form = form_of(taken, "task").data()
     assert ben.form["title"] == ["Rye"] and "undecided" not in ben.form
@@ -197,18 +197,18 @@ def test_second_editor_of_a_field_resolves_the_conflict(desk):
 
 def test_own_value_can_be_chosen_in_a_conflict(desk):
     ana, ben = desk
-    ana.write(title="Rye").keep(freeze=["1"])
-    ben.write(title="Rolls").keep()
+    ana.write(title="Rye").autosave(freeze=["1"])
+    ben.write(title="Rolls").autosave()
     del ben.form["undecided"]  # what the page's button does
 
-    assert ben.keep(freeze=["1"])["version"] == 3
+    assert ben.autosave(freeze=["1"])["version"] == 3
     assert stored(ana.task).title == "Rolls"
 
 
 def test_saving_with_an_unresolved_conflict_is_rejected_and_loses_nothing(desk):
     ana, ben = desk
-    ana.write(title="Rye").keep(freeze=["1"])
-    ben.write(title="Rolls", description="By six.").keep()
+    ana.write(title="Rye").autosave(freeze=["1"])
+    ben.write(title="Rolls", description="By six.").autosave()
 
     for _ in range(2):
         refused = ben.client.post(ben.task.get_absolute_url(), ben.form)
@@ -227,9 +227,9 @@ def test_saving_with_an_unresolved_conflict_is_rejected_and_loses_nothing(desk):
 
 def test_submitting_with_an_unresolved_conflict_is_rejected(desk):
     ana, ben = desk
-    ana.write(title="Rye").keep(freeze=["1"])
-    ben.write(title="Rolls").keep()
-    ben.keep()  # on top of the version that the page shows now
+    ana.write(title="Rye").autosave(freeze=["1"])
+    ben.write(title="Rolls").autosave()
+    ben.autosave()  # on top of the version that the page shows now
     persona = ben.task.episode.persona
 
     ben.client.post(reverse("studio:step", args=[persona.benchmark.slug, persona.user_id, ben.task.pk, "submit"]))
@@ -244,8 +244,8 @@ def test_conflicts_in_entries_with_any_name_can_be_resolved(desk, name):
     spec = stored(ana.task)
     save_task(ana.task.pk, spec.model_copy(update={"metadata": {name: "a"}}), by=ana.user)
     ana, ben = Writer(Task.objects.get(pk=ana.task.pk), ana.user), Writer(Task.objects.get(pk=ana.task.pk), ben.user)
-    ana.write(**{"metadata.k0.value": "Rye"}).keep(freeze=["1"])
-    ben.write(**{"metadata.k0.value": "Rolls"}).keep()
+    ana.write(**{"metadata.k0.value": "Rye"}).autosave(freeze=["1"])
+    ben.write(**{"metadata.k0.value": "Rolls"}).autosave()
 
     taken = ben.client.post(ben.task.get_absolute_url(), ben.form | {"take": ben.form["undecided"]}).content.decode()
 
@@ -257,27 +257,27 @@ def test_own_edits_never_conflict(desk):
     ana, ben = desk
     other = Writer(ana.task, ana.user)  # the same person in another window
     before = dict(ana.form)
-    other.write(title="Rye", description="By six.").keep(freeze=["1"])
+    other.write(title="Rye", description="By six.").autosave(freeze=["1"])
 
-    said = ana.write(title="Rye for Saturday").keep(freeze=["1"])
+    answer = ana.write(title="Rye for Saturday").autosave(freeze=["1"])
 
-    assert (said["version"], said["froze"]) == (3, True)
+    assert (answer["version"], answer["froze"]) == (3, True)
     assert (stored(ana.task).title, stored(ana.task).description) == ("Rye for Saturday", "By six.")
-    ben.write(title="Rolls").keep(freeze=["1"])
+    ben.write(title="Rolls").autosave(freeze=["1"])
     assert ben.form["undecided"]  # another's are still asked about
     ana.form = before
     ana.write(title="Baguettes")
     save_task(ana.task.pk, stored(ana.task).model_copy(update={"title": "Buns"}), by=ben.user)
-    assert "Use theirs" in ana.keep()["page"]  # and so are theirs on top of one's own
+    assert "Use theirs" in ana.autosave()["page"]  # and so are theirs on top of one's own
 
 
 def test_own_deletion_is_not_restored(desk):
     ana, _ = desk
     key = ana.form["intents"][0]
-    Writer(ana.task, ana.user).write(**{f"intents.{key}.content": "Salt."}).keep(freeze=["1"])
+    Writer(ana.task, ana.user).write(**{f"intents.{key}.content": "Salt."}).autosave(freeze=["1"])
 
     ana.form["intents"] = []
-    ana.keep(freeze=["1"])
+    ana.autosave(freeze=["1"])
 
     assert stored(ana.task).intents == ()
 
@@ -285,44 +285,44 @@ def test_own_deletion_is_not_restored(desk):
 def test_text_sent_on_leaving_the_page_is_not_offered_again_once_saved(desk):
     ana, ben = desk
     left = dict(ana.write(title="Rye").form)
-    ana.keep(freeze=["1"])  # the page is gone, and this arrives
-    ben.keep()
-    ben.write(title="Bread").keep(freeze=["1"])  # in the knowledge of Ana's words
+    ana.autosave(freeze=["1"])  # the page is gone, and this arrives
+    ben.autosave()
+    ben.write(title="Bread").autosave(freeze=["1"])  # in the knowledge of Ana's words
 
     ana.form = left
-    said = ana.keep(render=["1"])
+    answer = ana.autosave(render=["1"])
 
-    assert said["froze"] and ana.form["title"] == ["Bread"] and "undecided" not in ana.form
+    assert answer["froze"] and ana.form["title"] == ["Bread"] and "undecided" not in ana.form
     assert autosave.autosaved_text(autosave.EditorKey(ana.task), ana.user) is None
 
 
 def test_reverted_edit_leaves_nothing_unsaved(desk):
     ana, _ = desk
     title = ana.form["title"]
-    ana.write(title="Rye").keep()
+    ana.write(title="Rye").autosave()
 
-    said = ana.write(title=title[0]).keep()
+    answer = ana.write(title=title[0]).autosave()
 
-    assert said["froze"] and ana.task.revisions.count() == 1
+    assert answer["froze"] and ana.task.revisions.count() == 1
     assert "discard them" not in ana.client.get(ana.task.get_absolute_url()).content.decode()
 
 
 def test_unreadable_text_is_rebased_once_it_can_be_read(desk):
     ana, ben = desk
     key = ana.form["checklist"][0]
-    ben.write(title="Rolls").keep(freeze=["1"])
+    ben.write(title="Rolls").autosave(freeze=["1"])
 
-    said = ana.write(**{f"checklist.{key}.weight": "a lot"}).keep()
+    answer = ana.write(**{f"checklist.{key}.weight": "a lot"}).autosave()
 
-    assert (said["version"], "page" in said) == (1, False)  # still on top of what it was on top of
-    ana.write(**{f"checklist.{key}.weight": "2"}).keep(freeze=["1"])
+    assert (answer["version"], "page" in answer) == (1, False)  # still on top of what it was on top of
+    ana.write(**{f"checklist.{key}.weight": "2"}).autosave(freeze=["1"])
     assert (stored(ana.task).title, stored(ana.task).checklist[0].weight) == ("Rolls", 2)
 
 
 def test_text_autosaved_on_an_old_version_is_restored_on_the_newest(desk):
     ana, ben = desk
-    ana.write(description="By six.").keep()
-    ben.write(title="Rolls").keep(freeze=["1"])
+    ana.write(description="By six.").autosave()
+    ben.write(title="Rolls").autosave(freeze=["1"])
 
     form = form_of(ana.client.get(ana.task.get_absolute_url()).content.decode(), "task").data()
 
@@ -331,7 +331,7 @@ def test_text_autosaved_on_an_old_version_is_restored_on_the_newest(desk):
 
 def test_submitting_saves_autosaved_text(desk):
     ana, _ = desk
-    ana.write(title="Rye").keep()
+    ana.write(title="Rye").autosave()
     persona = ana.task.episode.persona
 
     ana.client.post(reverse("studio:step", args=[persona.benchmark.slug, persona.user_id, ana.task.pk, "submit"]))
@@ -363,9 +363,9 @@ def test_guidelines_and_evidence_map_are_shown_beside_the_task(desk):
 
 def test_autosave_loads_the_task_once(desk):
     ana, _ = desk
-    ana.write(title="Rye").keep()
+    ana.write(title="Rye").autosave()
     with CaptureQueriesContext(connection) as asked:
-        ana.write(title="Rye bread").keep()
+        ana.write(title="Rye bread").autosave()
 
     intents = [one for one in asked.captured_queries if one["sql"].startswith('SELECT "studio_hiddenintent"')]
     assert len(intents) == 1

@@ -1,4 +1,4 @@
-"""The page of a long task: rows bring what is seen of them, and one field stands for what they fold away."""
+"""Collapsed rows on the page of a long task."""
 
 from __future__ import annotations
 
@@ -49,83 +49,81 @@ def name(item: int, field: str) -> str:
 
 
 def open_row(writer: Writer, item: int, *, follows: list[str], evidence: str) -> None:
-    """As the page's script does it."""
+    """Expand a row like the page's script."""
     del writer.form[name(item, "brief")]
     writer.form[name(item, "follows_from")] = follows
     writer.form[name(item, "evidence")] = [evidence]
 
 
 def test_page_with_collapsed_rows_saves_the_same_task(desk):
-    mine, _ = desk
+    ana, _ = desk
     client = Client()
-    client.force_login(mine.user)
-    whole = form_of(client.get(f"{mine.task.get_absolute_url()}?whole=1").content.decode(), "task").data()
-    before = stored(mine.task)
+    client.force_login(ana.user)
+    whole = form_of(client.get(f"{ana.task.get_absolute_url()}?whole=1").content.decode(), "task").data()
+    before = stored(ana.task)
 
-    assert name(0, "brief") in mine.form and name(0, "follows_from") not in mine.form
+    assert name(0, "brief") in ana.form and name(0, "follows_from") not in ana.form
     assert name(0, "brief") not in whole and whole[name(0, "follows_from")] == [INTENTS[0].uid, INTENTS[2].uid]
-    for form in (mine.form, whole):
-        assert mine.client.post(mine.url("autosave"), form | {"freeze": "1", "initial_request": "More."}).json()[
-            "froze"
-        ]
-        assert stored(mine.task).checklist == before.checklist
-        form["base_version"] = [str(stored(mine.task) and Task.objects.get(pk=mine.task.pk).version)]
+    for form in (ana.form, whole):
+        assert ana.client.post(ana.url("autosave"), form | {"freeze": "1", "initial_request": "More."}).json()["froze"]
+        assert stored(ana.task).checklist == before.checklist
+        form["base_version"] = [str(stored(ana.task) and Task.objects.get(pk=ana.task.pk).version)]
 
 
 def test_page_without_scripts_links_to_the_full_form(desk):
-    mine, _ = desk
-    assert '<a href="?whole=1">' in mine.client.get(mine.task.get_absolute_url()).content.decode()
+    ana, _ = desk
+    assert '<a href="?whole=1">' in ana.client.get(ana.task.get_absolute_url()).content.decode()
 
 
 def test_expanded_row_shows_unsaved_values(desk):
-    mine, _ = desk
-    open_row(mine, 0, follows=[INTENTS[1].uid], evidence="report.md")
-    assert mine.keep(freeze="1")["froze"]
-    first = stored(mine.task).checklist[0]
+    ana, _ = desk
+    open_row(ana, 0, follows=[INTENTS[1].uid], evidence="report.md")
+    assert ana.autosave(freeze="1")["froze"]
+    first = stored(ana.task).checklist[0]
     assert (first.follows_from, first.evidence) == ((INTENTS[1].uid,), ("report.md",))
 
 
 def test_autosaved_links_are_restored_on_the_page(desk):
-    mine, _ = desk
-    open_row(mine, 0, follows=[INTENTS[1].uid], evidence="report.md")
-    mine.keep()
-    again = Writer(mine.task, mine.user)
+    ana, _ = desk
+    open_row(ana, 0, follows=[INTENTS[1].uid], evidence="report.md")
+    ana.autosave()
+    again = Writer(ana.task, ana.user)
     assert again.form[name(0, "brief")] == [f"{INTENTS[1].uid}\r\nreport.md"]
 
 
 def test_links_added_by_another_user_appear_and_stay(desk):
-    mine, theirs = desk
-    open_row(theirs, 1, follows=[INTENTS[1].uid], evidence="")
-    theirs.keep(freeze="1")
+    ana, ben = desk
+    open_row(ben, 1, follows=[INTENTS[1].uid], evidence="")
+    ben.autosave(freeze="1")
 
-    mine.write(initial_request="Mine.").keep()
-    assert mine.form[name(1, "brief")] == [INTENTS[1].uid]
-    mine.keep(freeze="1")
+    ana.write(initial_request="Mine.").autosave()
+    assert ana.form[name(1, "brief")] == [INTENTS[1].uid]
+    ana.autosave(freeze="1")
 
-    task = stored(mine.task)
+    task = stored(ana.task)
     assert (task.initial_request, task.checklist[1].follows_from) == ("Mine.", (INTENTS[1].uid,))
     assert task.checklist[1].rule == ITEMS[1].rule
 
 
 def test_expanded_rows_stay_expanded_after_another_users_change(desk):
-    mine, theirs = desk
-    open_row(mine, 0, follows=[INTENTS[0].uid, INTENTS[2].uid], evidence="\r\n".join(ITEMS[0].evidence))
-    open_row(theirs, 0, follows=[INTENTS[1].uid], evidence="report.md")
-    theirs.keep(freeze="1")
+    ana, ben = desk
+    open_row(ana, 0, follows=[INTENTS[0].uid, INTENTS[2].uid], evidence="\r\n".join(ITEMS[0].evidence))
+    open_row(ben, 0, follows=[INTENTS[1].uid], evidence="report.md")
+    ben.autosave(freeze="1")
 
-    mine.keep()
-    assert name(0, "brief") not in mine.form
-    assert mine.form[name(0, "follows_from")] == [INTENTS[1].uid]
-    assert mine.form[name(0, "evidence")] == ["report.md"]
+    ana.autosave()
+    assert name(0, "brief") not in ana.form
+    assert ana.form[name(0, "follows_from")] == [INTENTS[1].uid]
+    assert ana.form[name(0, "evidence")] == ["report.md"]
 
 
 def test_rule_with_collapsed_fields_is_preserved(desk):
-    mine, theirs = desk
+    ana, ben = desk
     rule = {"rule_kind": "reply_contains", "rule_text": "rye", "rule_path": "", "rule_tool": "", "rule_arguments": ""}
-    theirs.write(**{name(0, "grader"): "rule"} | {name(0, key): value for key, value in rule.items()})
-    theirs.keep(freeze="1")
-    mine.keep()
+    ben.write(**{name(0, "grader"): "rule"} | {name(0, key): value for key, value in rule.items()})
+    ben.autosave(freeze="1")
+    ana.autosave()
     for key in rule:
-        mine.form.pop(name(0, key), None)
-    mine.write(initial_request="Mine.").keep(freeze="1")
-    assert stored(mine.task).checklist[0].rule == ExactCheck(kind="reply_contains", text="rye")
+        ana.form.pop(name(0, key), None)
+    ana.write(initial_request="Mine.").autosave(freeze="1")
+    assert stored(ana.task).checklist[0].rule == ExactCheck(kind="reply_contains", text="rye")

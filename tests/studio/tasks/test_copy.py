@@ -1,4 +1,4 @@
-"""Copying and moving tasks between episodes: whole, with what belongs to them, or not at all."""
+"""Copies and moves of tasks between episodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def place():
+def project():
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
     script = stored("scripts/x.py", b"def score(h): return {}")
@@ -54,23 +54,23 @@ def ids(persona):
     return [task.task_id for task in load_episode(persona).tasks]
 
 
-def test_duplicate_follows_its_original_with_all_content(place):
-    _, owner, persona = place
+def test_duplicate_follows_its_original_with_all_content(project):
+    _, owner, persona = project
     a_task(persona, "last", by=owner)
 
     [row] = copy_tasks(tasks_of(persona, "bread"), persona, by=owner)
 
     assert ids(persona) == ["setup", "bread", "bread_copy", "last"]
-    one, two = load_task(tasks_of(persona, "bread")[0]), load_task(row)
-    assert two == one.model_copy(update={"task_id": "bread_copy"})
+    original, copy = load_task(tasks_of(persona, "bread")[0]), load_task(row)
+    assert copy == original.model_copy(update={"task_id": "bread_copy"})
     assert row.version == 1
     assert row.events.filter(verb="copied").get().summary.endswith("› Baker), version 1.")
     copy_tasks(tasks_of(persona, "bread"), persona, by=owner)
     assert ids(persona)[2:4] == ["bread_copy_2", "bread_copy"]
 
 
-def test_copy_into_another_benchmark_includes_files_and_scripts_and_warns_of_losses(place):
-    _, owner, persona = place
+def test_copy_into_another_benchmark_includes_files_and_scripts_and_warns_of_losses(project):
+    _, owner, persona = project
     there = elsewhere(owner)
 
     alone = plan_copy(tasks_of(persona, "bread"), there).copies[0]
@@ -92,8 +92,8 @@ def test_copy_into_another_benchmark_includes_files_and_scripts_and_warns_of_los
     assert ids(persona) == ["setup", "bread"]
 
 
-def test_script_with_a_taken_name_is_renamed_or_not_copied(place):
-    _, owner, persona = place
+def test_script_with_a_taken_name_is_renamed_or_not_copied(project):
+    _, owner, persona = project
     there = elsewhere(owner, scripts=(stored("scripts/x.py", b"def score(h): return {'other': 1}"),))
     bread = tasks_of(persona, "bread")
     assert plan_copy(bread, there).script_clashes == ["scripts/x.py"]
@@ -106,8 +106,8 @@ def test_script_with_a_taken_name_is_renamed_or_not_copied(place):
     assert [file.path for file in load_episode(there).persona.scripts] == ["scripts/x.py", "scripts/x_2.py"]
 
 
-def test_moved_tasks_are_retired_unless_reviewed_or_needed(place):
-    _, owner, persona = place
+def test_moved_tasks_are_retired_unless_reviewed_or_needed(project):
+    _, owner, persona = project
     there = elsewhere(owner)
     with pytest.raises(CopyError, match="builds on it and would stay behind"):
         copy_tasks(tasks_of(persona, "setup"), there, by=owner, moving=True)
@@ -122,8 +122,8 @@ def test_moved_tasks_are_retired_unless_reviewed_or_needed(place):
         copy_tasks(tasks_of(there), persona, by=owner, moving=True)
 
 
-def test_rejected_copy_changes_nothing(place, monkeypatch):
-    _, owner, persona = place
+def test_rejected_copy_changes_nothing(project, monkeypatch):
+    _, owner, persona = project
     there = elsewhere(owner)
     before = (Task.objects.count(), Event.objects.count())
 
@@ -136,8 +136,8 @@ def test_rejected_copy_changes_nothing(place, monkeypatch):
     assert (Task.objects.count(), Event.objects.count()) == before
 
 
-def test_page_previews_and_copies_into_editable_personas(place):
-    benchmark, owner, persona = place
+def test_page_previews_and_copies_into_editable_personas(project):
+    benchmark, owner, persona = project
     there = elsewhere(owner)
     foreign = a_persona(BenchmarkFactory(), "stranger", by=None)
     client = Client()

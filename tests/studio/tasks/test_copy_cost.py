@@ -1,4 +1,4 @@
-"""What copying and moving many tasks costs: as many queries for a hundred as for two."""
+"""Queries of copies and moves of many tasks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BATCHES = 6
 
 
 @pytest.fixture
-def place():
+def project():
     benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
     owner = member(benchmark, Role.OWNER)
     import_files(benchmark, files(personas=1, tasks=MANY), by=owner)
@@ -35,8 +35,8 @@ def chosen(persona: Persona, number: int) -> list[Task]:
 
 
 @pytest.mark.parametrize("moving", [False, True])
-def test_number_of_queries_does_not_depend_on_the_number_of_copies(place, moving):
-    owner, here, *targets = place
+def test_number_of_queries_does_not_depend_on_the_number_of_copies(project, moving):
+    owner, here, *targets = project
     costs = []
     for target, number in zip(targets, (2, MANY - 2), strict=True):
         tasks = chosen(here, number)

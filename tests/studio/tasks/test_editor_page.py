@@ -1,4 +1,4 @@
-"""The task editor: a page that loses nothing, saves versions, and says what is wrong beside the field."""
+"""The task editor's page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def desk():
 
 
 class Desk:
-    """An author at the page of one task, and a reviewer at the same page."""
+    """A task, and clients of its author and a reviewer."""
 
     def __init__(self):
         self.benchmark = BenchmarkFactory()
@@ -216,11 +216,11 @@ def test_invalid_input_is_reported_beside_its_field_and_preserved(desk):
 
 
 def test_stale_save_shows_both_versions_and_loses_nothing(desk):
-    mine, other = desk.form(), Client()
+    own, other = desk.form(), Client()
     other.force_login(member(desk.benchmark, Role.AUTHOR))
     other.post(desk.url, desk.form() | {"title": ["Theirs"]})
 
-    answer = desk.client.post(desk.url, mine | {"title": ["Mine"]})
+    answer = desk.client.post(desk.url, own | {"title": ["Mine"]})
 
     html = answer.content.decode()
     assert answer.status_code == 409
@@ -242,11 +242,11 @@ def test_rows_can_be_edited_without_scripts_before_saving(desk):
     moved = desk.client.post(desk.url, more | {"do": [f"intents:up:{new}"]}).content.decode()
     assert form_of(moved, "task").data()["intents"] == [new, old]
     gone = desk.client.post(desk.url, form_of(moved, "task").data() | {"do": [f"intents:remove:{old}"]})
-    kept = form_of(gone.content.decode(), "task").data()
-    assert kept["intents"] == [new]
+    form = form_of(gone.content.decode(), "task").data()
+    assert form["intents"] == [new]
     assert Task.objects.get(pk=desk.task.pk).version == 1
 
-    desk.client.post(desk.url, kept)
+    desk.client.post(desk.url, form)
 
     assert [intent.content for intent in desk.spec.intents] == ["Salt is short."]
 
@@ -358,7 +358,7 @@ def test_versions_are_compared_word_by_word_and_restored(desk):
 def test_stale_save_of_a_profile_shows_both_versions(desk):
     url = reverse("studio:profile", args=[desk.benchmark.slug, desk.persona.user_id])
     data = form_of(desk.client.get(url).content.decode(), "profile").data()
-    mine = data | {
+    own = data | {
         "role_text": ["Bakes at night."],
         "long_term_goals": ["Sleep\r\nSell"],
         "tools": ["write_file"],
@@ -369,7 +369,7 @@ def test_stale_save_of_a_profile_shows_both_versions(desk):
         "preferences.newP.kind": ["text"],
     }
 
-    saved = desk.client.post(url, mine)
+    saved = desk.client.post(url, own)
     assert saved.status_code == 302, saved.content.decode()
     other = Client()
     other.force_login(member(desk.benchmark, Role.AUTHOR))

@@ -1,5 +1,4 @@
-"""What a session is to leave, and what a good one looks like: on the page without scripts, in versions, between two
-people, in copies and templates, and through an export."""
+"""Expected artifacts on the page, in versions, conflicts, copies, templates and exports."""
 
 from __future__ import annotations
 
@@ -52,9 +51,12 @@ class Desk(SimpleNamespace):
 
     @property
     def artifacts(self) -> list[tuple[str, str, bytes | None]]:
-        found = load_task(Task.objects.get(pk=self.task.pk)).expected_artifacts
-        contents = Blob.objects.read([one.reference.sha256 for one in found if one.reference])
-        return [(one.path, one.note, contents[one.reference.sha256] if one.reference else None) for one in found]
+        artifacts = load_task(Task.objects.get(pk=self.task.pk)).expected_artifacts
+        contents = Blob.objects.read([artifact.reference.sha256 for artifact in artifacts if artifact.reference])
+        return [
+            (artifact.path, artifact.note, contents[artifact.reference.sha256] if artifact.reference else None)
+            for artifact in artifacts
+        ]
 
 
 @pytest.fixture
@@ -184,8 +186,8 @@ def test_versions_compare_and_restore_notes_and_references(desk):
     specs = [spec.TaskSpec.model_validate(one.spec) for one in desk.task.revisions.order_by("number")]
 
     [change] = compare(specs[1], specs[2])
-    said = "".join(text for part in change.differences for kind, text in part.pieces if kind == "new")
-    assert (change.label, "One page." in said, "6 bytes" in said) == ("Expected artifacts", True, True)
+    answer = "".join(text for part in change.differences for kind, text in part.pieces if kind == "new")
+    assert (change.label, "One page." in answer, "6 bytes" in answer) == ("Expected artifacts", True, True)
     assert "One page." in desk.client.get(desk.url("version", 3)).content.decode()
 
     put(desk)
@@ -201,18 +203,18 @@ def test_path_without_note_is_stored_as_before(desk):
 
 def test_edits_of_note_and_reference_are_merged_and_conflicts_resolved(desk):
     put(desk, artifact("plan.md", b"# Old"))
-    mine = desk.form()
-    [key] = mine[LIST]
+    own = desk.form()
+    [key] = own[LIST]
     put(desk, artifact("plan.md", b"# Theirs", "Theirs."), by=member(desk.benchmark, Role.AUTHOR))
 
-    answer = desk.save(mine | {f"{LIST}.{key}.stored": [seal(Blob.objects.store([b"# Mine"])[0], 6)]})
+    answer = desk.save(own | {f"{LIST}.{key}.stored": [seal(Blob.objects.store([b"# Mine"])[0], 6)]})
 
     assert answer.status_code == 409
     html = answer.content.decode()
     assert "<mark>Theirs</mark>" in html and "<mark>Mine</mark>" in html
-    kept = desk.form(html)
-    assert kept[f"{LIST}.{kept[LIST][0]}.note"] == ["Theirs."]
-    desk.save(desk.form(desk.save(kept, take=json.dumps([LIST, "plan.md", "reference"])).content.decode()))
+    preserved = desk.form(html)
+    assert preserved[f"{LIST}.{preserved[LIST][0]}.note"] == ["Theirs."]
+    desk.save(desk.form(desk.save(preserved, take=json.dumps([LIST, "plan.md", "reference"])).content.decode()))
     assert desk.artifacts == [("plan.md", "Theirs.", b"# Theirs")]
 
 
@@ -223,11 +225,11 @@ def test_copies_templates_and_exports_include_artifacts(desk):
 
     [copy] = copy_tasks([task], a_persona(desk.benchmark, "miller", by=desk.author), by=desk.author)
     template = save_template(task, name="Plan", when="", version=task.version, by=desk.author)
-    begun = start_task(desk.persona, template, task_id="rolls", by=desk.author).task
+    started = start_task(desk.persona, template, task_id="rolls", by=desk.author).task
     files = benchmark_files(desk.benchmark)
 
     assert {file.kind for file in template.files.all()} == {"reference"}
-    assert [load_task(one).expected_artifacts for one in (copy, begun)] == [wanted, wanted]
+    assert [load_task(one).expected_artifacts for one in (copy, started)] == [wanted, wanted]
     assert files["data/baker/references/bread/notes/plan.md"] == b"# Good"
     assert not any(path.startswith("data/baker/tasks/") and "plan" in path for path in files)
     elsewhere = BenchmarkFactory()

@@ -1,4 +1,4 @@
-"""All tasks of a benchmark: narrowed by the address, and changed together after a look at what would happen."""
+"""The task list: filters and bulk changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def place():
+def project():
     benchmark = BenchmarkFactory(taxonomy=ensure_taxonomy())
     owner = member(benchmark, Role.OWNER)
     persona = a_persona(benchmark, by=owner)
@@ -44,8 +44,8 @@ def code_of(benchmark):
     return benchmark.taxonomy.categories.first().code
 
 
-def test_list_applies_all_filters_of_its_address(place):
-    benchmark, owner, persona = place
+def test_list_applies_all_filters_of_its_address(project):
+    benchmark, owner, persona = project
     other = a_persona(benchmark, "miller", by=owner)
     code = code_of(benchmark)
     a_task(persona, "bread", by=owner, title="Bread", category=code)
@@ -71,8 +71,8 @@ def test_list_applies_all_filters_of_its_address(place):
     assert names(client, benchmark, q="\0", persona="\0", category="\0") == ["bread", "rolls", "flour"]
 
 
-def test_number_of_queries_of_the_list_is_constant(place, django_assert_max_num_queries):
-    benchmark, owner, persona = place
+def test_number_of_queries_of_the_list_is_constant(project, django_assert_max_num_queries):
+    benchmark, owner, persona = project
     a_task(persona, by=owner)
     client, url = signed_in(owner), reverse("studio:tasks", args=[benchmark.slug])
     with django_assert_max_num_queries(30) as few:
@@ -85,8 +85,8 @@ def test_number_of_queries_of_the_list_is_constant(place, django_assert_max_num_
         assert len(client.get(url).context["page"].object_list) == 50
 
 
-def test_list_is_hidden_from_other_benchmarks_and_read_only_for_viewers(place):
-    benchmark, _, persona = place
+def test_list_is_hidden_from_other_benchmarks_and_read_only_for_viewers(project):
+    benchmark, _, persona = project
     task = a_task(persona)
     url, change = (reverse(f"studio:{name}", args=[benchmark.slug]) for name in ("tasks", "tasks_change"))
     stranger, viewer = signed_in(member(BenchmarkFactory(), Role.OWNER)), signed_in(member(benchmark, Role.VIEWER))
@@ -97,8 +97,8 @@ def test_list_is_hidden_from_other_benchmarks_and_read_only_for_viewers(place):
     assert "Preview changes" not in viewer.get(url).content.decode()
 
 
-def test_bulk_change_is_applied_as_previewed(place):
-    benchmark, owner, persona = place
+def test_bulk_change_is_applied_as_previewed(project):
+    benchmark, owner, persona = project
     code = code_of(benchmark)
     bread = a_task(persona, "bread", by=owner)
     rolls = a_task(persona, "rolls", by=owner)
@@ -117,8 +117,8 @@ def test_bulk_change_is_applied_as_previewed(place):
     assert Event.objects.filter(verb="edited", data__fields=["category"]).count() == 2
 
 
-def test_bulk_retirement_is_all_or_nothing(place):
-    benchmark, owner, persona = place
+def test_bulk_retirement_is_all_or_nothing(project):
+    benchmark, owner, persona = project
     placed, aside = a_task(persona, "placed", by=owner), a_task(persona, "aside", by=owner)
     save_order(persona.pk, ["placed"], by=owner)
 
@@ -132,8 +132,8 @@ def test_bulk_retirement_is_all_or_nothing(place):
     assert Task.objects.get(pk=aside.pk).state == TaskState.DRAFT
 
 
-def test_save_after_the_preview_rejects_the_bulk_change(place):
-    benchmark, owner, persona = place
+def test_save_after_the_preview_rejects_the_bulk_change(project):
+    benchmark, owner, persona = project
     task, other = a_task(persona, by=owner), a_task(persona, "other", by=owner)
     save_task(task.pk, load_task(task).model_copy(update={"title": "Newer"}), by=owner)
     asked = {"does": "category", "category": code_of(benchmark), "task": [f"{task.pk}:1", f"{other.pk}:1"], "sure": "1"}
@@ -147,8 +147,8 @@ def test_save_after_the_preview_rejects_the_bulk_change(place):
     assert set(Task.objects.values_list("category", flat=True)) == {""}
 
 
-def test_bulk_grouping_is_an_undoable_board_move(place):
-    benchmark, owner, persona = place
+def test_bulk_grouping_is_an_undoable_board_move(project):
+    benchmark, owner, persona = project
     other = a_persona(benchmark, "miller", by=owner)
     rows = [a_task(persona, "a", by=owner), a_task(persona, "b", by=owner, group="Rye"), a_task(other, "c", by=owner)]
     submit(rows[0].pk, by=owner)
@@ -169,8 +169,8 @@ def test_bulk_grouping_is_an_undoable_board_move(place):
         bulk.apply(benchmark, chosen, "group", "x" * 201, by=owner)
 
 
-def test_bulk_change_sets_only_tools_that_the_persona_has(place):
-    benchmark, owner, persona = place
+def test_bulk_change_sets_only_tools_that_the_persona_has(project):
+    benchmark, owner, persona = project
     mill = a_persona(benchmark, "miller", by=owner, tools=("grind", "bake"))
     save_persona(persona.pk, load_episode(persona).persona.model_copy(update={"tools": ("bake",)}), by=owner)
     one, two = a_task(persona, by=owner), a_task(mill, "flour", by=owner)
@@ -191,8 +191,8 @@ def test_bulk_change_sets_only_tools_that_the_persona_has(place):
         bulk.apply(benchmark, {one.pk: None}, "skills", "sharpen", by=owner)
 
 
-def test_drafts_are_submitted_and_withdrawn_in_bulk(place):
-    benchmark, owner, persona = place
+def test_drafts_are_submitted_and_withdrawn_in_bulk(project):
+    benchmark, owner, persona = project
     good, bad = a_task(persona, by=owner), a_task(persona, "bad", by=owner, title="Another", initial_request=" ")
     unsaved = a_task(persona, "unsaved", by=owner, title="Unsaved")
     then = {"seen_at": timezone.now(), "autosaved_at": timezone.now()}
@@ -212,8 +212,8 @@ def test_drafts_are_submitted_and_withdrawn_in_bulk(place):
     assert Task.objects.get(pk=good.pk).state == TaskState.DRAFT
 
 
-def test_number_of_queries_of_a_bulk_change_is_constant(place, django_assert_max_num_queries):
-    benchmark, owner, persona = place
+def test_number_of_queries_of_a_bulk_change_is_constant(project, django_assert_max_num_queries):
+    benchmark, owner, persona = project
     first = a_task(persona, by=owner)
     codes = list(benchmark.taxonomy.categories.values_list("code", flat=True))
     with django_assert_max_num_queries(100) as few:
@@ -236,8 +236,8 @@ def test_number_of_queries_of_a_bulk_change_is_constant(place, django_assert_max
         {"task": "x:y", "does": "retire"},
     ],
 )
-def test_incomplete_bulk_change_is_rejected_with_a_message(place, asked):
-    benchmark, owner, persona = place
+def test_incomplete_bulk_change_is_rejected_with_a_message(project, asked):
+    benchmark, owner, persona = project
     a_task(persona, by=owner)
     client = signed_in(owner)
 
@@ -247,8 +247,8 @@ def test_incomplete_bulk_change_is_rejected_with_a_message(place, asked):
     assert Task.objects.get().version == 1
 
 
-def test_all_filtered_tasks_can_be_selected(place):
-    benchmark, owner, persona = place
+def test_all_filtered_tasks_can_be_selected(project):
+    benchmark, owner, persona = project
     for n in range(3):
         a_task(persona, f"t{n}", by=owner, title="Bun" if n else "Loaf")
     url = reverse("studio:tasks_change", args=[benchmark.slug])

@@ -1,4 +1,4 @@
-"""Tasks begun with something: a starting point, a template of the benchmark, another task."""
+"""Tasks started from starting points, templates and other tasks."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def place():
+def project():
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
     persona = a_persona(benchmark, by=owner, scripts=(stored("scripts/x.py", b"def score(h): return {}"),))
     a_task(persona, "setup", by=owner, checklist=(), group="Rye")
     intents = a_task_spec("bread").intents
-    found = (Recovery(kind="session", ref="setup"), Recovery(kind="question"))
+    result = (Recovery(kind="session", ref="setup"), Recovery(kind="question"))
     row = a_task(
         persona,
         "bread",
@@ -38,7 +38,7 @@ def place():
         group="Rye",
         depends_on=(Dependency(task_id="setup", carries_over="the hours"),),
         assets=(stored("orders.csv", b"a,b"),),
-        intents=(intents[0].model_copy(update={"recoverable_from": found}),),
+        intents=(intents[0].model_copy(update={"recoverable_from": result}),),
         grader_script="data/baker/scripts/x.py",
         source={"task_id": "bread", "odd": 1},
     )
@@ -51,7 +51,7 @@ def signed_in(user):
     return client
 
 
-def keep(row, owner, name="Weekly bread", **more):
+def save(row, owner, name="Weekly bread", **more):
     return save_template(row, **{"name": name, "when": "Orders come in.", "version": row.version, "by": owner} | more)
 
 
@@ -82,51 +82,51 @@ def test_tasks_from_starting_points_cannot_be_approved_until_filled_in(key):
         workflow.approve(row.pk, by=reviewer)
 
 
-def test_template_stores_a_version_with_files_but_without_its_position(place):
-    _, owner, persona, row = place
-    template = keep(row, owner)
+def test_template_stores_a_version_with_files_but_without_its_position(project):
+    _, owner, persona, row = project
+    template = save(row, owner)
     save_task(row.pk, load_task(row).model_copy(update={"title": "Another"}), by=owner)
     there = a_persona(persona.benchmark, "miller", by=owner)
 
-    begun = start_task(there, template, task_id="m1", by=owner)
+    started = start_task(there, template, task_id="m1", by=owner)
 
-    spec = load_task(begun.task)
+    spec = load_task(started.task)
     assert (spec.task_id, spec.user_id, spec.title) == ("m1", "miller", "Bread for Saturday")
     assert [file.path for file in spec.assets] == ["orders.csv"]
     assert spec.grader_script == "data/miller/scripts/x.py"
     assert [file.path for file in load_episode(there).persona.scripts] == ["scripts/x.py"]
     assert (spec.depends_on, spec.group, spec.source) == ((), "", {})
-    assert [found.ref for found in spec.intents[0].recoverable_from] == ["", ""]
-    assert begun.task.events.filter(verb="started").get().summary == "From the template “Weekly bread”."
+    assert [result.ref for result in spec.intents[0].recoverable_from] == ["", ""]
+    assert started.task.events.filter(verb="started").get().summary == "From the template “Weekly bread”."
     assert row.events.filter(verb="saved_as_template").get().summary == "“Weekly bread”, as of version 1."
 
 
-def test_script_of_a_template_is_renamed_if_its_name_is_taken(place):
-    _, owner, persona, row = place
-    template = keep(row, owner)
+def test_script_of_a_template_is_renamed_if_its_name_is_taken(project):
+    _, owner, persona, row = project
+    template = save(row, owner)
     there = a_persona(persona.benchmark, "miller", by=owner, scripts=(stored("scripts/x.py", b"other"),))
 
-    begun = start_task(there, template, task_id="m1", by=owner)
+    started = start_task(there, template, task_id="m1", by=owner)
 
-    assert load_task(begun.task).grader_script == "data/miller/scripts/x_2.py"
-    assert begun.warnings == ("Its grader script is copied as “scripts/x_2.py”, because the name is taken.",)
+    assert load_task(started.task).grader_script == "data/miller/scripts/x_2.py"
+    assert started.warnings == ("Its grader script is copied as “scripts/x_2.py”, because the name is taken.",)
 
 
-def test_task_started_from_another_warns_of_what_is_lost(place):
-    _, owner, persona, row = place
+def test_task_started_from_another_warns_of_what_is_lost(project):
+    _, owner, persona, row = project
     there = a_persona(persona.benchmark, "miller", by=owner)
 
-    begun = start_task(there, row, task_id="m1", title="Flour", request="Flour, please.", by=owner)
+    started = start_task(there, row, task_id="m1", title="Flour", request="Flour, please.", by=owner)
 
-    spec = load_task(begun.task)
+    spec = load_task(started.task)
     assert (spec.task_id, spec.title, spec.initial_request) == ("m1", "Flour", "Flour, please.")
     assert spec.source == {"task_id": "m1", "odd": 1}
-    assert "Does not build on “setup” any more" in begun.warnings[0]
-    assert begun.task.events.filter(verb="copied").exists()
+    assert "Does not build on “setup” any more" in started.warnings[0]
+    assert started.task.events.filter(verb="copied").exists()
 
 
-def test_task_cannot_precede_its_dependencies(place):
-    _, owner, persona, row = place
+def test_task_cannot_precede_its_dependencies(project):
+    _, owner, persona, row = project
     with pytest.raises(DraftError, match="builds on"):
         start_task(persona, row, task_id="new", by=owner, before="setup")
     assert [task.task_id for task in load_episode(persona).tasks] == ["setup", "bread"]
@@ -134,16 +134,16 @@ def test_task_cannot_precede_its_dependencies(place):
     assert [task.task_id for task in load_episode(persona).tasks] == ["setup", "new", "bread"]
 
 
-def test_template_names_are_unique_ignoring_case(place):
-    benchmark, owner, _, row = place
-    template = keep(row, owner)
+def test_template_names_are_unique_ignoring_case(project):
+    benchmark, owner, _, row = project
+    template = save(row, owner)
     for name in ("weekly BREAD", "  Weekly \n bread ", "", "\0", "x" * 121):
         with pytest.raises(TaskTemplateError):
-            keep(row, owner, name=name)
+            save(row, owner, name=name)
     with pytest.raises(TaskTemplateError) as refusal:
-        keep(row, owner, name="Long", when="y" * 301)
+        save(row, owner, name="Long", when="y" * 301)
     assert refusal.value.field == "when"
-    other = keep(row, owner, name="Straße 🍞")
+    other = save(row, owner, name="Straße 🍞")
     with pytest.raises(TaskTemplateError, match="already"):
         keeping.rename_template(other, name="WEEKLY bread", when="", by=owner)
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -153,10 +153,10 @@ def test_template_names_are_unique_ignoring_case(place):
     assert benchmark.templates.count() == 2
 
 
-def test_templates_are_editable_by_owners_and_their_creator_only(place):
-    benchmark, owner, _, row = place
+def test_templates_are_editable_by_owners_and_their_creator_only(project):
+    benchmark, owner, _, row = project
     author, maker = member(benchmark, Role.AUTHOR), member(benchmark, Role.AUTHOR)
-    template = keep(row, maker)
+    template = save(row, maker)
     url = reverse("studio:template_change", args=[benchmark.slug, template.pk])
 
     assert signed_in(author).post(url, {"name": "Mine"}).status_code == 403
@@ -184,9 +184,9 @@ def test_templates_are_editable_by_owners_and_their_creator_only(place):
     assert signed_in(owner).post(url, {"delete": "1"}).status_code == 404
 
 
-def test_page_creates_one_task_and_preserves_input_after_errors(place):
-    benchmark, owner, persona, row = place
-    template, client, url = keep(row, owner), signed_in(owner), new_url(persona)
+def test_page_creates_one_task_and_preserves_input_after_errors(project):
+    benchmark, owner, persona, row = project
+    template, client, url = save(row, owner), signed_in(owner), new_url(persona)
     posted = {"task_id": "second", "title": "", "from": f"template:{template.pk}"}
 
     assert client.post(url, posted).status_code == 302
@@ -201,8 +201,8 @@ def test_page_creates_one_task_and_preserves_input_after_errors(place):
     assert signed_in(member(benchmark, Role.REVIEWER)).get(url).status_code == 403
 
 
-def test_task_is_saved_as_a_template_from_its_page(place):
-    benchmark, owner, persona, row = place
+def test_task_is_saved_as_a_template_from_its_page(project):
+    benchmark, owner, persona, row = project
     url = reverse("studio:template_new", args=[benchmark.slug, persona.user_id, row.pk])
     client = signed_in(owner)
 
@@ -214,9 +214,9 @@ def test_task_is_saved_as_a_template_from_its_page(place):
     assert signed_in(member(benchmark, Role.REVIEWER)).get(url).status_code == 403
 
 
-def test_number_of_queries_does_not_depend_on_the_number_of_templates(place, django_assert_max_num_queries):
-    benchmark, owner, persona, row = place
-    template, client = keep(row, owner), signed_in(owner)
+def test_number_of_queries_does_not_depend_on_the_number_of_templates(project, django_assert_max_num_queries):
+    benchmark, owner, persona, row = project
+    template, client = save(row, owner), signed_in(owner)
     urls = [new_url(persona), reverse("studio:templates", args=[benchmark.slug])]
     costs = []
     for url in urls:

@@ -1,4 +1,4 @@
-"""The smallest files of some formats."""
+"""Minimal files of several formats."""
 
 from __future__ import annotations
 

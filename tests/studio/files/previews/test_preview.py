@@ -1,4 +1,4 @@
-"""What is shown of files that people hand over, and what hostile ones cannot do."""
+"""Previews of uploaded files, including hostile ones."""
 
 from __future__ import annotations
 
