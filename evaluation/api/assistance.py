@@ -22,7 +22,7 @@ from evaluation.api.proposal_serializers import (
 )
 from evaluation.assistance import decisions, requests
 from evaluation.assistance.assistant import AssistanceError
-from evaluation.assistance.presentation import proposals
+from evaluation.assistance.presentation import proposals_with_details
 from evaluation.assistance.task_material import build_request
 from evaluation.models import Proposal
 from studio.access import ApiRequest
@@ -45,7 +45,7 @@ class ProposalAPIView(OfTask):
 
     def proposal(self, request: ApiRequest, slug: str, user_id: str, pk: int, suggestion: int) -> Proposal:
         task = self.editable(request, slug, user_id, pk)
-        row: Proposal = get_object_or_404(proposals(), task=task, pk=suggestion)
+        row: Proposal = get_object_or_404(proposals_with_details(), task=task, pk=suggestion)
         return row
 
 
@@ -56,7 +56,7 @@ class ProposalList(ProposalAPIView, generics.GenericAPIView[Proposal]):
     @extend_schema(responses=ProposalSerializer(many=True), parameters=[STATE])
     def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Proposals for the task, newest first."""
-        rows = proposals().filter(task=self.editable(request, slug, user_id, pk)).order_by("-pk")
+        rows = proposals_with_details().filter(task=self.editable(request, slug, user_id, pk)).order_by("-pk")
         if state := request.query_params.get("state"):
             rows = rows.filter(state=state)
         return self.get_paginated_response(ProposalSerializer(self.paginate_queryset(rows) or [], many=True).data)
@@ -79,7 +79,9 @@ class ProposalList(ProposalAPIView, generics.GenericAPIView[Proposal]):
         )
         user: Any = request.user
         row = requests.request_proposal(task, by=user, request=proposal_request, fresh=values["fresh"])
-        return Response(ProposalSerializer(proposals().get(pk=row.pk)).data, status=status.HTTP_201_CREATED)
+        return Response(
+            ProposalSerializer(proposals_with_details().get(pk=row.pk)).data, status=status.HTTP_201_CREATED
+        )
 
 
 class ProposalDetail(ProposalAPIView):
@@ -99,11 +101,11 @@ class AcceptProposal(ProposalAPIView):
         data.is_valid(raise_exception=True)
         user: Any = request.user
         try:
-            decisions.accept(row.pk, by=user, **data.validated_data)
+            decisions.accept_proposal(row.pk, by=user, **data.validated_data)
         except decisions.ProposalOutdatedError as error:
             body = {"detail": str(error), "row": error.row, "current": error.current, "proposed": error.proposed}
             return Response(body, status=status.HTTP_409_CONFLICT)
-        return Response(ProposalSerializer(proposals().get(pk=row.pk)).data)
+        return Response(ProposalSerializer(proposals_with_details().get(pk=row.pk)).data)
 
 
 class DismissProposal(ProposalAPIView):
@@ -114,8 +116,8 @@ class DismissProposal(ProposalAPIView):
         data = RowsSerializer(data=request.data)
         data.is_valid(raise_exception=True)
         user: Any = request.user
-        decisions.dismiss(row.pk, by=user, rows=data.validated_data["rows"])
-        return Response(ProposalSerializer(proposals().get(pk=row.pk)).data)
+        decisions.dismiss_proposal(row.pk, by=user, rows=data.validated_data["rows"])
+        return Response(ProposalSerializer(proposals_with_details().get(pk=row.pk)).data)
 
 
 urlpatterns = [

@@ -13,7 +13,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from evaluation.assistance.kinds import LANGUAGES
-from evaluation.assistance.presentation import RowView, view_of
+from evaluation.assistance.presentation import RowView, build_view
 from evaluation.models import Proposal, ProposalDecision
 from evaluation.protocol.assistance import KINDS
 
@@ -108,7 +108,7 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
         ]
 
     def to_representation(self, row: Proposal) -> Any:
-        self.view = view_of(row)
+        self.view = build_view(row)
         return super().to_representation(row)
 
     def get_title(self, row: Proposal) -> str:

@@ -42,7 +42,7 @@ class ProposalOutdatedError(AssistanceError):
 
 
 @transaction.atomic
-def accept(
+def accept_proposal(
     pk: int,
     *,
     by: User,
@@ -82,7 +82,7 @@ def accept(
 
 
 @transaction.atomic
-def dismiss(pk: int, *, by: User, rows: Collection[int] | None = None) -> Proposal:
+def dismiss_proposal(pk: int, *, by: User, rows: Collection[int] | None = None) -> Proposal:
     """Dismiss rows, or all undecided ones; also cancels a pending request and clears a failed one."""
     proposal = _locked(pk, State.READY, State.REQUESTED, State.FAILED)
     changes = _changes_of(proposal)

@@ -99,13 +99,13 @@ class ProposalView:
         return result.number - 1 if result and result.number > 1 else None
 
 
-def proposals() -> QuerySet[Proposal]:
+def proposals_with_details() -> QuerySet[Proposal]:
     return Proposal.objects.select_related(
         "revision", "endpoint", "result", "replay_of", "asked_by", "decided_by", "task__episode__persona__benchmark"
     ).prefetch_related("decisions__by", "decisions__revision")
 
 
-def view_of(
+def build_view(
     proposal: Proposal,
     *,
     problem: str = "",

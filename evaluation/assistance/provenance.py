@@ -24,7 +24,7 @@ class Origin:
     version: int | None
 
 
-def origins(task: Task) -> dict[tuple[str, str], Origin]:
+def load_origins(task: Task) -> dict[tuple[str, str], Origin]:
     """By field and row uid (empty for a whole field); one query."""
     accepted = (
         ProposalDecision.objects.filter(proposal__task=task, taken=True, revision__isnull=False)

@@ -21,7 +21,7 @@ from annotations.sampling import AuditableDecision, SampledDecision, draw_sample
 from evaluation.grading.evidence import TurnEvidence, load_evidence
 from evaluation.models import Pilot, Session, Verdict
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.trace import files_shown, read_texts, shown_fields
+from evaluation.protocol.trace import read_texts, select_fields, select_files
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, User
 
@@ -164,13 +164,13 @@ def _reply(turn: TurnEvidence) -> EvidencePart:
 
 def _tools(turn: TurnEvidence, task: TaskSpec) -> Iterator[EvidencePart]:
     for call in turn.calls:
-        fields = shown_fields(call, task.tool_evidence)
+        fields = select_fields(call, task.tool_evidence)
         if fields is not None:
             yield EvidencePart(role="tool", label=call.name, text=_format_fields(fields))
 
 
 def _files(turn: TurnEvidence, task: TaskSpec) -> list[EvidencePart]:
-    texts = read_texts(files_shown(task), turn.read)
+    texts = read_texts(select_files(task), turn.read)
     return [EvidencePart(role="file", label=path, text=text) for path, text in texts.items()]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evaluation.grading.script import GraderScriptError, grader_keys
 from evaluation.models import Session, ToolCall, Turn
-from evaluation.protocol.history import calls_shown
+from evaluation.protocol.history import select_calls
 from evaluation.protocol.participants import InfrastructureError, ToolRecord
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.sandbox import SandboxUnavailableError
@@ -18,7 +18,7 @@ from studio.models import Blob
 
 
 @dataclass(frozen=True)
-class LoadedScript:
+class GraderScriptSource:
     """A task's grader script: source and keys, or why there are none."""
 
     source: str = ""
@@ -39,26 +39,26 @@ class TurnEvidence:
     """Reads a workspace file; None if it does not exist."""
 
 
-def load_script(task: TaskSpec, persona: PersonaSpec) -> LoadedScript:
+def load_script(task: TaskSpec, persona: PersonaSpec) -> GraderScriptSource:
     """Raises InfrastructureError if there is no sandbox."""
     if not task.grader_script:
-        return LoadedScript()
+        return GraderScriptSource()
     reference = persona.script(task.grader_script)
     content = Blob.objects.read([reference.sha256]).get(reference.sha256) if reference else None
     if content is None:
-        return LoadedScript(problem=f"The grader script {task.grader_script} does not exist.")
+        return GraderScriptSource(problem=f"The grader script {task.grader_script} does not exist.")
     source = content.decode("utf-8", "replace")
     try:
-        return LoadedScript(source, grader_keys(source))
+        return GraderScriptSource(source, grader_keys(source))
     except GraderScriptError as error:
-        return LoadedScript(problem=str(error))
+        return GraderScriptSource(problem=str(error))
     except SandboxUnavailableError as error:
         raise InfrastructureError(f"The grader script cannot run here: {error}") from error
 
 
 def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
     turns = list(session.turns.select_related("snapshot").prefetch_related("tool_calls").order_by("number"))
-    calls = [[record_of(call) for call in turn.tool_calls.all()] for turn in turns]
+    calls = [[tool_record_of(call) for call in turn.tool_calls.all()] for turn in turns]
     final_files: Manifest | None = final_manifest(session) if mode == ScoringMode.COMPAT else None
     messages = tuple(turn.user_message for turn in turns)
     return [
@@ -66,7 +66,7 @@ def load_evidence(session: Session, mode: ScoringMode) -> list[TurnEvidence]:
             turn.number,
             messages[: index + 1],
             turn.reply,
-            calls_shown(calls[: index + 1], mode),
+            select_calls(calls[: index + 1], mode),
             manifest_reader(turn.snapshot.manifest if final_files is None else final_files),
         )
         for index, turn in enumerate(turns)
@@ -83,5 +83,5 @@ def final_manifest(session: Session) -> Manifest:
     return last.snapshot.manifest if last else {}
 
 
-def record_of(call: ToolCall) -> ToolRecord:
+def tool_record_of(call: ToolCall) -> ToolRecord:
     return ToolRecord(call.name, call.arguments, call.result, call.ok)

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from django.db import transaction
 
-from evaluation.grading.evidence import LoadedScript, TurnEvidence, load_evidence, load_script
+from evaluation.grading.evidence import GraderScriptSource, TurnEvidence, load_evidence, load_script
 from evaluation.grading.items import GradedItem, ItemGrade, completeness, grade_over_turns, items_of
 from evaluation.grading.rule import FINAL_ONLY, RuleError, RuleEvidence, check_rule
 from evaluation.grading.script import run_grader
@@ -23,7 +23,7 @@ from evaluation.models import Session, Verdict
 from evaluation.protocol.history import tools_history
 from evaluation.protocol.participants import Decision, InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.trace import files_shown, read_texts, render_trace
+from evaluation.protocol.trace import read_texts, render_trace, select_files
 from evaluation.sandbox import SandboxUnavailableError
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -93,13 +93,13 @@ def _grade_turn(
     rows: list[Verdict] = []
     rubric = [item for item in items if item.grader == "rubric" and is_due(item)]
     if rubric:
-        files = read_texts(files_shown(task), evidence.read)
+        files = read_texts(select_files(task), evidence.read)
         trace = render_trace(evidence.messages, evidence.reply, evidence.calls, task.tool_evidence, files, mode)
         intents = [intent.content for intent in task.intents]
         criteria = [(item.index, item.criterion) for item in rubric]
         decisions, call = judge(evidence.number, mode, intents, trace, criteria)
         rows += [
-            verdict_of(session, item, mode, evidence.number, decision, call)
+            make_verdict(session, item, mode, evidence.number, decision, call)
             for item, decision in zip(rubric, decisions, strict=True)
         ]
     for item in items:
@@ -109,7 +109,7 @@ def _grade_turn(
     _store(session, rows, verdicts)
 
 
-def verdict_of(
+def make_verdict(
     session: Session, item: GradedItem, mode: ScoringMode, turn: int, decision: Decision, call: int | None
 ) -> Verdict:
     return Verdict(
@@ -130,7 +130,7 @@ def verdict_of(
 
 
 def _rule_verdict(session: Session, item: GradedItem, mode: ScoringMode, evidence: TurnEvidence) -> Verdict:
-    verdict = verdict_of(session, item, mode, evidence.number, Decision(False), None)
+    verdict = make_verdict(session, item, mode, evidence.number, Decision(False), None)
     if item.rule is None:
         verdict.met, verdict.error = None, "The item should be checked by a rule but has none."
         return verdict
@@ -147,7 +147,7 @@ def _rule_verdict(session: Session, item: GradedItem, mode: ScoringMode, evidenc
 def _run_script(
     session: Session,
     items: Sequence[GradedItem],
-    script: LoadedScript,
+    script: GraderScriptSource,
     turns: Sequence[TurnEvidence],
     mode: ScoringMode,
     verdicts: StoredVerdicts,
@@ -161,7 +161,7 @@ def _run_script(
     if not keyed or not turns or all(turns[-1].number in verdicts[item.index] for item in keyed):
         return
     if script.keys is None:
-        row = verdict_of(session, keyed[0], mode, turns[-1].number, Decision(False), None)
+        row = make_verdict(session, keyed[0], mode, turns[-1].number, Decision(False), None)
         row.met, row.error = None, script.problem
         _store(session, [row], verdicts)
         return
@@ -173,7 +173,7 @@ def _run_script(
     for turn, result in zip(turns, results, strict=True):
         for item in keyed:
             if turn.number not in verdicts[item.index]:
-                row = verdict_of(session, item, mode, turn.number, Decision(bool(result.values[item.key])), None)
+                row = make_verdict(session, item, mode, turn.number, Decision(bool(result.values[item.key])), None)
                 if result.broken or (result.problem and mode == ScoringMode.STRICT):
                     row.met = None
                 else:

@@ -21,7 +21,7 @@ from evaluation.llm.errors import (
     UnusableJsonError,
 )
 from evaluation.llm.retry import RetryPolicy, Timing
-from evaluation.llm.transport import send
+from evaluation.llm.transport import send_request
 from evaluation.protocol.participants import Tokens
 from evaluation.scripted.answers import FINGERPRINT
 
@@ -192,7 +192,7 @@ class ModelClient:
             attempt += 1
             response: Mapping[str, Any] | None = None
             try:
-                response = send(self.endpoint, body)
+                response = send_request(self.endpoint, body)
                 completion = self._read(response, digest, replayed=False)
             except EndpointError as error:
                 failure = error

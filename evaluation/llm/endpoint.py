@@ -96,7 +96,7 @@ class Endpoint:
     def address(self) -> str:
         if self.base_url != SCRIPTED:
             return self.base_url
-        return server.address()
+        return server.scripted_address()
 
     def key(self) -> str:
         """The key from the environment; empty if the endpoint needs none. Raises MissingKeyError."""

@@ -43,7 +43,7 @@ _slots: dict[tuple[str, str, int], threading.BoundedSemaphore] = {}
 _lock = threading.Lock()
 
 
-def send(endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]:
+def send_request(endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Raises EndpointError, whose message contains no key and whose context no request."""
     key = endpoint.key()
     client = _client(endpoint.address(), key)

@@ -32,7 +32,7 @@ from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED, Progress, TurnTaken, run_session
 from evaluation.protocol.trace import read_texts
-from evaluation.workspaces.snapshots import MissingContentError, folder_reader, rebuild
+from evaluation.workspaces.snapshots import MissingContentError, folder_reader, rebuild_workspace
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -82,7 +82,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
     with tempfile.TemporaryDirectory(prefix="pi-bench-session-") as name:
         folder = Path(name).resolve()
         manifest = load_workspace(session, task, persona)
-        rebuild(manifest, folder)
+        rebuild_workspace(manifest, folder)
         agent = SnapshottingAgent(session, folder, manifest, progress.turns)
         agent.inner = build_agent(session, task, persona, folder, record, lambda: agent.number)
         judge = ModelIntentJudge(session.run.pilot.user_model, record, lambda: agent.number)

@@ -23,7 +23,7 @@ PING_SECONDS = 15.0
 """Seconds without progress after which the workers are pinged again."""
 
 
-def wait_for(pilot: Pilot, *, log: Callable[[str], None] = logger.info) -> Pilot:
+def wait_for_pilot(pilot: Pilot, *, log: Callable[[str], None] = logger.info) -> Pilot:
     """Return when the pilot has ended. If no worker answers, its sessions run here, in threads."""
     while pilot.state in UNFINISHED:
         if workers_answer():

@@ -25,7 +25,7 @@ class UnusableAnswerError(ValueError):
 
 def parse_answer(prompt: JudgePrompt, answer: str) -> tuple[Decision, ...]:
     """The decisions of ``answer``, in the order asked. Raises UnusableAnswerError."""
-    entries = _entries(document_in(answer))
+    entries = _entries(extract_document(answer))
     if len(entries) != prompt.count:
         raise UnusableAnswerError(f"{prompt.count} decisions were asked for, {len(entries)} came.")
     by_index: dict[int, Decision] = {}
@@ -53,7 +53,7 @@ def occurs(quote: str, evidence: str) -> bool:
     return wanted in text or _collapse_whitespace(html.unescape(quote)) in text
 
 
-def document_in(answer: str) -> Any:
+def extract_document(answer: str) -> Any:
     """The JSON in a model's answer: bare, in a code fence, or within text. Raises UnusableAnswerError."""
     candidates = [answer.strip(), *(match.strip() for match in _FENCE.findall(answer))]
     for opening, closing in ("{}", "[]"):

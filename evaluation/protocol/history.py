@@ -12,7 +12,7 @@ from evaluation.protocol.scoring import ScoringMode
 APP_PREFIX = "mcp_appworld_"
 
 
-def calls_shown(turns: Sequence[Sequence[ToolRecord]], mode: ScoringMode) -> tuple[ToolRecord, ...]:
+def select_calls(turns: Sequence[Sequence[ToolRecord]], mode: ScoringMode) -> tuple[ToolRecord, ...]:
     """The calls that graders see after the last of ``turns``.
 
     strict: every call so far. compat, as in the public release (PIBENCH.md, section 4, point 8): the last turn's last

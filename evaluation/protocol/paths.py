@@ -10,7 +10,7 @@ MISSING: Final = object()
 MAX_DIGITS = 9
 
 
-def find(value: Any, path: str) -> Any:
+def value_at(value: Any, path: str) -> Any:
     """The value at ``path``, or MISSING. No wildcards.
 
     A token is the exact key of a mapping or an index within a list; anything else is missing.

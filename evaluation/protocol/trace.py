@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluation.protocol.history import same_tool
 from evaluation.protocol.participants import ToolRecord
-from evaluation.protocol.paths import MISSING, find, parse_result
+from evaluation.protocol.paths import MISSING, parse_result, value_at
 from evaluation.protocol.prompts import escape, escape_attribute
 from evaluation.protocol.scoring import ScoringMode
 from studio.domain.task import TaskSpec, ToolEvidence
@@ -20,7 +20,7 @@ BINARY_FILE = "[this file is not text]"
 MISSING_FIELD = "[missing]"
 
 
-def files_shown(task: TaskSpec) -> tuple[str, ...]:
+def select_files(task: TaskSpec) -> tuple[str, ...]:
     """The files shown to a checklist judge: ``files_read``, and evidence named by rubric items.
 
     Items in the public release's format name none. Evidence that starts with the name of a tool in ``tool_evidence`` is
@@ -55,14 +55,14 @@ def render_trace(
     ]
     sections.append(f"<assistant>\n{escape_text(reply)}\n</assistant>")
     for call in calls:
-        if (fields := shown_fields(call, tools)) is not None:
+        if (fields := select_fields(call, tools)) is not None:
             text = json.dumps(fields, ensure_ascii=False, default=str)
             sections.append(f'<tool name="{escape_name(call.name)}">\n{escape_text(text)}\n</tool>')
     sections += [f'<file path="{escape_name(path)}">\n{escape_text(text)}\n</file>' for path, text in files.items()]
     return "\n".join(sections)
 
 
-def shown_fields(call: ToolRecord, tools: Sequence[ToolEvidence]) -> dict[str, Any] | None:
+def select_fields(call: ToolRecord, tools: Sequence[ToolEvidence]) -> dict[str, Any] | None:
     """The fields of a call that the task shows its judges; None if it shows nothing of this tool."""
     matching = [tool for tool in tools if same_tool(tool.tool, call.name)]
     if not matching:
@@ -75,7 +75,7 @@ def shown_fields(call: ToolRecord, tools: Sequence[ToolEvidence]) -> dict[str, A
 
 
 def _field_at(value: Any, path: str) -> Any:
-    field = find(value, path)
+    field = value_at(value, path)
     return MISSING_FIELD if field is MISSING else field
 
 

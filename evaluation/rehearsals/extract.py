@@ -31,7 +31,7 @@ class ExtractedRow:
     version: int
 
 
-def extract(rehearsal: Rehearsal, kind: RowKind, text: str, *, by: User) -> ExtractedRow:
+def extract_row(rehearsal: Rehearsal, kind: RowKind, text: str, *, by: User) -> ExtractedRow:
     text = " ".join(text.split())
     if not text:
         raise ExtractError("Select or write some text first.")

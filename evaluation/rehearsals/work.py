@@ -38,7 +38,7 @@ from evaluation.rehearsals.turns import (
     reply_of,
     turn_document,
 )
-from evaluation.workspaces.snapshots import MissingContentError, manifest_reader, rebuild, store_files
+from evaluation.workspaces.snapshots import MissingContentError, manifest_reader, rebuild_workspace, store_files
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
@@ -146,7 +146,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="pi-bench-rehearsal-") as name:
         folder = Path(name).resolve()
-        rebuild(rehearsal.manifest, folder)
+        rebuild_workspace(rehearsal.manifest, folder)
         agent = make_agent(
             AgentSetup(
                 client=record.client(rehearsal.agent, "agent", lambda: number),

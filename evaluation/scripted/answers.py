@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.scripted.assistance import Assignment, assignment_in, propose
-from evaluation.scripted.conversation import Conversation, read_conversation, text_of
+from evaluation.scripted.assistance import AssistancePrompt, propose, read_assistance_prompt
+from evaluation.scripted.conversation import Conversation, message_text, read_conversation
 from evaluation.scripted.faults import FaultsByName, spoil_decisions, spoil_text
-from evaluation.scripted.judge import JudgeQuestion, decide, question_in
+from evaluation.scripted.judge import JudgeQuestion, decide, find_question
 from evaluation.scripted.scenario import Scenario, ScenarioRequest, ScenarioRule
 from evaluation.scripted.temperaments import TEMPERAMENTS, ScriptedMessage
 
@@ -46,19 +46,19 @@ class ScriptedAnswer:
     """Tool calls get invalid JSON as arguments."""
 
 
-def answer(request: Mapping[str, Any], scenario: Scenario, faults: FaultsByName) -> ScriptedAnswer:
+def answer_request(request: Mapping[str, Any], scenario: Scenario, faults: FaultsByName) -> ScriptedAnswer:
     """Raises UnknownModelError."""
     full_name = str(request.get("model", ""))
     model = full_name.split("+", 1)[0]
     if model not in MODELS:
         raise UnknownModelError(full_name)
     messages = [message for message in _list(request.get("messages")) if isinstance(message, Mapping)]
-    all_text = "\n".join(text_of(message) for message in messages)
+    all_text = "\n".join(message_text(message) for message in messages)
     conversation = read_conversation(messages, _list(request.get("tools")))
     role = model.removeprefix("scripted-")
     question_text = "" if role in TEMPERAMENTS else _question_text(messages)
-    assignment = assignment_in(question_text)
-    question = question_in(question_text) if assignment is None else None
+    assignment = read_assistance_prompt(question_text)
+    question = find_question(question_text) if assignment is None else None
     rule = scenario.rule_for(_scenario_request(model, question or assignment, conversation, all_text))
     do = rule.do if rule and rule.do else faults.next(full_name)
     message = _message(role, question or assignment, conversation, rule, do, request)
@@ -72,18 +72,21 @@ def answer(request: Mapping[str, Any], scenario: Scenario, faults: FaultsByName)
     )
 
 
-def completion_of(answer: ScriptedAnswer, request: Mapping[str, Any], size: int) -> dict[str, Any]:
+def completion_of(answer_request: ScriptedAnswer, request: Mapping[str, Any], size: int) -> dict[str, Any]:
     """The body of a chat completion. ``size`` is the request's, in bytes; tokens are estimated as a quarter of it."""
     identity = f"{zlib.crc32(json.dumps(request, sort_keys=True).encode()):08x}"
-    message: dict[str, Any] = {"role": "assistant", "content": answer.message.text}
-    if answer.message.tool_calls:
+    message: dict[str, Any] = {"role": "assistant", "content": answer_request.message.text}
+    if answer_request.message.tool_calls:
         message["tool_calls"] = [
             {
                 "id": f"call_{identity}_{index}",
                 "type": "function",
-                "function": {"name": name, "arguments": "{not json" if answer.raw_arguments else json.dumps(arguments)},
+                "function": {
+                    "name": name,
+                    "arguments": "{not json" if answer_request.raw_arguments else json.dumps(arguments),
+                },
             }
-            for index, (name, arguments) in enumerate(answer.message.tool_calls)
+            for index, (name, arguments) in enumerate(answer_request.message.tool_calls)
         ]
     prompt, completion = size // 4, max(1, len(json.dumps(message)) // 4)
     return {
@@ -96,7 +99,7 @@ def completion_of(answer: ScriptedAnswer, request: Mapping[str, Any], size: int)
             {
                 "index": 0,
                 "message": message,
-                "finish_reason": "tool_calls" if answer.message.tool_calls else "stop",
+                "finish_reason": "tool_calls" if answer_request.message.tool_calls else "stop",
             }
         ],
         "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
@@ -105,13 +108,13 @@ def completion_of(answer: ScriptedAnswer, request: Mapping[str, Any], size: int)
 
 def _message(
     role: str,
-    question: JudgeQuestion | Assignment | None,
+    question: JudgeQuestion | AssistancePrompt | None,
     conversation: Conversation,
     rule: ScenarioRule | None,
     do: str,
     request: Mapping[str, Any],
 ) -> ScriptedMessage:
-    if isinstance(question, Assignment):
+    if isinstance(question, AssistancePrompt):
         return ScriptedMessage(spoil_text(do, rule.reply if rule and rule.reply is not None else propose(question)))
     if question is not None:
         if rule and rule.reply is not None:
@@ -147,7 +150,7 @@ def _rule_decisions(question: JudgeQuestion, rule: ScenarioRule) -> list[dict[st
 
 
 def _scenario_request(
-    model: str, question: JudgeQuestion | Assignment | None, conversation: Conversation, all_text: str
+    model: str, question: JudgeQuestion | AssistancePrompt | None, conversation: Conversation, all_text: str
 ) -> ScenarioRequest:
     turn = conversation.turn
     purpose = "agent" if question is None else question.purpose if isinstance(question, JudgeQuestion) else "help"
@@ -158,24 +161,24 @@ def _scenario_request(
 
 
 def _question_text(messages: Sequence[Mapping[str, Any]]) -> str:
-    return next((text_of(message) for message in messages if message.get("role") == "user"), "")
+    return next((message_text(message) for message in messages if message.get("role") == "user"), "")
 
 
 def _default_text(role: str, request: Mapping[str, Any]) -> str:
     response_format = request.get("response_format")
     schema = response_format.get("json_schema", {}).get("schema") if isinstance(response_format, Mapping) else None
     if isinstance(response_format, Mapping):
-        return json.dumps(example(schema or {"type": "object"}))
+        return json.dumps(example_value(schema or {"type": "object"}))
     return "Thank you. Please go on." if role == "user" else "NO"
 
 
-def example(schema: Mapping[str, Any], depth: int = 0) -> Any:
+def example_value(schema: Mapping[str, Any], depth: int = 0) -> Any:
     if schema.get("enum"):
         return schema["enum"][-1]
     kind = schema.get("type", "string")
     kind = kind[0] if isinstance(kind, list) else kind
     if kind == "object" and depth < 8:
-        return {name: example(part, depth + 1) for name, part in (schema.get("properties") or {}).items()}
+        return {name: example_value(part, depth + 1) for name, part in (schema.get("properties") or {}).items()}
     empty: dict[str, Any] = {"array": [], "integer": 0, "number": 0, "boolean": False, "null": None, "object": {}}
     return empty.get(kind, "")
 

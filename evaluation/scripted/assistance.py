@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.scripted.text import best_sentence, sentences, share, stems
+from evaluation.scripted.text import best_sentence, sentences, stems, word_overlap
 from studio.domain.text.clauses import sentences as spans
 
 WHOLLY, PARTLY = 0.75, 0.5
@@ -29,7 +29,7 @@ _LANGUAGE = re.compile(r"Translate each <text> into ([\w ]+),")
 
 
 @dataclass(frozen=True)
-class Assignment:
+class AssistancePrompt:
     kind: str
     text: str
     """The whole prompt."""
@@ -47,16 +47,16 @@ class Assignment:
         return self.text.partition("</assignment>")[2]
 
 
-def assignment_in(text: str) -> Assignment | None:
+def read_assistance_prompt(text: str) -> AssistancePrompt | None:
     match = _KIND.search(text)
-    return Assignment(match[1], text) if match and match[1] in PROPOSERS else None
+    return AssistancePrompt(match[1], text) if match and match[1] in PROPOSERS else None
 
 
-def propose(assignment: Assignment) -> str:
+def propose(assignment: AssistancePrompt) -> str:
     return json.dumps(PROPOSERS[assignment.kind](assignment), ensure_ascii=False)
 
 
-def _reword(assignment: Assignment) -> dict[str, Any]:
+def _reword(assignment: AssistancePrompt) -> dict[str, Any]:
     request = assignment.inside("request")
     leaks = [leak for _, leak in assignment.each("words", "intent")] or [
         text for _, text in assignment.each("intent", "index")
@@ -69,23 +69,23 @@ def _reword(assignment: Assignment) -> dict[str, Any]:
     return {"request": " ".join(remaining), "why": "Without the sentences that say what is to stay hidden."}
 
 
-def _split(assignment: Assignment) -> dict[str, Any]:
+def _split(assignment: AssistancePrompt) -> dict[str, Any]:
     text = assignment.inside("bundle").strip().rstrip(".")
     parts = [part.strip(" ,") for part in _JOINT.split(text)]
     whole = [part for part in parts if len(part.split()) > 1] or parts
     return {"parts": [_sentence(part) for part in whole], "why": "Split where it says “and”."}
 
 
-def _intents(assignment: Assignment) -> dict[str, Any]:
+def _intents(assignment: AssistancePrompt) -> dict[str, Any]:
     request = stems(assignment.inside("request"))
     known = [stems(text) for _, text in assignment.each("intent", "index")]
     intents = []
     for path, text in assignment.each("file", "path"):
         for sentence in sentences(text):
             terms = stems(sentence)
-            if not _DEMAND.search(sentence) or len(terms) < 4 or share(terms, request) > PARTLY:
+            if not _DEMAND.search(sentence) or len(terms) < 4 or word_overlap(terms, request) > PARTLY:
                 continue
-            if any(share(other, terms) > PARTLY for other in known):
+            if any(word_overlap(other, terms) > PARTLY for other in known):
                 continue
             intents.append(
                 {
@@ -100,7 +100,7 @@ def _intents(assignment: Assignment) -> dict[str, Any]:
     return {"intents": intents[:MAX_ROWS]}
 
 
-def _rule(assignment: Assignment) -> dict[str, Any]:
+def _rule(assignment: AssistancePrompt) -> dict[str, Any]:
     criterion = assignment.inside("bundle")
     no_rule = {"exact": False, "kind": "", "path": "", "text": "", "tool": "", "why": "It names no exact words."}
     quoted, path = _NAMED.search(criterion), _PATH.search(criterion)
@@ -116,20 +116,20 @@ def _rule(assignment: Assignment) -> dict[str, Any]:
     return no_rule
 
 
-def _checklist(assignment: Assignment) -> dict[str, Any]:
+def _checklist(assignment: AssistancePrompt) -> dict[str, Any]:
     known = [stems(text) for _, text in assignment.each("item", "index")]
     items = []
     for line in assignment.inside("reference").splitlines():
         text = line.strip().lstrip("-*#0123456789.) ").strip()
         terms = stems(text)
-        if len(terms) < 2 or any(share(terms, other) > PARTLY for other in known):
+        if len(terms) < 2 or any(word_overlap(terms, other) > PARTLY for other in known):
             continue
         item = {"criterion": f"The result says: {_sentence(text)}", "follows_from": [], "quote": line.strip()}
         items.append(item | {"why": "The reference has this line."})
     return {"items": items[:MAX_ROWS]}
 
 
-def _translate(assignment: Assignment) -> dict[str, Any]:
+def _translate(assignment: AssistancePrompt) -> dict[str, Any]:
     match = _LANGUAGE.search(assignment.text)
     language = match[1] if match else "another language"
     return {
@@ -140,13 +140,13 @@ def _translate(assignment: Assignment) -> dict[str, Any]:
     }
 
 
-def _leaks(assignment: Assignment) -> dict[str, Any]:
+def _leaks(assignment: AssistancePrompt) -> dict[str, Any]:
     candidates = [(sentence, stems(sentence)) for sentence in _whole_sentences(assignment.inside("request"))]
     leaks = []
     for number, text in assignment.each("intent", "index"):
         terms = stems(text)
         sentence = best_sentence(terms, candidates)
-        overlap = share(terms, stems(sentence))
+        overlap = word_overlap(terms, stems(sentence))
         if overlap >= PARTLY:
             degree = "wholly" if overlap >= WHOLLY else "partly"
             why = f"{overlap:.0%} of its content words stand in this sentence."
@@ -164,7 +164,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "。")) else ".")
 
 
-PROPOSERS: Mapping[str, Callable[[Assignment], dict[str, Any]]] = {
+PROPOSERS: Mapping[str, Callable[[AssistancePrompt], dict[str, Any]]] = {
     "reword": _reword,
     "split": _split,
     "intents": _intents,

@@ -58,7 +58,7 @@ def read_conversation(messages: Sequence[Any], tools: Sequence[Any]) -> Conversa
     for message in messages:
         if not isinstance(message, Mapping):
             continue
-        role, text = message.get("role"), text_of(message)
+        role, text = message.get("role"), message_text(message)
         if role in ("system", "developer"):
             system.append(text)
         elif role == "user":
@@ -84,7 +84,7 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def text_of(message: Mapping[str, Any]) -> str:
+def message_text(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evaluation.scripted.text import best_sentence, sentences, share, stems
+from evaluation.scripted.text import best_sentence, sentences, stems, word_overlap
 
 Purpose = Literal["satisfaction", "follow_up", "checklist"]
 Sentences = list[tuple[str, frozenset[str]]]
@@ -41,7 +41,7 @@ class JudgeQuestion:
     """The part of the prompt that decisions and quotes are based on, verbatim."""
 
 
-def question_in(text: str) -> JudgeQuestion | None:
+def find_question(text: str) -> JudgeQuestion | None:
     if "<criteria>" in text and "<trace>" in text:
         start = text.rfind("<criteria>")
         trace = text[text.find("<trace>") + 7 : text.rfind("</trace>", 0, start)]
@@ -65,14 +65,16 @@ def decide(question: JudgeQuestion) -> list[dict[str, Any]]:
     return [_occurs(index, text, candidates, present, threshold) for index, text in question.criteria]
 
 
-def answer(question: JudgeQuestion, spoil: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None) -> str:
+def answer_question(
+    question: JudgeQuestion, spoil: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] | None = None
+) -> str:
     decisions = decide(question)
     return json.dumps({"decisions": spoil(decisions) if spoil else decisions}, ensure_ascii=False)
 
 
 def _occurs(index: int, text: str, candidates: Sentences, present: frozenset[str], threshold: float) -> dict[str, Any]:
     terms = stems(text)
-    overlap = share(terms, present)
+    overlap = word_overlap(terms, present)
     yes = overlap >= threshold
     return {
         "index": index,
@@ -86,7 +88,7 @@ def _asked_for(index: int, text: str, questions: Sentences) -> dict[str, Any]:
     terms = stems(text)
     question = best_sentence(terms, questions)
     shared = terms & stems(html.unescape(question))
-    yes = len(shared) >= 2 or share(terms, shared) >= ASKED
+    yes = len(shared) >= 2 or word_overlap(terms, shared) >= ASKED
     return {
         "index": index,
         "decision": "YES" if yes else "NO",

@@ -17,11 +17,11 @@ Response = tuple[int, Mapping[str, Any], dict[str, str]]
 """Status, JSON document, extra headers."""
 
 
-def error(status: int, message: str, code: str = "", headers: dict[str, str] | None = None) -> Response:
+def error_response(status: int, message: str, code: str = "", headers: dict[str, str] | None = None) -> Response:
     return status, {"error": {"message": message, "type": "scripted", "code": code or None}}, headers or {}
 
 
-def send(writer: asyncio.StreamWriter, response: Response) -> bool:
+def send_response(writer: asyncio.StreamWriter, response: Response) -> bool:
     status, document, headers = response
     content = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
     extra = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
@@ -33,7 +33,7 @@ def send(writer: asyncio.StreamWriter, response: Response) -> bool:
     return True
 
 
-def stream(writer: asyncio.StreamWriter, completion: Mapping[str, Any]) -> bool:
+def stream_response(writer: asyncio.StreamWriter, completion: Mapping[str, Any]) -> bool:
     base = {key: completion[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
     choice = completion["choices"][0]
     text = choice["message"]["content"]
@@ -60,23 +60,25 @@ async def send_fault(
     response_format = request.get("response_format")
     kind = response_format.get("type") if isinstance(response_format, Mapping) else None
     statuses: dict[str, Response] = {
-        "429": error(429, "Too many requests.", "rate_limit_exceeded", {"Retry-After": f"{answer.retry_after:g}"}),
-        "500": error(500, "Something broke."),
-        "503": error(503, "Overloaded."),
-        "401": error(401, f"This key is wrong: {headers.get('authorization', '')}", "invalid_api_key"),
-        "quota": error(429, "The quota is spent.", "insufficient_quota"),
-        "context": error(400, "This model's maximum context length is exceeded.", "context_length_exceeded"),
+        "429": error_response(
+            429, "Too many requests.", "rate_limit_exceeded", {"Retry-After": f"{answer.retry_after:g}"}
+        ),
+        "500": error_response(500, "Something broke."),
+        "503": error_response(503, "Overloaded."),
+        "401": error_response(401, f"This key is wrong: {headers.get('authorization', '')}", "invalid_api_key"),
+        "quota": error_response(429, "The quota is spent.", "insufficient_quota"),
+        "context": error_response(400, "This model's maximum context length is exceeded.", "context_length_exceeded"),
     }
     if fault in statuses:
-        return send(writer, statuses[fault])
+        return send_response(writer, statuses[fault])
     if fault in ("no-schema", "no-json"):
         if kind == "json_schema" or (kind and fault == "no-json"):
-            return send(writer, error(400, f"response_format {kind} is not supported."))
+            return send_response(writer, error_response(400, f"response_format {kind} is not supported."))
         return None
     if fault == "error-200":
-        return send(writer, (200, {"error": {"message": "The provider behind failed.", "code": 502}}, {}))
+        return send_response(writer, (200, {"error": {"message": "The provider behind failed.", "code": 502}}, {}))
     if fault == "no-choices":
-        return send(writer, (200, {"object": "chat.completion", "choices": []}, {}))
+        return send_response(writer, (200, {"object": "chat.completion", "choices": []}, {}))
     if fault == "stall":
         await asyncio.sleep(answer.seconds)
     elif fault == "cut" and request.get("stream") is True:

@@ -12,9 +12,9 @@ from types import TracebackType
 
 from django.conf import settings
 
-from evaluation.scripted.answers import MODELS, UnknownModelError, answer, completion_of
+from evaluation.scripted.answers import MODELS, UnknownModelError, answer_request, completion_of
 from evaluation.scripted.faults import TRANSPORT_FAULTS, FaultsByName
-from evaluation.scripted.responses import Headers, error, send, send_fault, stream
+from evaluation.scripted.responses import Headers, error_response, send_fault, send_response, stream_response
 from evaluation.scripted.scenario import Scenario
 
 MAX_BODY = 64 * 1024 * 1024
@@ -55,8 +55,8 @@ class ScriptedServer:
         def run() -> None:
             try:
                 asyncio.run(self.serve(ready.set))
-            except OSError as error:
-                errors.append(error)
+            except OSError as error_response:
+                errors.append(error_response)
                 ready.set()
 
         self._thread = threading.Thread(target=run, name="scripted-model", daemon=True)
@@ -76,7 +76,7 @@ class ScriptedServer:
         return self.start()
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error_response: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
 
@@ -115,20 +115,20 @@ class ScriptedServer:
         }
         length = int(headers.get("content-length", 0))
         if not 0 <= length <= MAX_BODY:
-            return send(writer, error(413, "The request is too large."))
+            return send_response(writer, error_response(413, "The request is too large."))
         body = await reader.readexactly(length)
         route = (method, path.partition("?")[0].rstrip("/").rpartition("/")[2])
         if route == ("POST", "completions"):
             return await self._chat(body, headers, writer)
         if route == ("GET", "models"):
             models = [{"id": name, "object": "model", "created": 0, "owned_by": "scripted"} for name in MODELS]
-            return send(writer, (200, {"object": "list", "data": models}, {}))
+            return send_response(writer, (200, {"object": "list", "data": models}, {}))
         if route == ("GET", "stats"):
-            return send(writer, (200, self.stats, {}))
+            return send_response(writer, (200, self.stats, {}))
         if route == ("POST", "reset"):
             self.reset()
-            return send(writer, (200, {}, {}))
-        return send(writer, error(404, f"There is nothing at {path}."))
+            return send_response(writer, (200, {}, {}))
+        return send_response(writer, error_response(404, f"There is nothing at {path}."))
 
     def reset(self) -> None:
         in_flight = self._counts["in_flight"]
@@ -146,13 +146,13 @@ class ScriptedServer:
             try:
                 request = json.loads(body)
             except (ValueError, RecursionError):
-                return send(writer, error(400, "The request is not JSON."))
+                return send_response(writer, error_response(400, "The request is not JSON."))
             if not isinstance(request, dict):
-                return send(writer, error(400, "The request is not an object."))
+                return send_response(writer, error_response(400, "The request is not an object."))
             try:
-                answered = answer(request, self.scenario, self._faults)
+                answered = answer_request(request, self.scenario, self._faults)
             except UnknownModelError as unknown:
-                return send(writer, error(404, f"There is no model {unknown}.", "model_not_found"))
+                return send_response(writer, error_response(404, f"There is no model {unknown}.", "model_not_found"))
             counts[answered.role] += 1
             if answered.do:
                 counts[f"do {answered.do}"] += 1
@@ -164,8 +164,8 @@ class ScriptedServer:
                     return keep_open
             completion = completion_of(answered, request, len(body))
             if request.get("stream") is True:
-                return stream(writer, completion)
-            return send(writer, (200, completion, {}))
+                return stream_response(writer, completion)
+            return send_response(writer, (200, completion, {}))
         finally:
             counts["in_flight"] -= 1
 
@@ -174,7 +174,7 @@ _shared: ScriptedServer | None = None
 _shared_lock = threading.Lock()
 
 
-def address() -> str:
+def scripted_address() -> str:
     """The configured address of the scripted model, or of a server that this process starts once."""
     if settings.SCRIPTED_MODEL_URL:
         return str(settings.SCRIPTED_MODEL_URL)

@@ -55,7 +55,7 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text))
 
 
-def share(wanted: frozenset[str], present: frozenset[str]) -> float:
+def word_overlap(wanted: frozenset[str], present: frozenset[str]) -> float:
     """The share of ``wanted`` in ``present``; 0 if ``wanted`` is empty."""
     return len(wanted & present) / len(wanted) if wanted else 0.0
 

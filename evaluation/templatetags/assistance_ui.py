@@ -11,8 +11,8 @@ from django.utils.safestring import SafeString
 
 from evaluation.assistance.assistant import assistant_model_of
 from evaluation.assistance.kinds import KIND_BY_RULE, LANGUAGES, ROW_FIELDS
-from evaluation.assistance.presentation import ProposalView, proposals, view_of
-from evaluation.assistance.provenance import Origin, origins
+from evaluation.assistance.presentation import ProposalView, build_view, proposals_with_details
+from evaluation.assistance.provenance import Origin, load_origins
 from evaluation.assistance.task_material import REFERENCE_OF, WORKFLOW
 from evaluation.models import Proposal
 from studio.forms.tasks import uid_of_row
@@ -37,15 +37,15 @@ class Assistance:
 
     @cached_property
     def undecided(self) -> dict[str, list[ProposalView]]:
-        rows = proposals().filter(task=self._task, state__in=OPEN).order_by("pk")
+        rows = proposals_with_details().filter(task=self._task, state__in=OPEN).order_by("pk")
         by_slot: dict[str, list[ProposalView]] = {}
         for row in rows:
-            by_slot.setdefault(_slot_of(row), []).append(view_of(row))
+            by_slot.setdefault(_slot_of(row), []).append(build_view(row))
         return by_slot
 
     @cached_property
-    def origins(self) -> dict[tuple[str, str], Origin]:
-        return origins(self._task)
+    def load_origins(self) -> dict[tuple[str, str], Origin]:
+        return load_origins(self._task)
 
 
 @register.simple_tag(takes_context=True)

@@ -15,7 +15,7 @@ from evaluation.models import Session, ToolCall, Turn, Verdict
 from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
 from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_outcomes, item_outcomes
 from evaluation.transcripts.passages import highlight, highlight_markdown
-from evaluation.workspaces.files import FileRow, changed_files, manifest_before, manifests_before, read_shown
+from evaluation.workspaces.files import FileRow, changed_files, manifest_before, manifests_before, read_small_texts
 from evaluation.workspaces.snapshots import Manifest
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -107,7 +107,7 @@ def _texts(task: TaskSpec, turns: Sequence[Turn]) -> dict[int, dict[str, str]]:
         turn.number: {path: turn.snapshot.manifest[path] for path in paths if path in turn.snapshot.manifest}
         for turn in turns
     }
-    texts = read_shown(sha for files in shown_files.values() for sha in files.values())
+    texts = read_small_texts(sha for files in shown_files.values() for sha in files.values())
     return {
         number: {path: texts[sha] for path, sha in files.items() if sha in texts}
         for number, files in shown_files.items()

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
-from evaluation.grading.evidence import record_of
+from evaluation.grading.evidence import tool_record_of
 from evaluation.grading.script import ToolHistory
 from evaluation.models import Rehearsal, ScriptExample, Session, Turn
-from evaluation.protocol.history import calls_shown, tools_history
+from evaluation.protocol.history import select_calls, tools_history
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.rehearsals.turns import reply_of
 from studio.domain.graders import generate_histories, read_script
@@ -34,7 +34,7 @@ class HistoryChoice:
     label: str
 
 
-def history_choices(
+def list_histories(
     script: GraderScript, source: str, tasks: Sequence[Task], person: User
 ) -> dict[str, list[HistoryChoice]]:
     sessions = (
@@ -64,7 +64,7 @@ def history_choices(
     }
 
 
-def history_of(choice: str, text: str, source: str, tasks: Sequence[Task], person: User) -> ToolHistory:
+def load_history(choice: str, text: str, source: str, tasks: Sequence[Task], person: User) -> ToolHistory:
     """The calls of a choice. Raises ExampleError if there is no such history, or ``text`` contains no calls."""
     kind, _, key = choice.partition(":")
     number = int(key) if key.isdecimal() and len(key) < 12 else 0
@@ -77,13 +77,13 @@ def history_of(choice: str, text: str, source: str, tasks: Sequence[Task], perso
             session = Session.objects.filter(pk=number, revision__task__in=tasks).first()
             if session is not None:
                 turns = session.turns.prefetch_related("tool_calls").order_by("number")
-                calls = [[record_of(call) for call in turn.tool_calls.all()] for turn in turns]
-                return tools_history(calls_shown(calls, ScoringMode.STRICT))
+                calls = [[tool_record_of(call) for call in turn.tool_calls.all()] for turn in turns]
+                return tools_history(select_calls(calls, ScoringMode.STRICT))
         case "rehearsal":
             rehearsal = Rehearsal.objects.filter(pk=number, person=person, revision__task__in=tasks).first()
             if rehearsal is not None:
                 calls = [list(reply_of(turn["reply"]).tool_calls) for turn in rehearsal.turns]
-                return tools_history(calls_shown(calls, ScoringMode.STRICT))
+                return tools_history(select_calls(calls, ScoringMode.STRICT))
         case "generated":
             generated = generate_histories(read_script(source))
             if 0 < number < len(generated):
@@ -110,7 +110,7 @@ def read_example(text: str) -> list[dict[str, Any]]:
     ]
 
 
-def example_of(script: GraderScript, source: str, tools: Sequence[str]) -> str:
+def load_example(script: GraderScript, source: str, tools: Sequence[str]) -> str:
     stored = ScriptExample.objects.filter(script=script).first()
     if stored is not None:
         return stored.text

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from evaluation.assistance import decisions, requests
 from evaluation.assistance.assistant import AssistanceError, usage_of
 from evaluation.assistance.kinds import Assignment
-from evaluation.assistance.presentation import ProposalView, proposals, view_of
+from evaluation.assistance.presentation import ProposalView, build_view, proposals_with_details
 from evaluation.assistance.task_material import build_request, request_of
 from evaluation.forms.assistance import AssistantModelForm
 from evaluation.models import AssistantModel, Proposal
@@ -66,17 +66,17 @@ def proposal(request: SignedInRequest, pk: int) -> HttpResponse:
     if request.method == "GET":
         if not request.htmx:
             return redirect(f"{row.task.get_absolute_url()}#proposal-{pk}")
-        return _panel(request, view_of(row))
+        return _panel(request, build_view(row))
     autosave_posted(request, row.task)
     action, rows = _decision(request)
     typed, before = _typed(request, pk), _version_and_state(row.task)
     done, shown = False, {}
     try:
         if action == "dismiss":
-            decisions.dismiss(pk, by=request.user, rows=rows)
+            decisions.dismiss_proposal(pk, by=request.user, rows=rows)
         else:
             over = action == "over"
-            decisions.accept(pk, by=request.user, rows=rows, texts=typed, over_changes=over)
+            decisions.accept_proposal(pk, by=request.user, rows=rows, texts=typed, over_changes=over)
         done = action != "dismiss"
     except decisions.ProposalOutdatedError as error:
         shown = {"problem": str(error), "conflict": (error.row, error.current), "typed": typed}
@@ -167,7 +167,7 @@ def _typed(request: SignedInRequest, pk: int) -> dict[int, str]:
 
 
 def _find(request: SignedInRequest, pk: int) -> Proposal:
-    row: Proposal = get_object_or_404(proposals(), pk=pk)
+    row: Proposal = get_object_or_404(proposals_with_details(), pk=pk)
     try:
         access.require(request.user, row.task.episode.persona.benchmark, "edit")
     except PermissionDenied:
@@ -176,7 +176,7 @@ def _find(request: SignedInRequest, pk: int) -> Proposal:
 
 
 def _view(pk: int, **more: Any) -> ProposalView:
-    return view_of(proposals().get(pk=pk), **more)
+    return build_view(proposals_with_details().get(pk=pk), **more)
 
 
 def _version_and_state(task: Task) -> tuple[int, str]:

@@ -125,4 +125,4 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
     return render(request, "annotations/open.html", context)
 
 
-urlpatterns = [path("audits/new/", audit_new, name="audit-new")]
+urlpatterns = [path("audits/new/", audit_new, name="audit_new")]

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from evaluation.models import Rehearsal
 from evaluation.rehearsals import lifecycle
-from evaluation.rehearsals.extract import ExtractError, RowKind, extract
+from evaluation.rehearsals.extract import ExtractError, RowKind, extract_row
 from evaluation.rehearsals.lifecycle import RehearsalError
 from evaluation.rehearsals.turns import CHOICES, Choice
 from evaluation.rehearsals.work import cancel_model_work
@@ -111,7 +111,7 @@ def _extract(request: SignedInRequest, row: Rehearsal) -> HttpResponse:
     kind: RowKind = "item" if request.POST.get("kind") == "item" else "intent"
     position = request.POST.get("position", "")
     try:
-        extracted = extract(row, kind, request.POST.get("excerpt", ""), by=request.user)
+        extracted = extract_row(row, kind, request.POST.get("excerpt", ""), by=request.user)
     except ExtractError as error:
         if request.htmx:
             return render(request, "evaluation/rehearsals/parts/extracted.html", {"problem": str(error)})

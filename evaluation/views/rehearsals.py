@@ -18,7 +18,7 @@ from evaluation.rehearsals import lifecycle
 from evaluation.rehearsals.lifecycle import RehearsalError
 from evaluation.rehearsals.transcript import RehearsalIntent, RehearsalTranscript, load_transcript, summary_of
 from evaluation.rehearsals.work import stop_if_lease_expired
-from evaluation.workspaces.files import as_text
+from evaluation.workspaces.files import decode_text
 from studio import access
 from studio.access import SignedInRequest
 from studio.drafts.save_tasks import ENDED_BY_EDITS
@@ -135,4 +135,4 @@ def _file_text(row: Rehearsal, path: str) -> str:
     blob = Blob.objects.filter(pk=row.manifest.get(path, "")).first()
     if blob is None or blob.size > lifecycle.MAX_FILE_BYTES:
         return ""
-    return as_text(bytes(blob.content)) or ""
+    return decode_text(bytes(blob.content)) or ""

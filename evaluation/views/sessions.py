@@ -14,7 +14,7 @@ from evaluation.grading.script_versions import is_graded_by_older_script
 from evaluation.models import Session, Turn
 from evaluation.transcripts.passages import highlight
 from evaluation.transcripts.session import load_transcript
-from evaluation.workspaces.files import compare, file_rows, manifest_before, open_file, sizes_of
+from evaluation.workspaces.files import compare_texts, file_rows, manifest_before, open_file, sizes_of
 from evaluation.workspaces.snapshots import Manifest
 from studio.access import SignedInRequest
 from studio.domain.persona import PersonaSpec
@@ -74,7 +74,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
     text_after = "" if gone else file.text if file else None
     lines = None
     if comparable and (gone or request.GET.get("diff")) and text_before is not None and text_after is not None:
-        lines = compare(text_before, text_after)
+        lines = compare_texts(text_before, text_after)
     return render(
         request,
         "evaluation/sessions/file.html",

@@ -39,7 +39,7 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
         if typed is not None and can_save:
             examples.save_example(script, example, by=request.user)
         try:
-            history = examples.history_of(selected, example, source, tasks, request.user)
+            history = examples.load_history(selected, example, source, tasks, request.user)
             trial = try_script(source, history)
         except (examples.ExampleError, SandboxUnavailableError) as error:
             context["problem"] = str(error)
@@ -59,9 +59,9 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
         "persona": persona,
         "benchmark": persona.benchmark,
         "script": script,
-        "histories": examples.history_choices(script, source, tasks, request.user),
+        "histories": examples.list_histories(script, source, tasks, request.user),
         "selected": selected,
-        "example": typed if typed is not None else examples.example_of(script, source, tools),
+        "example": typed if typed is not None else examples.load_example(script, source, tools),
         "can_save": can_save,
         "unavailable": why_unavailable(),
     }

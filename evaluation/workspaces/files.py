@@ -94,11 +94,11 @@ def open_file(path: str, before: Manifest, after: Manifest) -> FileView | None:
     blob = Blob.objects.filter(pk=sha).first() if sha else None
     if sha is None or blob is None:
         return None
-    text = as_text(bytes(blob.content)) if blob.size <= MAX_SHOWN_BYTES else None
+    text = decode_text(bytes(blob.content)) if blob.size <= MAX_SHOWN_BYTES else None
     return FileView(path, sha, blob.size, text, _change(before.get(path), sha))
 
 
-def as_text(content: bytes) -> str | None:
+def decode_text(content: bytes) -> str | None:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
@@ -106,14 +106,14 @@ def as_text(content: bytes) -> str | None:
     return None if "\0" in text else text
 
 
-def read_shown(sha256s: Iterable[str]) -> dict[str, str]:
+def read_small_texts(sha256s: Iterable[str]) -> dict[str, str]:
     """Texts of the stored files that are small enough to show, in one query."""
     file_rows = Blob.objects.filter(pk__in=set(sha256s), size__lte=MAX_SHOWN_BYTES).values_list("pk", "content")
-    texts = ((sha, as_text(bytes(content))) for sha, content in file_rows)
+    texts = ((sha, decode_text(bytes(content))) for sha, content in file_rows)
     return {sha: text for sha, text in texts if text is not None}
 
 
-def compare(before: str, after: str) -> list[DiffLine] | None:
+def compare_texts(before: str, after: str) -> list[DiffLine] | None:
     """A unified diff with three lines of context; None if the texts are too long."""
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) > MAX_COMPARED_LINES:

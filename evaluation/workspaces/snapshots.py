@@ -48,7 +48,7 @@ def stage_files(manifest: Manifest, persona: PersonaSpec, task: TaskSpec) -> dic
     return files
 
 
-def rebuild(manifest: Manifest, folder: Path) -> None:
+def rebuild_workspace(manifest: Manifest, folder: Path) -> None:
     """Make ``folder`` contain exactly the files of ``manifest``. Raises MissingContentError."""
     for entry in os.scandir(folder):
         if entry.is_dir(follow_symlinks=False):

@@ -17,7 +17,7 @@ from evaluation.assistance.material import Material
 from evaluation.assistance.prompts import build_prompt
 from evaluation.protocol.answers import UnusableAnswerError
 from evaluation.protocol.assistance import KINDS, Kind
-from evaluation.scripted.assistance import assignment_in, propose
+from evaluation.scripted.assistance import propose, read_assistance_prompt
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
 from tests.bench.checks import read
@@ -46,7 +46,7 @@ def _measure(kind: Kind, task: TaskSpec, episode: EpisodeSpec, texts: dict[str, 
     if request is None:
         return None
     prompt = build_prompt(request, material)
-    given = assignment_in(prompt.user)
+    given = read_assistance_prompt(prompt.user)
     assert given is not None
     answer = propose(given)
     try:

@@ -115,7 +115,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
     from evaluation.audits.campaigns import open_audit
     from evaluation.models import Session
     from evaluation.pilots.start import start_pilot
-    from evaluation.pilots.wait import wait_for
+    from evaluation.pilots.wait import wait_for_pilot
     from studio.imports.importer import import_files
     from studio.models import Benchmark, Blob, GraderScript, Membership, Role, Task, User
     from tests.bench.import_2000 import files
@@ -132,7 +132,7 @@ def pages(personas: int, tasks: int) -> Iterator[tuple[str, str, Any]]:
         "user_model": endpoint("scripted-user"),
         "judge": endpoint("scripted-judge"),
     }
-    played = wait_for(start_pilot(benchmark, by=owner, persona="persona_001", **parts))
+    played = wait_for_pilot(start_pilot(benchmark, by=owner, persona="persona_001", **parts))
     whole = start_pilot(benchmark, by=owner, **parts)  # never run: its page has a session for each task
     session = Session.objects.filter(run__pilot=played).order_by("-turn_count").first()
     audit = open_audit(played, size=60, by=owner)

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from evaluation.models import ModelCall, Snapshot, Turn, Verdict
-from evaluation.pilots.wait import wait_for
+from evaluation.pilots.wait import wait_for_pilot
 from evaluation.releases.cut import cut_release
 from evaluation.workspaces.snapshots import stage_files
 from studio.domain.base import Content
@@ -69,7 +69,7 @@ def test_staging_includes_task_files_but_no_reference():
 
 
 def test_no_participant_of_a_pilot_sees_the_reference():
-    wait_for(pilot_of(graded()))
+    wait_for_pilot(pilot_of(graded()))
 
     calls = list(ModelCall.objects.all())
     assert {call.purpose for call in calls} >= {"agent", "satisfaction", "checklist_strict"}

@@ -16,7 +16,7 @@ from evaluation.assistance.answers.base import AnswerModel
 from evaluation.assistance.kinds import Assignment
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange
-from evaluation.protocol.answers import UnusableAnswerError, document_in
+from evaluation.protocol.answers import UnusableAnswerError, extract_document
 from evaluation.protocol.assistance import Kind
 
 SHAPES: dict[Kind, type[AnswerModel]] = {
@@ -45,7 +45,7 @@ def schema_of(kind: Kind) -> Mapping[str, Any]:
 
 def read_answer(request: Assignment, material: Material, answer: str) -> tuple[ProposedChange, ...]:
     """The changes an answer proposes; none if the model has none. Raises UnusableAnswerError."""
-    document = document_in(answer)
+    document = extract_document(answer)
     try:
         parsed = SHAPES[request.kind].model_validate(document)
     except ValidationError as error:

@@ -10,7 +10,7 @@ from django.core.management.base import CommandParser
 
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
-from evaluation.pilots.wait import wait_for
+from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.management.base import FOUND_PROBLEMS, ReportCommand, default_person
 
@@ -55,7 +55,7 @@ class Command(ReportCommand):
         pilot = self._start(options)
         if options["wait"]:
             log = self.stderr.write if options["verbosity"] > 0 and not options["json"] else lambda text: None
-            pilot = wait_for(pilot, log=log)
+            pilot = wait_for_pilot(pilot, log=log)
         report = pilot_report(pilot)
         if options["json"]:
             self.give(report)

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from evaluation.assistance.assistant import AssistanceError
-from evaluation.assistance.decisions import ProposalOutdatedError, accept, dismiss
-from evaluation.assistance.provenance import origins, scripted_texts
+from evaluation.assistance.decisions import ProposalOutdatedError, accept_proposal, dismiss_proposal
+from evaluation.assistance.provenance import load_origins, scripted_texts
 from evaluation.models import ProposalDecision
 from evaluation.releases.readiness import release_blockers
 from studio.models import Comment, TaskState
@@ -40,12 +40,12 @@ def test_accepted_split_is_a_new_version_with_its_origin(authoring):
     authoring.model_answers(split_into(*PARTS))
     row = authoring.request()
 
-    done = accept(row.pk, by=authoring.author, texts={1: "The plan gives each shift's start."})
+    done = accept_proposal(row.pk, by=authoring.author, texts={1: "The plan gives each shift's start."})
 
     assert criteria(authoring) == [PARTS[0], "The plan gives each shift's start.", "The plan has 40 loaves."]
     assert (done.state, done.decided_by, done.result.number) == ("taken", authoring.author, 2)
     assert done.result.note == "A split of item 1, proposed by clever, edited before accepting"
-    provenance = origins(authoring.task)
+    provenance = load_origins(authoring.task)
     new = authoring.spec.checklist[1].uid
     assert [(provenance["checklist", uid].edited, provenance["checklist", uid].by) for uid in (I1, new)] == [
         (False, str(authoring.author)),
@@ -57,7 +57,7 @@ def test_empty_part_of_a_split_is_dropped(authoring):
     authoring.model_answers(split_into(*PARTS, "The plan is nice."))
     row = authoring.request()
 
-    accept(row.pk, by=authoring.author, texts={2: "  "})
+    accept_proposal(row.pk, by=authoring.author, texts={2: "  "})
 
     assert criteria(authoring)[:2] == list(PARTS) and len(criteria(authoring)) == 3
     assert list(ProposalDecision.objects.values_list("row", "taken")) == [(0, True), (1, True), (2, False)]
@@ -68,7 +68,7 @@ def test_split_without_text_is_rejected(authoring):
     row = authoring.request()
 
     with pytest.raises(AssistanceError, match="is empty"):
-        accept(row.pk, by=authoring.author, texts={0: "", 1: " "})
+        accept_proposal(row.pk, by=authoring.author, texts={0: "", 1: " "})
     assert criteria(authoring)[0] == BUNDLE
 
 
@@ -76,21 +76,21 @@ def test_rows_are_accepted_in_any_order_and_the_rest_dismissed(authoring):
     authoring.model_answers(INTENTS)
     row = authoring.request("intents")
 
-    assert accept(row.pk, by=authoring.author, rows=[1]).state == "ready"
-    accept(row.pk, by=authoring.author, rows=[0], texts={0: "Another need."})
-    done = dismiss(row.pk, by=authoring.author)
+    assert accept_proposal(row.pk, by=authoring.author, rows=[1]).state == "ready"
+    accept_proposal(row.pk, by=authoring.author, rows=[0], texts={0: "Another need."})
+    done = dismiss_proposal(row.pk, by=authoring.author)
 
     assert contents(authoring)[2:] == ["Need two is met by noon.", "Another need."]
     assert (done.state, done.result.number) == ("taken", 3)
     with pytest.raises(AssistanceError, match="already decided"):
-        accept(row.pk, by=authoring.author, rows=[2])
+        accept_proposal(row.pk, by=authoring.author, rows=[2])
 
 
 def test_all_rows_are_accepted_in_one_version(authoring):
     authoring.model_answers(INTENTS)
     row = authoring.request("intents")
 
-    accept(row.pk, by=authoring.author)
+    accept_proposal(row.pk, by=authoring.author)
 
     assert len(contents(authoring)) == 5 and authoring.fresh.version == 2
 
@@ -102,7 +102,7 @@ def test_accepting_preserves_changes_by_others(authoring):
     spec = authoring.spec
     save_task(authoring.task.pk, spec.model_copy(update={"title": "Another title"}), by=other)
 
-    accept(row.pk, by=authoring.author)
+    accept_proposal(row.pk, by=authoring.author)
 
     assert authoring.spec.title == "Another title" and criteria(authoring)[:2] == list(PARTS)
 
@@ -117,11 +117,11 @@ def test_changed_text_is_overwritten_only_on_request(authoring):
     save_rebased(authoring.task.pk, spec.model_copy(update={"checklist": edited}), by=authoring.author, base_version=1)
 
     with pytest.raises(ProposalOutdatedError) as error:
-        accept(row.pk, by=authoring.author)
+        accept_proposal(row.pk, by=authoring.author)
 
     assert (error.value.current, error.value.proposed) == ("Mine.", PARTS[0])
     assert criteria(authoring)[0] == "Mine."
-    accept(row.pk, by=authoring.author, over_changes=True)
+    accept_proposal(row.pk, by=authoring.author, over_changes=True)
     assert criteria(authoring)[:2] == list(PARTS)
 
 
@@ -135,8 +135,8 @@ def test_deleted_row_is_not_restored(authoring):
     )
 
     with pytest.raises(AssistanceError, match="no longer exists"):
-        accept(row.pk, by=authoring.author)
-    assert dismiss(row.pk, by=authoring.author).state == "dismissed"
+        accept_proposal(row.pk, by=authoring.author)
+    assert dismiss_proposal(row.pk, by=authoring.author).state == "dismissed"
 
 
 def test_accepting_turns_an_approved_task_into_a_draft(authoring):
@@ -146,7 +146,7 @@ def test_accepting_turns_an_approved_task_into_a_draft(authoring):
     task.state = TaskState.APPROVED
     task.save()
 
-    accept(row.pk, by=authoring.author)
+    accept_proposal(row.pk, by=authoring.author)
 
     assert authoring.fresh.state == TaskState.DRAFT
 
@@ -156,7 +156,7 @@ def test_accepted_leak_becomes_a_comment(authoring):
     authoring.model_answers(json.dumps({"given_away": [leak]}))
     row = authoring.request("leaks")
 
-    done = accept(row.pk, by=authoring.author)
+    done = accept_proposal(row.pk, by=authoring.author)
 
     comment = Comment.objects.get()
     assert (comment.field, str(comment.item_uid), comment.author) == ("intents", U1, authoring.author)
@@ -170,7 +170,7 @@ def test_accepted_rule_keeps_the_criterion_text(authoring):
     )
     row = authoring.request("rule")
 
-    accept(row.pk, by=authoring.author, texts={0: "something else"})
+    accept_proposal(row.pk, by=authoring.author, texts={0: "something else"})
 
     item = authoring.spec.checklist[0]
     assert (item.grader, item.rule.path, item.rule.text) == ("rule", "plan.md", "40")
@@ -179,7 +179,7 @@ def test_accepted_rule_keeps_the_criterion_text(authoring):
 def test_text_of_a_scripted_model_blocks_a_release_until_rewritten(scripted_authoring):
     authoring = scripted_authoring()
     row = authoring.request()
-    accept(row.pk, by=authoring.author)
+    accept_proposal(row.pk, by=authoring.author)
 
     assert [text.location for text in scripted_texts(authoring.benchmark, [authoring.task.pk])] == ["item 1", "item 2"]
     blockers = [blocker for blocker in release_blockers(authoring.benchmark) if blocker.code == "scripted-words"]
@@ -198,4 +198,4 @@ def test_scripted_assistant_answers_every_kind(scripted_authoring, kind):
     assert row.calls.count() == 1
     if kind not in ("rule", "checklist"):
         assert row.rows
-        accept(row.pk, by=row.asked_by)
+        accept_proposal(row.pk, by=row.asked_by)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.models import ModelCall, Session, Verdict
-from evaluation.pilots.wait import wait_for
+from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
 from studio.domain.task import ExactCheck
 from studio.imports.importer import import_path
@@ -42,7 +42,7 @@ def small_benchmark() -> Benchmark:
 def test_every_scripted_agent_completes_an_episode_marked_as_scripted():
     benchmark = small_benchmark()
     for agent in ("scripted-helpful", "scripted-passive", "scripted-asks", "scripted-silent"):
-        report = pilot_report(wait_for(pilot_of(benchmark, agent)))
+        report = pilot_report(wait_for_pilot(pilot_of(benchmark, agent)))
 
         assert (report["state"], report["scripted"], report["scores"]["scripted"]) == ("finished", True, True)
         for session in report["sessions"]:
@@ -53,7 +53,7 @@ def test_every_scripted_agent_completes_an_episode_marked_as_scripted():
 def test_same_pilot_gives_the_same_outcome():
     benchmark = small_benchmark()
 
-    reports = [pilot_report(wait_for(pilot_of(benchmark, "scripted-asks"))) for _ in range(2)]
+    reports = [pilot_report(wait_for_pilot(pilot_of(benchmark, "scripted-asks"))) for _ in range(2)]
 
     for report in reports:
         for session in report["sessions"]:
@@ -66,7 +66,7 @@ def test_faulty_judge_is_asked_again():
     stumbles = ("fenced", "fewer", "more", "prose", "malformed", "500", "cut")
     model = endpoint("stumbling", model="scripted-judge" + "".join(f"+{stumble}x1" for stumble in stumbles))
 
-    pilot = wait_for(pilot_of(small_benchmark(), judge=model))
+    pilot = wait_for_pilot(pilot_of(small_benchmark(), judge=model))
 
     assert pilot.state == "finished"
     assert set(Session.objects.values_list("state", flat=True)) == {"finished"}
@@ -78,8 +78,8 @@ def test_faulty_judge_is_asked_again():
 def test_unsupported_quote_marks_the_verdict():
     liar = endpoint("liar", model="scripted-judge+misquote")
 
-    wait_for(pilot_of(small_benchmark(), judge=liar))
-    wait_for(pilot_of(small_benchmark()))
+    wait_for_pilot(pilot_of(small_benchmark(), judge=liar))
+    wait_for_pilot(pilot_of(small_benchmark()))
 
     met = Verdict.objects.filter(kind="checklist", grader="rubric", met=True)
     assert set(met.filter(model_call__endpoint=liar).values_list("supported", flat=True)) == {False}
@@ -89,7 +89,7 @@ def test_unsupported_quote_marks_the_verdict():
 def test_unavailable_judge_stops_the_pilot_and_is_not_the_agents_failure():
     broken = endpoint("broken", model="scripted-judge+quota")
 
-    pilot = wait_for(pilot_of(benchmark_of(task("a", checklist=(rubric("x"),))), judge=broken))
+    pilot = wait_for_pilot(pilot_of(benchmark_of(task("a", checklist=(rubric("x"),))), judge=broken))
 
     score = pilot_report(pilot)["scores"]["strict"]
     assert (pilot.state, score["failed"], score["missing"], score["comp"]) == ("stopped", 0, 1, None)
@@ -99,7 +99,7 @@ def test_real_episode_of_twenty_tasks(pibench_data: Path):
     benchmark = Benchmark.objects.create(slug="real", name="Real")
     import_path(benchmark, pibench_data / "law_trainee", by=None)
 
-    pilot = wait_for(pilot_of(benchmark, "scripted-asks"))
+    pilot = wait_for_pilot(pilot_of(benchmark, "scripted-asks"))
 
     report = pilot_report(pilot)
     assert (report["state"], len(report["sessions"])) == ("finished", 20)

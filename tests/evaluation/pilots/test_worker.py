@@ -16,7 +16,7 @@ from django.db import connection
 
 from evaluation.leases.queue import workers_answer
 from evaluation.models import ModelCall, Session, Turn
-from evaluation.pilots.wait import wait_for
+from evaluation.pilots.wait import wait_for_pilot
 from studio.celery import app
 from studio.local import shared_server
 from tests.evaluation.builders import benchmark_of, endpoint, file, intents, pilot_of, rubric, task
@@ -101,7 +101,7 @@ def test_session_of_a_killed_worker_resumes_at_its_last_turn(
 
     start_worker()
     messages: list[str] = []
-    wait_for(pilot, log=messages.append)
+    wait_for_pilot(pilot, log=messages.append)
 
     assert (pilot.state, messages) == ("finished", ["Workers answer; waiting for them."])
     assert len(stored) == 2

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.protocol.history import calls_shown, same_tool, tools_history
+from evaluation.protocol.history import same_tool, select_calls, tools_history
 from evaluation.protocol.participants import ToolRecord
-from evaluation.protocol.paths import MISSING, find, parse_result
+from evaluation.protocol.paths import MISSING, parse_result, value_at
 from evaluation.protocol.scoring import ScoringMode
-from evaluation.protocol.trace import MISSING_FILE, TRUNCATED, files_shown, read_texts, render_trace
+from evaluation.protocol.trace import MISSING_FILE, TRUNCATED, read_texts, render_trace, select_files
 from studio.domain.opening_message import opening_message
 from studio.domain.task import ChecklistItem, TaskSpec, ToolEvidence, Trigger
 
@@ -37,7 +37,7 @@ DATA = {"a": {"b": [10, {"c": "deep"}]}, "1": "key", "": "empty", "n": None}
     ],
 )
 def test_path_leads_to_one_value_or_none(path: str, expected: object):
-    assert find(DATA, path) is expected or find(DATA, path) == expected
+    assert value_at(DATA, path) is expected or value_at(DATA, path) == expected
 
 
 def test_only_the_outermost_json_of_a_result_is_parsed():
@@ -49,15 +49,15 @@ def test_only_the_outermost_json_of_a_result_is_parsed():
 def test_compat_shows_the_turns_last_call_of_each_tool_or_all_earlier_calls():
     one, two, three, four = call("a", n=1), call("b", n=2), call("a", n=3), call("c", n=4)
 
-    assert calls_shown([[four], [one, two, three]], ScoringMode.COMPAT) == (two, three)
-    assert calls_shown([[one, three], [four], []], ScoringMode.COMPAT) == (one, three, four)
-    assert calls_shown([], ScoringMode.COMPAT) == ()
+    assert select_calls([[four], [one, two, three]], ScoringMode.COMPAT) == (two, three)
+    assert select_calls([[one, three], [four], []], ScoringMode.COMPAT) == (one, three, four)
+    assert select_calls([], ScoringMode.COMPAT) == ()
 
 
 def test_strict_shows_every_call_up_to_the_turn():
     one, two, three = call("a", n=1), call("a", n=2), call("a", n=3)
 
-    assert calls_shown([[one, two], [three]], ScoringMode.STRICT) == (one, two, three)
+    assert select_calls([[one, two], [three]], ScoringMode.STRICT) == (one, two, three)
 
 
 def test_script_gets_names_arguments_and_parsed_results():
@@ -81,7 +81,7 @@ def test_evidence_of_items_is_shown_with_files_read():
         ChecklistItem(uid="2", criterion="y", grader="rule", evidence=("c.md",)),
     )
 
-    assert files_shown(TaskSpec(task_id="t", files_read=("a.md",), checklist=items, tool_evidence=EVIDENCE)) == (
+    assert select_files(TaskSpec(task_id="t", files_read=("a.md",), checklist=items, tool_evidence=EVIDENCE)) == (
         "a.md",
         "b.md",
     )

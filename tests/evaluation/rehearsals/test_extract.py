@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.rehearsals.extract import NOTE, ExtractError, extract
+from evaluation.rehearsals.extract import NOTE, ExtractError, extract_row
 from studio.drafts.load import load_task
 from studio.models import Revision
 from studio.tasks.save import save_task
@@ -15,8 +15,8 @@ def test_text_is_extracted_into_a_new_version(stub):
     row = started("agent", real(stub))
     author = row.person
 
-    first = extract(row, "intent", "  Write the fee\nin euros. ", by=author)
-    second = extract(row, "item", "The note is signed.", by=author)
+    first = extract_row(row, "intent", "  Write the fee\nin euros. ", by=author)
+    second = extract_row(row, "item", "The note is signed.", by=author)
 
     spec = load_task(row.revision.task)
     assert (first.position, spec.intents[3].content) == (4, "Write the fee in euros.")
@@ -30,7 +30,7 @@ def test_extraction_preserves_changes_by_others(stub):
     spec = load_task(row.revision.task)
     save_task(row.revision.task_id, spec.model_copy(update={"title": "By another"}), by=None)
 
-    extract(row, "intent", "Write it in euros.", by=row.person)
+    extract_row(row, "intent", "Write it in euros.", by=row.person)
 
     assert load_task(row.revision.task).title == "By another"
 
@@ -40,6 +40,6 @@ def test_invalid_text_is_not_extracted(stub, text):
     row = started("agent", real(stub))
 
     with pytest.raises(ExtractError):
-        extract(row, "intent", text, by=row.person)
+        extract_row(row, "intent", text, by=row.person)
 
     assert len(load_task(row.revision.task).intents) == 3

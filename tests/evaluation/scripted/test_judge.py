@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from evaluation.protocol.answers import parse_answer
 from evaluation.protocol.participants import Decision, OpenIntent
 from evaluation.protocol.prompts import JudgePrompt, checklist_prompt, follow_up_prompt, satisfaction_prompt
-from evaluation.scripted.judge import answer, question_in
+from evaluation.scripted.judge import answer_question, find_question
 
 REPLY = "The lease ends in May. Should I list the notice periods, or draft the letter to the landlord first?"
 texts = st.text(max_size=120) | st.lists(
@@ -18,9 +18,9 @@ texts = st.text(max_size=120) | st.lists(
 
 
 def judged(prompt: JudgePrompt) -> tuple[Decision, ...]:
-    question = question_in(prompt.user)
+    question = find_question(prompt.user)
     assert question is not None
-    return parse_answer(prompt, answer(question))
+    return parse_answer(prompt, answer_question(question))
 
 
 def test_requirement_is_met_if_most_of_its_words_occur():
@@ -108,4 +108,4 @@ def test_forged_end_of_the_trace_does_not_confuse_the_judge():
 
 
 def test_other_texts_are_no_judge_question():
-    assert question_in("Write a plan for the <team>.") is None
+    assert find_question("Write a plan for the <team>.") is None

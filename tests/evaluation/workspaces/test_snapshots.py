@@ -11,7 +11,7 @@ from evaluation.workspaces.snapshots import (
     MissingContentError,
     folder_reader,
     manifest_reader,
-    rebuild,
+    rebuild_workspace,
     safe_path,
     stage_files,
     take_snapshot,
@@ -86,7 +86,7 @@ def test_rebuilt_workspace_equals_the_stored_one(run: Run, folder: Path, tmp_pat
     (elsewhere / "empty").mkdir()
 
     manifest = take_snapshot(run, folder, {}).manifest
-    rebuild(manifest, elsewhere)
+    rebuild_workspace(manifest, elsewhere)
 
     assert {str(path.relative_to(elsewhere)) for path in elsewhere.rglob("*") if path.is_file()} == set(manifest)
     assert (elsewhere / "deep/er/ü.bin").read_bytes() == b"\0\xff"
@@ -134,4 +134,4 @@ def test_missing_content_names_the_file(folder: Path):
     stored = file("a", "a").sha256
 
     with pytest.raises(MissingContentError, match=r"lost\.md"):
-        rebuild({"a": stored, "lost.md": "0" * 64}, folder)
+        rebuild_workspace({"a": stored, "lost.md": "0" * 64}, folder)
