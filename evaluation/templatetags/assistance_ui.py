@@ -44,7 +44,7 @@ class Assistance:
         return by_slot
 
     @cached_property
-    def load_origins(self) -> dict[tuple[str, str], Origin]:
+    def origins(self) -> dict[tuple[str, str], Origin]:
         return load_origins(self._task)
 
 
