@@ -38,7 +38,7 @@ def highlight(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str
 
 def highlight_markdown(text: str, quotes: Mapping[str, str]) -> tuple[SafeString, set[str]]:
     """Markdown as sanitized HTML with quotes highlighted; plain text if that locates more quotes."""
-    if len(text) > markup.LONGEST:
+    if len(text) > markup.MAX_MARKDOWN:
         return _highlight_source(text, quotes)
     clean = markup.markdown(text)
     if not quotes:
