@@ -37,7 +37,7 @@ class Draft(Generic[S]):
 
 @dataclass(frozen=True)
 class Outcome(Generic[S]):
-    """What became of a draft: ``Saved``, ``Unchanged``, ``Conflict``, ``Invalid`` or ``Autosaved``."""
+    """What became of a draft: ``Saved``, ``Unchanged``, ``Conflicted``, ``Invalid`` or ``Autosaved``."""
 
     rebased: Rebased[S]
     """What the page shows from now on."""
@@ -66,7 +66,7 @@ class Autosaved(Outcome[S]):
     """The text is stored; no version was made."""
 
 
-class Conflict(Outcome[S]):
+class Conflicted(Outcome[S]):
     """Someone else changed the same fields; the user has to choose."""
 
 
@@ -128,7 +128,7 @@ class DraftEditor(ABC, Generic[S]):
         try:
             outcome = self.commit(draft, note=note)
         except ConflictError as error:
-            return self._refuse(draft, Conflict(error.rebased))
+            return self._refuse(draft, Conflicted(error.rebased))
         except DraftError as error:
             return self._refuse(draft, Invalid(self._as_sent(draft), {error.field: str(error)}, error))
         discard_autosave(self.key, self.user, saved=draft.text)
@@ -155,7 +155,7 @@ class DraftEditor(ABC, Generic[S]):
         if draft.errors:
             return Invalid(rebased, draft.errors)
         if rebased.unresolved:
-            return Conflict(rebased)
+            return Conflicted(rebased)
         outcome: Outcome[S] = Unchanged(rebased)
         if rebased.spec != rebased.theirs:
             if not (save and self.saves_when_idle):

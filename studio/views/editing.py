@@ -16,7 +16,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.domain.base import Spec
 from studio.drafts import autosave
-from studio.drafts.editor import Autosaved, Conflict, Draft, DraftEditor, Invalid, Outcome, Saved, Unchanged
+from studio.drafts.editor import Autosaved, Conflicted, Draft, DraftEditor, Invalid, Outcome, Saved, Unchanged
 from studio.drafts.rebase import Rebased
 from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
@@ -29,7 +29,7 @@ PERSON = "X-Studio-Person"
 """The header that names the author of autosaved text, which may wait in a browser while somebody else signs in."""
 ASKED = {"csrfmiddlewaretoken", "freeze", "render", "ask", "again", "decide", "take", "mine", "do"}
 """Names of buttons, which are no text of the page."""
-STATUS: dict[type[Outcome[Any]], int] = {Autosaved: 200, Conflict: 409, Invalid: 422}
+STATUS: dict[type[Outcome[Any]], int] = {Autosaved: 200, Conflicted: 409, Invalid: 422}
 
 
 @dataclass
@@ -165,7 +165,7 @@ def draft_response(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> H
     context = context_of(outcome.rebased)
     if isinstance(outcome, Invalid):
         form = page.with_errors(form, outcome)
-    elif isinstance(outcome, Conflict):
+    elif isinstance(outcome, Conflicted):
         stale = outcome.version if outcome.version != draft.base_version else None
         context |= {"refused": True, "stale": stale}
     html = page.html(context, outcome.rebased.theirs, outcome.rebased.spec, form)

@@ -22,7 +22,7 @@ from studio.domain.findings import Finding
 from studio.domain.opening_message import opening_message
 from studio.domain.task import TaskSpec
 from studio.drafts.autosave import EditorKey, discard_autosave
-from studio.drafts.editor import Conflict, Invalid, Outcome, Saved, Unchanged
+from studio.drafts.editor import Conflicted, Invalid, Outcome, Saved, Unchanged
 from studio.drafts.validate import DraftError
 from studio.files.previews import decode
 from studio.files.tokens import unseal
@@ -201,7 +201,7 @@ class UnresolvedError(ValueError):
 def save_autosaved(request: SignedInRequest, row: Task, *, note: str = "") -> None:
     """Make a version of the user's autosaved text before a step that concerns a version. Raises UnresolvedError."""
     outcome = TaskPage(request, row).save_autosaved(note=note)
-    if isinstance(outcome, Conflict):
+    if isinstance(outcome, Conflicted):
         raise UnresolvedError("You both edited this field. Draft kept; resolve the conflict.")
     if isinstance(outcome, Invalid):
         unreadable = "Your last changes cannot be saved yet. See the fields marked below."

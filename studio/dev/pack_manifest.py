@@ -1,0 +1,92 @@
+"""Model of a TaskPack's manifest, for its JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from studio.dev.pibench_documents import Closed, Sha256
+from studio.domain.pack import PACK_VERSION
+
+
+class PackBenchmark(Closed):
+    slug: str
+    name: str
+    description: str
+
+
+class PackTotals(Closed):
+    personas: int
+    tasks: int
+    hidden_intents: int
+    checklist_items: int
+    dependency_groups: int
+
+
+class PackTask(Closed):
+    persona: str
+    task: str
+    revision: int = Field(description="The version of the task that was released.")
+    sha256: Sha256 = Field(description="Content hash of that version's TaskSpec.")
+
+
+class PackPilot(Closed):
+    number: int
+    agent: str
+    user_model: str
+    judge: str
+    runs: int
+    scores: dict[str, Any] | None
+
+
+class PackAudits(Closed):
+    decisions: int = Field(description="Decisions of real judges that people have settled.")
+    disagreed: int = Field(description="Those where people hold the opposite.")
+
+
+class PackEvidence(Closed):
+    pilots: list[PackPilot]
+    audits: PackAudits
+
+
+class PackProblem(Closed):
+    code: str
+    message: str
+    persona: str
+    task: str
+
+
+class PackException(Closed):
+    """A problem that blocked the release and that a person accepted."""
+
+    problem: PackProblem
+    reason: str
+    by: str
+
+
+class PackDismissal(Closed):
+    """An error of the checks that an owner dismissed as wrong."""
+
+    persona: str
+    task: str
+    rule: str
+    message: str
+    reason: str
+    by: str
+
+
+class PackManifest(Closed):
+    """pack.json, at the top of a TaskPack beside data/."""
+
+    # Literal accepts a constant at run time only, and the version has one home
+    pack_version: Literal[PACK_VERSION]  # type: ignore[valid-type]
+    format: Literal["pi-bench-v2"]
+    benchmark: PackBenchmark
+    version: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}$")]
+    totals: PackTotals
+    tasks: list[PackTask]
+    evidence: PackEvidence
+    exceptions: list[PackException]
+    set_aside: list[PackDismissal]
+    files: dict[str, Sha256] = Field(description="sha256 of every other file of the archive, by path.")
