@@ -1,10 +1,10 @@
-"""How long the studio takes while somebody writes: `python -m tests.bench.typing` prints a table.
+"""Server time of the editor while someone types: `python -m tests.bench.typing` prints a table.
 
-A task among twenty of its episode, of an ordinary size and of 60 intents and 200 items. Milliseconds are the median of
-some requests after one to warm up, of a core, which counts this process and the database's for its connection and
-stays true on a busy machine: the page, the page with everything that rows of a long list fold away (``?whole``), a
-check of what is typed, its autosave. The last lines are ratios of one run, which do not depend on the machine: how much
-more the long task costs than the ordinary one, and how much of the whole page the folded one is.
+Measures one of twenty tasks of an episode, of ordinary size and with 60 intents and 200 items: the page, the page with
+all rows of long lists unfolded (``?whole``), a check of the form, and its autosave. Milliseconds are CPU time of this
+process and its database connection, which holds on a busy machine: the median of several requests after a warm-up. The
+last lines are ratios, which do not depend on the machine: the long task to the ordinary one, and the folded page to the
+whole one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 REQUESTS = 9
 SIZES = {"5 intents, 7 items": (5, 7), "60 intents, 200 items": (60, 200)}
-HELD = ("page", "check", "autosave")
+LIMITED = ("page", "check", "autosave")
 AS_SENT = "application/x-www-form-urlencoded"
 LIMIT = 100
 """Milliseconds of the page and of a check, for a task of either size."""
@@ -63,8 +63,10 @@ def main() -> int:
         f"of the long page's whole: {long['page'].core / long['whole page'].core:.2f} of the work, "
         f"{long['page'].size / long['whole page'].size:.2f} of the bytes"
     )
-    slow = [f"{name} of {size}" for size, costs in costs_by_size.items() for name in HELD if costs[name].core > LIMIT]
-    print(f"above {LIMIT} ms of a core: {', '.join(slow) or 'none'}")
+    slow = [
+        f"{name} of {size}" for size, costs in costs_by_size.items() for name in LIMITED if costs[name].core > LIMIT
+    ]
+    print(f"above {LIMIT} ms of CPU time: {', '.join(slow) or 'none'}")
     return int(bool(slow))
 
 

@@ -33,7 +33,7 @@ def _remove(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> Fix | Non
     noun = ROW_NOUNS[finding.field]
     return Fix(
         label=f"Remove the {noun}" if finding.field == "depends_on" else f"Remove {noun} {finding.item}",
-        effect=f"{noun.capitalize()} {finding.item} goes."
+        effect=f"{noun.capitalize()} {finding.item} is removed."
         if finding.field != "depends_on"
         else f"The task no longer depends on {episode.task_label(finding.other or task.task_id)} here.",
         edits=(RemoveRow(field=finding.field, item=finding.item),),
@@ -150,7 +150,7 @@ def _add_file_source(finding: Finding, task: TaskSpec, episode: EpisodeSpec) -> 
         return None
     return Fix(
         label="Add as source",
-        effect=f"Intent {finding.item} gets “{path}” as its source.",
+        effect=f"“{path}” becomes a source of intent {finding.item}.",
         edits=(AppendRow(field="intents", item=finding.item, value=Recovery(kind="file", ref=path)),),
     )
 
@@ -184,7 +184,7 @@ def _change_text(finding: Finding, task: TaskSpec, label: str, change: Callable[
         return None
     return Fix(
         label=label,
-        effect=f"It reads {quote(_excerpt(text, new))} then.",
+        effect=f"The text becomes {quote(_excerpt(text, new))}.",
         edits=(SetValue(field=finding.field, item=finding.item, part=part if finding.item else "", value=new),),
     )
 
