@@ -10,7 +10,7 @@ from studio.domain.task import TaskSpec
 
 
 @dataclass(frozen=True)
-class LoadedScript:
+class ReadableScript:
     name: str
     source: str
     reading: ScriptReading
@@ -18,7 +18,7 @@ class LoadedScript:
     """None: not run yet."""
 
 
-def script_of(task: TaskSpec, context: CheckContext) -> LoadedScript | None:
+def script_of(task: TaskSpec, context: CheckContext) -> ReadableScript | None:
     """None if the task has no grader script, or it is missing or not text."""
     if not task.grader_script:
         return None
@@ -27,4 +27,4 @@ def script_of(task: TaskSpec, context: CheckContext) -> LoadedScript | None:
     if file is None or source is None:
         return None
     name = file.path.rpartition("/")[2]
-    return LoadedScript(name, source, read_script(source), context.reports.get(file.sha256))
+    return ReadableScript(name, source, read_script(source), context.reports.get(file.sha256))

@@ -6,7 +6,7 @@ from studio.domain.checks.limits import Limit, limits
 from studio.domain.checks.quotes import quote
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.rules.name_spelt_twice import is_one_edit_apart
-from studio.domain.checks.scripts import LoadedScript, script_of
+from studio.domain.checks.scripts import ReadableScript, script_of
 from studio.domain.checks.sources import established_text, profile_text, visible_text
 from studio.domain.findings import Severity
 from studio.domain.graders import Amount
@@ -102,7 +102,7 @@ def _is_misspelt(word: str, other: str) -> bool:
     return singular != other_singular and abs(len(word) - len(other)) <= 1 and is_one_edit_apart(word, other)
 
 
-def _amount_flaws(script: LoadedScript, task: TaskSpec) -> Iterator[Flaw]:
+def _amount_flaws(script: ReadableScript, task: TaskSpec) -> Iterator[Flaw]:
     texts = [("the request", task.initial_request[:LONGEST])]
     texts += [(f"intent {n}", intent.content[:2_000]) for n, intent in enumerate(task.intents, 1)]
     texts += [(f"checklist item {n}", item.criterion[:2_000]) for n, item in enumerate(task.checklist, 1)]
