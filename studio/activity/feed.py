@@ -62,24 +62,24 @@ class ActivityItem:
 
     title: str
     address: str
-    where: str
+    location: str
     at: dt.datetime
     people: list[str] = field(default_factory=list)
     verbs: Counter[str] = field(default_factory=Counter)
     summary: str = ""
-    """The newest event's summary, unless it is a mere save."""
+    """The newest event's summary, unless it is a plain save."""
     state: str = ""
-    """Of a task, now."""
+    """The task's current state."""
 
     @property
-    def what(self) -> str:
+    def actions(self) -> str:
         return ", ".join(
             ACTIONS.get(verb, verb.replace("_", " ")) + (f" {times} times" if times > 1 else "")
             for verb, times in self.verbs.items()
         )
 
     @property
-    def who(self) -> str:
+    def actors(self) -> str:
         return " and ".join([", ".join(self.people[:-1]), self.people[-1]] if len(self.people) > 1 else self.people)
 
 
@@ -88,7 +88,7 @@ class ActivityFeed:
     items: list[ActivityItem]
     since: dt.datetime | None
     more: bool
-    """There are further items."""
+    """Whether there are further items."""
 
 
 def activity_feed(user: User, benchmarks: QuerySet[Benchmark], since: dt.datetime | None) -> ActivityFeed:
@@ -126,9 +126,9 @@ def _item(event: Event) -> ActivityItem:
     summary = VERSION_PREFIX.sub("", summary)
     if event.task:
         persona = event.task.episode.persona
-        where = f"{persona.benchmark} · {persona}"
+        location = f"{persona.benchmark} · {persona}"
         return ActivityItem(
-            str(event.task), event.task.get_absolute_url(), where, event.at, summary=summary, state=event.task.state
+            str(event.task), event.task.get_absolute_url(), location, event.at, summary=summary, state=event.task.state
         )
     if event.persona:
         return ActivityItem(

@@ -52,8 +52,8 @@ def autosave(key: EditorKey, user: User, text: Text, *, base_version: int) -> No
 
 def discard_autosave(key: EditorKey, user: User, *, saved: Text | None = None) -> None:
     """``saved``: the text that became a version."""
-    more = {"saved_fingerprint": fingerprint(saved)} if saved is not None else {}
-    key.rows().filter(user=user).update(form_data=None, autosaved_at=None, **more)
+    fingerprints = {"saved_fingerprint": fingerprint(saved)} if saved is not None else {}
+    key.rows().filter(user=user).update(form_data=None, autosaved_at=None, **fingerprints)
 
 
 def autosaved_text(key: EditorKey, user: User) -> Autosave | None:

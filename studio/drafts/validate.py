@@ -144,11 +144,11 @@ def _validate_paths(field: str, files: Sequence[FileRef]) -> None:
         seen.add(file.path)
 
 
-def _validate_long(field: str, text: str, most: int, item: int | None = None) -> None:
-    if len(text) > most:
+def _validate_long(field: str, text: str, limit: int, item: int | None = None) -> None:
+    if len(text) > limit:
         raise DraftError(
             field,
-            f"This has {len(text)} characters; the limit is {most}. Shorten it.",
+            f"This has {len(text)} characters; the limit is {limit}. Shorten it.",
             item,
         )
 

@@ -178,8 +178,8 @@ def _write_follows(
         (link.checklistitem_id, link.hiddenintent_id): link.pk
         for link in through.objects.filter(checklistitem__in=keys)
     }
-    if gone := [pk for pair, pk in stored.items() if pair not in wanted]:
-        through.objects.filter(pk__in=gone).delete()
+    if obsolete := [pk for pair, pk in stored.items() if pair not in wanted]:
+        through.objects.filter(pk__in=obsolete).delete()
     through.objects.bulk_create(
         [through(checklistitem_id=item, hiddenintent_id=intent) for item, intent in sorted(wanted - stored.keys())]
     )

@@ -53,7 +53,7 @@ TASKS_OF_BENCHMARK = """
 class ToolRow:
     name: str
     domain: str
-    does: str
+    description: str
     personas: int
     tasks: int
     """Tasks that name it; a task that names none may use all."""
@@ -62,7 +62,7 @@ class ToolRow:
 @dataclass(frozen=True)
 class SkillRow:
     name: str
-    does: str
+    description: str
     personas: int
     tasks: int
 

@@ -42,7 +42,7 @@ ITEM_FIELDS = (
 class TodoItem:
     title: str
     address: str
-    where: str = ""
+    location: str = ""
     """Benchmark and persona."""
     state: str = ""
     """A key of ``studio.models.statuses``."""

@@ -69,8 +69,8 @@ def transition_changes(rows: list[Task], action: str, by: User | None) -> list[T
         elif action == "submit" and row.pk in unsaved:
             refusal = "It has unsaved changes of yours. Open it and save them first."
         elif action == "submit" and (errors := getattr(row, "n_errors", 0)):
-            what = "an error" if errors == 1 else f"{errors} errors"
-            note = f"The checks find {what}; it cannot be approved until they are fixed."
+            count = "an error" if errors == 1 else f"{errors} errors"
+            note = f"The checks find {count}; it cannot be approved until they are fixed."
         elif action == "withdraw" and row.state != TaskState.IN_REVIEW:
             refusal = "It is not in review."
         elif action == "retire" and row.state != TaskState.RETIRED and row.position is not None:

@@ -46,11 +46,11 @@ def add_comment(
         raise WorkflowError("Write something first.")
     if (field and field not in COMMENTABLE_FIELDS) or (item_uid and field not in ROW_TEXTS):
         raise WorkflowError("There is no such field in a task. Choose another one.")
-    where = (field, str(item_uid or ""))
+    key = (field, str(item_uid or ""))
     texts = quotable_texts(load_task(task).to_json())
-    if item_uid and where not in texts:
+    if item_uid and key not in texts:
         raise CommentTargetError("That row is not in the newest version. Save first, or choose another field.")
-    anchor = _anchor(where, texts, quoted, whole=suggestion is not None)
+    anchor = _anchor(key, texts, quoted, needs_text=suggestion is not None)
     if suggestion is not None and suggestion == anchor.text:
         raise WorkflowError("The suggestion is identical to the current text. Change it.")
     comment = Comment.objects.create(
@@ -120,10 +120,10 @@ def resolve(comment: Comment, *, by: User, resolved: bool = True) -> None:
     notify.notify_of_resolution(root, by=by, resolved=resolved)
 
 
-def _anchor(where: FieldKey, texts: Mapping[FieldKey, str], quoted: Quote | None, *, whole: bool) -> Quote:
-    text = texts.get(where)
+def _anchor(key: FieldKey, texts: Mapping[FieldKey, str], quoted: Quote | None, *, needs_text: bool) -> Quote:
+    text = texts.get(key)
     if text is None:
-        if quoted or whole:
+        if quoted or needs_text:
             raise WorkflowError("Text can only be quoted from text fields. Choose another field.")
         return Quote("")
     if quoted and quoted.text:
@@ -131,7 +131,7 @@ def _anchor(where: FieldKey, texts: Mapping[FieldKey, str], quoted: Quote | None
         if span is None:
             raise CommentTargetError("The newest version does not contain this text. Save first, then comment on it.")
         return quote_at(text, span.start, span.end)
-    return Quote(text) if whole else Quote("")
+    return Quote(text) if needs_text else Quote("")
 
 
 def _own(comment: Comment, by: User) -> Comment:

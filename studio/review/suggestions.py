@@ -45,20 +45,20 @@ def apply(task_id: int, keys: Sequence[int], *, by: User) -> Applied:
     edits: dict[FieldKey, list[tuple[int, int, Comment]]] = {}
     unresolved = []
     for row in rows:
-        where, span = _target(row, texts, originals)
+        key, span = _target(row, texts, originals)
         if span is None:
             unresolved.append(row)
         else:
-            edits.setdefault(where, []).append((*span, row))
+            edits.setdefault(key, []).append((*span, row))
     applied = []
-    for where, changes in edits.items():
-        text, next_start = texts[where], len(texts[where]) + 1
+    for key, changes in edits.items():
+        text, next_start = texts[key], len(texts[key]) + 1
         for start, end, row in sorted(changes, key=lambda change: change[:2], reverse=True):
             if end > next_start:
                 raise WorkflowError("Two of these change the same text. Apply one, then review the other.")
             text, next_start = text[:start] + (row.suggestion or "") + text[end:], start
             applied.append(row)
-        spec = replace_text(spec, where, text)
+        spec = replace_text(spec, key, text)
     if not applied:
         return Applied(None, unresolved)
     return Applied(_save(task, spec, applied, by), unresolved)
@@ -79,16 +79,16 @@ def conflict_of(suggestion: Comment) -> SuggestionConflict:
     task = Task.objects.select_related("group").get(pk=suggestion.task_id)
     texts = quotable_texts(load_task(task).to_json())
     originals = original_texts([suggestion])
-    here = anchor_of(suggestion, texts, originals)
-    where = (here.field, here.row)
+    anchor = anchor_of(suggestion, texts, originals)
+    field_key = (anchor.field, anchor.row)
     original = originals.get(suggestion.revision_id or 0, {}).get(
         (suggestion.field, str(suggestion.item_uid or "")), suggestion.quote
     )
     base, span = original, (suggestion.start, suggestion.start + len(suggestion.quote))
-    if here.span and where in texts:
-        base, span = texts[where], (here.span.start, here.span.end)
+    if anchor.span and field_key in texts:
+        base, span = texts[field_key], (anchor.span.start, anchor.span.end)
     suggested = base[: span[0]] + (suggestion.suggestion or "") + base[span[1] :]
-    return SuggestionConflict(original, texts.get(where), suggested, task.version)
+    return SuggestionConflict(original, texts.get(field_key), suggested, task.version)
 
 
 @transaction.atomic
@@ -99,20 +99,20 @@ def apply_resolved(task_id: int, key: int, text: str, *, by: User, version: int)
     [row] = _suggestions(task, [key])
     seen = spec_at(task, version)
     texts = quotable_texts(seen.to_json())
-    here = anchor_of(row, texts, original_texts([row]))
-    if (here.field, here.row) not in texts:
+    anchor = anchor_of(row, texts, original_texts([row]))
+    if (anchor.field, anchor.row) not in texts:
         raise WorkflowError("The row no longer exists. Copy the text to where it belongs.")
-    if quotable_texts(load_task(task).to_json()).get((here.field, here.row)) != texts[here.field, here.row]:
+    if quotable_texts(load_task(task).to_json()).get((anchor.field, anchor.row)) != texts[anchor.field, anchor.row]:
         raise SuggestionOutdatedError("Someone has changed this text since you saw it.")
     return _save(
-        task, replace_text(seen, (here.field, here.row), normalize_text(text, strip=False)), [row], by, version
+        task, replace_text(seen, (anchor.field, anchor.row), normalize_text(text, strip=False)), [row], by, version
     )
 
 
 def _save(task: Task, spec: TaskSpec, applied: Sequence[Comment], by: User, version: int | None = None) -> Revision:
     names = ", ".join(dict.fromkeys(str(row.author) for row in applied))
-    what = "a suggestion" if len(applied) == 1 else f"{len(applied)} suggestions"
-    note = f"Applied {what} by {names}."[:300]
+    subject = "a suggestion" if len(applied) == 1 else f"{len(applied)} suggestions"
+    note = f"Applied {subject} by {names}."[:300]
     saved = save_rebased(task.pk, spec, by=by, base_version=version or task.version, note=note)
     now, changed = timezone.now(), saved.number != task.version
     for row in applied:
@@ -141,12 +141,12 @@ def _suggestions(task: Task, keys: Sequence[int]) -> list[Comment]:
 def _target(
     row: Comment, texts: Mapping[FieldKey, str], originals: Mapping[int, Mapping[FieldKey, str]]
 ) -> tuple[FieldKey, tuple[int, int] | None]:
-    here = anchor_of(row, texts, originals)
-    where = (here.field, here.row)
-    if where not in texts:
-        return where, None
+    anchor = anchor_of(row, texts, originals)
+    key = (anchor.field, anchor.row)
+    if key not in texts:
+        return key, None
     if not row.quote:
-        return where, (0, 0) if not texts[where] else None
-    if here.span is None or here.state != "here":
-        return where, None
-    return where, (here.span.start, here.span.end)
+        return key, (0, 0) if not texts[key] else None
+    if anchor.span is None or anchor.state != "here":
+        return key, None
+    return key, (anchor.span.start, anchor.span.end)

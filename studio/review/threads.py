@@ -83,10 +83,10 @@ def threads_of(task: Task, texts: Mapping[FieldKey, str]) -> list[Thread]:
     numbers = _row_numbers(texts)
     for thread in visible:
         root = thread.root
-        here = thread.location = anchor_of(root, texts, originals) if thread.open else _original_location(root)
-        thread.number = numbers.get((here.field, here.row))
-        if here.span:
-            thread.current_quote = texts[here.field, here.row][here.span.start : here.span.end]
+        location = thread.location = anchor_of(root, texts, originals) if thread.open else _original_location(root)
+        thread.number = numbers.get((location.field, location.row))
+        if location.span:
+            thread.current_quote = texts[location.field, location.row][location.span.start : location.span.end]
         if root.suggestion is not None:
             thread.change = word_pieces(root.quote, root.suggestion)
     return sorted(visible, key=_order)
@@ -95,8 +95,8 @@ def threads_of(task: Task, texts: Mapping[FieldKey, str]) -> list[Thread]:
 def anchor_of(
     comment: Comment, texts: Mapping[FieldKey, str], originals: Mapping[int, Mapping[FieldKey, str]]
 ) -> Anchor:
-    where = (comment.field, str(comment.item_uid or ""))
-    return locate(where, _quote(comment), texts, originals.get(comment.revision_id or 0, {}))
+    key = (comment.field, str(comment.item_uid or ""))
+    return locate(key, _quote(comment), texts, originals.get(comment.revision_id or 0, {}))
 
 
 def original_texts(roots: Iterable[Comment]) -> dict[int, dict[FieldKey, str]]:
@@ -117,18 +117,18 @@ def _quote(row: Comment) -> Quote | None:
 def _row_numbers(texts: Iterable[FieldKey]) -> dict[FieldKey, int]:
     numbers: dict[FieldKey, int] = {}
     for name in ROW_TEXTS:
-        rows = [where for where in texts if where[0] == name]
-        numbers |= {where: number for number, where in enumerate(rows, 1)}
+        rows = [key for key in texts if key[0] == name]
+        numbers |= {key: number for number, key in enumerate(rows, 1)}
     return numbers
 
 
 def _order(thread: Thread) -> tuple[bool, bool, int, int, int, int]:
-    here = thread.location
+    location = thread.location
     return (
         not thread.open,
-        here.state == "gone",
-        COMMENTABLE_FIELDS.index(here.field) + 1 if here.field in COMMENTABLE_FIELDS else 0,
+        location.state == "gone",
+        COMMENTABLE_FIELDS.index(location.field) + 1 if location.field in COMMENTABLE_FIELDS else 0,
         thread.number or 0,
-        here.span.start if here.span else -1,
+        location.span.start if location.span else -1,
         thread.root.pk,
     )

@@ -36,8 +36,8 @@ def approve(
         raise WorkflowError("You wrote part of this version, so someone else has to approve it.")
     refresh_findings([task.episode.persona])
     if errors := open_findings().filter(task=task, severity="error").count():
-        what = "an error" if errors == 1 else f"{errors} errors"
-        raise WorkflowError(f"The checks find {what}. Request changes, or fix it first.")
+        count = "an error" if errors == 1 else f"{errors} errors"
+        raise WorkflowError(f"The checks find {count}. Request changes, or fix it first.")
     if revision.reviews.filter(reviewer=by, decision=Review.Decision.APPROVED).exists():
         raise WorkflowError("You have already approved this version; another person's approval is still required.")
     checklist = _completed_checklist(task, answers)

@@ -125,7 +125,7 @@ def without_ids(spec: TaskSpec, folder: str) -> TaskSpec:
             "grader_script": script_path(folder, spec.grader_script),
             "intents": intents,
             "checklist": tuple(item.model_copy(update={"source": {}}) for item in spec.checklist),
-            "tool_evidence": tuple(shown.model_copy(update={"source": {}}) for shown in spec.tool_evidence),
+            "tool_evidence": tuple(evidence.model_copy(update={"source": {}}) for evidence in spec.tool_evidence),
             "source": {},
         }
     )
@@ -135,9 +135,9 @@ def _validated(benchmark: Benchmark, name: str, when: str, *, but: int | None = 
     name, when = (" ".join(UNSTORABLE.sub("", text).split()) for text in (name, when))
     if not name:
         raise TaskTemplateError("name", "Enter a name, such as “Weekly report to the board”.")
-    for field, text, most in (("name", name, MAX_NAME), ("when", when, MAX_WHEN)):
-        if len(text) > most:
-            raise TaskTemplateError(field, f"This has {len(text)} characters; the limit is {most}. Shorten it.")
+    for field, text, limit in (("name", name, MAX_NAME), ("when", when, MAX_WHEN)):
+        if len(text) > limit:
+            raise TaskTemplateError(field, f"This has {len(text)} characters; the limit is {limit}. Shorten it.")
     same = benchmark.templates.alias(low=Lower("name")).filter(low=Lower(Value(name))).exclude(pk=but or 0)
     if (other := same.first()) is not None:
         raise TaskTemplateError("name", f"A template “{other.name}” already exists. Choose another name.")

@@ -99,7 +99,7 @@ def test_activity_lists_changes_by_others_once_per_task(project):
     assert [(item.title, item.people, dict(item.verbs)) for item in feed.items] == [
         ("Rye bread", [str(author)], {"submitted": 1, "edited": 3})
     ]
-    assert feed.items[0].what == "submitted it for review, edited it 3 times"
+    assert feed.items[0].actions == "submitted it for review, edited it 3 times"
     assert not activity_feed(author, access.benchmarks_for(author), since).items
     assert len(activity_feed(reader, access.benchmarks_for(reader), None).items) >= 1
     assert not activity_feed(UserFactory(), access.benchmarks_for(UserFactory()), None).items

@@ -78,8 +78,8 @@ def delimiter_of(text: str) -> str:
 
     def fits(delimiter: str) -> tuple[bool, int]:
         counts = [line.count(delimiter) for line in lines]
-        most = max(counts, default=0)
-        return (most > 0 and counts.count(most) * 2 > len(counts), most)
+        maximum = max(counts, default=0)
+        return (maximum > 0 and counts.count(maximum) * 2 > len(counts), maximum)
 
     return max(DELIMITERS, key=fits)
 

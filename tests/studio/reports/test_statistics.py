@@ -50,9 +50,9 @@ def test_tool_usage_counts_needs_evidence_rules_and_sources():
         "read_file": ("workspace", 1, 0),
     }
     assert idle_tools(benchmark) == {persona.pk: (2, 5)}
-    does = {tool.name: tool.does for _, group in tools_of(benchmark) for tool in group}
-    assert does["read_file"] == "Read a text file of the workspace."
-    assert does["gmail__a"] == "A"
+    descriptions = {tool.name: tool.description for _, group in tools_of(benchmark) for tool in group}
+    assert descriptions["read_file"] == "Read a text file of the workspace."
+    assert descriptions["gmail__a"] == "A"
 
 
 def test_unused_and_unknown_categories_are_counted():
