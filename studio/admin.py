@@ -1,4 +1,4 @@
-"""Administration: accounts, memberships, taxonomies. Drafts are written on their pages, where every save is kept."""
+"""Django admin of accounts, memberships and taxonomies. Drafts are not here: saves on their pages make versions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from studio.models import Benchmark, Category, Membership, Taxonomy, User
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin[User]):
+class StudioUserAdmin(UserAdmin[User]):
     list_display = ["username", "display_name", "email", "is_active", "is_staff"]
     search_fields = ["username", "display_name", "email"]
     fieldsets = [*(UserAdmin.fieldsets or ()), ("Shown as", {"fields": ["display_name", "letter_keys"]})]

@@ -1,4 +1,4 @@
-"""The Celery application. Tasks pass ids; what they do lives in rules."""
+"""The Celery application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings, read from the environment; the embedded parts fill in what is not set (``studio.local``)."""
+"""Django settings, read from the environment; ``studio.local`` sets what the embedded servers provide."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEBUG = os.environ.get("STUDIO_DEBUG", "") == "1"
 
 
 def _secret_key() -> str:
-    """The configured key, or one made once and kept in the data folder."""
+    """The configured key, or one generated once and stored in the data folder."""
     if key := os.environ.get("STUDIO_SECRET_KEY"):
         return key
     path = DATA_DIR / "secret-key"
@@ -157,16 +157,16 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 
-# A session belongs to the worker that took it up for so long after its last sign of life (seconds); what our own
-# failures stopped is tried again so many times, after a pause that doubles from this one (seconds).
+# Lease of a session after its worker's last heartbeat; retries after infrastructure failures, with exponential backoff
+# from SESSION_RETRY_SECONDS.
 SESSION_LEASE_SECONDS = float(os.environ.get("STUDIO_SESSION_LEASE_SECONDS", 60))
 SESSION_ATTEMPTS = int(os.environ.get("STUDIO_SESSION_ATTEMPTS", 5))
 SESSION_RETRY_SECONDS = float(os.environ.get("STUDIO_SESSION_RETRY_SECONDS", 10))
-# Who plays the user and who judges where a pilot does not say; names of model endpoints.
+# Default user model and judge of pilots: names of model endpoints.
 DEFAULT_USER_MODEL = os.environ.get("STUDIO_USER_MODEL", "")
 DEFAULT_JUDGE = os.environ.get("STUDIO_JUDGE", "")
 
-# E-mails (`manage.py send_digests`) are printed, or go to the server that STUDIO_SMTP_HOST names.
+# Emails (`manage.py send_digests`) are printed unless STUDIO_SMTP_HOST is set.
 EMAIL_HOST = os.environ.get("STUDIO_SMTP_HOST", "")
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
 EMAIL_PORT = int(os.environ.get("STUDIO_SMTP_PORT", 587))
@@ -175,13 +175,13 @@ EMAIL_HOST_PASSWORD = os.environ.get("STUDIO_SMTP_PASSWORD", "")
 EMAIL_USE_TLS = EMAIL_PORT == 587
 EMAIL_TIMEOUT = 30
 DEFAULT_FROM_EMAIL = os.environ.get("STUDIO_MAIL_FROM", "studio@localhost")
-# Where people reach the studio, for links in e-mails: https://studio.example.org
+# Base of links in emails: https://studio.example.org
 PUBLIC_ADDRESS = os.environ.get("STUDIO_PUBLIC_ADDRESS", "").rstrip("/")
 
-# Where the scripted model answers; empty: a process that needs it serves it to itself, on loopback.
+# Address of the scripted model; if empty, processes that need it serve it themselves on loopback.
 SCRIPTED_MODEL_URL = os.environ.get("SCRIPTED_MODEL_URL", "")
 
-# Limits on what people upload (bytes, counts). A zip is checked whole before anything is written.
+# Upload limits (bytes, counts). A zip is checked completely before anything is stored.
 UPLOAD_MAX_BYTES = int(os.environ.get("STUDIO_UPLOAD_MAX_BYTES", 64 * 1024 * 1024))
 UPLOAD_MAX_FILE_BYTES = int(os.environ.get("STUDIO_UPLOAD_MAX_FILE_BYTES", 16 * 1024 * 1024))
 UPLOAD_MAX_UNPACKED_BYTES = int(os.environ.get("STUDIO_UPLOAD_MAX_UNPACKED_BYTES", 256 * 1024 * 1024))

@@ -42,7 +42,7 @@ def schemas() -> dict[str, str]:
 
 def _text(name: str, kind: Any) -> str:
     schema = TypeAdapter(kind).json_schema()
-    if whole := schema.get("$defs", {}).get("ExpectedArtifact"):  # its validator also takes the path alone
+    if whole := schema.get("$defs", {}).get("ExpectedArtifact"):  # its validator also accepts the path alone
         schema["$defs"]["ExpectedArtifact"] = {"anyOf": [{"type": "string"}, whole]}
     document = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"{name}.schema.json", **schema}
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

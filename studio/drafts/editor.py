@@ -148,7 +148,7 @@ class DraftEditor(ABC, Generic[S]):
     def autosave(self, draft: Draft[S], *, save: bool = False, note: str = "") -> Outcome[S]:
         """Autosave the draft's text; with ``save``, make a version if ``saves_when_idle``. Raises DraftError for text
         that cannot be stored."""
-        if save:  # what others save meanwhile must be in the outcome, not only in the version
+        if save:  # so that concurrent saves are in the outcome as well as in the version
             self.lock()
         rebased = self.rebase(draft)
         autosave(self.key, self.user, draft.text, base_version=draft.base_version)
@@ -178,6 +178,6 @@ class DraftEditor(ABC, Generic[S]):
         return Rebased(draft.base_version, self.versions.at(draft.base_version), draft.spec, draft.unresolved)
 
     def _refuse(self, draft: Draft[S], outcome: Outcome[S]) -> Outcome[S]:
-        with suppress(DraftError):  # what cannot be stored stays on the page alone
+        with suppress(DraftError):  # text that cannot be stored stays on the page only
             autosave(self.key, self.user, draft.text, base_version=draft.base_version)
         return outcome

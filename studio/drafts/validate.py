@@ -59,7 +59,7 @@ def validate_storable(spec: TaskSpec | PersonaSpec) -> None:
 def _validate_characters(values: dict[str, Any]) -> None:
     text = json.dumps(values, ensure_ascii=False)
     if "\\u0000" not in text and not UNSTORABLE.search(text):
-        return  # nearly always; the fields are searched only to name one
+        return  # the usual case; fields are searched only to name the invalid one
     for name, value in values.items():
         for inner in _texts(value):
             if match := UNSTORABLE.search(inner):

@@ -101,14 +101,14 @@ def _open(path: Path) -> int:
     return os.open(path, os.O_RDONLY | os.O_CREAT, 0o644)
 
 
-def _lock(descriptor: int, kind: int, what: str) -> None:
+def _lock(descriptor: int, kind: int, awaited: str) -> None:
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
             return fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise LocalError(f"Waited {START_SECONDS:.0f} seconds for {what} in {data_folder()}.") from None
+                raise LocalError(f"Waited {START_SECONDS:.0f} seconds for {awaited} in {data_folder()}.") from None
             time.sleep(0.02)
 
 

@@ -73,14 +73,14 @@ class Supervisor:
         self.processes.append(process)
         process.start(self.environment)
 
-    def wait_until(self, ready: Callable[[], bool], what: str, *, seconds: float = 60.0) -> None:
+    def wait_until(self, ready: Callable[[], bool], name: str, *, seconds: float = 60.0) -> None:
         deadline = time.monotonic() + seconds
         while not ready():
             self.restart_ended()
             if self.stopping:
                 return
             if time.monotonic() > deadline:
-                raise LocalError(f"{what} does not answer after {seconds:.0f} seconds; see the logs.")
+                raise LocalError(f"{name} does not answer after {seconds:.0f} seconds; see the logs.")
             time.sleep(0.05)
 
     def watch(self, on_each_round: Callable[[], None]) -> None:

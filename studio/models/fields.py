@@ -19,7 +19,7 @@ class OrderedJSONField(models.JSONField):
         return "json"
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        return value  # psycopg parses json by itself; Django only stops it from doing so for jsonb
+        return value  # psycopg parses json already; Django disables that for jsonb only
 
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
         if value is None or hasattr(value, "as_sql"):
