@@ -15,7 +15,7 @@ from studio.findings.refresh import refresh_findings
 from studio.models import ErrorWaiver, Finding, Review, Revision, Task, TaskState, User
 from studio.notifications import notify
 from studio.review.checklist import QUESTIONS, ReviewAnswer, ReviewAnswers, summarize, to_stored
-from studio.tasks.transitions import WorkflowError, _state
+from studio.tasks.transitions import WorkflowError, state_label
 
 
 @transaction.atomic
@@ -30,7 +30,7 @@ def approve(
     """
     task = lock(task_id)
     if task.state != TaskState.IN_REVIEW:
-        raise WorkflowError(f"This task is {_state(task)}: only a task in review can be approved.")
+        raise WorkflowError(f"This task is {state_label(task)}: only a task in review can be approved.")
     revision = _read(task, version)
     if by.pk in authors_of(revision):
         raise WorkflowError("You wrote part of this version, so someone else has to approve it.")
@@ -67,7 +67,7 @@ def request_changes(
     """Return the task to its author, with ``text`` or at least one unmet question with a note."""
     task = lock(task_id)
     if task.state not in (TaskState.IN_REVIEW, TaskState.APPROVED):
-        raise WorkflowError(f"This task is {_state(task)}: changes can only be requested during a review.")
+        raise WorkflowError(f"This task is {state_label(task)}: changes can only be requested during a review.")
     cleaned = {key: ReviewAnswer(answer.met, storable_text(answer.note)) for key, answer in (answers or {}).items()}
     summary = summarize(cleaned, storable_text(text))
     if not storable_text(text) and not any(answer.note for answer in cleaned.values() if not answer.met):

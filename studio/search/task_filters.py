@@ -20,7 +20,7 @@ MATCHES_TEXT = (
     "(studio_task.search @@ websearch_to_tsquery('english', %s)"
     " OR (studio_task.task_id || ' ' || studio_task.title) ILIKE ALL(%s::text[]))"
 )
-"""Uses a column of migration 0003 that the model does not declare."""
+"""Uses a column of ``migrations/_search.py`` that the model does not declare."""
 SEVERITIES = ("error", "warning", "hint")
 TRIGGERS = dict(Task._meta.get_field("trigger_kind").choices or ())
 

@@ -26,26 +26,28 @@ class WorkflowError(ValueError):
 class Transition:
     to: TaskState
     verb: str
-    why_not: Callable[[Task], str]
-    """Why the task cannot take it now; empty if it can."""
+    obstacle: Callable[[Task], str]
+    """Why the transition is not possible now; empty if it is."""
 
 
 TRANSITIONS = {
     "submit": Transition(
         TaskState.IN_REVIEW,
         "submitted",
-        lambda task: "" if task.state in OPEN else f"{_is(task)}: only a draft can be submitted for review.",
+        lambda task: "" if task.state in OPEN else f"{_subject(task)}: only a draft can be submitted for review.",
     ),
     "withdraw": Transition(
         TaskState.DRAFT,
         "withdrawn",
-        lambda task: "" if task.state == TaskState.IN_REVIEW else f"{_is(task)}: there is no review to withdraw from.",
+        lambda task: (
+            "" if task.state == TaskState.IN_REVIEW else f"{_subject(task)}: there is no review to withdraw from."
+        ),
     ),
     "retire": Transition(
         TaskState.RETIRED,
         "retired",
         lambda task: (
-            f"{_is(task)} already."
+            f"{_subject(task)} already."
             if task.state == TaskState.RETIRED
             else "This task has a place in the episode. Take it out there first."
             if task.position is not None
@@ -55,7 +57,7 @@ TRANSITIONS = {
     "reopen": Transition(
         TaskState.DRAFT,
         "reopened",
-        lambda task: "" if task.state == TaskState.RETIRED else f"{_is(task)}, not retired.",
+        lambda task: "" if task.state == TaskState.RETIRED else f"{_subject(task)}, not retired.",
     ),
 }
 
@@ -66,7 +68,7 @@ def apply_transition(name: str, tasks: Sequence[Task], *, by: User, text: str = 
     replaces the version in their events. Raises WorkflowError."""
     transition = TRANSITIONS[name]
     for task in tasks:
-        if refusal := transition.why_not(task):
+        if refusal := transition.obstacle(task):
             raise WorkflowError(refusal)
     now = timezone.now()
     for task in tasks:
@@ -102,9 +104,9 @@ def _apply(name: str, task_id: int, *, by: User, text: str = "") -> Task:
     return task
 
 
-def _state(task: Task) -> str:
+def state_label(task: Task) -> str:
     return str(TaskState(task.state).label).lower()
 
 
-def _is(task: Task) -> str:
-    return f"This task is {_state(task)}"
+def _subject(task: Task) -> str:
+    return f"This task is {state_label(task)}"
