@@ -81,7 +81,7 @@ def test_save_on_an_old_version_is_a_conflict(desk):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"title": 3}, "title"),
         ({"unknown": 1}, "unknown"),

@@ -56,7 +56,7 @@ def test_each_change_of_a_skill_makes_a_version(desk):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "words"),
+    ("name", "text", "message"),
     [
         ("", TEXT, "Enter a name for the skill"),
         ("RYE", TEXT, "A skill “RYE” already"),
