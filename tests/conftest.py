@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
 import pytest
 
 from studio.dev.browser import missing_packages
+
+
+def pytest_collection_finish() -> None:
+    """What is imported by now stays to the end: without this, each collection of garbage walks through all of it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -44,7 +44,7 @@ def save_personas(
         row.version += 1
         row.updated_at = timezone.now()
     Persona.objects.bulk_update([row for row, _, _ in changed], PERSONA_FIELDS, batch_size=BATCH)
-    write_persona_rows([(row, new.persona) for row, new, _ in changed])
+    write_persona_rows([(row, new.persona) for row, new, fields in changed if fields != ["episode"]])
     _write_episodes([(row, new) for row, new, _ in changed])
     write_carryovers([(row, new) for row, new, _ in changed])
     PersonaRevision.objects.bulk_create(

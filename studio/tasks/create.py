@@ -12,7 +12,7 @@ from studio.domain.arrangement import ArrangementError, arrangement_of, validate
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
-from studio.drafts.load import load_episode, load_episodes
+from studio.drafts.load import load_episode, load_episodes, load_task
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftError, validate_storable, validate_unused_id
@@ -42,13 +42,13 @@ def create_task(
     validate_unused_id(spec.task_id, [task.task_id for task in (*old.tasks, *old.unplaced)])
     row = Task(episode=persona.episode, task_id=spec.task_id, position=len(old.tasks) + 1)
     save_tasks([(row, spec)], by=by, note=note, verb="created")
-    new = load_episodes([persona])[persona.pk]
+    created = load_task(row)
     index = next((n for n, task in enumerate(old.tasks) if task.task_id == before), len(old.tasks))
-    by_path = {file.path: file for file in (*new.persona.scripts, *scripts)}
-    new = new.model_copy(
+    by_path = {file.path: file for file in (*old.persona.scripts, *scripts)}
+    new = old.model_copy(
         update={
-            "tasks": (*new.tasks[:index], new.tasks[-1], *new.tasks[index:-1]),
-            "persona": new.persona.model_copy(update={"scripts": tuple(by_path[path] for path in sorted(by_path))}),
+            "tasks": (*old.tasks[:index], created, *old.tasks[index:]),
+            "persona": old.persona.model_copy(update={"scripts": tuple(by_path[path] for path in sorted(by_path))}),
         }
     )
     if index < len(old.tasks):

@@ -57,15 +57,14 @@ BATCHES = 4
 """Queries more, where three hundred tasks are more than one batch of a write."""
 
 
-@pytest.mark.parametrize("does", ["writer", "reviewer", "category", "tools"])
-def test_number_of_queries_of_bulk_edits_is_constant(project, does):
+def test_number_of_queries_of_bulk_edits_is_constant(project):
     benchmark, owner, reviewer = project
-    value = {
-        "writer": owner.username,
-        "reviewer": reviewer.username,
-        "category": benchmark.taxonomy.categories.first().code,
-        "tools": "gmail__send_email",
-    }[does]
     first, *rest = Task.objects.order_by("pk").values_list("pk", flat=True)
-    queries = change(benchmark, [first], does, value, owner)
-    assert change(benchmark, rest, does, value, owner) <= queries + BATCHES
+    for does, value in (
+        ("writer", owner.username),
+        ("reviewer", reviewer.username),
+        ("category", benchmark.taxonomy.categories.first().code),
+        ("tools", "gmail__send_email"),
+    ):
+        queries = change(benchmark, [first], does, value, owner)
+        assert change(benchmark, rest, does, value, owner) <= queries + BATCHES, does
