@@ -89,12 +89,12 @@ def test_owner_who_is_no_author_can_dismiss_an_error_and_the_task_be_approved():
     assert Event.objects.filter(verb="approved").get().summary.startswith("Version 2. 1 error dismissed.")
 
 
-@pytest.mark.parametrize(("who", "why"), [("reviewer", "Only an owner"), ("author", "Only an owner")])
-def test_only_owners_can_dismiss_an_error(who: str, why: str):
+@pytest.mark.parametrize(("role", "message"), [("reviewer", "Only an owner"), ("author", "Only an owner")])
+def test_only_owners_can_dismiss_an_error(role: str, message: str):
     desk, error = leaking()
 
-    with pytest.raises(WaiverError, match=why):
-        waivers.waive_error(desk.task.pk, error.fingerprint, by=getattr(desk, who), reason="Mine.")
+    with pytest.raises(WaiverError, match=message):
+        waivers.waive_error(desk.task.pk, error.fingerprint, by=getattr(desk, role), reason="Mine.")
 
 
 def test_owner_who_is_an_author_cannot_dismiss_an_error():

@@ -62,13 +62,13 @@ def test_assignment_notifies_once_and_is_recorded(desk):
 def test_users_without_role_authors_and_double_parts_are_rejected(desk):
     stranger = member(BenchmarkFactory(), Role.OWNER)
 
-    for people, says in [
+    for people, message in [
         ({"writer": desk.reviewer}, "not allowed to write"),
         ({"reviewers": [desk.author]}, "not allowed to review"),
         ({"writer": stranger}, "not allowed to write"),
         ({"writer": desk.owner, "reviewers": [desk.owner]}, "cannot be both author and reviewer"),
     ]:
-        with pytest.raises(AssignmentError, match=says):
+        with pytest.raises(AssignmentError, match=message):
             desk.name(**people)
     save_task(desk.task.pk, load_task(desk.task).model_copy(update={"title": "x"}), by=desk.owner)
     with pytest.raises(AssignmentError, match="wrote part"):

@@ -295,7 +295,7 @@ def test_unsaved_text_survives_an_applied_suggestion(desk):
 
 
 @pytest.mark.parametrize(
-    ("values", "says"),
+    ("values", "message"),
     [
         ({"text": " \0 "}, "Write something"),
         ({"text": "x" * 20_001}, "20001 characters"),
@@ -307,8 +307,8 @@ def test_unsaved_text_survives_an_applied_suggestion(desk):
         ({"field": "title", "suggestion": "Bread for Saturday"}, "identical to the current text"),
     ],
 )
-def test_invalid_comments_are_rejected_with_a_message(desk, values, says):
-    with pytest.raises(WorkflowError, match=says):
+def test_invalid_comments_are_rejected_with_a_message(desk, values, message):
+    with pytest.raises(WorkflowError, match=message):
         comments.add_comment(desk.task.pk, by=desk.reviewer, **({"text": "Look."} | values))
 
 

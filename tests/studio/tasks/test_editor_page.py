@@ -64,7 +64,7 @@ def save_unchanged(client, task):
     return Task.objects.get(pk=task.pk).version
 
 
-def test_saving_a_real_page_unchanged_changes_nothing(pibench_data):
+def test_saving_an_unchanged_page_changes_nothing(pibench_data):
     benchmark = BenchmarkFactory()
     owner = member(benchmark, Role.OWNER)
     client = Client()
@@ -82,7 +82,7 @@ def test_saving_a_real_page_unchanged_changes_nothing(pibench_data):
         assert persona.version == 1
 
 
-def test_saving_an_odd_task_unchanged_changes_nothing(desk):
+def test_saving_an_unchanged_page_of_an_unusual_task_changes_nothing(desk):
     a_task(desk.persona, "setup", by=desk.author, checklist=(), files_read=())
     odd = a_task(
         desk.persona,
@@ -399,7 +399,7 @@ def test_personas_and_tasks_are_created_on_their_pages(desk):
     assert "Choose another id" in again.content.decode()
 
 
-def test_a_viewer_reads_and_cannot_save(desk):
+def test_viewer_can_read_but_not_save(desk):
     viewer = Client()
     viewer.force_login(member(desk.benchmark, Role.VIEWER))
 
