@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-AT_ONCE = 4
+MAX_PARALLEL = 4
 """Scripts run in parallel."""
 
 
@@ -39,7 +39,7 @@ def read_keys(scripts: Iterable[bytes]) -> list[GraderKeys]:
         return [GraderKeys(problem="Grader scripts cannot be run here.")] * len(scripts)
     if not scripts:
         return []
-    with ThreadPoolExecutor(min(AT_ONCE, len(scripts))) as pool:
+    with ThreadPoolExecutor(min(MAX_PARALLEL, len(scripts))) as pool:
         return list(pool.map(_reader, scripts))
 
 

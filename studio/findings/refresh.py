@@ -17,11 +17,11 @@ from studio.findings.grader_keys import request_reports
 from studio.models import Blob, Finding, GraderScript, Persona, ScriptReport, Task
 
 MAX_TEXT_BYTES = 60_000
-"""Bytes. The checks read no more than 40,000 characters of a file, and nothing of longer ones."""
+"""The checks read at most 40,000 characters of a file, and skip longer ones."""
 MAX_SCRIPT_BYTES = 800_000
-"""Bytes. Likewise for 200,000 characters of a grader script."""
+"""The checks read at most 200,000 characters of a grader script, and skip longer ones."""
 _texts: BoundedCache[str, str | None] = BoundedCache(32_000_000)
-"""Recent files by sha256, None for binary ones: while an author types, every check reads the same files."""
+"""Recent files by sha256, None for binary ones; while an author types, each check needs the same files."""
 FIELDS = ["rule", "severity", "field", "item", "words", "message", "mend", "other"]
 
 
@@ -29,8 +29,8 @@ def check_personas(personas: Iterable[Persona]) -> list[findings.Finding]:
     """Current findings of every task. Personas come with their ``benchmark``, whose plan the checks use."""
     personas = list(personas)
     episodes = load_episodes(personas)
-    of = episodes.values()
-    texts, reports, tools = load_texts(of), load_reports(of), episode_tool_descriptions(of)
+    specs = episodes.values()
+    texts, reports, tools = load_texts(specs), load_reports(specs), episode_tool_descriptions(specs)
     return [
         finding
         for persona in personas
