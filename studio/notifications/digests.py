@@ -13,7 +13,7 @@ from studio.access import benchmarks_for
 from studio.models import Digest, Notification, NotificationChoice, User
 from studio.notifications.inbox import address_of
 
-SHOWN = 50
+MAX_LISTED = 50
 """Notifications listed in one email; further ones are counted."""
 
 
@@ -29,8 +29,8 @@ def send_digests() -> list[Digest]:
         try:
             if digest := _send(person):
                 sent.append(digest)
-        except OSError as problem:  # also what smtplib raises
-            failure = failure or problem
+        except OSError as error:  # smtplib's errors are subclasses
+            failure = failure or error
     if failure is not None:
         raise failure
     return sent
@@ -48,8 +48,8 @@ def _send(person: User) -> Digest | None:
     )
     if not rows:
         return None
-    number = "1 thing" if len(rows) == 1 else f"{len(rows)} things"
-    subject = f"π-Bench Studio: {number} for you"
+    count = "1 new notification" if len(rows) == 1 else f"{len(rows)} new notifications"
+    subject = f"π-Bench Studio: {count}"
     digest = Digest.objects.create(user=person, to=person.email, subject=subject, text=text_of(person, rows))
     Notification.objects.filter(pk__in=[row.pk for row in rows]).update(digest=digest)
     send_mail(subject, digest.text, None, [person.email])
@@ -57,16 +57,16 @@ def _send(person: User) -> Digest | None:
 
 
 def text_of(person: User, rows: Sequence[Notification]) -> str:
-    lines = [f"Hello {person},", "", "since the last email:"]
+    lines = [f"Hello {person},", "", "New since the last email:"]
     benchmark = None
-    for row in rows[:SHOWN]:
+    for row in rows[:MAX_LISTED]:
         if row.benchmark_id != benchmark:
             benchmark = row.benchmark_id
             lines += ["", str(row.benchmark), "-" * len(str(row.benchmark))]
         lines.append(f"* {row.actor or ''} {' '.join(row.text.split())}".replace("*  ", "* "))
         lines.append(f"  {settings.PUBLIC_ADDRESS}{address_of(row)}")
-    if len(rows) > SHOWN:
-        lines += ["", f"And {len(rows) - SHOWN} more in your inbox."]
+    if len(rows) > MAX_LISTED:
+        lines += ["", f"And {len(rows) - MAX_LISTED} more in your inbox."]
     lines += [
         "",
         f"Your inbox: {settings.PUBLIC_ADDRESS}/inbox/",

@@ -224,7 +224,7 @@ def test_digests_are_sent_once_and_recorded(project, settings):
 
     [message] = mail.outbox
     assert message.to == [reviewer.email]
-    assert message.subject == "π-Bench Studio: 2 things for you"
+    assert message.subject == "π-Bench Studio: 2 new notifications"
     assert f"{author} asked for a review of “Bread for Saturday”." in message.body
     assert f"https://studio.example.org{task.get_absolute_url()}#comment-" in message.body
     digest = Digest.objects.get()
