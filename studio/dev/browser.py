@@ -9,9 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+HEADLESS = "chromium-headless-shell"
+"""Preferred: without windows, Chromium takes a third of the processor time for the same pages."""
+
 
 def find_chromium() -> str | None:
-    return shutil.which("chromium") or shutil.which("chromium-browser")
+    return shutil.which(HEADLESS) or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def missing_packages() -> list[str]:
@@ -21,6 +24,8 @@ def missing_packages() -> list[str]:
 
 def main() -> int:
     """Succeeds even without a browser; the tests that need one are then skipped."""
+    if not shutil.which(HEADLESS):
+        _install([HEADLESS, "fonts-liberation"])
     if missing := missing_packages():
         _install(missing)
     if missing := missing_packages():

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connections
 from playwright.sync_api import Browser, expect
 
@@ -73,14 +75,20 @@ def radio(sample: Benchmark) -> dict[str, Task]:
 
 class InFlight:
     """The studio, counting the requests it has not answered to the end: what a window sent before it closed would
-    meet the tables while they are emptied for the next test."""
+    meet the tables while they are emptied for the next test. Static files, of which each new window asks for some
+    sixty, are answered from memory."""
 
     def __init__(self, studio: Callable[..., Iterable[bytes]]) -> None:
         self._studio = studio
+        self._static: dict[str, tuple[str, list[tuple[str, str]], bytes]] = {}
         self._number = 0
         self._changed = threading.Condition()
 
-    def __call__(self, environ: dict[str, object], start_response: object) -> Iterator[bytes]:
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., object]) -> Iterator[bytes]:
+        path = str(environ["PATH_INFO"])
+        if path.startswith(settings.STATIC_URL):
+            yield from self._static_file(path, environ, start_response)
+            return
         self._count(+1)
         try:
             answer = self._studio(environ, start_response)
@@ -90,6 +98,19 @@ class InFlight:
                 answer.close()  # type: ignore[attr-defined]
         finally:
             self._count(-1)
+
+    def _static_file(
+        self, path: str, environ: dict[str, Any], start_response: Callable[..., object]
+    ) -> Iterator[bytes]:
+        if path not in self._static:
+            heads: list[tuple[str, list[tuple[str, str]]]] = []
+            answer = self._studio(environ, lambda status, headers, *_: heads.append((status, headers)))
+            body = b"".join(answer)
+            [(status, headers)] = heads
+            self._static[path] = status, headers, body
+        status, headers, body = self._static[path]
+        start_response(status, headers)
+        yield body
 
     def _count(self, change: int) -> None:
         with self._changed:
