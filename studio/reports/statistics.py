@@ -37,8 +37,9 @@ TOOLS_NAMED_BY_TASKS = """
         json_array_elements(t.tool_evidence) shown
       UNION SELECT c.task_id, c.rule ->> 'tool' FROM studio_checklistitem c JOIN own ON own.id = c.task_id
         WHERE c.rule IS NOT NULL
-      UNION SELECT i.task_id, split_part(source ->> 'ref', '.', 1) FROM studio_hiddenintent i
-        JOIN own ON own.id = i.task_id, json_array_elements(i.recoverable_from) source WHERE source ->> 'kind' = 'tool'
+      UNION SELECT i.task_id, split_part(recovery ->> 'ref', '.', 1) FROM studio_hiddenintent i
+        JOIN own ON own.id = i.task_id, json_array_elements(i.recoverable_from) recovery
+        WHERE recovery ->> 'kind' = 'tool'
     ) mentions USING (id) WHERE mentions.name <> ''
   )"""
 """Tools named by tasks: as needed, as evidence for judges, in rules, or as sources of intents."""
