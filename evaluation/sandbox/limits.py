@@ -7,7 +7,7 @@ from typing import Literal
 
 MIB = 1024 * 1024
 
-Reason = Literal["ok", "timeout", "memory", "output", "killed", "crash"]
+Reason = Literal["ok", "timeout", "memory", "output", "files", "killed", "crash"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class SandboxLimits:
     """Bytes of standard output, and likewise of standard error."""
     folder: int = 16 * MIB
     """Bytes that can be written below ``/ws``, the only writable place; also the size of one file."""
+    files: int = 4096
+    """Files, folders and links below ``/ws``: an empty one takes kernel memory that no process is charged for."""
     processes: int = 16
     """Processes and threads at once."""
     open_files: int = 64
@@ -52,6 +54,8 @@ class SandboxResult:
                 return f"It was stopped: it used more than {limits.memory // MIB} MiB of memory."
             case "output":
                 return f"It was stopped: it printed more than {limits.output // 1024} KiB."
+            case "files":
+                return f"It was stopped: it made more than {limits.files:,} files."
             case "killed":
                 return f"It was killed by signal {(self.exit or 128) - 128}, as happens at a CPU or memory limit."
             case "crash":

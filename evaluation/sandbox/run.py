@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import socket
 import subprocess
 import time
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import IO
 
-from evaluation.sandbox.chain import PROGRAM, Chain, SandboxUnavailableError, build_chain
+from evaluation.sandbox.chain import FOLDER, PROGRAM, Chain, SandboxUnavailableError, build_chain
 from evaluation.sandbox.interpreter import Interpreter, find_interpreter
 from evaluation.sandbox.limits import Reason, SandboxLimits, SandboxResult
 
@@ -20,16 +22,25 @@ TICK = 0.05
 """Seconds between two looks at the memory in use."""
 
 # Runs first, inside. Limits the processes of this sandbox alone (outside, the same limit would count
-# everything else the user runs), and closes what was inherited.
+# everything else the user runs), volunteers as the first to go when the machine is out of memory, hands out a view of
+# the writable folder, so that its files can be counted from outside, and closes what was inherited.
 LAUNCHER = """
-import os, resource, sys
+import os, resource, sys, _socket
 resource.setrlimit(resource.RLIMIT_NPROC, (%d, %d))
+try:
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+except OSError:
+    pass
+folder = os.open(%r, os.O_RDONLY | os.O_DIRECTORY)
+rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, folder.to_bytes(4, sys.byteorder))
+_socket.socket(fileno=%d).sendmsg([b"."], [rights])
 os.closerange(3, 1 << 20)
 path = sys.argv[0] = sys.argv[1]
 del sys.argv[1]
 with open(path, "rb") as file:
     code = compile(file.read(), path, "exec")
-del file, os, resource, sys
+del file, folder, rights, os, resource, sys, _socket
 exec(code)
 """
 
@@ -51,12 +62,20 @@ def run_python(
     for name in files:
         if not name or "/" in name or name.startswith("."):
             raise ValueError(f"{name!r} is not a plain file name")
-    launcher = LAUNCHER % (limits.processes, limits.processes)
-    argv = ["-I", "-S", "-B", "-X", "utf8", "-c", launcher, f"{PROGRAM}/main.py", *args]
-    chain = build_chain(
-        argv, files=files, limits=limits, hidden=_hidden_folders(), interpreter=interpreter or find_interpreter()
-    )
-    return _run(chain, stdin, limits)
+    outside, inside = socket.socketpair()
+    with outside:
+        launcher = LAUNCHER % (limits.processes, limits.processes, FOLDER, inside.fileno())
+        argv = ["-I", "-S", "-B", "-X", "utf8", "-c", launcher, f"{PROGRAM}/main.py", *args]
+        with inside:
+            chain = build_chain(
+                argv,
+                files=files,
+                limits=limits,
+                hidden=_hidden_folders(),
+                interpreter=interpreter or find_interpreter(),
+            )
+            chain.fds.append(inside.detach())
+        return _run(chain, stdin, limits, outside)
 
 
 def why_unavailable() -> str:
@@ -84,7 +103,8 @@ def _hidden_folders() -> list[str]:
     return sorted(folders)
 
 
-def _run(chain: Chain, stdin: bytes, limits: SandboxLimits) -> SandboxResult:
+def _run(chain: Chain, stdin: bytes, limits: SandboxLimits, handover: socket.socket) -> SandboxResult:
+    """``handover`` receives the writable folder from inside."""
     status_read, status_write = os.pipe()
     started = time.monotonic()
     try:
@@ -107,7 +127,7 @@ def _run(chain: Chain, stdin: bytes, limits: SandboxLimits) -> SandboxResult:
         chain.close()
     try:
         with process:
-            stdout, stderr, stopped = _watch(process, started + limits.seconds, limits)
+            stdout, stderr, stopped = _watch(process, started + limits.seconds, limits, handover)
         with os.fdopen(status_read, "rb", closefd=False) as file:
             status = file.read(65536)
     finally:
@@ -125,20 +145,27 @@ def _run(chain: Chain, stdin: bytes, limits: SandboxLimits) -> SandboxResult:
 
 
 def _watch(
-    process: subprocess.Popen[bytes], deadline: float, limits: SandboxLimits
+    process: subprocess.Popen[bytes], deadline: float, limits: SandboxLimits, handover: socket.socket
 ) -> tuple[bytes, bytes, Reason | None]:
     """Collect both outputs until the program ends or is stopped; then also the reason for stopping it."""
     assert process.stdout is not None and process.stderr is not None
     kept: dict[IO[bytes], bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
     stopped: Reason | None = None
     looked = time.monotonic()
-    with selectors.DefaultSelector() as selector:
+    folder: int | None = None
+    with ExitStack() as opened, selectors.DefaultSelector() as selector:
         for stream in kept:
             os.set_blocking(stream.fileno(), False)
             selector.register(stream, selectors.EVENT_READ)
+        selector.register(handover, selectors.EVENT_READ)
         while stopped is None:
             if selector.get_map():
                 for key, _ in selector.select(TICK):
+                    if key.fileobj is handover:
+                        selector.unregister(handover)
+                        for folder in socket.recv_fds(handover, 1, 1)[1]:
+                            opened.callback(os.close, folder)
+                        continue
                     stream: IO[bytes] = key.fileobj  # type: ignore[no-redef]
                     data = os.read(stream.fileno(), 65536)
                     if not data:
@@ -161,6 +188,8 @@ def _watch(
                 looked = now
                 if _resident_bytes(process.pid) > limits.memory:
                     stopped = stopped or "memory"
+                elif folder is not None and _files_in(folder) > limits.files:
+                    stopped = stopped or "files"
     if stopped is not None:
         process.kill()
         process.wait()
@@ -181,6 +210,12 @@ def _resident_bytes(pid: int) -> int:
         except (OSError, IndexError, ValueError):
             continue  # it has just ended
     return total
+
+
+def _files_in(folder: int) -> int:
+    """Files, folders, links and extended attributes in a file system in memory, as the kernel counts them."""
+    system = os.statvfs(folder)
+    return system.f_files - system.f_ffree
 
 
 def _exit_code(status: bytes) -> int | None:

@@ -9,11 +9,13 @@ import errno
 import platform
 import struct
 
-# Memory that belongs to no process (memfd, System V, POSIX queues), kernel keys, tracing, other kernel doors.
+# Memory that belongs to no process (memfd, System V, POSIX queues, buffers of sockets of any family), kernel keys,
+# tracing, other kernel doors. AF_VSOCK and netlink would also lead out of the network namespace.
 REFUSED: dict[str, tuple[int, dict[str, int]]] = {
     "x86_64": (
         0xC000003E,
         {
+            "socket": 41, "socketpair": 53,
             "memfd_create": 319, "memfd_secret": 447, "shmget": 29, "shmat": 30, "msgget": 68, "semget": 64,
             "mq_open": 240, "add_key": 248, "request_key": 249, "keyctl": 250, "ptrace": 101,
             "process_vm_readv": 310, "process_vm_writev": 311, "bpf": 321, "perf_event_open": 298,
@@ -25,6 +27,7 @@ REFUSED: dict[str, tuple[int, dict[str, int]]] = {
     "aarch64": (
         0xC00000B7,
         {
+            "socket": 198, "socketpair": 199,
             "memfd_create": 279, "memfd_secret": 447, "shmget": 194, "shmat": 196, "msgget": 186, "semget": 190,
             "mq_open": 180, "add_key": 217, "request_key": 218, "keyctl": 219, "ptrace": 117,
             "process_vm_readv": 270, "process_vm_writev": 271, "bpf": 280, "perf_event_open": 241,
