@@ -21,6 +21,7 @@ from evaluation.assistance.requests import RUN_PROPOSAL, resend_unclaimed
 from evaluation.pilots.lifecycle import sweep
 from evaluation.pilots.session_work import work_on
 from evaluation.trials.analyses import analyse_missing, analyse_scripts
+from evaluation.workspaces.folders import sweep_folders
 
 logger = logging.getLogger(__name__)
 _stop = threading.Event()
@@ -59,6 +60,8 @@ worker_shutting_down.connect(stop_sweeping)
 
 def _sweep_periodically() -> None:
     started = True
+    if removed := sweep_folders():
+        logger.info("Removed %d folders of sessions whose worker was killed.", removed)
     while True:
         try:
             close_old_connections()

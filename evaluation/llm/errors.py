@@ -11,13 +11,9 @@ from evaluation.protocol.participants import InfrastructureError
 class EndpointError(InfrastructureError):
     """A call gave no usable answer."""
 
-    retryable = False
-    """Whether the same request may succeed a moment later."""
-
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
-        """Seconds the endpoint asked to wait."""
 
 
 class RateLimitError(EndpointError):

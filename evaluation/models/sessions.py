@@ -32,7 +32,10 @@ class Session(models.Model):
     lease_until = models.DateTimeField(null=True)
     """Once expired, another worker may claim the running session."""
     attempts = models.PositiveSmallIntegerField(default=0)
+    """Since the last stored turn; those that an endpoint's outage ended do not count."""
     retry_at = models.DateTimeField(null=True)
+    failing_since = models.DateTimeField(null=True)
+    """When the outage that stops it began; None after each stored turn."""
     turn_count = models.PositiveSmallIntegerField(default=0)
     covered = models.PositiveSmallIntegerField(null=True)
     """Intents completed or inferred."""

@@ -156,7 +156,10 @@ def store_turn(
             for index, status in taken.resolved.items()
         )
         leased_row(session).update(
-            turn_count=taken.number, attempts=1, covered=sum(item.status in COVERED for item in after.intents)
+            turn_count=taken.number,
+            attempts=1,
+            failing_since=None,
+            covered=sum(item.status in COVERED for item in after.intents),
         )
     session.turn_count = taken.number
 

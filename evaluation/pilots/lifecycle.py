@@ -43,7 +43,7 @@ def retry_pilot(pilot_id: int, *, by: User | None) -> Pilot:
     stopped = Session.objects.filter(run__pilot=pilot, state=State.ERROR)
     if pilot.state == Pilot.State.CANCELLED or not stopped.exists():
         return pilot
-    stopped.update(attempts=0, retry_at=timezone.now())
+    stopped.update(attempts=0, failing_since=None, retry_at=timezone.now())
     pilot.state = Pilot.State.RUNNING
     pilot.finished_at = None
     pilot.save(update_fields=["state", "finished_at"])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import tempfile
-from datetime import timedelta
-from pathlib import Path
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import F
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from evaluation.call_records import CallRecord, session_record
@@ -32,12 +32,15 @@ from evaluation.protocol.participants import InfrastructureError
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.protocol.session import COVERED, Progress, TurnTaken, run_session
 from evaluation.protocol.trace import read_texts
+from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.snapshots import MissingContentError, folder_reader, rebuild_workspace
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 
 logger = logging.getLogger(__name__)
+LONGEST_PAUSE = 600.0
+"""Seconds between two attempts."""
 
 
 def work_on(session_id: int) -> bool:
@@ -50,7 +53,12 @@ def work_on(session_id: int) -> bool:
             _work(session)
         except LeaseLostError:
             logger.info("Session %d was taken over or cancelled.", session.pk)
-        except (InfrastructureError, MissingContentError) as error:
+        except InfrastructureError as error:
+            if error.retryable:
+                _record_outage(session, error)
+            else:
+                _record_failure(session, str(error))
+        except MissingContentError as error:
             _record_failure(session, str(error))
         except Exception as error:
             logger.exception("Session %d stopped by a defect of the studio.", session.pk)
@@ -71,7 +79,15 @@ def _work(session: Session) -> None:
         enqueue_due([session.run])
     changes = _grade(session, task, persona, record)
     usage = usage_of(session)
-    release(session, state=State.FINISHED, tokens=usage.tokens, cost=usage.cost, attempts=0, **changes)
+    release(
+        session,
+        state=State.FINISHED,
+        tokens=usage.tokens,
+        cost=usage.cost,
+        attempts=0,
+        failing_since=None,
+        **changes,
+    )
 
 
 def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: CallRecord) -> bool:
@@ -79,8 +95,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
     progress = load_progress(session, task)
     if progress.turns == 0 and session.turn_count == 0:
         store_provided_intents(session, task)
-    with tempfile.TemporaryDirectory(prefix="pi-bench-session-") as name:
-        folder = Path(name).resolve()
+    with temporary_folder() as folder:
         manifest = load_workspace(session, task, persona)
         rebuild_workspace(manifest, folder)
         agent = SnapshottingAgent(session, folder, manifest, progress.turns)
@@ -113,7 +128,7 @@ def _converse(session: Session, task: TaskSpec, persona: PersonaSpec, record: Ca
             cost=usage.cost,
         )
         return False
-    if not leased_row(session).update(ended_at=now, covered=covered, attempts=1):
+    if not leased_row(session).update(ended_at=now, covered=covered, attempts=1, failing_since=None):
         raise LeaseLostError
     return True
 
@@ -133,13 +148,39 @@ def _record_failure(session: Session, reason: str) -> None:
     """Schedule a retry with exponential backoff; after the last attempt, a person must resume the session."""
     attempts = leased_row(session).values_list("attempts", flat=True).first() or settings.SESSION_ATTEMPTS
     retry = attempts < settings.SESSION_ATTEMPTS
-    pause = min(settings.SESSION_RETRY_SECONDS * 2 ** (attempts - 1), 600)
+    pause = min(settings.SESSION_RETRY_SECONDS * 2 ** (attempts - 1), LONGEST_PAUSE)
+    _release_stopped(session, reason, timezone.now() + timedelta(seconds=pause) if retry else None)
+
+
+def _record_outage(session: Session, failure: InfrastructureError) -> None:
+    """Pause for as long again as the outage has lasted. No attempt is used up, but an outage of a day ends it.
+
+    A person who comes back to a pilot in the morning should find it going on, not stopped since the evening.
+    """
+    now = timezone.now()
+    since = leased_row(session).values_list("failing_since", flat=True).first() or now
+    lasted = (now - since).total_seconds()
+    if lasted >= settings.SESSION_OUTAGE_SECONDS:
+        _release_stopped(session, str(failure), None)
+        return
+    pause = min(max(settings.SESSION_RETRY_SECONDS, lasted, failure.retry_after or 0), LONGEST_PAUSE)
+    _release_stopped(
+        session,
+        str(failure),
+        now + timedelta(seconds=pause),
+        failing_since=since,
+        attempts=Greatest(F("attempts") - 1, 0),
+    )
+
+
+def _release_stopped(session: Session, reason: str, retry_at: datetime | None, **changes: Any) -> None:
     usage = usage_of(session)
     release(
         session,
         state=State.ERROR,
         reason=storable(reason)[:2000],
-        retry_at=timezone.now() + timedelta(seconds=pause) if retry else None,
+        retry_at=retry_at,
         tokens=usage.tokens,
         cost=usage.cost,
+        **changes,
     )

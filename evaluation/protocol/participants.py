@@ -97,3 +97,8 @@ class AgentError(Exception):
 
 class InfrastructureError(Exception):
     """An endpoint, a judge's answer or the sandbox failed. Never counted against the agent."""
+
+    retryable = False
+    """Whether the same request may succeed later, without anybody changing anything."""
+    retry_after: float | None = None
+    """Seconds the endpoint asked to wait."""

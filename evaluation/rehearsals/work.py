@@ -8,13 +8,11 @@ recorded model answers are not paid for twice.
 from __future__ import annotations
 
 import logging
-import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 from django.db import connection, transaction
@@ -38,6 +36,7 @@ from evaluation.rehearsals.turns import (
     reply_of,
     turn_document,
 )
+from evaluation.workspaces.folders import temporary_folder
 from evaluation.workspaces.snapshots import MissingContentError, manifest_reader, rebuild_workspace, store_files
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
@@ -144,8 +143,7 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
     assert rehearsal.agent is not None
     number = len(rehearsal.turns) + 1
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="pi-bench-rehearsal-") as name:
-        folder = Path(name).resolve()
+    with temporary_folder() as folder:
         rebuild_workspace(rehearsal.manifest, folder)
         agent = make_agent(
             AgentSetup(
