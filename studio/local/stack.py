@@ -24,6 +24,9 @@ PORTS_TO_TRY = 100
 MAX_START_SECONDS = 120.0
 WEB_PROCESSES, WEB_THREADS = 2, 16
 WORKER_THREADS = 32
+KEEP_ALIVE_SECONDS = 75
+"""Longer than browsers and proxies keep an idle connection, or a request meets a connection just closed."""
+ACCESS_LOG = '%(h)s %(l)s %(u)s %(t)s "%(r)s" %(s)s %(b)s "%(f)s" "%(a)s" %({x-request-id}o)s'
 PR_SET_PDEATHSIG = 1
 
 
@@ -110,8 +113,9 @@ def stop_with_parent() -> None:
 def web_process(listener: socket.socket) -> ManagedProcess:
     argv = [sys.executable, "-m", "gunicorn", "studio.wsgi:application", "--bind", f"fd://{listener.fileno()}"]
     argv += ["--worker-class", "gthread", "--workers", str(WEB_PROCESSES), "--threads", str(WEB_THREADS)]
-    argv += ["--graceful-timeout", "4", "--timeout", "120", "--no-control-socket", "--access-logfile", "-"]
-    return ManagedProcess("web", argv, pass_fds=[listener.fileno()])
+    argv += ["--keep-alive", str(KEEP_ALIVE_SECONDS), "--graceful-timeout", "4", "--timeout", "120"]
+    argv += ["--no-control-socket", "--access-logfile", "-", "--access-logformat", ACCESS_LOG]
+    return ManagedProcess("web", argv, pass_fds=[listener.fileno()], essential=True)
 
 
 def worker_process() -> ManagedProcess:
@@ -128,9 +132,11 @@ def _celery() -> list[str]:
 
 
 def answers_at(url: str) -> Callable[[], bool]:
+    request = urllib.request.Request(url, headers={"X-Forwarded-Proto": "https"})  # or HTTP would be redirected
+
     def answers() -> bool:
         try:
-            with urllib.request.urlopen(url, timeout=10):
+            with urllib.request.urlopen(request, timeout=10):
                 return True
         except urllib.error.HTTPError as error:
             return error.code < 500

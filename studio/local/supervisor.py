@@ -21,6 +21,8 @@ from studio.local.shared_server import log_file, tail
 
 CRASHES = 5
 WITHIN_SECONDS = 60.0
+REMEMBERED_SECONDS = 900.0
+LONGEST_PAUSE = 60.0
 STOP_SECONDS = 6.0
 
 
@@ -29,8 +31,11 @@ class ManagedProcess:
     name: str
     argv: Sequence[str]
     pass_fds: Sequence[int] = ()
+    essential: bool = False
+    """Without it the others are of no use: crash after crash ends the studio. Any other process is tried on and on."""
     process: subprocess.Popen[bytes] | None = None
-    crashes: deque[float] = field(default_factory=lambda: deque(maxlen=CRASHES))
+    crashes: deque[float] = field(default_factory=lambda: deque(maxlen=10))
+    restart_at: float | None = None
 
     @property
     def log(self) -> Path:
@@ -91,21 +96,32 @@ class Supervisor:
             time.sleep(0.25)
 
     def restart_ended(self) -> None:
+        """Start again what ended, each after a pause of its own."""
         for managed in self.processes:
             if managed.is_running() or managed.process is None or self.stopping:
                 continue
-            managed.signal(signal.SIGKILL)  # the rest of its group
-            now = time.monotonic()
-            self.report(f"{managed.name} ended with status {managed.process.returncode}. The end of {managed.log}:")
-            self.report("\n".join(f"  | {line}" for line in tail(managed.log).splitlines()))
-            managed.crashes.append(now)
-            if len(managed.crashes) == CRASHES and now - managed.crashes[0] < WITHIN_SECONDS:
-                raise LocalError(
-                    f"{managed.name} ended {CRASHES} times within {WITHIN_SECONDS:.0f} seconds: giving up."
-                )
-            time.sleep(min(0.2 * 2 ** len(managed.crashes), 3.0))
-            managed.start(self.environment)
-            self.report(f"{managed.name} was started again.")
+            if managed.restart_at is None:
+                managed.restart_at = time.monotonic() + self._note_crash(managed, managed.process.returncode)
+            if time.monotonic() >= managed.restart_at:
+                managed.restart_at = None
+                managed.start(self.environment)
+                self.report(f"{managed.name} was started again.")
+
+    def _note_crash(self, managed: ManagedProcess, status: int) -> float:
+        """Seconds until it may start again. Raises LocalError for an essential process in a crash loop."""
+        managed.signal(signal.SIGKILL)  # what is left of its group
+        now = time.monotonic()
+        self.report(f"{managed.name} ended with status {status}. The end of {managed.log}:")
+        self.report("\n".join(f"  | {line}" for line in tail(managed.log).splitlines()))
+        managed.crashes.append(now)
+        if managed.essential and sum(now - crash < WITHIN_SECONDS for crash in managed.crashes) >= CRASHES:
+            raise LocalError(f"{managed.name} ended {CRASHES} times within {WITHIN_SECONDS:.0f} seconds: giving up.")
+        pause = min(0.2 * 2.0 ** sum(now - crash < REMEMBERED_SECONDS for crash in managed.crashes), LONGEST_PAUSE)
+        if pause > 3:
+            self.report(
+                f"{managed.name} keeps ending; the next try is in {pause:.0f} seconds. Everything else goes on."
+            )
+        return pause
 
     def stop(self) -> None:
         """Stop all processes, last started first; kill them after STOP_SECONDS or a second signal."""
