@@ -57,6 +57,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "studio.web.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "studio.web.middleware.CompressionMiddleware",
@@ -67,6 +68,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "studio.web.sign_in.SignInDelayMiddleware",
     "studio.web.middleware.ContentSecurityPolicyMiddleware",
 ]
 
@@ -103,6 +105,8 @@ AUTH_USER_MODEL = "studio.User"
 LOGIN_URL = "studio:login"
 LOGIN_REDIRECT_URL = "studio:home"
 LOGOUT_REDIRECT_URL = "studio:login"
+AUTHENTICATION_BACKENDS = ["studio.web.sign_in.ThrottledBackend"]
+PASSWORD_HASHERS = ["studio.web.sign_in.PasswordHasher", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -110,10 +114,28 @@ AUTH_PASSWORD_VALIDATORS = [
 CSRF_FAILURE_VIEW = "studio.views.errors.csrf_failure"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-if os.environ.get("STUDIO_HTTPS") == "1":
+BEHIND_PROXY = os.environ.get("STUDIO_HTTPS") == "1"
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_HSTS_SECONDS = int(os.environ.get("STUDIO_HSTS_SECONDS", 365 * 24 * 3600))
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
+# Consent to browsers' preload lists is for the owner of the domain to give, in the proxy.
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
+
+# To standard error, which `make run` writes to logs/web.log and systemd to the journal. Requests answered with 4xx are
+# in the access log.
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "studio.web.request_ids.RequestIdFilter"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s request=%(request_id)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {"django": {"handlers": [], "level": "WARNING"}, "django.request": {"level": "ERROR"}},
+}
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
@@ -162,6 +184,8 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 SESSION_LEASE_SECONDS = float(os.environ.get("STUDIO_SESSION_LEASE_SECONDS", 60))
 SESSION_ATTEMPTS = int(os.environ.get("STUDIO_SESSION_ATTEMPTS", 5))
 SESSION_RETRY_SECONDS = float(os.environ.get("STUDIO_SESSION_RETRY_SECONDS", 10))
+# An endpoint that does not answer is waited for this long (seconds) before a person must resume the pilot.
+SESSION_OUTAGE_SECONDS = float(os.environ.get("STUDIO_SESSION_OUTAGE_SECONDS", 24 * 3600))
 # Default user model and judge of pilots: names of model endpoints.
 DEFAULT_USER_MODEL = os.environ.get("STUDIO_USER_MODEL", "")
 DEFAULT_JUDGE = os.environ.get("STUDIO_JUDGE", "")

@@ -1,4 +1,4 @@
-from studio.models.accounts import Membership, Role, User
+from studio.models.accounts import Membership, Role, SignInRecord, User
 from studio.models.autosave import Autosave
 from studio.models.benchmarks import Benchmark, Category, Taxonomy
 from studio.models.blobs import Blob
@@ -47,6 +47,7 @@ __all__ = [
     "Revision",
     "Role",
     "ScriptReport",
+    "SignInRecord",
     "Skill",
     "SkillFile",
     "Task",

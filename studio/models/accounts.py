@@ -15,6 +15,20 @@ class User(AbstractUser):
         return self.display_name or self.username
 
 
+class SignInRecord(models.Model):
+    """Attempts to sign in with one name, from one address, or both: what the delay before the next one rests on."""
+
+    key = models.CharField(max_length=64, primary_key=True)
+    """A hash: somebody may have typed a password as the name."""
+    failures = models.PositiveIntegerField(default=0)
+    delayed_until = models.DateTimeField(null=True)
+    tried_at = models.DateTimeField()
+    succeeded_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["tried_at"], name="sign_in_tried_at")]
+
+
 class Role(models.TextChoices):
     OWNER = "owner", "Owner"
     AUTHOR = "author", "Author"

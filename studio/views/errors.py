@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
@@ -25,4 +25,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def broken(request: HttpRequest) -> HttpResponse:
     """Without the database, the session or the frame: any of them may be what broke."""
-    return HttpResponse(render_to_string("studio/errors/500.html"), status=500)
+    request_id = getattr(request, "request_id", "")
+    if request.path.startswith("/api/"):
+        detail = "Something went wrong in the studio. The log has the details under this request id."
+        return JsonResponse({"detail": detail, "request_id": request_id}, status=500)
+    return HttpResponse(render_to_string("studio/errors/500.html", {"request_id": request_id}), status=500)

@@ -1,0 +1,41 @@
+"""An id for each request: in the log, in the response, and on the page of an error."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable
+from contextvars import ContextVar
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+HEADER = "X-Request-ID"
+
+_current: ContextVar[str] = ContextVar("request_id", default="-")
+
+
+class RequestIdMiddleware:
+    """The outermost, so that what breaks in any other has an id, too."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        request_id = secrets.token_hex(6)
+        request.request_id = request_id  # type: ignore[attr-defined]  # for the page of an error
+        token = _current.set(request_id)
+        try:
+            response = self.get_response(request)
+        finally:
+            _current.reset(token)
+        response.headers[HEADER] = request_id
+        return response
+
+
+class RequestIdFilter(logging.Filter):
+    """Gives each record a ``request_id``; a dash outside of a request."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = _current.get()
+        return True
