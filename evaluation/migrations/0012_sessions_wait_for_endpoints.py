@@ -4,6 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0011_proposals_by_name")]
+    dependencies = [("evaluation", "0001_squashed_0011_evaluation")]
 
     operations = [migrations.AddField("session", "failing_since", models.DateTimeField(null=True))]

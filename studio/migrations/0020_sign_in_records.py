@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("studio", "0017_settled_remarks")]
+    dependencies = [("studio", "0019_current_names")]
 
     operations = [
         migrations.CreateModel(
