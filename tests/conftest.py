@@ -18,11 +18,20 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
+@pytest.hookimpl(trylast=True)  # after the order has been shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    in_a_browser = [item for item in items if item.get_closest_marker("browser")]
+    """Browser tests come last, so that one browser serves them all: others may need an event loop of their own. Before
+    them, and among them, the longest come first, so that no worker waits for another at the end."""
+    in_a_browser = {item for item in items if item.get_closest_marker("browser")}
+    items.sort(key=lambda item: (item in in_a_browser, -_allowed_seconds(item)))
     if in_a_browser and (missing := " ".join(missing_packages())):
         for item in in_a_browser:
             item.add_marker(pytest.mark.skip(reason=f"as root, `apt-get install {missing}` brings what is missing"))
+
+
+def _allowed_seconds(item: pytest.Item) -> float:
+    timeout = item.get_closest_marker("timeout")
+    return float(timeout.args[0]) if timeout else 0.0
 
 
 @pytest.fixture(scope="session")

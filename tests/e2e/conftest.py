@@ -23,15 +23,11 @@ from tests.e2e.visitor import PATIENCE, Visitor
 SCRIPTED = ("helpful", "passive", "asks", "silent", "user", "judge", "helper")
 
 
-@pytest.hookimpl(trylast=True)  # after the order has been shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last, so that one browser serves them all: other tests may need a loop of their own."""
-    in_a_browser = [item for item in items if Path(__file__).parent in item.path.parents]
-    chosen = set(in_a_browser)
-    for item in in_a_browser:
-        item.add_marker(pytest.mark.browser)
-        item.add_marker(pytest.mark.django_db(transaction=True))
-    items.sort(key=lambda item: item in chosen)
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.django_db(transaction=True))
 
 
 @pytest.fixture(scope="session")

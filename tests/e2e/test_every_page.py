@@ -17,7 +17,7 @@ from evaluation.models import ModelEndpoint, Session
 from evaluation.rehearsals.lifecycle import start_rehearsal
 from evaluation.releases.cut import cut_release
 from studio.dev.pictures import Shot
-from studio.dev.tour import SAMPLE, Places, every_page
+from studio.dev.tour import SAMPLE, TourPaths, every_page
 from studio.imports.staging import preview
 from studio.models import GraderScript, User
 from studio.review.workflow import approve, request_changes
@@ -77,7 +77,7 @@ def pages(sample, radio) -> list[Shot]:
         taken = preview(sample, Path(packed).read_bytes(), name="persona.zip", by=sample.created_by, published=False)
     path = next(iter(session.turns.first().snapshot.manifest))
     return every_page(
-        Places(
+        TourPaths(
             tasks=[task.get_absolute_url() for task in tasks],
             pilot=pilot.get_absolute_url(),
             session=session.get_absolute_url(),
@@ -105,7 +105,7 @@ def routes(patterns: Iterable[Any], space: str = "", route: str = "") -> Iterato
 
 def test_every_address_is_a_page_of_the_tour_or_known_to_be_none():
     task, script = "/b/sample/p/radio_producer/tasks/1/", "/b/sample/p/radio_producer/scripts/1/"
-    places = Places(
+    paths = TourPaths(
         tasks=[task] * 4,
         script=script,
         pilot="/pilots/1/",
@@ -119,7 +119,7 @@ def test_every_address_is_a_page_of_the_tour_or_known_to_be_none():
         imported="/b/sample/import/1/",
         model="/settings/models/1/",
     )
-    toured = {resolve(shot.url.partition("?")[0]).view_name for shot in every_page(places)}
+    toured = {resolve(shot.url.partition("?")[0]).view_name for shot in every_page(paths)}
     addresses = {
         name
         for name, route in routes(get_resolver().url_patterns)
