@@ -118,9 +118,7 @@ class Supervisor:
             raise LocalError(f"{managed.name} ended {CRASHES} times within {WITHIN_SECONDS:.0f} seconds: giving up.")
         pause = min(0.2 * 2.0 ** sum(now - crash < REMEMBERED_SECONDS for crash in managed.crashes), LONGEST_PAUSE)
         if pause > 3:
-            self.report(
-                f"{managed.name} keeps ending; the next try is in {pause:.0f} seconds. Everything else goes on."
-            )
+            self.report(f"{managed.name} keeps ending; the next try is in {pause:.0f} seconds. The rest goes on.")
         return pause
 
     def stop(self) -> None:
