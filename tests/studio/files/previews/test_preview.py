@@ -137,4 +137,4 @@ def test_zip_bombs_and_broken_documents_are_reported():
         seen = preview(path, content)
         assert (seen.kind, "Cannot be shown" in seen.note) == ("nothing", True)
     broken = preview("a.pdf", b"%PDF-1.7\nnonsense")
-    assert (broken.kind, "could not be read" in broken.note) == ("pdf", True)
+    assert (broken.kind, "could not be extracted" in broken.note) == ("pdf", True)
