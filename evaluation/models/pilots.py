@@ -61,8 +61,6 @@ class Run(models.Model):
     persona_revision = models.ForeignKey("studio.PersonaRevision", on_delete=models.PROTECT, related_name="+")
     number = models.PositiveSmallIntegerField()
     """From 1 to runs_wanted."""
-    graded_at = models.DateTimeField(null=True)
-    """When compat grading, which needs the episode's end, was done."""
 
     class Meta:
         ordering = ["persona_revision__persona__position", "number"]
