@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from functools import lru_cache
+
+from studio.domain.bounded_cache import cached
 
 _NAMESPACE = uuid.UUID("8c7b7b0e-2b0e-5f0a-9d5e-6f1c2a3b4c5d")
 
 
-@lru_cache(maxsize=10_000)
+@cached(2_000_000)
 def uid_of(text: str) -> str:
     """The text as a canonical UUID; other text is hashed into one."""
     try:

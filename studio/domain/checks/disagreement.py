@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.facts import Fact, facts, sentences_with_facts, words_without_facts
 from studio.domain.checks.limits import conflicting_limits
 from studio.domain.text.clauses import clauses
@@ -49,7 +49,7 @@ def find_disagreement(text: str, other: str, *, of_a_file: bool = False) -> Conf
     return conflicting_facts(text, other, of_a_file)
 
 
-@lru_cache(maxsize=30_000)
+@cached(4_000_000)
 def conflicting_facts(text: str, other: str, of_a_file: bool) -> ConflictingStatements | None:
     for clause in clauses(text):
         for mine in facts(clause.text):

@@ -14,11 +14,14 @@ from studio.domain.findings import Finding
 from studio.domain.graders import GraderReport
 from studio.domain.plan import PAPER_PLAN, Plan
 from studio.domain.task import TaskSpec
+from studio.domain.time_budget import TimeBudgetError, check_time, time_budget
 
 for module in pkgutil.iter_modules(rules.__path__):
     importlib.import_module(f"{rules.__name__}.{module.name}")
 
 _SEVERITIES = ("error", "warning", "hint")
+BUDGET_SECONDS = 20.0
+"""Processor time of one run. The largest tasks the limits allow need less, and a hundred ordinary tasks do."""
 
 
 def find_problems(
@@ -29,8 +32,10 @@ def find_problems(
     plan: Plan = PAPER_PLAN,
     reports: Mapping[str, GraderReport] | None = None,
     tools: Mapping[str, str] | None = None,
+    seconds: float = BUDGET_SECONDS,
 ) -> list[Finding]:
-    """Findings for all tasks, or for the one named, in the episode's order, errors first within a task.
+    """Findings for all tasks, or for the one named, in the episode's order, errors first within a task. Once
+    ``seconds`` of processor time are spent, tasks not checked to the end have an error that says so.
 
     ``texts`` are contents of text files and ``reports`` the results of running grader scripts, both by sha256.
     ``tools`` are descriptions by tool name.
@@ -38,11 +43,37 @@ def find_problems(
     episode = within_bounds(episode)
     context = CheckContext(episode=episode, texts=texts or {}, plan=plan, reports=reports or {}, tools=tools or {})
     findings = []
-    for task in (*episode.tasks, *episode.unplaced):
-        if task_id is None or task.task_id == task_id:
-            task_findings = [finding for rule in RULES.values() for finding in _apply(rule, task, context)]
-            findings += sorted(task_findings, key=lambda finding: _SEVERITIES.index(finding.severity))
+    with time_budget(seconds):
+        for task in (*episode.tasks, *episode.unplaced):
+            if task_id is None or task.task_id == task_id:
+                task_findings = _check(task, context, seconds)
+                findings += sorted(task_findings, key=lambda finding: _SEVERITIES.index(finding.severity))
     return findings
+
+
+def _check(task: TaskSpec, context: CheckContext, seconds: float) -> list[Finding]:
+    findings = []
+    try:
+        for rule in RULES.values():
+            check_time()
+            for finding in _apply(rule, task, context):
+                findings.append(finding)
+                check_time()
+    except TimeBudgetError:
+        findings.append(_stopped(task, context, seconds))
+    return findings
+
+
+def _stopped(task: TaskSpec, context: CheckContext, seconds: float) -> Finding:
+    return Finding(
+        rule="checks-stopped",
+        severity="error",
+        message=f"Checks stopped after {seconds:g} s, so this task was not checked to the end.",
+        mend="Shorten the task’s texts, or split it into several tasks.",
+        persona=context.episode.persona.user_id,
+        task=task.task_id,
+        field="title",
+    )
 
 
 def _apply(rule: Rule, task: TaskSpec, context: CheckContext) -> Iterator[Finding]:

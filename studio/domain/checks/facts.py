@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import sentences
 from studio.domain.text.dates import find_days
 from studio.domain.text.words import Word, content_words, words
@@ -37,7 +37,7 @@ class Fact(NamedTuple):
     end: int
 
 
-@lru_cache(maxsize=20_000)
+@cached(3_000_000)
 def facts(text: str) -> tuple[Fact, ...]:
     accepted, taken = [], bytearray(len(text))  # the most reliable kinds come first and win overlaps
     for fact in _find_candidates(text):
@@ -47,7 +47,7 @@ def facts(text: str) -> tuple[Fact, ...]:
     return tuple(sorted(accepted, key=lambda fact: fact.start))
 
 
-@lru_cache(maxsize=4_000)
+@cached(2_000_000)
 def sentences_with_facts(text: str) -> tuple[tuple[str, tuple[Fact, ...]], ...]:
     result, remaining = [], list(reversed(facts(text)))
     for span in sentences(text):
@@ -89,7 +89,7 @@ def _without_possessive(names: str) -> str:
     return " ".join(re.sub(r"['’]s\b", "", names).split())
 
 
-@lru_cache(maxsize=20_000)
+@cached(3_000_000)
 def words_without_facts(text: str) -> tuple[Word, ...]:
     """The content words of a sentence, without its facts and the introduction (“The notice says that”)."""
     reporting = REPORTS.match(text)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
+from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import Span
 from studio.domain.text.words import words
 
@@ -34,7 +34,7 @@ class Limit(NamedTuple):
     span: Span
 
 
-@lru_cache(maxsize=4_000)
+@cached(1_000_000)
 def limits(text: str) -> tuple[Limit, ...]:
     result = []
     for match in LIMIT.finditer(text):

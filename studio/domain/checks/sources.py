@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
@@ -94,7 +94,7 @@ def prerequisite_ids(task: TaskSpec, context: CheckContext) -> frozenset[str]:
     return frozenset(ids)
 
 
-@lru_cache(maxsize=2_000)
+@cached(1_000_000)
 def file_mentions(text: str) -> tuple[re.Match[str], ...]:
     return tuple(match for match in FILE_NAME.finditer(text, 0, 40_000) if not _WEB_PAGE.match(match[0]))
 
@@ -105,7 +105,7 @@ def is_created_in(task: TaskSpec, name: str) -> bool:
     return name in created_file_names(task.initial_request)
 
 
-@lru_cache(maxsize=2_000)
+@cached(1_000_000)
 def created_file_names(request: str) -> frozenset[str]:
     """Names of files a request asks to create; only the first hundred file names are read."""
     names = set()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
+
+from studio.domain.bounded_cache import cached
 
 _SENTENCE_END = re.compile(
     r"(?=[.!?。！？])(?<!\be\.g)(?<!\bi\.e)(?<![ap]\.m)(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bNo)(?<!\bMrs)[.!?。！？]+[\"'”’)\]]*(?=\s|$)|\n+"
@@ -27,13 +28,13 @@ class Span(NamedTuple):
     end: int
 
 
-@lru_cache(maxsize=4_000)
+@cached(3_000_000)
 def sentences(text: str) -> tuple[Span, ...]:
     """Sentences and lines; full stops inside file names, numbers and “p.m.” are not sentence ends."""
     return _cut(text, 0, len(text), _SENTENCE_END, keep_end=True)
 
 
-@lru_cache(maxsize=4_000)
+@cached(3_000_000)
 def clauses(text: str) -> tuple[Span, ...]:
     """Parts of sentences that can be true or false independently, judged by punctuation and conjunctions."""
     return tuple(part for span in sentences(text) for part in _cut(text, span.start, span.end, _CLAUSE_END))
@@ -60,7 +61,7 @@ _QUOTED = re.compile(
 )
 
 
-@lru_cache(maxsize=4_000)
+@cached(1_000_000)
 def quoted(text: str) -> tuple[Span, ...]:
     spans = []
     for match in _QUOTED.finditer(text):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import Span, clauses, quoted
 from studio.domain.text.word_index import SAID, WordIndex, word_index
 from studio.domain.text.words import Word, content_words
@@ -61,7 +61,7 @@ class Coverage:
         return sum(clause.weight for clause in self.clauses)
 
 
-@lru_cache(maxsize=8_000)
+@cached(8_000_000)
 def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Coverage:
     """``topic`` are keys of words that are common in this task; they count half."""
     demand_words = content_words(demand)
@@ -92,7 +92,7 @@ def coverage(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Cov
     )
 
 
-@lru_cache(maxsize=8_000)
+@cached(4_000_000)
 def word_overlap(demand: str, text: str) -> float:
     """Share of a demand's words the text contains anywhere. A quick filter before ``coverage``."""
     demand_words, index = content_words(demand), word_index(text)

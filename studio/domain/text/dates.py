@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
 
+from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import Span
 
 MONTHS = "January February March April May June July August September October November December".lower().split()
@@ -43,7 +43,7 @@ class Day:
             return None
 
 
-@lru_cache(maxsize=2_000)
+@cached(1_000_000)
 def find_days(text: str) -> tuple[Day, ...]:
     days = []
     for pattern in _PATTERNS:

@@ -6,9 +6,9 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
+from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import clauses
 from studio.domain.text.coverage import Clause, Coverage, lead_in_end
 from studio.domain.text.prose import is_negative
@@ -124,7 +124,7 @@ def _echo(demand: str, demand_words: Sequence[Word], weights: Mapping[int, float
     return best, clause
 
 
-@lru_cache(maxsize=4_000)
+@cached(4_000_000)
 def _letter_ngrams(text: str) -> frozenset[str]:
     line = f" {' '.join(_LETTERS_OF_WORDS.findall(text.casefold()))} "
     return frozenset(line[start : start + NGRAM_LENGTH] for start in range(len(line) - NGRAM_LENGTH + 1))
@@ -136,7 +136,7 @@ def _letters_shared(demand: str, sentences: Sequence[str]) -> float:
     return max(shared, default=0) / len(demand_words) if demand_words else 0.0
 
 
-@lru_cache(maxsize=500)
+@cached(2_000_000)
 def _positions_by_key(text: str) -> Mapping[str, Sequence[int]]:
     positions: dict[str, list[int]] = defaultdict(list)
     for position, word in enumerate(content_words(text)):

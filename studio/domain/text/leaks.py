@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
+from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import clauses
 from studio.domain.text.coverage import Clause, Coverage, coverage
 from studio.domain.text.leak_features import LeakFeatures, best_said_clause, leak_features
@@ -79,7 +79,7 @@ def topic_of(demands: Iterable[str], title: str = "") -> frozenset[str]:
     return frozenset(key for key, count in counts.items() if count >= 3) | {word.key for word in content_words(title)}
 
 
-@lru_cache(maxsize=8_000)
+@cached(4_000_000)
 def find_leak(demand: str, text: str, topic: frozenset[str] = frozenset()) -> Leak | None:
     """The degree to which ``text`` says what ``demand`` asks for; None if it does not."""
     demand, text = demand[:2_000], without_data(text[:LONGEST])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
+from studio.domain.bounded_cache import cached
 from studio.domain.text.word_classes import FUNCTION, NEGATIVE
 from studio.domain.text.words import words
 
@@ -22,7 +22,7 @@ def is_negative(text: str) -> bool:
     )
 
 
-@lru_cache(maxsize=500)
+@cached(2_000_000)
 def without_data(text: str) -> str:
     """The text with passwords and structured data (except long strings in it) replaced by spaces; positions are
     preserved."""

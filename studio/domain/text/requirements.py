@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
+from studio.domain.bounded_cache import cached
 from studio.domain.text.clauses import Span, quoted, sentences
 from studio.domain.text.words import content_words
 
@@ -103,7 +103,7 @@ class Requirements:
     second: Span | None
 
 
-@lru_cache(maxsize=4_000)
+@cached(2_000_000)
 def requirements(text: str) -> Requirements:
     text = text[:2_000]
     bare = _without_asides_and_quotes(text)

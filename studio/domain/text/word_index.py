@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import lru_cache
 
+from studio.domain.bounded_cache import cached, deep_size
 from studio.domain.text.clauses import Span, sentences
 from studio.domain.text.word_classes import SYNONYMS
 from studio.domain.text.words import content_words
@@ -13,10 +13,14 @@ SAID = 0.75
 """Similarity above which a word counts as said."""
 _KIN, _SYNONYM = 0.9, 0.8
 _PREFIX = 5
+_KNOWN = 200
+"""Keys and sentences that an index of few words remembers as looked up; an index of many words more."""
+_KNOWN_BYTES = 120
+"""Bytes of one of them, approximately."""
 
 
 class WordIndex:
-    __slots__ = ("_groups", "_keys", "_known", "_prefixes", "sentences")
+    __slots__ = ("_groups", "_keys", "_known", "_known_most", "_known_now", "_prefixes", "max_bytes", "sentences")
 
     def __init__(self, text: str) -> None:
         self.sentences: tuple[Span, ...] = sentences(text)
@@ -35,12 +39,21 @@ class WordIndex:
                 self._prefixes[key[:_PREFIX]].append(key)
             for group in SYNONYMS.get(key, ()):
                 self._groups[group] |= numbers
+        self._known_now, self._known_most = 0, _KNOWN + 4 * len(self._keys)
+        self.max_bytes = (
+            deep_size((self.sentences, self._keys, self._groups, self._prefixes)) + _KNOWN_BYTES * self._known_most
+        )
+        """Bytes, with as many known keys as there can be."""
 
     def of(self, key: str) -> dict[int, float]:
         """Similarity by number of sentence: 1 for the word itself, less for related words and synonyms."""
-        if key not in self._known:
-            self._known[key] = self._look_up(key)
-        return self._known[key]
+        if (known := self._known.get(key)) is None:
+            known = self._look_up(key)
+            self._known_now += 1 + len(known)
+            if self._known_now > self._known_most:
+                self._known, self._known_now = {}, 1 + len(known)
+            self._known[key] = known
+        return known
 
     def _look_up(self, key: str) -> dict[int, float]:
         matches: dict[int, float] = {}
@@ -56,6 +69,6 @@ class WordIndex:
         return max(self.of(key).values(), default=0.0)
 
 
-@lru_cache(maxsize=500)
+@cached(12_000_000, size_of=lambda index: index.max_bytes)
 def word_index(text: str) -> WordIndex:
     return WordIndex(text)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from studio.domain.bounded_cache import cached
 from studio.domain.text.stems import stem
 from studio.domain.text.word_classes import COMMON, FRAME, FUNCTION, GENERIC, LIGHT, OPENERS, PHRASES, SYNONYMS
 
@@ -60,7 +60,7 @@ class Word(NamedTuple):
     """Strength as evidence when shared: 0 for function words, above 1 for numbers and names."""
 
 
-@lru_cache(maxsize=4_000)
+@cached(8_000_000)
 def words(text: str) -> tuple[Word, ...]:
     result: list[Word] = []
     last_end = 0
@@ -98,12 +98,12 @@ def _with_phrases(result: list[Word]) -> list[Word]:
     return result
 
 
-@lru_cache(maxsize=4_000)
+@cached(5_000_000)
 def content_words(text: str) -> tuple[Word, ...]:
     return tuple(word for word in words(text) if word.weight > 0)
 
 
-@lru_cache(maxsize=40_000)
+@cached(4_000_000)
 def _read(token: str, opens: bool) -> tuple[str, WordKind, float]:
     """Key, kind and weight of a token. A capital does not make a name if the token ``opens`` a sentence."""
     lower = token.casefold().replace("’", "'")

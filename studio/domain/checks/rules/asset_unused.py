@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import opening_text
 from studio.domain.task import TaskSpec
@@ -69,7 +69,7 @@ def _is_mentioned(phrase: str, texts: Iterable[str]) -> bool:
     return any(phrase in text for text in texts)
 
 
-@lru_cache(maxsize=400)
+@cached(2_000_000)
 def _normalized(text: str) -> str:
     return " ".join(re.sub(r"[\W_]+", " ", text).split())
 

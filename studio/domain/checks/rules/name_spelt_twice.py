@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import established_text, visible_text
 from studio.domain.task import TaskSpec
@@ -38,7 +38,7 @@ def name_spelt_twice(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
                 )
 
 
-@lru_cache(maxsize=2_000)
+@cached(1_000_000)
 def _names(text: str) -> frozenset[str]:
     """Pairs of neighbouring capitalized words; a single one may only begin a sentence."""
     capitals = [match for match in CAPITAL.finditer(text, 0, 60_000) if SMALL.search(match[0])]

@@ -1,7 +1,7 @@
 import json
 from collections.abc import Iterator
-from functools import lru_cache
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.personal_data import identities, keys, phones
 from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.findings import Severity
@@ -49,7 +49,7 @@ def _first(text: str, simulated: bool) -> tuple[str, str, Severity] | None:
     return next((each for each in _findings(text) if each[2] == "warning" or not simulated), None)
 
 
-@lru_cache(maxsize=4_000)
+@cached(1_000_000)
 def _findings(text: str) -> tuple[tuple[str, str, Severity], ...]:
     return tuple(_find(text))
 

@@ -1,8 +1,8 @@
 import json
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext, Flaw, authored_texts, rule
 from studio.domain.task import TaskSpec
 
@@ -61,6 +61,6 @@ def secret_in_request(task: TaskSpec, context: CheckContext) -> Iterator[Flaw]:
             )
 
 
-@lru_cache(maxsize=2_000)
+@cached(1_000_000)
 def _secrets(text: str) -> tuple[str, ...]:
     return tuple(match[0] for pattern in (SECRET, DOOR) for match in pattern.finditer(text, 0, LONGEST))

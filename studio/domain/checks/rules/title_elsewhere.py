@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
+from studio.domain.bounded_cache import cached
 from studio.domain.checks.rule import CheckContext, Flaw, rule
 from studio.domain.checks.sources import established_text
 from studio.domain.task import TaskSpec
@@ -73,7 +73,7 @@ def _sentences(task: TaskSpec) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=4_000)
+@cached(1_000_000)
 def _theme_share(title: str, texts: tuple[str, ...]) -> float:
     bags = [_keys(text) for text in texts]
     title_words = content_words(title)
@@ -82,7 +82,7 @@ def _theme_share(title: str, texts: tuple[str, ...]) -> float:
     return matched / total / len(bags) if total and bags else 1.0
 
 
-@lru_cache(maxsize=8_000)
+@cached(2_000_000)
 def _keys(text: str) -> frozenset[str]:
     return frozenset(word.key for word in content_words(text))
 
