@@ -11,6 +11,7 @@ from studio.domain.archive import why_unsafe
 from studio.domain.base import FileRef
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import TaskSpec
+from studio.domain.task_size import size_problems
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 ID_LENGTH = 200
@@ -37,6 +38,9 @@ class DraftError(ValueError):
 
 def validate_storable(spec: TaskSpec | PersonaSpec) -> None:
     """Raise DraftError for text that PostgreSQL cannot store and for values out of range."""
+    if isinstance(spec, TaskSpec):
+        for field, message, fix in size_problems(spec):
+            raise DraftError(field, f"{message} {fix}")
     _validate_characters(spec.model_dump())
     if isinstance(spec, TaskSpec):
         _validate_task(spec)

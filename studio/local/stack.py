@@ -113,6 +113,7 @@ def stop_with_parent() -> None:
 def web_process(listener: socket.socket) -> ManagedProcess:
     argv = [sys.executable, "-m", "gunicorn", "studio.wsgi:application", "--bind", f"fd://{listener.fileno()}"]
     argv += ["--worker-class", "gthread", "--workers", str(WEB_PROCESSES), "--threads", str(WEB_THREADS)]
+    argv += ["--max-requests", "20000", "--max-requests-jitter", "4000"]
     argv += ["--keep-alive", str(KEEP_ALIVE_SECONDS), "--graceful-timeout", "4", "--timeout", "120"]
     argv += ["--no-control-socket", "--access-logfile", "-", "--access-logformat", ACCESS_LOG]
     return ManagedProcess("web", argv, pass_fds=[listener.fileno()], essential=True)

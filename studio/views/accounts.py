@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth import views
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
@@ -48,11 +49,15 @@ def _user(request: SignedInRequest) -> User:
 @require_POST
 def key(request: SignedInRequest) -> HttpResponse:
     """Make a key for the API, in place of the one there was, or take it away. Shown once."""
-    Token.objects.filter(user=_user(request)).delete()
-    if "remove" in request.POST:
+    token = None
+    with transaction.atomic():
+        user = User.objects.select_for_update(no_key=True).get(pk=_user(request).pk)
+        Token.objects.filter(user=user).delete()
+        if "remove" not in request.POST:
+            token = Token.objects.create(user=user)
+    if token is None:
         messages.success(request, "Your API key was revoked. Programs using it no longer have access.")
         return redirect("studio:settings")
-    token = Token.objects.create(user=_user(request))
     form = AccountForm(instance=request.user)
     return render(request, "studio/accounts/settings.html", {"form": form, "token": token, "has_key": True})
 

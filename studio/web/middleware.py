@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.http import HttpRequest
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
@@ -14,6 +15,25 @@ POLICY = (
 )
 
 COMPRESSIBLE = {"application/json", "application/vnd.oai.openapi", "application/yaml", "image/svg+xml"}
+
+
+UNKNOWN_HOST = (
+    "This is not an address of the studio. Check it, or ask the administrator to add it to STUDIO_ALLOWED_HOSTS.\n"
+)
+
+
+class HostMiddleware:
+    """Answers requests for a foreign host in plain text: error pages need what later middleware adds."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        try:
+            request.get_host()
+        except DisallowedHost:
+            return HttpResponseBadRequest(UNKNOWN_HOST, content_type="text/plain; charset=utf-8")
+        return self.get_response(request)
 
 
 class ContentSecurityPolicyMiddleware:

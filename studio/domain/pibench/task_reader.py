@@ -19,6 +19,7 @@ from studio.domain.pibench.objectives_reader import (
 from studio.domain.pibench.studio_block import apply_task_block
 from studio.domain.problems import Report
 from studio.domain.task import TaskSpec, Trigger, TriggerKind
+from studio.domain.task_size import size_problems
 
 TASK_FILE_KEYS = (
     "schema_version",
@@ -79,7 +80,20 @@ def read_task(root: Node, report: Report, *, persona: str, task_id: str) -> Task
         (root.get("title") or root).warn(
             report, "The title is empty.", ("Write a short title that says what the user wants.")
         )
-    return apply_task_block(spec, root, report)
+    spec = apply_task_block(spec, root, report)
+    for field, message, fix in size_problems(spec):
+        (_node_of(field, root, intent, objectives) or root).error(report, message, fix)
+    return spec
+
+
+def _node_of(field: str, root: Node, intent: Node, objectives: Node) -> Node | None:
+    return {
+        "title": root.get("title"),
+        "intents": intent.get("hidden_intent"),
+        "checklist": objectives.get("checklist"),
+        "files_read": objectives.get("files_read"),
+        "tool_evidence": objectives.get("tools"),
+    }.get(field, root.get("studio"))
 
 
 def _check_version(root: Node, report: Report) -> None:

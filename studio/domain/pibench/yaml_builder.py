@@ -17,6 +17,8 @@ MAX_CHARACTERS = 8_000_000
 MAX_NODES = 100_000
 MAX_ALIASES = 1_000
 MAX_DEPTH = 64
+MAX_NUMBER_CHARACTERS = 3_500
+"""Of one number: in any base it then has fewer than the 4,300 digits that Python converts."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CORE = "tag:yaml.org,2002:"
 
@@ -160,6 +162,14 @@ class NodeBuilder:
         return node
 
     def _construct(self, name: str, tag: str, event: Any, node: Node) -> Any:
+        if name in ("int", "float") and len(event.value) > MAX_NUMBER_CHARACTERS:
+            node.error(
+                self.report,
+                f"The number “{event.value[:20]}…” has {len(event.value):,} characters; "
+                f"at most {MAX_NUMBER_CHARACTERS:,} are read.",
+                "Shorten it, or put it in quotes if it is text.",
+            )
+            return event.value
         try:
             scalar = yaml.ScalarNode(tag, event.value)
             return encode_scalar(getattr(self.constructor, f"construct_yaml_{name}")(scalar))
