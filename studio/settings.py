@@ -206,6 +206,9 @@ PUBLIC_ADDRESS = os.environ.get("STUDIO_PUBLIC_ADDRESS", "").rstrip("/")
 # Address of the scripted model; if empty, processes that need it serve it themselves on loopback.
 SCRIPTED_MODEL_URL = os.environ.get("SCRIPTED_MODEL_URL", "")
 
+# Networks and host names where model endpoints may lie beside the public Internet: 127.0.0.1,10.1.0.0/16,llm.lan
+MODEL_NETWORKS = [entry for entry in os.environ.get("STUDIO_MODEL_NETWORKS", "").split(",") if entry.strip()]
+
 # Upload limits (bytes, counts). A zip is checked completely before anything is stored.
 UPLOAD_MAX_BYTES = int(os.environ.get("STUDIO_UPLOAD_MAX_BYTES", 64 * 1024 * 1024))
 UPLOAD_MAX_FILE_BYTES = int(os.environ.get("STUDIO_UPLOAD_MAX_FILE_BYTES", 16 * 1024 * 1024))

@@ -10,6 +10,14 @@ from evaluation.endpoints import problem_of
 from evaluation.models import ModelEndpoint
 
 
+class ParametersField(forms.JSONField):
+    def to_python(self, value: Any) -> Any:
+        try:
+            return super().to_python(value)
+        except (ValueError, RecursionError):  # numbers of thousands of digits, deep nesting
+            raise forms.ValidationError(self.error_messages["invalid"], code="invalid", params={"value": ""}) from None
+
+
 class EndpointForm(forms.ModelForm[ModelEndpoint]):
     class Meta:
         model = ModelEndpoint
@@ -24,6 +32,7 @@ class EndpointForm(forms.ModelForm[ModelEndpoint]):
             "timeout_seconds",
             "max_concurrency",
         ]
+        field_classes = {"params": ParametersField}
         labels = {
             "base_url": "Address",
             "key_env": "API key variable",

@@ -5,6 +5,7 @@ completion = client.complete(messages, tools=[...])
 decisions, completion = client.ask_json(messages, "decisions", schema, parse)
 """
 
+from evaluation.llm.addresses import internal_problem, is_internal
 from evaluation.llm.budget import Budget
 from evaluation.llm.client import Call, ModelClient, Recorder
 from evaluation.llm.completion import Completion, RequestedToolCall
@@ -53,4 +54,6 @@ __all__ = [
     "TruncatedAnswerError",
     "UnreadableAnswerError",
     "UnusableJsonError",
+    "internal_problem",
+    "is_internal",
 ]

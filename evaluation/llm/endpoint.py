@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
+from evaluation.llm.addresses import url_problem
 from evaluation.llm.errors import MissingKeyError
 from evaluation.protocol.environment import KEY_VARIABLE
 from evaluation.protocol.participants import Tokens
@@ -73,10 +73,8 @@ class Endpoint:
     def __post_init__(self) -> None:
         if self.key_env and not re.fullmatch(KEY_VARIABLE, self.key_env):
             raise ValueError(f"The key's variable must be in capitals and end in API_KEY, not {self.key_env!r}.")
-        if self.base_url != SCRIPTED and not self.base_url.startswith(("http://", "https://")):
-            raise ValueError(f"The address of {self.name} must begin with https://, http:// or be {SCRIPTED!r}.")
-        if "@" in urlsplit(self.base_url).netloc:
-            raise ValueError(f"The address of {self.name} holds a user or password; keys stay in the environment.")
+        if self.base_url != SCRIPTED and (problem := url_problem(self.base_url)):
+            raise ValueError(f"The address of {self.name} {problem}")
         if taken := RESERVED & self.params.keys():
             raise ValueError(f"The parameters of {self.name} may not set {', '.join(sorted(taken))}.")
 

@@ -11,8 +11,10 @@ from evaluation.protocol.participants import InfrastructureError
 class EndpointError(InfrastructureError):
     """A call gave no usable answer."""
 
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, detail: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message + detail)
+        self.own_words = f"{message}." if detail else message
+        """The message without what the endpoint wrote, ``detail``."""
         self.retry_after = retry_after
 
 
@@ -34,6 +36,10 @@ class EndpointTimeoutError(EndpointError):
 
 class EndpointUnreachableError(EndpointError):
     retryable = True
+
+
+class EndpointAddressError(EndpointError):
+    """The address is inside an internal network that settings do not name; nothing was sent."""
 
 
 class TruncatedAnswerError(EndpointError):

@@ -14,9 +14,11 @@ from typing import Any
 import httpx2
 import openai
 
-from evaluation.llm.endpoint import Endpoint
+from evaluation.llm.addresses import GuardedBackend, InternalAddressError
+from evaluation.llm.endpoint import SCRIPTED, Endpoint
 from evaluation.llm.errors import (
     ContextTooLongError,
+    EndpointAddressError,
     EndpointError,
     EndpointTimeoutError,
     EndpointUnreachableError,
@@ -38,7 +40,7 @@ MAX_QUOTED = 300
 """Characters of an endpoint's message in an error's text."""
 
 _TOO_LONG = re.compile(r"context.{0,20}(length|window)|maximum context|prompt is too long|too many tokens", re.I)
-_clients: dict[tuple[int, str, str], openai.OpenAI] = {}
+_clients: dict[tuple[int, str, str, bool], openai.OpenAI] = {}
 _slots: dict[tuple[str, str, int], threading.BoundedSemaphore] = {}
 _lock = threading.Lock()
 
@@ -46,7 +48,7 @@ _lock = threading.Lock()
 def send_request(endpoint: Endpoint, body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Raises EndpointError, whose message contains no key and whose context no request."""
     key = endpoint.key()
-    client = _client(endpoint.address(), key)
+    client = _client(endpoint.address(), key, guarded=endpoint.base_url != SCRIPTED)
     failure: EndpointError
     with _slot(endpoint):
         try:
@@ -87,7 +89,8 @@ def _post(client: openai.OpenAI, endpoint: Endpoint, body: Mapping[str, Any]) ->
     if not isinstance(answer, dict):
         raise UnreadableAnswerError(f"{endpoint.name} answered with something that is not a JSON object.")
     if answer.get("error") and not answer.get("choices"):  # some gateways pass on a failure with status 200
-        raise ServerError(f"{endpoint.name} answered with an error{_detail(answer['error'], endpoint.key())}")
+        detail = _detail(answer["error"], endpoint.key())
+        raise ServerError(f"{endpoint.name} answered with an error", detail=detail)
     return answer
 
 
@@ -98,22 +101,27 @@ def _parse_json(content: bytearray) -> Any:
         return None
 
 
-def _client(address: str, key: str) -> openai.OpenAI:
-    """One client, and thus one connection pool, per process, address and key."""
-    identity = (os.getpid(), address, key)
+def _client(address: str, key: str, *, guarded: bool) -> openai.OpenAI:
+    """One client, and thus one connection pool, per process, address and key. ``guarded``: it connects only to the
+    addresses that settings allow."""
+    identity = (os.getpid(), address, key, guarded)
     with _lock:
         client = _clients.get(identity)
         if client is None:
+            http_client = openai.DefaultHttpxClient(
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30),
+                trust_env=not address.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")),
+            )
+            if guarded:  # the default transport only: a proxy of the environment resolves names itself
+                transport: Any = http_client._transport
+                transport._pool._network_backend = GuardedBackend()
             client = _clients[identity] = openai.OpenAI(
                 base_url=address,
                 api_key=key or "none",
                 organization="",
                 project="",
                 max_retries=0,
-                http_client=openai.DefaultHttpxClient(
-                    limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64, keepalive_expiry=30),
-                    trust_env=not address.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]")),
-                ),
+                http_client=http_client,
             )
         return client
 
@@ -130,6 +138,10 @@ def _timed_out(endpoint: Endpoint) -> EndpointTimeoutError:
 
 
 def _no_connection(endpoint: Endpoint, error: openai.APIConnectionError) -> EndpointError:
+    if error.__cause__ and isinstance(error.__cause__.__cause__, InternalAddressError):
+        return EndpointAddressError(
+            f"{endpoint.name} is inside an internal network; STUDIO_MODEL_NETWORKS does not name its address."
+        )
     if isinstance(error.__cause__, (httpx2.ConnectError, httpx2.UnsupportedProtocol)):
         return EndpointUnreachableError(
             f"{endpoint.name} cannot be reached at {_strip_credentials(endpoint.base_url)}."
@@ -152,10 +164,10 @@ def _by_status(endpoint: Endpoint, error: openai.APIStatusError, key: str) -> En
         return KeyRejectedError(f"{endpoint.name} refused the key{variable} (status {status}).")
     if status in (408, 409, 425) or status >= 500:
         wait = retry_after(error.response.headers)
-        return ServerError(f"{endpoint.name} failed with status {status}{detail}", retry_after=wait)
+        return ServerError(f"{endpoint.name} failed with status {status}", detail=detail, retry_after=wait)
     if status == 413 or code == "context_length_exceeded" or _TOO_LONG.search(detail):
-        return ContextTooLongError(f"The conversation is longer than {endpoint.model} can read{detail}")
-    return RequestRejectedError(f"{endpoint.name} refused the request with status {status}{detail}")
+        return ContextTooLongError(f"The conversation is longer than {endpoint.model} can read", detail=detail)
+    return RequestRejectedError(f"{endpoint.name} refused the request with status {status}", detail=detail)
 
 
 def _detail(body: object, key: str) -> str:

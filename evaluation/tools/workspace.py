@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.domain.file_names import name_problems
+
 MAX_DEPTH = 32
 MAX_NAME_BYTES = 255
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -61,6 +63,8 @@ class Workspace:
         parts = self._parts(path)
         if not parts:
             raise WorkspaceError("Name a file, not the workspace itself.")
+        for message, fix in (problem for part in parts for problem in name_problems(part)):
+            raise WorkspaceError(f"{message} {fix}")
         if len(content) > self.limits.file_bytes:
             raise WorkspaceError(f"A file may hold at most {self.limits.file_bytes // 2**20} MB.")
         files, total = self._count()

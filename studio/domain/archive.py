@@ -11,13 +11,12 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from studio.domain.file_names import CONTROL, DISGUISING, name_problems
 from studio.domain.problems import Problem, Report
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _CHUNK = 1 << 16
 _MIN_BYTES_FOR_RATIO = 1 << 20
 """Unpacked bytes below which the ratio is not checked."""
-_NAME_BYTES = 255
 _CENTRAL_ENTRY = b"PK\x01\x02"
 
 
@@ -191,10 +190,8 @@ def _check_name(path: str, limits: Limits, report: Report) -> None:
         report.error("The name leads out of its folder.", "Pack the folder itself, without “..” in the names.")
     if "\\" in path:
         report.error("The name contains a backslash.", "Use “/” between folders, and none in names.")
-    if _CONTROL.search(path):
-        report.error("The name contains a character that cannot be displayed or is not UTF-8.", "Rename the file.")
-    if any(len(part.encode("utf-8", "replace")) > _NAME_BYTES for part in parts):
-        report.error(f"The name is longer than {_NAME_BYTES} bytes.", "Rename the file.")
+    for message, fix in dict.fromkeys(problem for part in parts for problem in name_problems(part)):
+        report.error(message, fix)
     if len(parts) - 1 > limits.depth:
         report.error(f"The file is more than {limits.depth} folders deep.", "Move it up.")
 
@@ -228,4 +225,4 @@ def _folded(path: str) -> str:
 
 
 def _printable(path: str) -> str:
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", path)[:300]
+    return DISGUISING.sub("\N{REPLACEMENT CHARACTER}", CONTROL.sub("\N{REPLACEMENT CHARACTER}", path))[:300]

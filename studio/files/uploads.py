@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from django.conf import settings
 
 from studio.domain.archive import Limits, check_names, why_unsafe
+from studio.domain.base import FileRef
 from studio.domain.checks.rules.asset_reserved import RESERVED
 
 
@@ -31,14 +32,29 @@ def validate_upload_size(rows: Iterable[Mapping[str, Any]], files: Iterable[tupl
     for path, size in files:
         if why := why_invalid_path(path.strip()):
             raise UploadError(f"“{path}”: {why}")
-        if size > settings.UPLOAD_MAX_FILE_BYTES:
-            raise UploadError(f"“{path}” is larger than the {_mb(settings.UPLOAD_MAX_FILE_BYTES)} a file may have.")
+        _refuse_size(path, size)
         sizes[path.strip()] = size
+    _refuse_total(list(sizes.values()))
+
+
+def refuse_oversized(files: Sequence[FileRef]) -> None:
+    """Raise UploadError if a task cannot have these files and references because of their number or sizes."""
+    for file in files:
+        _refuse_size(file.path, file.size)
+    _refuse_total([file.size for file in files])
+
+
+def _refuse_size(path: str, size: int) -> None:
+    if size > settings.UPLOAD_MAX_FILE_BYTES:
+        raise UploadError(f"“{path}” is larger than the {_mb(settings.UPLOAD_MAX_FILE_BYTES)} a file may have.")
+
+
+def _refuse_total(sizes: Sequence[int]) -> None:
     if len(sizes) > settings.UPLOAD_MAX_TASK_FILES:
         raise UploadError(
             f"A task has at most {settings.UPLOAD_MAX_TASK_FILES} files, references included: leave some out."
         )
-    if sum(sizes.values()) > settings.UPLOAD_MAX_TASK_BYTES:
+    if sum(sizes) > settings.UPLOAD_MAX_TASK_BYTES:
         raise UploadError(
             f"The task's files and references together are larger than {_mb(settings.UPLOAD_MAX_TASK_BYTES)}."
         )

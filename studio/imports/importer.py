@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from studio.domain.pack import MANIFEST, DamagedPackError, UnsupportedPackError,
 from studio.domain.pibench import Reading, read_personas
 from studio.domain.problems import Problem
 from studio.drafts.validate import DraftError
+from studio.files.uploads import UploadError, refuse_oversized
 from studio.findings.grader_keys import GraderKeys, read_keys
 from studio.imports.folders import read_folder
 from studio.imports.report import ImportReport, totals
@@ -107,8 +108,8 @@ def _refused(errors: Sequence[Problem]) -> ImportReport:
 
 
 def _import(benchmark: Benchmark, reading: Reading, *, by: User | None, published: bool, dry_run: bool) -> ImportReport:
-    report = ImportReport(warnings=reading.warnings, errors=reading.errors)
-    if reading.errors:
+    report = ImportReport(warnings=reading.warnings, errors=reading.errors or list(_oversized_tasks(reading)))
+    if report.errors:
         return report
     keys = _grader_keys(reading, report)
     report.totals = totals(reading.episodes, keys)
@@ -122,6 +123,17 @@ def _import(benchmark: Benchmark, reading: Reading, *, by: User | None, publishe
     if dry_run:
         report.personas = []
     return report
+
+
+def _oversized_tasks(reading: Reading) -> Iterator[Problem]:
+    """Tasks with more or larger files than the editor takes."""
+    for episode in reading.episodes:
+        for task in (*episode.tasks, *episode.unplaced):
+            try:
+                refuse_oversized((*task.assets, *task.references))
+            except UploadError as problem:
+                folder = f"{episode.persona.user_id}/tasks/{task.task_id}"
+                yield Problem(file=folder, message=str(problem), mend="Leave files out, or split the task.")
 
 
 def _grader_keys(reading: Reading, report: ImportReport) -> dict[str, GraderKeys]:

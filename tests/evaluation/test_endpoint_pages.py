@@ -82,6 +82,9 @@ def test_page_says_whether_a_key_is_set_and_never_shows_it(staff: Client, monkey
         ({"params": '{"model": "another"}'}, "may not set model"),
         ({"params": "[1]"}, "one JSON object"),
         ({"params": "{"}, "valid JSON"),
+        ({"params": '{"seed": %s}' % ("9" * 5_000)}, "valid JSON"),
+        ({"base_url": "https://models.example/v1\r\nX-Key: y"}, "line break"),
+        ({"base_url": "http://169.254.169.254/latest"}, "inside an internal network"),
         ({"name": "scripted-user"}, "already exists"),
     ],
 )
@@ -94,7 +97,8 @@ def test_invalid_model_is_rejected_with_the_reason(staff: Client, changes: dict[
     assert ModelEndpoint.objects.count() == before
 
 
-def test_check_of_a_model_sends_one_request_and_shows_the_time(staff: Client):
+def test_check_of_a_model_sends_one_request_and_shows_the_time(staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.endpoints.is_internal", lambda url: False)
     with serving(StubModel()) as model:
         row = endpoint("stub", base_url=model.base_url, scripted=False)
         model.agent = lambda body: "ready <now>"
@@ -106,6 +110,18 @@ def test_check_of_a_model_sends_one_request_and_shows_the_time(staff: Client):
     assert "ready &lt;now&gt;" in page
     assert part.strip().startswith("<form")
     assert sum(model.asked.values()) == 2
+
+
+@pytest.mark.parametrize("answer", ["internal secret", (400, '{"error": {"message": "internal secret"}}')])
+def test_check_of_a_model_does_not_echo_answers_of_an_internal_network(staff: Client, answer: object):
+    with serving(StubModel()) as model:
+        row = endpoint("stub", base_url=model.base_url, scripted=False)
+        model.agent = lambda body: answer
+
+        page = staff.post(f"/settings/models/{row.pk}/try/").content.decode()
+
+    assert ("works" in page) == isinstance(answer, str)
+    assert "internal secret" not in page
 
 
 @pytest.mark.parametrize(

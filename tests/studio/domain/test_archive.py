@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from studio.domain.archive import Limits, check_names, unpack
+from studio.domain.archive import Limits, check_names, unpack, why_unsafe
 
 SMALL = Limits(archive_bytes=1 << 20, file_bytes=50_000, unpacked_bytes=100_000, files=10, ratio=50, depth=3)
 
@@ -55,6 +55,14 @@ def test_sound_archive_is_unpacked() -> None:
         ("a/" + "x" * 256, "longer than 255 bytes"),
         ("a/b/c/d/e", "more than 3 folders deep"),
         ("../evil/", "leads out of its folder"),
+        ("a/CON", "stands for a device"),
+        ("nul.txt", "stands for a device"),
+        ("a/LPT1 .md/b", "stands for a device"),
+        ("a/plan.md.", "ends in a dot or a space"),
+        ("a /plan.md", "ends in a dot or a space"),
+        ("invoice\u202efdp.exe", "U+202E, which can disguise it"),
+        ("a/\u2066x\u2069", "U+2066"),
+        ("a/plan\u200b.md", "U+200B"),
     ],
 )
 def test_unsafe_names_are_rejected(name: str, message: str) -> None:
@@ -141,3 +149,10 @@ def test_damaged_entry_is_reported() -> None:
 
 def test_names_of_a_folder_obey_the_same_rules() -> None:
     assert [problem.file for problem in check_names(["a/b", "a/B", "../c"], SMALL)] == ["a/B", "../c"]
+
+
+@pytest.mark.parametrize(
+    "name", ["console.md", "a/nullable.txt", "…", ".gitignore", "a/را\u200cه.md", "lpt10", "a.b c.d"]
+)
+def test_names_that_only_look_alike_are_portable(name: str) -> None:
+    assert why_unsafe(name) == ""

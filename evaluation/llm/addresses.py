@@ -1,0 +1,118 @@
+"""Which addresses model endpoints may have: public ones, and those that settings name."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
+
+import httpcore2
+from django.conf import settings
+
+Address = IPv4Address | IPv6Address
+_NAT64 = IPv6Network("64:ff9b::/96")
+_NOT_IN_URLS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\\]")
+
+
+class InternalAddressError(httpcore2.ConnectError):
+    """The host is inside an internal network that settings do not name."""
+
+
+def url_problem(url: str) -> str:
+    """Why this is not the URL of a service, as the end of a sentence; empty if it is one."""
+    if _NOT_IN_URLS.search(url):
+        return "contains a space, line break or other character that addresses do not have."
+    if not url.startswith(("http://", "https://")):
+        return "must begin with https:// or http://."
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "is not a valid address."
+    if "@" in parts.netloc:
+        return "holds a user or password; keys stay in the environment."
+    return "" if host else "names no host."
+
+
+def internal_problem(url: str) -> str:
+    """Why settings do not allow the place this URL names, as it resolves now; empty if they do or it is unknown."""
+    host = urlsplit(url).hostname or ""
+    for address in _resolved(host):
+        if not _is_allowed(host, address):
+            return (
+                f"“{host}” is inside an internal network ({address}). "
+                "An administrator can allow it with STUDIO_MODEL_NETWORKS."
+            )
+    return ""
+
+
+def is_internal(url: str) -> bool:
+    """Whether any address of the host is not public."""
+    return any(not _is_public(address) for address in _resolved(urlsplit(url).hostname or ""))
+
+
+class GuardedBackend(httpcore2.SyncBackend):
+    """Connects only to allowed addresses, to exactly those it has checked: a name may resolve differently each time."""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        addresses = _resolved(host)
+        if not addresses:
+            raise httpcore2.ConnectError(f"{host} has no address.")
+        allowed = [address for address in addresses if _is_allowed(host, address)]
+        if not allowed:
+            raise InternalAddressError(f"{host} is inside an internal network.")
+        for address in allowed[:-1]:
+            try:
+                return super().connect_tcp(str(address), port, timeout, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                continue
+        return super().connect_tcp(str(allowed[-1]), port, timeout, local_address, socket_options)
+
+
+def _resolved(host: str) -> list[Address]:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return list(dict.fromkeys(ip_address(str(row[4][0]).partition("%")[0]) for row in found))
+
+
+def _is_allowed(host: str, address: Address) -> bool:
+    if _is_public(address):
+        return True
+    names, networks = _named()
+    inner = _inner(address)
+    return host.casefold() in names or any(inner in network or address in network for network in networks)
+
+
+def _is_public(address: Address) -> bool:
+    inner = _inner(address)
+    return inner.is_global and not inner.is_multicast
+
+
+def _inner(address: Address) -> Address:
+    """The IPv4 address that an IPv6 address stands for, if it does."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1] or address
+
+
+def _named() -> tuple[set[str], list[IPv4Network | IPv6Network]]:
+    names, networks = set(), []
+    for entry in settings.MODEL_NETWORKS:
+        try:
+            networks.append(ip_network(entry.strip(), strict=False))
+        except ValueError:
+            names.add(entry.strip().casefold())
+    return names, networks

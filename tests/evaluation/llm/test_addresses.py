@@ -1,0 +1,113 @@
+"""Model endpoints lie on the public Internet, or where settings say."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from evaluation.llm import Budget, Endpoint, EndpointError, ModelClient, RetryPolicy, addresses
+from evaluation.llm.addresses import internal_problem, url_problem
+from tests.evaluation.stub_model import StubModel, serving
+
+INTERNAL = (
+    "127.0.0.1",
+    "10.0.0.7",
+    "172.16.3.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "::1",
+    "fe80::1",
+    "fd00::1",
+    "::ffff:127.0.0.1",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+)
+
+
+def resolve_to(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
+    """Each look-up gives the next answer, the last one again and again."""
+    asked: list[str] = []
+
+    def look_up(host: str, port: Any, *rest: Any, **more: Any) -> list[Any]:
+        answer = answers[min(len(asked), len(answers) - 1)]
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (answer, port or 0))]
+
+    monkeypatch.setattr(addresses.socket, "getaddrinfo", look_up)
+    return asked
+
+
+@pytest.mark.parametrize("address", INTERNAL)
+def test_internal_address_is_not_allowed_by_itself_nor_by_name(address: str, settings, monkeypatch) -> None:
+    settings.MODEL_NETWORKS = []
+    literal = f"[{address}]" if ":" in address else address
+
+    assert "inside an internal network" in internal_problem(f"http://{literal}:8000/v1")
+    resolve_to(monkeypatch, address)
+    assert "inside an internal network" in internal_problem("https://models.example/v1")
+
+
+def test_public_address_is_allowed(settings, monkeypatch) -> None:
+    settings.MODEL_NETWORKS = []
+    resolve_to(monkeypatch, "93.184.216.34")
+
+    assert internal_problem("https://models.example/v1") == ""
+
+
+@pytest.mark.parametrize("entry", ["10.0.0.0/8", "10.0.0.7", "LLM.lan"])
+def test_settings_allow_networks_and_names(entry: str, settings, monkeypatch) -> None:
+    settings.MODEL_NETWORKS = [entry]
+    resolve_to(monkeypatch, "10.0.0.7")
+
+    assert internal_problem("http://llm.lan/v1") == ""
+
+
+def ask(url: str) -> str:
+    endpoint = Endpoint(name="m", base_url=url, model="m")
+    client = ModelClient(endpoint, budget=Budget(), retry_policy=RetryPolicy(attempts=1))
+    return client.complete([{"role": "user", "content": "?"}]).text
+
+
+def test_name_that_resolves_elsewhere_when_called_reaches_nothing_internal(settings, monkeypatch) -> None:
+    with serving(StubModel()) as model:
+        port = model.base_url.split(":")[2].split("/")[0]
+        url = f"http://rebinding.example:{port}/v1"
+        settings.MODEL_NETWORKS = []
+        resolve_to(monkeypatch, "93.184.216.34", "127.0.0.1")
+
+        assert internal_problem(url) == ""
+        with pytest.raises(EndpointError, match="inside an internal network"):
+            ask(url)
+
+    assert sum(model.asked.values()) == 0
+
+
+def test_redirect_leads_to_no_internal_address(settings, monkeypatch) -> None:
+    with serving(StubModel()) as model:
+        settings.MODEL_NETWORKS = []
+        with pytest.raises(EndpointError, match="inside an internal network"):
+            ask(model.base_url)
+        settings.MODEL_NETWORKS = ["127.0.0.1"]
+        assert ask(model.base_url)
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("https://models.example/v1\r\nHost: x", "line break"),
+        ("https://models.example/ v1", "a space"),
+        ("https://models.example\\@evil/v1", "other character"),
+        ("https://models.example:99999/v1", "not a valid address"),
+        ("https://[::1/v1", "not a valid address"),
+        ("https:///v1", "names no host"),
+        ("https://models.example/v1", ""),
+    ],
+)
+def test_malformed_address_is_named(url: str, problem: str) -> None:
+    assert problem in url_problem(url)
+    assert bool(problem) == bool(url_problem(url))
