@@ -50,7 +50,9 @@ def check_endpoint(row: ModelEndpoint) -> EndpointCheck:
         completion = client.complete([{"role": "user", "content": PROMPT}], max_tokens=MAX_TOKENS)
     except EndpointError as failure:
         kind = LABELS.get(type(failure).__name__, "failed")
-        return EndpointCheck(False, _milliseconds_since(started), kind=kind, message=str(failure) if quotes else failure.own_words)
+        return EndpointCheck(
+            False, _milliseconds_since(started), kind=kind, message=str(failure) if quotes else failure.own_words
+        )
     except ValueError as problem:
         return EndpointCheck(False, _milliseconds_since(started), kind="not usable", message=str(problem))
     return EndpointCheck(True, _milliseconds_since(started), answer=completion.text.strip()[:300] if quotes else "")

@@ -17,6 +17,12 @@ class ParametersField(forms.JSONField):
         except (ValueError, RecursionError):  # numbers of thousands of digits, deep nesting
             raise forms.ValidationError(self.error_messages["invalid"], code="invalid", params={"value": ""}) from None
 
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        try:
+            return super().bound_data(data, initial)
+        except (ValueError, RecursionError):
+            return forms.fields.InvalidJSONInput(data)
+
 
 class EndpointForm(forms.ModelForm[ModelEndpoint]):
     class Meta:

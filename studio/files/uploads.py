@@ -32,24 +32,24 @@ def validate_upload_size(rows: Iterable[Mapping[str, Any]], files: Iterable[tupl
     for path, size in files:
         if why := why_invalid_path(path.strip()):
             raise UploadError(f"“{path}”: {why}")
-        _refuse_size(path, size)
+        _validate_size(path, size)
         sizes[path.strip()] = size
-    _refuse_total(list(sizes.values()))
+    _validate_total(list(sizes.values()))
 
 
-def refuse_oversized(files: Sequence[FileRef]) -> None:
+def validate_file_sizes(files: Sequence[FileRef]) -> None:
     """Raise UploadError if a task cannot have these files and references because of their number or sizes."""
     for file in files:
-        _refuse_size(file.path, file.size)
-    _refuse_total([file.size for file in files])
+        _validate_size(file.path, file.size)
+    _validate_total([file.size for file in files])
 
 
-def _refuse_size(path: str, size: int) -> None:
+def _validate_size(path: str, size: int) -> None:
     if size > settings.UPLOAD_MAX_FILE_BYTES:
         raise UploadError(f"“{path}” is larger than the {_mb(settings.UPLOAD_MAX_FILE_BYTES)} a file may have.")
 
 
-def _refuse_total(sizes: Sequence[int]) -> None:
+def _validate_total(sizes: Sequence[int]) -> None:
     if len(sizes) > settings.UPLOAD_MAX_TASK_FILES:
         raise UploadError(
             f"A task has at most {settings.UPLOAD_MAX_TASK_FILES} files, references included: leave some out."

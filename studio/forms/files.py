@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from studio.domain.base import FileRef
 from studio.files.previews.texts import encode
-from studio.files.tokens import seal, unseal
+from studio.files.tokens import FileTokens
 from studio.files.uploads import why_invalid_path
 from studio.forms.post_data import Posted, preserve
 
@@ -17,33 +17,35 @@ Thing = TypeVar("Thing")
 AddError = Callable[[str, str], None]
 
 
-def file_rows(files: Sequence[FileRef]) -> list[dict[str, Any]]:
-    return [file_row(key, file) for key, file in keyed("a", files, lambda file: file.path).items()]
+def file_rows(files: Sequence[FileRef], tokens: FileTokens) -> list[dict[str, Any]]:
+    return [file_row(key, file, tokens) for key, file in keyed("a", files, lambda file: file.path).items()]
 
 
-def file_row(key: str, file: FileRef) -> dict[str, Any]:
+def file_row(key: str, file: FileRef, tokens: FileTokens) -> dict[str, Any]:
     return {
         "key": key,
         "path": file.path,
         "size": file.size,
         "description": file.description,
-        "stored": seal(file.sha256, file.size),
+        "stored": tokens.seal(file.sha256, file.size),
+        "content": (file.sha256, file.size),
         "form": "",
         "text": None,
     }
 
 
-def posted_files(posted: Posted, name: str, base: Sequence[FileRef]) -> list[dict[str, Any]]:
+def posted_files(posted: Posted, name: str, base: Sequence[FileRef], tokens: FileTokens) -> list[dict[str, Any]]:
     """The rows as a page sent them; those of ``base`` where the page had none to send."""
     if f"{name}_listed" not in posted.data:
-        return file_rows(base)
+        return file_rows(base, tokens)
     rows = posted.rows(name, FILE)
-    known = {row["key"]: row for row in file_rows(base)}
+    known = {row["key"]: row for row in file_rows(base, tokens)}
     for row in rows:
         place = f"{name}.{row['key']}.text"
         row["text"] = posted.text(place) if place in posted.data else None
         if row["text"] is None:
             row["stored"] = row["stored"] or known.get(row["key"], {}).get("stored", "")
+        row["content"] = tokens.unseal(row["stored"])
         row["size"] = posted_size(row)
     return rows
 
@@ -52,7 +54,7 @@ def posted_size(row: dict[str, Any]) -> int:
     """Bytes of what a row holds: its text while that is edited, else what its token stands for."""
     if row["text"] is not None:
         return len(encode(row["text"], row["form"]))
-    return (unseal(row["stored"]) or ("", 0))[1]
+    return (row["content"] or ("", 0))[1]
 
 
 def read_files(
@@ -67,7 +69,7 @@ def read_files(
         place = f"{name}.{row['key']}.path"
         known = content_of(row)
         if known is None:
-            complain(place, f"“{path or 'This file'}” was not fully uploaded. Add it again.")
+            complain(place, f"“{path or 'This file'}” was not fully uploaded, or this page is too old. Add it again.")
             continue
         file = FileRef(
             path=path,
@@ -84,7 +86,8 @@ def read_files(
 def content_of(row: dict[str, Any]) -> tuple[str, int] | None:
     """Hash and size of what the row holds; None if that is not known."""
     if row["text"] is None:
-        return unseal(row["stored"])
+        known: tuple[str, int] | None = row["content"]
+        return known
     content = encode(row["text"], row["form"])
     return hashlib.sha256(content).hexdigest(), len(content)
 
@@ -94,15 +97,15 @@ def edited_contents(rows: Iterable[dict[str, Any]]) -> list[bytes]:
     return [encode(row["text"], row["form"]) for row in rows if row["text"] is not None]
 
 
-def with_files(rows: list[dict[str, Any]], files: Iterable[FileRef]) -> list[dict[str, Any]]:
+def with_files(rows: list[dict[str, Any]], files: Iterable[FileRef], tokens: FileTokens) -> list[dict[str, Any]]:
     """The rows with these files among them, in place of those of the same name."""
     rows = list(rows)
     for file in files:
         same = next((row for row in rows if row["path"] == file.path), None)
         if same:
-            same |= file_row(same["key"], file) | {"description": same["description"]}
+            same |= file_row(same["key"], file, tokens) | {"description": same["description"]}
         else:
-            rows.append(file_row(free_key(file.path, [row["key"] for row in rows]), file))
+            rows.append(file_row(free_key(file.path, [row["key"] for row in rows]), file, tokens))
     return sorted(rows, key=lambda row: row["path"])
 
 

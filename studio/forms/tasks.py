@@ -19,6 +19,7 @@ from studio.domain.task import (
     Trigger,
     TriggerKind,
 )
+from studio.files.tokens import FileTokens
 from studio.forms.expected_artifacts import artifact_rows, posted_artifacts, read_artifacts
 from studio.forms.files import file_rows, keyed, posted_files, read_files
 from studio.forms.post_data import MAPPING, NEW, Posted, mapping_rows, preserve, read_lines, read_mapping, read_picks
@@ -77,7 +78,7 @@ class TaskForm:
         return [*self.assets, *self.expected_artifacts]
 
 
-def task_form(spec: TaskSpec) -> TaskForm:
+def task_form(spec: TaskSpec, tokens: FileTokens) -> TaskForm:
     """The sheet of a stored task."""
     return TaskForm(
         values={name: getattr(spec, name) for name in (*ONE_LINE, *AREAS)}
@@ -108,12 +109,12 @@ def task_form(spec: TaskSpec) -> TaskForm:
         ],
         payload=mapping_rows(spec.trigger.payload),
         metadata=mapping_rows(spec.metadata),
-        assets=file_rows(spec.assets),
-        expected_artifacts=artifact_rows(spec.expected_artifacts),
+        assets=file_rows(spec.assets, tokens),
+        expected_artifacts=artifact_rows(spec.expected_artifacts, tokens),
     )
 
 
-def posted_task_form(posted: Posted, base: TaskSpec) -> TaskForm:
+def posted_task_form(posted: Posted, base: TaskSpec, tokens: FileTokens) -> TaskForm:
     """The sheet as someone left it."""
     intents = posted.rows("intents", INTENT)
     for row in intents:
@@ -132,8 +133,8 @@ def posted_task_form(posted: Posted, base: TaskSpec) -> TaskForm:
         tool_evidence=posted.rows("tool_evidence", ("tool", "call", "result")),
         payload=posted.rows("payload", MAPPING),
         metadata=posted.rows("metadata", MAPPING),
-        assets=posted_files(posted, "assets", base.assets),
-        expected_artifacts=posted_artifacts(posted, base.expected_artifacts),
+        assets=posted_files(posted, "assets", base.assets, tokens),
+        expected_artifacts=posted_artifacts(posted, base.expected_artifacts, tokens),
     )
 
 

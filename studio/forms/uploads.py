@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.datastructures import MultiValueDict
 
 from studio.domain.base import Content, FileRef
+from studio.files.tokens import FileTokens
 from studio.files.uploads import Upload, UploadError, validate_upload_size
 from studio.forms.expected_artifacts import artifact_row
 from studio.forms.files import with_files
@@ -14,7 +15,7 @@ from studio.forms.tasks import TaskForm
 from studio.models import Blob
 
 
-def store_uploads(files: MultiValueDict[str, Any], sheet: TaskForm) -> dict[str, str]:
+def store_uploads(files: MultiValueDict[str, Any], sheet: TaskForm, tokens: FileTokens) -> dict[str, str]:
     """Store what a page without scripts sent along: files for the workspace, and references for rows. They are put
     into the sheet; what cannot be taken is answered, by the input it stands beside."""
     refused = {}
@@ -29,6 +30,7 @@ def store_uploads(files: MultiValueDict[str, Any], sheet: TaskForm) -> dict[str,
                 FileRef(path=(file.name or "").strip(), sha256=sha256, size=len(content))
                 for file, content, sha256 in zip(sent, contents, hashes, strict=True)
             ],
+            tokens,
         )
     except UploadError as refusal:
         refused["uploads"] = str(refusal)
@@ -44,7 +46,7 @@ def store_uploads(files: MultiValueDict[str, Any], sheet: TaskForm) -> dict[str,
             continue
         content = file.read()
         reference = Content(sha256=Blob.objects.store([content])[0], size=len(content))
-        row |= artifact_row(row["key"], row["path"], row["note"], reference)
+        row |= artifact_row(row["key"], row["path"], row["note"], reference, tokens)
     return refused
 
 

@@ -14,7 +14,7 @@ from studio.domain.pack import MANIFEST, DamagedPackError, UnsupportedPackError,
 from studio.domain.pibench import Reading, read_personas
 from studio.domain.problems import Problem
 from studio.drafts.validate import DraftError
-from studio.files.uploads import UploadError, refuse_oversized
+from studio.files.uploads import UploadError, validate_file_sizes
 from studio.findings.grader_keys import GraderKeys, read_keys
 from studio.imports.folders import read_folder
 from studio.imports.report import ImportReport, totals
@@ -130,7 +130,7 @@ def _oversized_tasks(reading: Reading) -> Iterator[Problem]:
     for episode in reading.episodes:
         for task in (*episode.tasks, *episode.unplaced):
             try:
-                refuse_oversized((*task.assets, *task.references))
+                validate_file_sizes((*task.assets, *task.references))
             except UploadError as problem:
                 folder = f"{episode.persona.user_id}/tasks/{task.task_id}"
                 yield Problem(file=folder, message=str(problem), mend="Leave files out, or split the task.")

@@ -18,7 +18,7 @@ from studio.domain.base import Content, FileRef
 from studio.files.downloads import download, inline
 from studio.files.previews import Preview, preview, syntax_flaw
 from studio.files.previews.sniff import extension
-from studio.files.tokens import seal, unseal
+from studio.files.tokens import FileTokens
 from studio.files.uploads import UploadError, validate_upload_size
 from studio.forms.expected_artifacts import LIST as ARTIFACTS
 from studio.forms.expected_artifacts import artifact_row
@@ -44,7 +44,7 @@ def preview_file(request: SignedInRequest, slug: str, user_id: str, pk: int) -> 
     """Likewise for a file that a page names by its token and that may be in no version yet. ``?part=seen`` and
     ``?part=edit`` give what the editor shows below its row."""
     task = access.find_task(request.user, slug, user_id, pk)
-    known = unseal(request.GET.get("file", ""))
+    known = _tokens(task).unseal(request.GET.get("file", ""))
     path = request.GET.get("path", "").replace("\0", "")[:LONGEST_PATH] or "file"
     if known is None:
         raise Http404
@@ -64,7 +64,7 @@ def add(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRespo
     if file is None:
         return JsonResponse({"problem": "No file was uploaded. Choose it again."}, status=422)
     try:
-        others = [unseal(token) or ("", 0) for token in request.POST.getlist("stored")]
+        others = [_tokens(task).unseal(token) or ("", 0) for token in request.POST.getlist("stored")]
         rows = [{"path": f"/{place}", "size": size} for place, (_, size) in enumerate(others)]
         validate_upload_size(rows, [(path, file.size or 0)])
     except UploadError as refusal:
@@ -73,9 +73,9 @@ def add(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRespo
     stored = FileRef(path=path, sha256=Blob.objects.store([content])[0], size=len(content))
     context: dict[str, object] = {"sheet": None, "can": ["edit"]} | _frame(task)
     if key := request.POST.get("reference", "")[:LONGEST_KEY]:
-        row = artifact_row(key, path, reference=Content(sha256=stored.sha256, size=stored.size))
+        row = artifact_row(key, path, "", Content(sha256=stored.sha256, size=stored.size), _tokens(task))
         return render(request, "studio/tasks/rows/artifact.html", context | {"row": row, "key": key})
-    row = file_row(free_key(path, request.POST.getlist("taken")), stored)
+    row = file_row(free_key(path, request.POST.getlist("taken")), stored, _tokens(task))
     return render(request, "studio/files/parts/row.html", context | {"row": row, "key": row["key"]})
 
 
@@ -96,7 +96,7 @@ def _shown(request: SignedInRequest, task: Task, path: str, blob: Blob) -> HttpR
         return inline(path, bytes(blob.content))
     seen = _seen(path, blob)
     address = reverse("studio:preview", args=_place(task))
-    named = f"{address}?{urlencode({'file': seal(blob.sha256, blob.size), 'path': path})}"
+    named = f"{address}?{urlencode({'file': _tokens(task).seal(blob.sha256, blob.size), 'path': path})}"
     context = {"path": path, "size": blob.size, "seen": seen, "address": named} | _frame(task)
     if request.GET.get("part") == "edit":
         if not seen.editable:
@@ -118,6 +118,10 @@ def _seen(path: str, blob: Blob) -> Preview:
         seen = preview(path, bytes(blob.content))
         cache.set(key, seen, REMEMBERED)
     return seen
+
+
+def _tokens(task: Task) -> FileTokens:
+    return FileTokens(task.episode.persona.benchmark_id)
 
 
 def _place(task: Task) -> list[Any]:

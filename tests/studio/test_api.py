@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connection
+from django.test import Client
 from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
@@ -124,6 +128,25 @@ def test_import_can_be_tried_before_it_is_carried_out(desk):
 
     assert done.json()["created"] == 7
     assert (broken.status_code, bool(broken.json()["errors"])) == (422, True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_simultaneous_requests_for_a_new_key_leave_one_key():
+    user = UserFactory()
+
+    def ask(number: int) -> int:
+        client = Client(raise_request_exception=False)
+        client.force_login(user)
+        try:
+            return client.post("/settings/key/").status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        statuses = list(pool.map(ask, range(20)))
+
+    assert set(statuses) == {200}
+    assert Token.objects.filter(user=user).count() == 1
 
 
 def test_api_key_is_shown_once_and_can_be_revoked(desk):

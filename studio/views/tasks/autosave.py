@@ -25,7 +25,7 @@ from studio.drafts.autosave import EditorKey, discard_autosave
 from studio.drafts.editor import Conflicted, Invalid, Outcome, Saved, Unchanged
 from studio.drafts.validate import DraftError
 from studio.files.previews import decode
-from studio.files.tokens import unseal
+from studio.files.tokens import FileTokens
 from studio.findings import waivers
 from studio.forms import signals
 from studio.forms.files import content_of, edited_contents
@@ -68,7 +68,7 @@ def check(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
 def read_editor(request: SignedInRequest, row: Task) -> tuple[TaskForm, TaskSpec, Mapping[str, str]]:
     """The page as it was sent, the task it says, row by row, and the texts of its files by hash."""
     base = cached_spec_at(row, number_of(request.POST.get("base_version")))
-    sheet = posted_task_form(Posted(request.POST), base)
+    sheet = posted_task_form(Posted(request.POST), base, tokens_of(row))
     spec, _ = read_task_form(sheet, base)
     typed = {known[0]: one["text"] for one in sheet.files if one["text"] is not None and (known := content_of(one))}
     return without_empty_rows(sheet, spec), spec, typed
@@ -115,14 +115,14 @@ class TaskPage(EditorPage[TaskSpec]):
         self.address = row.get_absolute_url()
 
     def read(self, data: QueryDict, base: TaskSpec, *, store: bool = False) -> ReadForm[TaskSpec]:
-        sheet = posted_task_form(Posted(data), base)
+        sheet = posted_task_form(Posted(data), base, tokens_of(self.editor.task))
         if store:
             Blob.objects.store(edited_contents(sheet.files))
         spec, errors = read_task_form(sheet, base)
         return ReadForm(spec, sheet, errors)
 
     def html(self, context: dict[str, Any], theirs: TaskSpec, spec: TaskSpec, sent: ReadForm[TaskSpec]) -> str:
-        sheet = sent.values if sent.errors else form_after(spec, sent.values)
+        sheet = sent.values if sent.errors else form_after(spec, sent.values, tokens_of(self.editor.task))
         page = editor_context.context(self.request, self.editor.task, theirs, sheet)
         page["opened"] = {one["key"] for one in sent.values.checklist if not one["brief"]}
         return render_to_string("studio/tasks/editor.html", page | context, self.request)
@@ -174,7 +174,7 @@ def signal(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
             data = signals.switch_format(data, base.trigger.payload, to)
         except signals.SignalFormatError as refusal:
             problem = {refusal.place: str(refusal)}
-    sheet = posted_task_form(Posted(data), base)
+    sheet = posted_task_form(Posted(data), base, tokens_of(row))
     spec, errors = read_task_form(sheet, base)
     said: dict[str, Any] = {
         "opening": opening_message(spec),
@@ -218,10 +218,14 @@ def discard(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpR
     return redirect(row)
 
 
-def form_after(spec: TaskSpec, sent: TaskForm) -> TaskForm:
+def tokens_of(row: Task) -> FileTokens:
+    return FileTokens(row.episode.persona.benchmark_id)
+
+
+def form_after(spec: TaskSpec, sent: TaskForm, tokens: FileTokens) -> TaskForm:
     """The sheet of what a page that was ``sent`` says now: its rows are called as that page calls them, what it has
     open stays open."""
-    sheet = with_row_keys_of(task_form(spec), sent)
+    sheet = with_row_keys_of(task_form(spec, tokens), sent)
     if sent.values[signals.SWITCH] == "raw":
         sheet.values |= {signals.SWITCH: "raw", "payload_raw": signals.raw_of(spec.trigger.payload)}
     open_texts(sheet.files, [one["key"] for one in sent.files if one["text"] is not None])
@@ -230,7 +234,7 @@ def form_after(spec: TaskSpec, sent: TaskForm) -> TaskForm:
 
 def open_texts(rows: Iterable[dict[str, Any]], edited: Collection[str]) -> None:
     """Give the rows that are edited on a page the text that they have now: it would go on saying what it said."""
-    hashes = [(one, known[0]) for one in rows if one["key"] in edited and (known := unseal(one["stored"]))]
+    hashes = [(one, known[0]) for one in rows if one["key"] in edited and (known := one["content"])]
     contents = Blob.objects.read([sha256 for _, sha256 in hashes]) if hashes else {}
     for one, sha256 in hashes:
         if read := decode(contents.get(sha256, b"")):

@@ -19,7 +19,7 @@ from studio.forms.uploads import store_uploads
 from studio.models import Blob, Task
 from studio.tasks.versions import cached_spec_at
 from studio.views.editing import ReadForm, draft_response
-from studio.views.tasks.autosave import TaskPage, autosave_posted
+from studio.views.tasks.autosave import TaskPage, autosave_posted, tokens_of
 from studio.views.tasks.editor_context import context
 
 
@@ -38,7 +38,7 @@ def shown(request: SignedInRequest, row: Task) -> dict[str, Any]:
     page = TaskPage(request, row)
     base, more = cached_spec_at(row, row.version), page.restored()
     spec = more.pop("spec", base)
-    sheet = more.pop("values", None) or task_form(spec)
+    sheet = more.pop("values", None) or task_form(spec, tokens_of(row))
     return context(request, row, base, sheet) | more
 
 
@@ -47,9 +47,9 @@ def _posted(request: SignedInRequest, row: Task) -> HttpResponse:
     base_version = page.base_version(request.POST)
     base = page.editor.versions.at(base_version)
     changed, problems = _rows_changed(request, base.trigger.payload)
-    sheet = posted_task_form(Posted(changed or request.POST), base)
+    sheet = posted_task_form(Posted(changed or request.POST), base, tokens_of(row))
     Blob.objects.store(edited_contents(sheet.files))
-    refused = store_uploads(request.FILES, sheet)
+    refused = store_uploads(request.FILES, sheet, tokens_of(row))
     if changed is None:
         spec, errors = read_task_form(sheet, base)
         form = ReadForm(spec, sheet, refused or errors)

@@ -87,7 +87,7 @@ def test_name_that_resolves_elsewhere_when_called_reaches_nothing_internal(setti
     assert sum(model.asked.values()) == 0
 
 
-def test_redirect_leads_to_no_internal_address(settings, monkeypatch) -> None:
+def test_only_named_network_is_reached(settings, monkeypatch) -> None:
     with serving(StubModel()) as model:
         settings.MODEL_NETWORKS = []
         with pytest.raises(EndpointError, match="inside an internal network"):

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from studio.drafts.load import load_task
-from studio.files.tokens import seal
+from studio.files.tokens import FileTokens
 from studio.models import Blob, Role, Task
 from studio.tasks.create import create_task
 from tests.factories import BenchmarkFactory, a_persona, a_task_spec, member
@@ -121,7 +121,7 @@ def test_invalid_or_duplicate_name_is_reported_beside_its_row(desk):
 
 def test_upload_limits_are_enforced(desk, settings):
     settings.UPLOAD_MAX_FILE_BYTES, settings.UPLOAD_MAX_TASK_FILES, settings.UPLOAD_MAX_TASK_BYTES = 10, 2, 15
-    large = seal(Blob.objects.store([b"x" * 9])[0], 9)
+    large = FileTokens(desk.benchmark.pk).seal(Blob.objects.store([b"x" * 9])[0], 9)
 
     assert "larger than" in desk.add("a.md", b"x" * 11).json()["problem"]
     assert "at most 2 files" in desk.add("a.md", b"x", stored=[large, large]).json()["problem"]
@@ -153,7 +153,7 @@ def test_members_may_preview_and_authors_may_add_files(desk):
     stranger, viewer = Client(), Client()
     stranger.force_login(member(BenchmarkFactory(), Role.OWNER))
     viewer.force_login(member(desk.benchmark, Role.VIEWER))
-    token = {"file": seal(Blob.objects.store([b"rye"])[0], 3), "path": "a.md"}
+    token = {"file": FileTokens(desk.benchmark.pk).seal(Blob.objects.store([b"rye"])[0], 3), "path": "a.md"}
 
     assert stranger.get(desk.url("preview"), token).status_code == 404
     assert "rye" in viewer.get(desk.url("preview"), token).content.decode()
@@ -172,7 +172,7 @@ def test_members_may_preview_and_authors_may_add_files(desk):
     ],
 )
 def test_inline_files_are_served_with_their_type_and_a_strict_policy(desk, path, content, media):
-    token = {"file": seal(Blob.objects.store([content])[0], len(content)), "path": path}
+    token = {"file": FileTokens(desk.benchmark.pk).seal(Blob.objects.store([content])[0], len(content)), "path": path}
 
     answer = desk.client.get(desk.url("preview"), token | {"raw": ""})
 

@@ -15,7 +15,7 @@ from studio.domain import task as spec
 from studio.domain.base import Content
 from studio.domain.diff import compare
 from studio.drafts.load import load_task
-from studio.files.tokens import seal
+from studio.files.tokens import FileTokens
 from studio.imports.export import benchmark_files
 from studio.imports.importer import import_files
 from studio.models import Blob, ExpectedArtifact, Role, Task, User
@@ -161,7 +161,11 @@ def test_workspace_files_and_references_share_their_limits(desk, settings):
     large = desk.with_row("b.md", "", b"x" * 11)
     together = desk.client.post(
         desk.url("add_file"),
-        {"path": "c.md", "file": SimpleUploadedFile("c", b"1234567"), "stored": [seal("0" * 64, 9)]},
+        {
+            "path": "c.md",
+            "file": SimpleUploadedFile("c", b"1234567"),
+            "stored": [FileTokens(desk.benchmark.pk).seal("0" * 64, 9)],
+        },
     )
 
     assert (large.status_code, together.status_code) == (422, 422)
@@ -207,7 +211,9 @@ def test_edits_of_note_and_reference_are_merged_and_conflicts_resolved(desk):
     [key] = own[LIST]
     put(desk, artifact("plan.md", b"# Theirs", "Theirs."), by=member(desk.benchmark, Role.AUTHOR))
 
-    answer = desk.save(own | {f"{LIST}.{key}.stored": [seal(Blob.objects.store([b"# Mine"])[0], 6)]})
+    answer = desk.save(
+        own | {f"{LIST}.{key}.stored": [FileTokens(desk.benchmark.pk).seal(Blob.objects.store([b"# Mine"])[0], 6)]}
+    )
 
     assert answer.status_code == 409
     html = answer.content.decode()

@@ -11,10 +11,13 @@ from studio.domain.checks.fixes import FIX_BUILDERS, fix_for, unescaped
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, Dependency, HiddenIntent, TaskSpec
+from studio.files.tokens import FileTokens
 from studio.forms.fixes import changes_of
 from studio.forms.tasks import task_form
 from tests.studio.domain.checks.builders import after, intent, item, scored, task
 from tests.studio.domain.checks.cases import CASES, build
+
+TOKENS = FileTokens(benchmark=1)
 
 
 def episode_of(*tasks: TaskSpec) -> EpisodeSpec:
@@ -64,7 +67,7 @@ def test_fix_removes_its_finding_and_changes_only_the_fields_it_names(
     assert finding.fingerprint not in {each.fingerprint for each in remaining}
     changed = {edit.field for edit in fix.edits}
     assert {each for each in TaskSpec.model_fields if getattr(fixed, each) != getattr(original, each)} == changed
-    assert changes_of(fix, task_form(original))
+    assert changes_of(fix, task_form(original, TOKENS))
 
 
 def test_every_fix_belongs_to_a_rule_and_has_a_case() -> None:
@@ -109,7 +112,7 @@ def test_fix_of_a_removed_row_changes_nothing() -> None:
     fix = fix_for(finding, episode)
     assert fix is not None
 
-    assert changes_of(fix, task_form(full.model_copy(update={"intents": full.intents[:1]}))) == []
+    assert changes_of(fix, task_form(full.model_copy(update={"intents": full.intents[:1]}), TOKENS)) == []
 
 
 def test_exact_check_is_written_into_the_inputs_of_its_item() -> None:
@@ -119,7 +122,7 @@ def test_exact_check_is_written_into_the_inputs_of_its_item() -> None:
     fix = fix_for(finding, episode)
     assert fix is not None
 
-    changes = {change["put"]: change["value"] for change in changes_of(fix, task_form(episode.tasks[0]))}
+    changes = {change["put"]: change["value"] for change in changes_of(fix, task_form(episode.tasks[0], TOKENS))}
 
     assert changes["checklist.c.grader"] == "rule"
     assert (changes["checklist.c.rule_kind"], changes["checklist.c.rule_path"]) == ("file_exists", "plan.md")
