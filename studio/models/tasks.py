@@ -6,8 +6,11 @@ import uuid
 
 from django.db import models
 from django.db.models import Deferrable, Q
+from django.db.models.functions import Length
+from django.db.models.lookups import LessThanOrEqual
 from django.urls import reverse
 
+from studio.domain.task_size import TITLE_LENGTH
 from studio.models.episodes import DependencyGroup, Episode
 from studio.models.fields import OrderedJSONField
 
@@ -74,6 +77,7 @@ class Task(models.Model):
                 fields=["episode", "position"], name="task_position", deferrable=Deferrable.DEFERRED
             ),
             models.CheckConstraint(condition=Q(state__in=TaskState.values), name="task_state_known"),
+            models.CheckConstraint(condition=LessThanOrEqual(Length("title"), TITLE_LENGTH), name="task_title_length"),
         ]
         indexes = [models.Index(fields=["state"], name="task_by_state")]
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from django.db import IntegrityError
 
 from studio.domain.checks import find_problems
 from studio.domain.episode import EpisodeSpec
@@ -12,6 +13,7 @@ from studio.domain.problems import Report
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
 from studio.domain.task_size import size_problems
 from studio.drafts.validate import DraftError, validate_storable
+from tests.factories import BenchmarkFactory, UserFactory, a_persona, a_task
 
 
 def intents(count: int) -> tuple[HiddenIntent, ...]:
@@ -76,3 +78,11 @@ def test_yaml_number_within_the_limit_can_be_written_in_decimal() -> None:
 
     assert node is not None
     assert len(str(node.value["n"])) > 4_000
+
+
+@pytest.mark.django_db
+def test_database_refuses_a_title_beyond_the_limit() -> None:
+    task = a_task(a_persona(BenchmarkFactory(), by=UserFactory()), by=UserFactory())
+
+    with pytest.raises(IntegrityError, match="task_title_length"):
+        type(task).objects.filter(pk=task.pk).update(title="x" * 301)
