@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from threading import Lock
@@ -20,6 +21,7 @@ _SAMPLE = 32
 """Parts of a long value that are measured; the others are assumed to be like them."""
 _HEADER_BYTES = 16
 """What the garbage collector adds to a container."""
+_PLAIN = {str, bytes, int, float, bool, type(None)}
 _LONG_TEXT = 500
 """Characters from which entries whose keys contain the same text share it, and only the first pays for it."""
 
@@ -38,7 +40,7 @@ class BoundedCache(Generic[Key, Value]):
         self.max_bytes = max_bytes
         self._size_of = size_of
         self._lock = Lock()
-        self._entries: dict[Key, list[Any]] = {}  # value, size, whether it was read; oldest first
+        self._entries: OrderedDict[Key, list[Any]] = OrderedDict()  # value, size, whether it was read; oldest first
         self._texts: dict[str, list[Any]] = {}  # long texts of keys: the one object, entries that use it
         self._bytes = 0
 
@@ -56,9 +58,10 @@ class BoundedCache(Generic[Key, Value]):
 
     def put(self, key: Key, value: Value) -> None:
         """A value larger than the whole cache is not stored."""
-        long_texts = _long_texts(key)
+        parts = key if isinstance(key, tuple) else (key,)
+        long_texts = [part for part in parts if _is_long(part)]
         text_bytes = sum(map(sys.getsizeof, long_texts))
-        size = ENTRY_BYTES + deep_size(key) - text_bytes + self._size_of(value)
+        size = ENTRY_BYTES + sum(map(deep_size, parts)) - text_bytes + self._size_of(value)
         with self._lock:
             self._drop(key)
             if size + text_bytes > self.max_bytes:
@@ -71,7 +74,7 @@ class BoundedCache(Generic[Key, Value]):
                 entry = self._entries[oldest]
                 if entry[2] and oldest is not key:
                     entry[2] = False
-                    self._entries[oldest] = self._entries.pop(oldest)
+                    self._entries.move_to_end(oldest)
                 else:
                     self._drop(oldest)
 
@@ -105,7 +108,7 @@ class BoundedCache(Generic[Key, Value]):
         if entry is None:
             return
         self._bytes -= entry[1]
-        for text in _long_texts(key):
+        for text in filter(_is_long, key if isinstance(key, tuple) else (key,)):
             shared = self._texts[text]
             shared[1] -= 1
             if not shared[1]:
@@ -117,19 +120,15 @@ def _is_long(part: object) -> bool:
     return isinstance(part, str) and len(part) >= _LONG_TEXT
 
 
-def _long_texts(key: object) -> list[str]:
-    return [part for part in (key if isinstance(key, tuple) else (key,)) if _is_long(part)]
-
-
 def deep_size(value: Any) -> int:
     """Approximate bytes of a value and all that it refers to; long containers are sampled."""
-    if isinstance(value, str | bytes | int | float | bool | None):
+    if type(value) in _PLAIN:
         return sys.getsizeof(value)
     size = sys.getsizeof(value) + _HEADER_BYTES
-    if isinstance(value, Mapping):
-        return size + _sampled([*value.keys(), *value.values()])
     if isinstance(value, tuple | list | set | frozenset):
         return size + _sampled(value)
+    if isinstance(value, Mapping):
+        return size + _sampled([*value.keys(), *value.values()])
     if slots := getattr(type(value), "__slots__", ()):
         return size + sum(deep_size(getattr(value, name, None)) for name in slots)
     return size + _sampled(list(getattr(value, "__dict__", {}).values()))

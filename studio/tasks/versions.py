@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
+from studio.domain.bounded_cache import cached
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task, load_tasks
 from studio.models import Revision, Task
@@ -56,7 +56,7 @@ def cached_spec_at(task: Task, version: int) -> TaskSpec:
     return cached_tasks(((task.pk, task.version, task.updated_at, task.task_id, task.position, group),))[task.pk]
 
 
-@lru_cache(maxsize=32)
+@cached(32_000_000)
 def cached_tasks(key: tuple[tuple[Any, ...], ...]) -> dict[int, TaskSpec]:
     """By task key. The cache key lists each task's key, version, ``updated_at``, id, position and group."""
     return load_tasks(Task.objects.filter(pk__in=[row[0] for row in key]).select_related("group"))

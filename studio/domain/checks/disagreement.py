@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from studio.domain.bounded_cache import cached
-from studio.domain.checks.facts import Fact, facts, sentences_with_facts, words_without_facts
+from studio.domain.checks.facts import Fact, FactKind, facts, sentences_with_facts, words_without_facts
 from studio.domain.checks.limits import conflicting_limits
 from studio.domain.text.clauses import clauses
 from studio.domain.text.words import Word, similarity, words
@@ -46,7 +46,19 @@ class ConflictingStatements(NamedTuple):
 def find_disagreement(text: str, other: str, *, of_a_file: bool = False) -> ConflictingStatements | None:
     if limits := conflicting_limits(text, other):
         return ConflictingStatements(*limits)
+    if _kinds_in_clauses(text).isdisjoint(_kinds_in_sentences(other)):
+        return None
     return conflicting_facts(text, other, of_a_file)
+
+
+@cached(1_000_000)
+def _kinds_in_clauses(text: str) -> frozenset[FactKind]:
+    return frozenset(fact.kind for clause in clauses(text) for fact in facts(clause.text))
+
+
+@cached(1_000_000)
+def _kinds_in_sentences(text: str) -> frozenset[FactKind]:
+    return frozenset(fact.kind for _, sentence_facts in sentences_with_facts(text) for fact in sentence_facts)
 
 
 @cached(4_000_000)
