@@ -109,6 +109,9 @@ def test_files_are_written_with_their_folders_and_read_back(workspace: Workspace
         ("/".join("abcdefghijklmnopqrstuvwxyzabcdefgh"), "at most 32 deep"),
         (".", "not the workspace itself"),
         ("\ud800", "characters that no file name may have"),
+        ("notes/CON", "stands for a device"),
+        ("notes./a", "ends in a dot or a space"),
+        ("a\u202efdp.exe", "can disguise it"),
     ],
 )
 def test_invalid_path_is_rejected_with_the_reason(workspace: Workspace, path: str, message: str):

@@ -183,6 +183,56 @@ def test_import_with_an_error_stores_nothing(bench: Benchmark) -> None:
     assert counts() == (0, 0, 0, 0, 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("limit", "value", "message"),
+    [
+        ("UPLOAD_MAX_TASK_FILES", 1, "at most 1 files"),
+        ("UPLOAD_MAX_TASK_BYTES", 5, "together are larger"),
+        ("UPLOAD_MAX_FILE_BYTES", 3, "“b.txt” is larger"),
+    ],
+)
+def test_import_obeys_the_editors_limits_on_a_tasks_files(
+    bench: Benchmark, settings: Any, limit: str, value: int, message: str
+) -> None:
+    setattr(settings, limit, value)
+
+    report = import_files(bench, sound(**{"tasks/t1/a.txt": b"abc", "tasks/t1/b.txt": b"abcd"}), by=None)
+
+    assert [(error.file, message in error.message) for error in report.errors] == [(f"{PERSONA}/tasks/t1", True)]
+    assert counts() == (0,) * 6
+
+
+@pytest.mark.parametrize("name", ["CON", "nul.md", "notes.", "plan.md ", "fdp\u202exe.md"])
+def test_import_refuses_file_names_that_the_editor_refuses(bench: Benchmark, name: str) -> None:
+    report = import_files(bench, sound(**{f"tasks/t1/{name}": b"abc"}), by=None)
+
+    assert len(report.errors) == 1
+    assert counts() == (0,) * 6
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "message"),
+    [
+        ("title", "x" * 301, "The title has 301 characters; the limit is 300."),
+        ("intents", 301, "The task has 301 hidden intents; the limit is 300."),
+    ],
+)
+def test_import_names_line_and_field_of_a_task_beyond_the_limits(
+    bench: Benchmark, field: str, text: Any, message: str
+) -> None:
+    whole = documents()
+    task = task_yaml("t1")
+    if field == "title":
+        task["title"] = text
+    else:
+        task["intent"]["hidden_intent"] = [{"content": f"Wants {n}."} for n in range(text)]
+
+    report = import_files(bench, files(whole | {"tasks/t1/task.yaml": task}), by=None)
+
+    assert [error.message for error in report.errors] == [message]
+    assert report.errors[0].line
+
+
 def test_dry_run_reports_everything_and_stores_nothing(bench: Benchmark) -> None:
     report = import_files(bench, sound(**{"tasks/t1/a.txt": b"a"}), by=None, dry_run=True)
 
