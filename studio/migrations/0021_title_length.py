@@ -7,7 +7,7 @@ from django.db.models.lookups import LessThanOrEqual
 
 
 class Migration(migrations.Migration):
-    dependencies = [("studio", "0019_current_names")]
+    dependencies = [("studio", "0020_sign_in_records")]
 
     operations = [
         AddConstraintNotValid(
