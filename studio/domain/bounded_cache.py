@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from threading import Lock
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeGuard, TypeVar, cast
 
 from studio.domain.time_budget import check_time
 
@@ -116,7 +116,7 @@ class BoundedCache(Generic[Key, Value]):
                 self._bytes -= sys.getsizeof(text)
 
 
-def _is_long(part: object) -> bool:
+def _is_long(part: object) -> TypeGuard[str]:
     return isinstance(part, str) and len(part) >= _LONG_TEXT
 
 

@@ -56,7 +56,7 @@ def cached_spec_at(task: Task, version: int) -> TaskSpec:
     return cached_tasks(((task.pk, task.version, task.updated_at, task.task_id, task.position, group),))[task.pk]
 
 
-@cached(32_000_000)
+@cached(16_000_000)
 def cached_tasks(key: tuple[tuple[Any, ...], ...]) -> dict[int, TaskSpec]:
     """By task key. The cache key lists each task's key, version, ``updated_at``, id, position and group."""
     return load_tasks(Task.objects.filter(pk__in=[row[0] for row in key]).select_related("group"))
