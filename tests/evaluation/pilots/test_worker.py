@@ -40,6 +40,7 @@ def start_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ca
         "CELERY_BROKER_URL": broker,
         "STUDIO_SESSION_LEASE_SECONDS": "2",
         "STUB_API_KEY": "none",
+        "STUDIO_MODEL_NETWORKS": "127.0.0.1",
     }
     workers: list[subprocess.Popen[bytes]] = []
 
