@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from django.db import transaction
-
 from annotations.consensus import unanimous_answer, update_consensus
 from annotations.models import Adjudication, AuditCampaign, Packet
 from annotations.visibility import Answers, answers_of, may_adjudicate
 from studio.models import User
+from studio.models.transactions import atomic_with_retry
 
 
 class AdjudicationError(Exception):
@@ -28,10 +27,10 @@ def undecided_packets(campaign: AuditCampaign, answers: Answers | None = None) -
     ]
 
 
-@transaction.atomic
+@atomic_with_retry
 def adjudicate(packet: Packet, *, by: User, decision: bool, reason: str) -> Adjudication:
     """Record the final decision on a packet whose auditors differ; the newest one counts. Raises AdjudicationError."""
-    packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=packet.pk)
+    packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
     answers = answers_of([packet.campaign_id]).get(packet.pk, {})
     if not may_adjudicate(by, packet):
         raise AdjudicationError("Someone who has not judged this decision must adjudicate it.")

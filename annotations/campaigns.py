@@ -12,6 +12,7 @@ from annotations.models import AuditCampaign, Packet
 from annotations.packets import PacketContent, SealedDecision
 from studio.access import ALLOWED
 from studio.models import Benchmark, Event, Membership, User
+from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 
 
@@ -112,9 +113,9 @@ def validate_auditors(benchmark: Benchmark, overlap: int, auditors: Collection[U
         )
 
 
-@transaction.atomic
+@atomic_with_retry
 def close_campaign(campaign: AuditCampaign, *, by: User) -> None:
-    row = AuditCampaign.objects.select_for_update().get(pk=campaign.pk)
+    row = AuditCampaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if row.state == AuditCampaign.State.CLOSED:
         return
     row.state, row.closed_at = AuditCampaign.State.CLOSED, timezone.now()

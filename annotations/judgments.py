@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.db import transaction
-
 from annotations.consensus import update_consensus
 from annotations.models import AuditCampaign, Judgment, Packet
 from annotations.packets import PacketContent, collapse_whitespace, find_passage
 from annotations.visibility import RESULTS_OPENED, has_opened_results, is_auditor, pending_packets
 from studio.models import Event, User
+from studio.models.transactions import atomic_with_retry
 
 ANSWERS = (Judgment.Answer.YES, Judgment.Answer.NO, Judgment.Answer.UNSURE)
 MAX_COMMENT_LENGTH = 5_000
@@ -36,7 +35,7 @@ def next_number(packet: Packet, auditor: User) -> int:
     return (last or 0) + 1
 
 
-@transaction.atomic
+@atomic_with_retry
 def record_judgment(
     packet: Packet,
     *,
@@ -54,7 +53,7 @@ def record_judgment(
     """
     if answer not in ANSWERS:
         raise JudgmentError("Answer yes, no or unsure.", "answer")
-    packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=packet.pk)
+    packet = Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=packet.pk)
     earlier = {row.number: row for row in packet.judgments.filter(auditor=auditor)}
     newest = max(earlier, default=0)
     if number in earlier:
@@ -101,7 +100,7 @@ def _validate_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
     return passages
 
 
-@transaction.atomic
+@atomic_with_retry
 def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
     """Withdraw the auditor's last answer, so that the question is asked again. Raises JudgmentError.
 
@@ -120,7 +119,9 @@ def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
     if not current:
         raise JudgmentError("You have no answer to undo.")
     last = max(current, key=lambda row: (row.created_at, row.pk))
-    packet = Packet.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=last.packet_id)
+    packet = (
+        Packet.objects.select_for_update(no_key=True, of=("self",)).select_related("campaign").get(pk=last.packet_id)
+    )
     if packet.adjudications.exists():
         raise JudgmentError("Your last answer has been adjudicated and can no longer be undone.")
     if next_number(packet, auditor) == last.number + 1:  # otherwise another window has undone it
@@ -129,13 +130,13 @@ def undo_last(campaign: AuditCampaign, auditor: User) -> Packet:
     return packet
 
 
-@transaction.atomic
+@atomic_with_retry
 def open_results(campaign: AuditCampaign, auditor: User) -> None:
     """Let the auditor see the results and judge no further. Idempotent.
 
     Raises JudgmentError while packets are left for them.
     """
-    AuditCampaign.objects.select_for_update().get(pk=campaign.pk)
+    AuditCampaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if has_opened_results(auditor, campaign):
         return
     if pending_packets(campaign, auditor):

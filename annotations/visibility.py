@@ -120,16 +120,16 @@ def pending_packets(campaign: AuditCampaign, user: User) -> tuple[int, ...]:
     return shares_of([campaign], user)[campaign.pk].pending
 
 
-def pending_sources(user: User, source: str = "") -> set[str]:
-    """Sources of the decisions that the person judges blind, in open audits of ``source`` or of anything.
-
-    These are packets they still have to judge or could undo. Other pages hide them from this person.
+def blind_sources(user: User) -> set[str]:
+    """Sources of the open audits in which a person judges blind: in which something is left for them to judge or to
+    take back, until they open the results. Whoever shows these sources elsewhere hides them from this person.
     """
-    campaigns = visible_campaigns(user).filter(state=AuditCampaign.State.OPEN)
-    if source:
-        campaigns = campaigns.filter(source=source)
-    pending = {pk for share in shares_of(list(campaigns), user).values() for pk in (*share.pending, *share.undoable)}
-    return set(Packet.objects.filter(pk__in=pending).values_list("source", flat=True))
+    audited = Membership.objects.filter(user=user.pk, role__in=AUDITORS).values("benchmark")
+    campaigns = list(AuditCampaign.objects.filter(benchmark__in=audited, state=AuditCampaign.State.OPEN))
+    if not campaigns:
+        return set()
+    shares = shares_of(campaigns, user)
+    return {row.source for row in campaigns if shares[row.pk].pending or shares[row.pk].undoable}
 
 
 def sees_results(user: User, campaign: AuditCampaign) -> bool:

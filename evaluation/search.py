@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from django.urls import reverse
 
+from evaluation.audits.blindness import closed_pilots
 from studio.search.sources import SearchSource, register
 
 PILOT = "('pilot ' || r.number || ' ' || a.name)"
@@ -22,6 +23,7 @@ def register_sources() -> None:
             """SELECT 'Pilot ' || r.number || ' · ' || a.name FROM evaluation_pilot r
                JOIN evaluation_modelendpoint a ON a.id = r.agent_id WHERE r.id = page.pk""",
             address=lambda pk: reverse("evaluation:pilot", args=[pk]),
+            closed_to=closed_pilots,
         )
     )
     register(

@@ -33,6 +33,7 @@ urlpatterns = [
     path("sessions/<int:pk>/turns/<int:number>/download/", sessions.session_download, name="session_download"),
     path("releases/", releases.releases, name="releases"),
     path("benchmarks/<slug:slug>/releases/", releases.release_new, name="release_new"),
+    path("benchmarks/<slug:slug>/releases/accept/", releases.release_accept, name="release_accept"),
     path("releases/<int:pk>/", releases.release, name="release"),
     path("releases/<int:pk>/download/", releases.release_download, name="release_download"),
     path("b/<slug:slug>/p/<str:user_id>/tasks/<int:pk>/rehearse/", rehearsals.rehearse, name="rehearse"),

@@ -150,7 +150,7 @@ def create_benchmark(*, name: str, slug: str, by: User, description: str = "", *
 def set_roles(benchmark: Benchmark, user: User, roles: Iterable[str], *, by: User) -> None:
     """Give ``user`` exactly these roles; without any they are no longer a member. Raises MembershipError for the last
     owner."""
-    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     wanted = set(roles)
     if unknown := wanted - EVERYONE:
         raise MembershipError(f"There is no role “{sorted(unknown)[0]}”.")

@@ -83,6 +83,7 @@ benchmark_patterns: Patterns = [
     path("import/", imports.start, name="import_start"),
     path("import/<int:pk>/", imports.show, name="import"),
     path("import/<int:pk>/decide/", imports.decide, name="import_decide"),
+    path("import/<int:pk>/publication/", imports.publication, name="import_publication"),
     path("personas/new/", profiles.create, name="persona_new"),
     path("p/<str:user_id>/", include(persona_patterns)),
 ]

@@ -8,12 +8,12 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from evaluation import visibility
 from evaluation.api.filters import BENCHMARK, filter_by_benchmark
-from evaluation.audits.blindness import pending_verdicts
+from evaluation.audits.blindness import find_pilot, open_pilots
 from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
 from evaluation.results.pilot_report import pilot_report
@@ -77,8 +77,13 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     queryset = Pilot.objects.none()
 
     def get_queryset(self) -> Any:
-        pilots = visibility.with_counts(visibility.visible_pilots(self.request.user)).order_by("-created_at", "-pk")
-        return filter_by_benchmark(pilots, self.request)
+        found = visibility.with_counts(open_pilots(self.request.user)).order_by("-created_at", "-pk")
+        return filter_by_benchmark(found, self.request)
+
+    def get_object(self) -> Pilot:
+        return find_pilot(
+            self.request.user, self.kwargs["pk"], visibility.with_counts(visibility.visible_pilots(self.request.user))
+        )
 
     @extend_schema(request=NewPilotSerializer, responses={201: PilotSerializer})
     def create(self, request: ApiRequest) -> Response:
@@ -101,13 +106,7 @@ class PilotViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @action(detail=True)
     def report(self, request: ApiRequest, pk: str) -> Response:
         """Every session with its intents, items and scores."""
-        row = self.get_object()
-        if pending_verdicts(request.user, row):
-            raise PermissionDenied(
-                "You judge decisions of this pilot blind. Its report is available "
-                "once you have opened the audit's results."
-            )
-        return Response(pilot_report(row))
+        return Response(pilot_report(find_pilot(request.user, pk)))
 
 
 class EndpointViewSet(mixins.ListModelMixin, viewsets.GenericViewSet[ModelEndpoint]):

@@ -14,8 +14,10 @@ from rest_framework.response import Response
 
 from evaluation import visibility
 from evaluation.api.filters import BENCHMARK, filter_by_benchmark
+from evaluation.audits.blindness import find_release
 from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
+from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
 from studio.access import ApiRequest, find_benchmark, require
 
 ZIP = (200, "application/zip")
@@ -30,6 +32,19 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         model = Release
         fields = ["id", "benchmark", "version", "sha256", "tasks", "exceptions", "created_at"]
         read_only_fields = fields
+
+
+class AcceptElsewhereSerializer(serializers.Serializer[Any]):
+    benchmark = serializers.SlugField()
+    tasks = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
+        required=False,
+        help_text="Ids; all that wait for it by default.",
+    )
+
+
+class AcceptedElsewhereSerializer(serializers.Serializer[Any]):
+    accepted = serializers.IntegerField()
 
 
 class NewReleaseSerializer(serializers.Serializer[Any]):
@@ -74,11 +89,28 @@ class ReleaseViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         row = self.get_queryset().get(pk=release.pk)
         return Response(ReleaseSerializer(row).data, status=status.HTTP_201_CREATED)
 
+    @extend_schema(
+        request=AcceptElsewhereSerializer,
+        responses={200: AcceptedElsewhereSerializer, 409: OpenApiTypes.OBJECT},
+    )
+    @action(detail=False, methods=["post"], url_path="accept-elsewhere")
+    def accept_elsewhere(self, request: ApiRequest) -> Response:
+        """Accept, under your name, that tasks were approved elsewhere; they no longer block a release."""
+        wanted = AcceptElsewhereSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        benchmark = find_benchmark(request.user, wanted.validated_data["benchmark"])
+        require(request.user, benchmark, "release")
+        try:
+            accepted = accept_elsewhere(benchmark, wanted.validated_data.get("tasks"), by=request.user)
+        except AcceptanceError as error:
+            return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
+        return Response({"accepted": accepted})
+
     @extend_schema(responses={ZIP: OpenApiTypes.BINARY})
     @action(detail=True)
     def download(self, request: ApiRequest, pk: str) -> HttpResponse:
         """The archive, to the byte."""
-        row = self.get_object()
+        row = find_release(request.user, pk)
         response = HttpResponse(bytes(row.blob.content), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-{row.version}.zip"'
         response["X-Content-Type-Options"] = "nosniff"

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from evaluation import visibility
 from evaluation.api.filters import is_key
-from evaluation.audits.blindness import is_blinded
+from evaluation.audits.blindness import find_session, open_sessions
 from evaluation.models import Session, SessionIntent, ToolCall, Turn, Verdict
 
 
@@ -83,22 +83,18 @@ class SessionSerializer(serializers.ModelSerializer[Session]):
 
 
 class SessionDetailSerializer(SessionSerializer):
-    """With every turn. ``intents`` and ``verdicts`` are null for a person who still judges the session blind."""
+    """With every turn."""
 
     turns = TurnSerializer(many=True)
-    intents = serializers.SerializerMethodField()
+    intents = IntentSerializer(many=True)
     verdicts = serializers.SerializerMethodField()
 
     class Meta(SessionSerializer.Meta):
         fields = [*SessionSerializer.Meta.fields, "turns", "intents", "verdicts"]
 
-    @extend_schema_field(IntentSerializer(many=True, allow_null=True))
-    def get_intents(self, row: Session) -> list[dict[str, Any]] | None:
-        return None if self.context["blind"] else list(IntentSerializer(row.intents.all(), many=True).data)
-
-    @extend_schema_field(VerdictSerializer(many=True, allow_null=True))
-    def get_verdicts(self, row: Session) -> list[dict[str, Any]] | None:
-        return None if self.context["blind"] else list(VerdictSerializer(visibility.verdicts_of(row), many=True).data)
+    @extend_schema_field(VerdictSerializer(many=True))
+    def get_verdicts(self, row: Session) -> list[dict[str, Any]]:
+        return list(VerdictSerializer(visibility.verdicts_of(row), many=True).data)
 
 
 @extend_schema_view(list=extend_schema(parameters=[OpenApiParameter("pilot", int, description="Only this pilot.")]))
@@ -109,7 +105,7 @@ class SessionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     queryset = Session.objects.none()
 
     def get_queryset(self) -> Any:
-        sessions = visibility.visible_sessions(self.request.user).order_by("-run__pilot", "run", "position")
+        sessions = open_sessions(self.request.user).order_by("-run__pilot", "run", "position")
         pilot = self.request.query_params.get("pilot", "")
         if pilot:
             sessions = sessions.filter(run__pilot=int(pilot)) if is_key(pilot) else sessions.none()
@@ -118,7 +114,6 @@ class SessionViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     @extend_schema(responses=SessionDetailSerializer)
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """With its turns, tool calls and files, and what was decided of it."""
-        row = self.get_object()
-        context = {"blind": is_blinded(request.user, row)}
+        row = find_session(request.user, kwargs["pk"])
         row = self.get_queryset().prefetch_related("turns__snapshot", "turns__tool_calls").get(pk=row.pk)
-        return Response(SessionDetailSerializer(row, context=context).data)
+        return Response(SessionDetailSerializer(row).data)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from django.db import transaction
 from django.utils import timezone
 
 from evaluation.assistance.answers.base import clean_text, max_length
@@ -24,6 +23,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.validate import DraftError
 from studio.models import Revision, Task, User
+from studio.models.transactions import atomic_with_retry
 from studio.review import comments
 from studio.tasks.save import save_rebased
 
@@ -41,7 +41,7 @@ class ProposalOutdatedError(AssistanceError):
         self.proposed = proposed
 
 
-@transaction.atomic
+@atomic_with_retry
 def accept_proposal(
     pk: int,
     *,
@@ -65,7 +65,7 @@ def accept_proposal(
         return _close_if_decided(proposal, changes, by, None)
     dropped = [each for each in accepted if not each.text] if proposal.kind == "split" else []
     accepted = [each for each in accepted if each not in dropped]
-    task = Task.objects.select_for_update(of=("self",)).get(pk=proposal.task_id)
+    task = Task.objects.select_for_update(no_key=True, of=("self",)).get(pk=proposal.task_id)
     current = load_task(task)
     _validate_text(accepted, current)
     if proposal.kind in REPLACING:
@@ -81,7 +81,7 @@ def accept_proposal(
     return _close_if_decided(proposal, changes, by, revision)
 
 
-@transaction.atomic
+@atomic_with_retry
 def dismiss_proposal(pk: int, *, by: User, rows: Collection[int] | None = None) -> Proposal:
     """Dismiss rows, or all undecided ones; also cancels a pending request and clears a failed one."""
     proposal = _locked(pk, State.READY, State.REQUESTED, State.FAILED)
@@ -95,7 +95,7 @@ def dismiss_proposal(pk: int, *, by: User, rows: Collection[int] | None = None) 
 
 def _locked(pk: int, *states: State) -> Proposal:
     proposal = (
-        Proposal.objects.select_for_update(of=("self",))
+        Proposal.objects.select_for_update(no_key=True, of=("self",))
         .select_related("revision", "task__episode__persona__benchmark")
         .get(pk=pk)
     )

@@ -136,7 +136,7 @@ def _close_older(proposal: Proposal, by: User) -> None:
         item=proposal.item,
         state__in=[State.REQUESTED, State.READY, State.FAILED],
     )
-    for row in older.select_for_update():
+    for row in older.select_for_update(no_key=True):
         row.state = State.ACCEPTED if row.result_id else State.DISMISSED
         row.decided_by, row.decided_at = by, timezone.now()
         row.save(update_fields=["state", "decided_by", "decided_at"])

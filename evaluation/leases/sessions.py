@@ -115,7 +115,7 @@ def leased_row(session: Session) -> QuerySet[Session]:
 
 def lock_leased_row(session: Session) -> None:
     """Lock the row for this transaction. Raises LeaseLostError."""
-    if not leased_row(session).select_for_update().values_list("pk").first():
+    if not leased_row(session).select_for_update(no_key=True).values_list("pk").first():
         raise LeaseLostError
 
 

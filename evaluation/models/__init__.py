@@ -5,13 +5,14 @@ from evaluation.models.calls import ModelCall
 from evaluation.models.endpoints import ModelEndpoint
 from evaluation.models.pilots import Pilot, Run
 from evaluation.models.rehearsals import Rehearsal, RehearsalCall
-from evaluation.models.releases import Release, ReleaseTask
+from evaluation.models.releases import ElsewhereAcceptance, Release, ReleaseTask
 from evaluation.models.scripts import ScriptExample
 from evaluation.models.sessions import Session, SessionIntent, Snapshot, ToolCall, Turn
 from evaluation.models.verdicts import Verdict
 
 __all__ = [
     "AssistantModel",
+    "ElsewhereAcceptance",
     "ModelCall",
     "ModelEndpoint",
     "Pilot",

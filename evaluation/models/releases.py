@@ -34,6 +34,14 @@ class Release(models.Model):
         return reverse("evaluation:release", args=[self.pk])
 
 
+class ElsewhereAcceptance(models.Model):
+    """Someone who may release accepts that a version was approved elsewhere. Never changed."""
+
+    review = models.OneToOneField("studio.Review", on_delete=models.CASCADE, related_name="acceptance")
+    by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+
 class ReleaseTask(models.Model):
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="tasks")
     revision = models.ForeignKey("studio.Revision", on_delete=models.PROTECT, related_name="releases")

@@ -18,6 +18,7 @@ from studio.domain.opening_message import opening_message
 from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
+from studio.models.transactions import atomic_with_retry
 
 
 def load_progress(session: Session, task: TaskSpec) -> Progress:
@@ -116,51 +117,49 @@ def store_provided_intents(session: Session, task: TaskSpec) -> None:
             SessionIntent.objects.bulk_create(rows, ignore_conflicts=True)
 
 
+@atomic_with_retry
 def store_turn(
     agent: SnapshottingAgent, judge: ModelIntentJudge, task: TaskSpec, taken: TurnTaken, after: Progress
 ) -> None:
     """Raises LeaseLostError; then nothing is stored."""
     session = agent.session
     assert agent.snapshot is not None
-    with transaction.atomic():
-        lock_leased_row(session)
-        turn = Turn.objects.create(
-            session=session,
-            number=taken.number,
-            user_message=taken.message,
-            reply=taken.reply.text,
-            note=taken.reply.note,
-            agent_state=taken.reply.state,
-            next_message=after.message,
-            snapshot=agent.snapshot,
-            agent_tokens=taken.reply.tokens.total,
-            milliseconds=int(agent.seconds * 1000),
+    lock_leased_row(session)
+    turn = Turn.objects.create(
+        session=session,
+        number=taken.number,
+        user_message=taken.message,
+        reply=taken.reply.text,
+        note=taken.reply.note,
+        agent_state=taken.reply.state,
+        next_message=after.message,
+        snapshot=agent.snapshot,
+        agent_tokens=taken.reply.tokens.total,
+        milliseconds=int(agent.seconds * 1000),
+    )
+    ToolCall.objects.bulk_create(
+        ToolCall(
+            turn=turn,
+            position=position,
+            name=call.name,
+            arguments=call.arguments,
+            result=call.result,
+            ok=call.ok,
+            milliseconds=int(call.seconds * 1000),
         )
-        ToolCall.objects.bulk_create(
-            ToolCall(
-                turn=turn,
-                position=position,
-                name=call.name,
-                arguments=call.arguments,
-                result=call.result,
-                ok=call.ok,
-                milliseconds=int(call.seconds * 1000),
-            )
-            for position, call in enumerate(taken.reply.tool_calls, start=1)
-        )
-        Verdict.objects.bulk_create(_intent_verdicts(session, judge, task, taken))
-        SessionIntent.objects.bulk_create(
-            SessionIntent(
-                session=session, index=index, uid=task.intents[index - 1].uid, status=status, turn=taken.number
-            )
-            for index, status in taken.resolved.items()
-        )
-        leased_row(session).update(
-            turn_count=taken.number,
-            attempts=1,
-            failing_since=None,
-            covered=sum(item.status in COVERED for item in after.intents),
-        )
+        for position, call in enumerate(taken.reply.tool_calls, start=1)
+    )
+    Verdict.objects.bulk_create(_intent_verdicts(session, judge, task, taken))
+    SessionIntent.objects.bulk_create(
+        SessionIntent(session=session, index=index, uid=task.intents[index - 1].uid, status=status, turn=taken.number)
+        for index, status in taken.resolved.items()
+    )
+    leased_row(session).update(
+        turn_count=taken.number,
+        attempts=1,
+        failing_since=None,
+        covered=sum(item.status in COVERED for item in after.intents),
+    )
     session.turn_count = taken.number
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
 from evaluation.leases.sessions import State, expire_dead
@@ -14,15 +13,16 @@ from evaluation.models import Pilot, Session
 from evaluation.pilots.queue import enqueue_due
 from evaluation.results.pilot_report import pilot_scores
 from studio.models import Event, User
+from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 
 OUTCOMES = {Pilot.State.FINISHED: "has finished", Pilot.State.STOPPED: "was stopped by infrastructure failures"}
 
 
-@transaction.atomic
+@atomic_with_retry
 def cancel_pilot(pilot_id: int, *, by: User | None) -> Pilot:
     """Cancel the sessions that have not ended. A running one loses its lease and stores nothing more."""
-    pilot = Pilot.objects.select_for_update().get(pk=pilot_id)
+    pilot = Pilot.objects.select_for_update(no_key=True).get(pk=pilot_id)
     if pilot.state in (Pilot.State.FINISHED, Pilot.State.CANCELLED):
         return pilot
     pilot.state = Pilot.State.CANCELLED
@@ -36,10 +36,10 @@ def cancel_pilot(pilot_id: int, *, by: User | None) -> Pilot:
     return pilot
 
 
-@transaction.atomic
+@atomic_with_retry
 def retry_pilot(pilot_id: int, *, by: User | None) -> Pilot:
     """Resume the sessions that infrastructure failures stopped. Stored turns and answered model calls are reused."""
-    pilot = Pilot.objects.select_for_update().get(pk=pilot_id)
+    pilot = Pilot.objects.select_for_update(no_key=True).get(pk=pilot_id)
     stopped = Session.objects.filter(run__pilot=pilot, state=State.ERROR)
     if pilot.state == Pilot.State.CANCELLED or not stopped.exists():
         return pilot
@@ -52,28 +52,28 @@ def retry_pilot(pilot_id: int, *, by: User | None) -> Pilot:
     return pilot
 
 
+@atomic_with_retry
 def finish_pilot(pilot_id: int) -> None:
     """If none of its sessions can continue, store the pilot's final state and scores, and notify who started it."""
-    with transaction.atomic():
-        pilot = Pilot.objects.select_for_update().get(pk=pilot_id)
-        if pilot.state not in (Pilot.State.WAITING, Pilot.State.RUNNING):
-            return
-        rows = Session.objects.filter(run__pilot=pilot).order_by("run_id", "position")
-        state = _state_of(list(rows.only("run", "position", "state", "ended_at", "graded_compat_at", "retry_at")))
-        if state == Pilot.State.RUNNING:
-            return
-        pilot.state = state
-        pilot.finished_at = timezone.now()
-        pilot.save(update_fields=["state", "finished_at"])
-        _store_scores(pilot)
-        notify.notify(
-            [pilot.created_by_id] if pilot.created_by_id else [],
-            notify.Kind.PILOT_ENDED,
-            f"Pilot {pilot.number}, which you started, {OUTCOMES[Pilot.State(state)]}.",
-            benchmark=pilot.benchmark_id,
-            address=pilot.get_absolute_url(),
-            by=None,
-        )
+    pilot = Pilot.objects.select_for_update(no_key=True).get(pk=pilot_id)
+    if pilot.state not in (Pilot.State.WAITING, Pilot.State.RUNNING):
+        return
+    rows = Session.objects.filter(run__pilot=pilot).order_by("run_id", "position")
+    state = _state_of(list(rows.only("run", "position", "state", "ended_at", "graded_compat_at", "retry_at")))
+    if state == Pilot.State.RUNNING:
+        return
+    pilot.state = state
+    pilot.finished_at = timezone.now()
+    pilot.save(update_fields=["state", "finished_at"])
+    _store_scores(pilot)
+    notify.notify(
+        [pilot.created_by_id] if pilot.created_by_id else [],
+        notify.Kind.PILOT_ENDED,
+        f"Pilot {pilot.number}, which you started, {OUTCOMES[Pilot.State(state)]}.",
+        benchmark=pilot.benchmark_id,
+        address=pilot.get_absolute_url(),
+        by=None,
+    )
 
 
 def sweep(*, include_recent: bool = False) -> int:

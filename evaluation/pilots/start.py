@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Max
 
 from evaluation.models import ModelEndpoint, Pilot, Run, Session
@@ -14,6 +13,7 @@ from evaluation.protocol.prompts import PROMPTS_VERSION
 from evaluation.protocol.session import MAX_TURNS
 from studio.domain.task import TaskSpec
 from studio.models import Benchmark, Event, Persona, Revision, Task, TaskState, User
+from studio.models.transactions import atomic_with_retry
 
 APPROVED = (TaskState.APPROVED, TaskState.RELEASED)
 MAX_RUNS = 20
@@ -30,7 +30,7 @@ class PilotError(Exception):
         self.message = message
 
 
-@transaction.atomic
+@atomic_with_retry
 def start_pilot(
     benchmark: Benchmark,
     *,
@@ -50,7 +50,7 @@ def start_pilot(
     if not 1 <= runs <= MAX_RUNS:
         raise PilotError("runs", f"Choose between 1 and {MAX_RUNS} runs.")
     all_limits = _validate_limits(limits or {})
-    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     selection = _select_tasks(benchmark, persona, tasks)
     endpoints = {"agent": agent, "user_model": user_model, "judge": judge}
     number = (benchmark.pilots.aggregate(last=Max("number"))["last"] or 0) + 1
@@ -87,7 +87,7 @@ def start_pilot(
         benchmark=benchmark,
         actor=by,
         verb="piloted",
-        summary=f"Started pilot {number} with {agent.name}.",
+        summary=f"Started pilot {number}.",  # the agent is closed to auditors of the pilot
         data={"pilot": pilot.pk},
     )
     enqueue_due(created_runs)

@@ -32,6 +32,7 @@ from studio.domain.persona import PersonaSpec
 from studio.domain.storable import storable
 from studio.domain.task import TaskSpec
 from studio.models import Blob, Task, User
+from studio.models.transactions import atomic_with_retry
 
 Seat = Rehearsal.Seat
 State = Rehearsal.State
@@ -48,7 +49,7 @@ class RehearsalError(Exception):
         self.field = field
 
 
-@transaction.atomic
+@atomic_with_retry
 def start_rehearsal(
     task: Task, *, by: User, seat: str, judge: ModelEndpoint | None, agent: ModelEndpoint | None = None
 ) -> Rehearsal:
@@ -219,7 +220,7 @@ def _locked(pk: int, seat: str | None, *states: str, turn: int | None = None) ->
     """Lock the row, and check that the seat may act now. Raises RehearsalError."""
     with transaction.atomic():
         row = (
-            Rehearsal.objects.select_for_update(of=("self",))
+            Rehearsal.objects.select_for_update(no_key=True, of=("self",))
             .select_related("revision", "persona_revision", "agent", "judge")
             .get(pk=pk)
         )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from django.db import transaction
-
 from evaluation.models import Release, ReleaseTask
 from evaluation.releases.candidate import ReleaseCandidate, load_candidate
 from evaluation.releases.readiness import RELEASABLE, Blocker, find_blockers
@@ -17,6 +15,7 @@ from studio.drafts.load import load_episodes
 from studio.findings.refresh import refresh_findings, run_graders
 from studio.imports.export import episode_files
 from studio.models import Benchmark, Blob, ErrorWaiver, Event, Finding, Persona, Task, TaskState, User
+from studio.models.transactions import atomic_with_retry
 
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}")
 
@@ -33,7 +32,7 @@ class ReleaseBlockedError(Exception):
         self.blockers = tuple(blockers)
 
 
-@transaction.atomic
+@atomic_with_retry
 def cut_release(
     benchmark: Benchmark, version: str, *, by: User | None, accept: str = "", signature: str = ""
 ) -> Release:
@@ -47,10 +46,10 @@ def cut_release(
             f"“{version}” is not a valid release version. Use up to 40 letters, "
             f"digits, dots, pluses and dashes, such as 1.0."
         )
-    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
     if benchmark.releases.filter(version=version).exists():
         raise ReleaseError(f"Release {version} already exists and cannot be changed. Choose the next version.")
-    list(Task.objects.select_for_update().filter(episode__persona__benchmark=benchmark).order_by("pk"))
+    list(Task.objects.select_for_update(no_key=True).filter(episode__persona__benchmark=benchmark).order_by("pk"))
     personas = list(Persona.objects.filter(benchmark=benchmark).select_related("benchmark"))
     run_graders(personas, wait=True)
     refresh_findings(personas)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from evaluation.assistance.provenance import scripted_texts
 from evaluation.releases.candidate import CandidateTask, ReleaseCandidate, load_candidate
+from evaluation.releases.elsewhere import unaccepted_approvals
 from studio.domain.base import JsonDict
 from studio.domain.persona import script_path
 from studio.findings.queries import open_findings
@@ -15,6 +16,7 @@ from studio.imports.importer import find_reading_errors
 from studio.models import Benchmark, GraderScript, TaskState
 
 RELEASABLE = (TaskState.APPROVED, TaskState.RELEASED)
+APPROVED_ELSEWHERE = "task-approved-elsewhere"
 AUDITED_DECISIONS = 10
 """Decisions that people must have resolved, unless ``release_limits`` sets ``audited_decisions``."""
 DISAGREEMENT = 0.1
@@ -56,6 +58,7 @@ def find_blockers(candidate: ReleaseCandidate, files: Mapping[str, bytes] | None
         return [Blocker("no-tasks", "There are no tasks to release.", acceptable=False)]
     blockers = [
         *_unapproved(candidate),
+        *_approved_elsewhere(candidate),
         *_errors(candidate),
         *_ungraded(candidate),
         *_unreadable(files or {}),
@@ -72,6 +75,15 @@ def _unapproved(candidate: ReleaseCandidate) -> Iterable[Blocker]:
         if task.state not in RELEASABLE:
             state = TaskState(task.state).label.lower()
             yield _blocker_of(task, "task-not-approved", f"{task} is not approved: {state}.")
+
+
+def _approved_elsewhere(candidate: ReleaseCandidate) -> Iterable[Blocker]:
+    tasks = {task.pk: task for task in candidate.tasks}
+    for approval in unaccepted_approvals(candidate.benchmark):
+        task = tasks[approval.task]
+        who = f", as {approval.confirmed_by} confirmed on {approval.date}" if approval.confirmed_by else ""
+        message = f"{task} was approved elsewhere{who}; nobody has accepted that here."
+        yield _blocker_of(task, APPROVED_ELSEWHERE, message)
 
 
 def _errors(candidate: ReleaseCandidate) -> Iterable[Blocker]:

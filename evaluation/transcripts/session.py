@@ -11,7 +11,7 @@ from django.template.defaultfilters import pluralize
 from django.utils.safestring import SafeString
 
 from evaluation import visibility
-from evaluation.models import Session, ToolCall, Turn, Verdict
+from evaluation.models import Session, ToolCall, Turn
 from evaluation.transcripts.evidence import EvidenceLocation, LocatedEvidence, locate_evidence
 from evaluation.transcripts.outcomes import IntentOutcome, ItemOutcome, intent_outcomes, item_outcomes
 from evaluation.transcripts.passages import highlight, highlight_markdown
@@ -69,23 +69,21 @@ class SessionTranscript:
     items: list[ItemOutcome]
     befores: Mapping[int, Manifest]
     evidence: LocatedEvidence = field(default_factory=LocatedEvidence)
-    blind: bool = False
-    """Verdicts are left out, because the reader still audits decisions of this session."""
 
     @property
     def covered(self) -> int:
         return sum(intent.status in ("completed", "inferred") for intent in self.intents)
 
 
-def load_transcript(session: Session, *, blind: bool) -> SessionTranscript:
+def load_transcript(session: Session) -> SessionTranscript:
     task = TaskSpec.model_validate(session.revision.spec)
     persona = PersonaSpec.model_validate(session.run.persona_revision.spec)
     turns = visibility.turns_of(session)
-    verdicts: Sequence[Verdict] = () if blind else visibility.verdicts_of(session)
-    intents = intent_outcomes(task, {} if blind else visibility.intents_of(session), verdicts)
+    verdicts = visibility.verdicts_of(session)
+    intents = intent_outcomes(task, visibility.intents_of(session), verdicts)
     items = item_outcomes(task, session, verdicts)
     before = manifests_before(session, turns, manifest_before(session, task, persona))
-    files = {} if blind else _texts(task, turns)
+    files = _texts(task, turns)
     evidence = locate_evidence(verdicts, turns, files)
     return SessionTranscript(
         task=task,
@@ -96,7 +94,6 @@ def load_transcript(session: Session, *, blind: bool) -> SessionTranscript:
         items=items,
         befores=before,
         evidence=evidence,
-        blind=blind,
     )
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
+from evaluation.audits.blindness import open_sessions
 from evaluation.grading.evidence import tool_record_of
 from evaluation.grading.script import ToolHistory
-from evaluation.models import Rehearsal, ScriptExample, Session, Turn
+from evaluation.models import Rehearsal, ScriptExample, Turn
 from evaluation.protocol.history import select_calls, tools_history
 from evaluation.protocol.scoring import ScoringMode
 from evaluation.rehearsals.turns import reply_of
@@ -38,7 +39,8 @@ def list_histories(
     script: GraderScript, source: str, tasks: Sequence[Task], person: User
 ) -> dict[str, list[HistoryChoice]]:
     sessions = (
-        Session.objects.filter(Exists(Turn.objects.filter(session=OuterRef("pk"))), revision__task__in=tasks)
+        open_sessions(person)
+        .filter(Exists(Turn.objects.filter(session=OuterRef("pk"))), revision__task__in=tasks)
         .select_related("run__pilot", "revision__task")
         .order_by("-pk")[:MAX_SESSIONS]
     )
@@ -74,7 +76,7 @@ def load_history(choice: str, text: str, source: str, tasks: Sequence[Task], per
         case "example":
             return read_example(text)
         case "session":
-            session = Session.objects.filter(pk=number, revision__task__in=tasks).first()
+            session = open_sessions(person).filter(pk=number, revision__task__in=tasks).first()
             if session is not None:
                 turns = session.turns.prefetch_related("tool_calls").order_by("number")
                 calls = [[tool_record_of(call) for call in turn.tool_calls.all()] for turn in turns]

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.campaigns import CampaignError
 from annotations.visibility import benchmarks_to_audit
+from evaluation.audits.blindness import closed_pilots
 from evaluation.audits.campaigns import DEFAULT_SIZE, MAX_SIZE, auditable_pilots, open_audit
 from evaluation.models import Pilot
 from studio.access import ALLOWED, SignedInRequest
@@ -73,10 +74,10 @@ class OpenAuditForm(forms.Form):
     )
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, help_text="The same seed draws the same sample again.")
 
-    def __init__(self, benchmark: Benchmark, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, benchmark: Benchmark, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         auditors = Membership.objects.filter(benchmark=benchmark, role__in=ALLOWED["audit"]).values("user")
-        choice_field(self, "pilot").queryset = auditable_pilots(benchmark)
+        choice_field(self, "pilot").queryset = auditable_pilots(benchmark).exclude(pk__in=closed_pilots(user))
         choice_field(self, "auditors").queryset = User.objects.filter(pk__in=auditors)
 
 
@@ -95,7 +96,7 @@ def audit_new(request: SignedInRequest) -> HttpResponse:
         return render(request, "annotations/choose.html", {"benchmarks": allowed})
     benchmark = benchmark or allowed[0]
     initial = {"seed": secrets.randbelow(1_000_000), "pilot": request.GET.get("pilot")}
-    form = OpenAuditForm(benchmark, request.POST or None, initial=initial)
+    form = OpenAuditForm(benchmark, request.user, request.POST or None, initial=initial)
     pilots = choices_in(form, "pilot")
     if not initial["pilot"] and len(pilots[:2]) == 1:
         form.initial["pilot"] = pilots[0]

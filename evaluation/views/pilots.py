@@ -7,15 +7,14 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation import visibility
-from evaluation.audits.blindness import blinded_pilots, blinded_sessions, pending_verdicts
+from evaluation.audits.blindness import closed_pilots, find_pilot, open_pilots
 from evaluation.audits.campaigns import audits_of
 from evaluation.forms.pilots import PilotForm
 from evaluation.grading.script_versions import sessions_graded_by_older_scripts
@@ -83,7 +82,7 @@ def pilot_new(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_GET
 def pilot(request: SignedInRequest, pk: int) -> HttpResponse:
     """For htmx only the live part, which stops polling once the pilot has ended."""
-    row = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
+    row = find_pilot(request.user, pk)
     template = "evaluation/pilots/pilot.html"
     if request.htmx and not request.htmx.boosted:
         template += "#live"
@@ -93,7 +92,7 @@ def pilot(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def pilot_step(request: SignedInRequest, pk: int, step: str) -> HttpResponse:
-    row: Pilot = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
+    row = find_pilot(request.user, pk)
     require(request.user, row.benchmark, "pilot")
     act, message = STEPS[step]
     act(row.pk, by=request.user)
@@ -104,23 +103,19 @@ def pilot_step(request: SignedInRequest, pk: int, step: str) -> HttpResponse:
 @login_required
 @require_GET
 def pilot_json(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Withheld from a person who still judges decisions of this pilot blind."""
-    row = get_object_or_404(visibility.visible_pilots(request.user), pk=pk)
-    if pending_verdicts(request.user, row):
-        raise PermissionDenied(
-            "You judge decisions of this pilot blind. Its report is available once you have opened the audit's results."
-        )
+    row = find_pilot(request.user, pk)
     response = JsonResponse(pilot_report(row), json_dumps_params={"ensure_ascii": False, "indent": 2})
     response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-pilot-{row.number}.json"'
     return response
 
 
 def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
-    rows = visibility.with_counts(visibility.visible_pilots(request.user)).order_by("-created_at", "-pk")
+    rows = visibility.with_counts(open_pilots(request.user)).order_by("-created_at", "-pk")
+    closed = Pilot.objects.filter(pk__in=closed_pilots(request.user))
     benchmark = None
     if slug is not None:
         benchmark = find_benchmark(request.user, slug)
-        rows = rows.filter(benchmark=benchmark)
+        rows, closed = rows.filter(benchmark=benchmark), closed.filter(benchmark=benchmark)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     benchmarks = list(benchmarks_for(request.user).order_by("name"))
     return render(
@@ -128,7 +123,7 @@ def _list(request: SignedInRequest, slug: str | None) -> HttpResponse:
         "evaluation/pilots/list.html",
         {
             "page": page,
-            "blind": blinded_pilots(request.user),
+            "closed": closed.count(),
             "benchmark": benchmark,
             "benchmarks": benchmarks,
             "may_start": benchmark is not None and may(request.user, benchmark, "pilot"),
@@ -140,9 +135,6 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
     progress = pilot_progress(row)
     page = Paginator(visibility.personas_of(row), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
     sessions = list(visibility.sessions_of(row).filter(run__persona_revision__persona__in=list(page)))
-    blind = blinded_sessions(request.user, row)
-    for session in sessions:
-        session.blind = session.pk in blind  # type: ignore[attr-defined]  # for the template
     is_running = row.state in RUNNING
     actions = actions_in(request.user, row.benchmark)
     return {
@@ -153,9 +145,8 @@ def _page(request: SignedInRequest, row: Pilot) -> dict[str, Any]:
         "runs": range(1, row.runs_wanted + 1),
         "is_running": is_running,
         "no_worker": is_running and not progress.turns and timezone.now() - row.created_at > WORKER_TIMEOUT,
-        "blind": bool(blind),
-        "scores": None if blind else row.scores,
-        "scores_by_mode": [] if blind or not row.scores else [(mode, row.scores[mode]) for mode in ScoringMode],
+        "scores": row.scores,
+        "scores_by_mode": [(mode, row.scores[mode]) for mode in ScoringMode] if row.scores else [],
         "may_cancel": "pilot" in actions and (is_running or row.state == Pilot.State.STOPPED),
         "may_retry": "pilot" in actions and progress.stopped and row.state != Pilot.State.CANCELLED,
         "may_audit": "plan_audit" in actions and not is_running,

@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evaluation import visibility
+from evaluation.audits.blindness import find_release
 from evaluation.forms.releases import ReleaseForm
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
-from evaluation.releases.readiness import Blocker, release_blockers
+from evaluation.releases.elsewhere import AcceptanceError, accept_elsewhere
+from evaluation.releases.readiness import APPROVED_ELSEWHERE, Blocker, release_blockers
 from studio.access import SignedInRequest, benchmarks_for, find_benchmark, may, require
 from studio.models import Benchmark
 
@@ -27,6 +30,7 @@ ROWS_PER_KIND = 6
 KIND_LABELS = {
     "no-tasks": "no tasks",
     "task-not-approved": "not approved",
+    APPROVED_ELSEWHERE: "approved elsewhere, not accepted here",
     "task-not-piloted": "current version not piloted with a real model",
     "too-few-audited": "too few audited decisions of real judges",
     "judges-disagree": "people disagree with the judges",
@@ -95,6 +99,7 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
             "groups": _groups(benchmark, blockers, kind, request.GET.get("page")),
             "kind": kind,
             "unacceptable": [blocker for blocker in blockers if not blocker.acceptable],
+            "approved_elsewhere": APPROVED_ELSEWHERE,
             "may_release": may(request.user, benchmark, "release"),
             "releases": visibility.visible_releases(request.user).filter(benchmark=benchmark).defer("manifest")[:20],
         },
@@ -102,9 +107,25 @@ def release_new(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 @login_required
+@require_POST
+def release_accept(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Accept that a task, or all of them, was approved elsewhere."""
+    benchmark = find_benchmark(request.user, slug)
+    require(request.user, benchmark, "release")
+    task = request.POST.get("task")
+    tasks = None if task is None else [int(task)] if task.isdecimal() and len(task) < 19 else []
+    try:
+        number = accept_elsewhere(benchmark, tasks, by=request.user)
+        messages.success(request, f"Accepted under your name: {number} task{'s' if number > 1 else ''}.")
+    except AcceptanceError as error:
+        messages.error(request, str(error))
+    return redirect("evaluation:release_new", slug)
+
+
+@login_required
 @require_GET
 def release(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = get_object_or_404(visibility.visible_releases(request.user), pk=pk)
+    row = find_release(request.user, pk)
     return render(
         request,
         "evaluation/releases/release.html",
@@ -122,7 +143,7 @@ def release(request: SignedInRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def release_download(request: SignedInRequest, pk: int) -> HttpResponse:
-    row = get_object_or_404(visibility.visible_releases(request.user), pk=pk)
+    row = find_release(request.user, pk)
     response = HttpResponse(bytes(row.blob.content), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{row.benchmark.slug}-{row.version}.zip"'
     response["X-Content-Type-Options"] = "nosniff"

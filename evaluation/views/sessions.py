@@ -9,7 +9,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET
 
 from evaluation import visibility
-from evaluation.audits.blindness import is_blinded
+from evaluation.audits.blindness import find_session
 from evaluation.grading.script_versions import is_graded_by_older_script
 from evaluation.models import Session, Turn
 from evaluation.transcripts.passages import highlight
@@ -28,8 +28,8 @@ SANDBOX = "sandbox; default-src 'none'"
 @require_GET
 def session(request: SignedInRequest, pk: int) -> HttpResponse:
     """``?turn=`` selects the turn whose workspace is listed; the last one by default."""
-    row = get_object_or_404(visibility.visible_sessions(request.user), pk=pk)
-    transcript = load_transcript(row, blind=is_blinded(request.user, row))
+    row = find_session(request.user, pk)
+    transcript = load_transcript(row)
     numbers = [view.turn.number for view in transcript.turns]
     number = _selected_turn(request.GET.get("turn"), numbers)
     view = next((view for view in transcript.turns if view.turn.number == number), None)
@@ -66,9 +66,7 @@ def session_file(request: SignedInRequest, pk: int, number: int) -> HttpResponse
     if file is None and not gone:
         raise Http404
     earlier = open_file(path, {}, before) if path in before else None
-    quotes = {}
-    if not is_blinded(request.user, row):
-        quotes = {str(verdict.pk): verdict.quote for verdict in row.verdicts.filter(turn=number).exclude(quote="")}
+    quotes = {str(verdict.pk): verdict.quote for verdict in row.verdicts.filter(turn=number).exclude(quote="")}
     comparable = earlier is not None and (gone or (file is not None and file.change == "changed"))
     text_before = earlier.text if earlier else None
     text_after = "" if gone else file.text if file else None
@@ -111,7 +109,7 @@ def session_download(request: SignedInRequest, pk: int, number: int) -> HttpResp
 
 
 def _turn(request: SignedInRequest, pk: int, number: int) -> tuple[Session, Turn, Manifest]:
-    row: Session = get_object_or_404(visibility.visible_sessions(request.user), pk=pk)
+    row = find_session(request.user, pk)
     turn = get_object_or_404(row.turns.select_related("snapshot"), number=number)
     if number > 1:
         earlier = row.turns.select_related("snapshot").filter(number=number - 1).first()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
@@ -15,9 +16,11 @@ from rest_framework.views import APIView
 
 from studio import access
 from studio.access import ApiRequest
+from studio.api.base import ConflictAPIError
 from studio.drafts.load import load_episode
 from studio.findings.queries import findings_of
 from studio.imports.importer import import_archive
+from studio.imports.publication import PublicationError, confirm_publication, decline_publication
 from studio.models import Benchmark, Finding, Persona
 
 
@@ -72,7 +75,9 @@ class FindingSerializer(serializers.ModelSerializer[Finding]):
 
 class ImportSerializer(serializers.Serializer[Any]):
     archive = serializers.FileField(help_text="A zip of one persona's folder, or of a data/ folder of several.")
-    published = serializers.BooleanField(default=False, help_text="Mark the tasks as already approved.")
+    published = serializers.BooleanField(
+        default=False, help_text="Ask another owner to confirm that the tasks were approved elsewhere. Owners only."
+    )
     dry_run = serializers.BooleanField(default=False, help_text="Dry run: report what would happen and store nothing.")
 
 
@@ -145,10 +150,43 @@ class Imports(APIView):
         return Response(report.to_json(), status=200 if report.ok else status.HTTP_422_UNPROCESSABLE_ENTITY)
 
 
+class PublicationSerializer(serializers.Serializer[Any]):
+    decision = serializers.ChoiceField(choices=["confirm", "decline"])
+
+
+class PublicationAnswerSerializer(serializers.Serializer[Any]):
+    approved = serializers.IntegerField(help_text="Tasks that are marked as approved now.")
+
+
+class Publication(APIView):
+    """The request to mark the tasks of an import as approved elsewhere."""
+
+    @extend_schema(
+        request=PublicationSerializer, responses={200: PublicationAnswerSerializer, 409: OpenApiTypes.OBJECT}
+    )
+    def post(self, request: ApiRequest, slug: str, pk: int) -> Response:
+        """Confirm it as another owner, or decline."""
+        benchmark = access.find_benchmark(request.user, slug)
+        access.require(request.user, benchmark, "manage")
+        row = get_object_or_404(benchmark.imports.defer("upload"), pk=pk)
+        wanted = PublicationSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        approved = 0
+        try:
+            if wanted.validated_data["decision"] == "confirm":
+                approved = confirm_publication(row.pk, by=request.user)
+            else:
+                decline_publication(row.pk, by=request.user)
+        except PublicationError as error:
+            raise ConflictAPIError(str(error)) from None
+        return Response({"approved": approved})
+
+
 urlpatterns = [
     path("benchmarks/", Benchmarks.as_view(), name="api_benchmarks"),
     path("benchmarks/<slug:slug>/personas/", Personas.as_view(), name="api_personas"),
     path("benchmarks/<slug:slug>/personas/<str:user_id>/", OnePersona.as_view(), name="api_persona"),
     path("benchmarks/<slug:slug>/findings/", Findings.as_view(), name="api_findings"),
     path("benchmarks/<slug:slug>/imports/", Imports.as_view(), name="api_imports"),
+    path("benchmarks/<slug:slug>/imports/<int:pk>/publication/", Publication.as_view(), name="api_publication"),
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from django.db import connection, transaction
 
@@ -11,8 +12,8 @@ from studio.models import Revision, Task
 
 @transaction.atomic
 def authors_of(revision: Revision) -> set[int]:
-    """Ids of everyone who saved, or whose suggestion was applied, since the last approved revision before this one.
-    The database uses the same function to reject approvals."""
+    """Ids of everyone who saved, whose suggestion was applied, or whose text was brought in from elsewhere, since the
+    last approved revision before this one. The database uses the same function to reject approvals."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT authors_of_revision(%s)", [revision.pk])
         return {key for (key,) in cursor.fetchall()}
@@ -31,3 +32,69 @@ def authors_of_newest(tasks: Iterable[Task]) -> dict[int, set[int]]:
         for task, author in cursor.fetchall():
             authors[task].add(author)
     return authors
+
+
+def contributors_to(task: Task, version: int) -> set[int]:
+    """Ids of everyone who wrote part of the task up to this version, approved or not: the authors of a copy of it."""
+    return contributors_to_tasks({task.pk: version})[task.pk]
+
+
+def contributors_to_tasks(versions: Mapping[int, int]) -> dict[int, set[int]]:
+    """``contributors_to`` versions by the task's pk. One query."""
+    authors: dict[int, set[int]] = {pk: set() for pk in versions}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT wanted.task, author FROM unnest(%s::bigint[], %s::int[]) wanted (task, version),"
+            " contributors_to_version(wanted.task, wanted.version) author",
+            [list(versions.keys()), list(versions.values())],
+        )
+        for task, author in cursor.fetchall():
+            authors[task].add(author)
+    return authors
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Tasks of the studio that say the same as one that is brought in."""
+
+    authors: frozenset[int]
+    written_here: bool
+    """Whether some of their versions up to there did not come by an import."""
+
+
+def origins_of_requests(requests: Sequence[tuple[str, int | None]]) -> list[Origin]:
+    """For each request, tasks anywhere in the studio with the same: so a text is known again after an export.
+    ``requests``: with the pk of the task it is for, which does not count. One query."""
+    authors: list[set[int]] = [set() for _ in requests]
+    written_here = [False] * len(requests)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH known AS (
+              SELECT wanted.index, r.task_id, max(r.number) AS number
+                FROM unnest(%s::text[], %s::bigint[]) WITH ORDINALITY wanted (request, task, index)
+                JOIN studio_revision r ON md5(r.spec ->> 'initial_request') = md5(wanted.request)
+               WHERE r.task_id IS DISTINCT FROM wanted.task AND wanted.request <> ''
+               GROUP BY wanted.index, r.task_id
+            )
+            SELECT known.index,
+                   array(SELECT contributors_to_version(known.task_id, known.number)),
+                   came_by_import(known.task_id, known.number)
+              FROM known
+            """,
+            [[request for request, _ in requests], [task for _, task in requests]],
+        )
+        for index, people, imported in cursor.fetchall():
+            authors[index - 1] |= set(people)
+            written_here[index - 1] |= not imported
+    return [Origin(frozenset(people), here) for people, here in zip(authors, written_here, strict=True)]
+
+
+def came_by_import(tasks: Iterable[Task]) -> set[int]:
+    """The pks of those tasks none of whose versions was written in the studio."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM studio_task WHERE id = ANY(%s) AND came_by_import(id, version)",
+            [[task.pk for task in tasks]],
+        )
+        return {pk for (pk,) in cursor.fetchall()}

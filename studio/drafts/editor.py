@@ -16,6 +16,7 @@ from studio.drafts.autosave import EditorKey, Text, autosave, discard_autosave
 from studio.drafts.rebase import ConflictError, Rebased, Versions, rebase
 from studio.drafts.validate import DraftError
 from studio.models import User
+from studio.models.transactions import atomic_with_retry
 
 S = TypeVar("S", bound=Spec)
 
@@ -110,7 +111,7 @@ class DraftEditor(ABC, Generic[S]):
             unresolved=draft.unresolved,
         )
 
-    @transaction.atomic
+    @atomic_with_retry
     def commit(self, draft: Draft[S], *, note: str = "") -> Outcome[S]:
         """Make a version of the draft and later changes of others; the user's autosaved text stays. Raises
         ConflictError, DraftError."""
@@ -120,7 +121,7 @@ class DraftEditor(ABC, Generic[S]):
             raise ConflictError(rebased)
         return self._store(rebased, draft, note)
 
-    @transaction.atomic
+    @atomic_with_retry
     def save(self, draft: Draft[S], *, note: str = "") -> Outcome[S]:
         """Make a version and discard the autosaved text; a draft that cannot be saved is autosaved."""
         if draft.errors:
@@ -144,7 +145,7 @@ class DraftEditor(ABC, Generic[S]):
         left = tuple(path for path in rebased.unresolved if path not in (*theirs, *mine))
         return self._refuse(draft, Autosaved(replace(rebased, spec=spec, unresolved=left)))
 
-    @transaction.atomic
+    @atomic_with_retry
     def autosave(self, draft: Draft[S], *, save: bool = False, note: str = "") -> Outcome[S]:
         """Autosave the draft's text; with ``save``, make a version if ``saves_when_idle``. Raises DraftError for text
         that cannot be stored."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,9 +40,11 @@ def save_tasks(
     note: str = "",
     verb: str = "edited",
     touched: Mapping[int, str] | None = None,
+    origin_authors: Sequence[Collection[int]] = (),
 ) -> list[SavedTask]:
     """Save drafts in a constant number of queries. New rows are created at their ``position``. ``touched``: by task
-    key, the field of tasks that count as changed because what it refers to has changed."""
+    key, the field of tasks that count as changed because what it refers to has changed. ``origin_authors``: for
+    each pair, the ids of those who wrote its text elsewhere."""
     touched = touched or {}
     for _, spec in pairs:
         validate_storable(spec)
@@ -61,6 +63,8 @@ def save_tasks(
     _write(changed)
     notify_of_edits(ended, by=by)
     revisions = _create_revisions(changed, by=by, note=note)
+    if origin_authors:
+        _store_origin_authors({revisions[pairs[index][0].pk]: origin_authors[index] for index in changes})
     _record_events(changed, list(changes.values()), by=by, verb=verb, note=note)
     return [
         SavedTask(
@@ -137,6 +141,18 @@ def _create_revisions(pairs: Iterable[tuple[Task, TaskSpec]], *, by: User | None
         for row, spec in pairs
     ]
     return {row.task_id: row for row in Revision.objects.bulk_create(rows, batch_size=BATCH * 2)}
+
+
+def _store_origin_authors(authors: Mapping[Revision, Collection[int]]) -> None:
+    through = Revision.origin_authors.through
+    through.objects.bulk_create(
+        [
+            through(revision_id=revision.pk, user_id=author)
+            for revision, people in authors.items()
+            for author in sorted({*people} - {revision.created_by_id})
+        ],
+        batch_size=BATCH * 2,
+    )
 
 
 def _record_events(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
-
 from studio.domain import arrangement
 from studio.domain.arrangement import (
     Arrangement,
@@ -24,6 +22,7 @@ from studio.drafts.validate import DraftError
 from studio.episodes.undo import differing_parts, next_move, with_parts
 from studio.findings.refresh import refresh_findings
 from studio.models import BoardMove, Persona, Task, TaskState, User
+from studio.models.transactions import atomic_with_retry
 
 END = "end"
 ACTIONS = (
@@ -85,14 +84,14 @@ def current_arrangement(persona: Persona) -> Arrangement:
     return arrangement_of(load_episodes([persona])[persona.pk])
 
 
-@transaction.atomic
+@atomic_with_retry
 def make_move(persona_id: int, move: Move, *, by: User, seen: str = "", confirmed: bool = False) -> MoveResult:
     """Make one move. ``seen``: digest of the arrangement that the user saw.
 
     Raises BoardChangedError if the arrangement is another now, ArrangementError if the move is not possible, and
     ConfirmationNeededError if it ends approvals and is not ``confirmed``.
     """
-    row = Persona.objects.select_for_update().get(pk=persona_id)
+    row = Persona.objects.select_for_update(no_key=True).get(pk=persona_id)
     old = load_episodes([row])[row.pk]
     now = arrangement_of(old)
     if seen and seen != now.digest():
@@ -177,7 +176,7 @@ def _save(row: Persona, old: EpisodeSpec, wanted: Arrangement, summary: str, *, 
     }
     placed = set(wanted.order) - {task.task_id for task in old.tasks}
     rows = (
-        Task.objects.select_for_update(of=("self",))
+        Task.objects.select_for_update(no_key=True, of=("self",))
         .filter(episode__persona=row, task_id__in={*changed, *placed})
         .select_related("group")
         .order_by("pk")

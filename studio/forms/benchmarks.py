@@ -127,5 +127,10 @@ class ImportForm(forms.Form):
     published = forms.BooleanField(
         required=False,
         label="These tasks are already published: mark as already approved",
-        help_text="This is recorded in their history.",
+        help_text="Another owner has to confirm it. Only tasks that come from these files alone can be marked.",
     )
+
+    def __init__(self, *args: Any, may_publish: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not may_publish:
+            del self.fields["published"]

@@ -17,9 +17,11 @@ from studio.drafts.validate import DraftError
 from studio.files.uploads import UploadError, validate_file_sizes
 from studio.findings.grader_keys import GraderKeys, read_keys
 from studio.imports.folders import read_folder
+from studio.imports.publication import request_publication, validate_may_publish
 from studio.imports.report import ImportReport, totals
 from studio.imports.store import ImportWriter
-from studio.models import Benchmark, GraderScript, User
+from studio.models import Benchmark, GraderScript, Import, User
+from studio.models.transactions import atomic_with_retry
 
 __all__ = ["ImportReport", "find_reading_errors", "import_archive", "import_files", "import_path", "upload_limits"]
 
@@ -42,7 +44,7 @@ def import_path(
         unpacked = read_folder(path, upload_limits())
         if unpacked.errors:
             return _refused(unpacked.errors)
-        return _import(benchmark, _read(unpacked.files), by=by, published=published, dry_run=dry_run)
+        return _import(benchmark, _read(unpacked.files), by=by, published=published, dry_run=dry_run, name=path.name)
     if path.stat().st_size > settings.UPLOAD_MAX_BYTES:
         message = f"The file has {path.stat().st_size:,} bytes; the limit is {settings.UPLOAD_MAX_BYTES:,}."
         return _refused([Problem(file=path.name, message=message, mend="Import the personas one by one.")])
@@ -57,13 +59,15 @@ def import_archive(
     name: str = "",
     published: bool = False,
     dry_run: bool = False,
+    staged: Import | None = None,
 ) -> ImportReport:
-    """``name``: the persona's id if its files are at the root of the zip."""
+    """``name``: the persona's id if its files are at the root of the zip. ``staged``: its preview, if there was one;
+    who uploaded it is an author of what is imported too."""
     unpacked = unpack(data, upload_limits())
     if unpacked.errors:
         return _refused(unpacked.errors)
     reading = _read(unpacked.files, name)
-    return _import(benchmark, reading, by=by, published=published, dry_run=dry_run)
+    return _import(benchmark, reading, by=by, published=published, dry_run=dry_run, name=name, staged=staged)
 
 
 def import_files(
@@ -78,12 +82,13 @@ def import_files(
     """Import files by their paths in one transaction; with any error nothing is stored.
 
     Unchanged rows are left alone, a task that differs gets a new revision, and a task missing from the files stays,
-    outside the episode. ``published`` marks the tasks as approved elsewhere. ``dry_run`` only reports.
+    outside the episode. ``published`` asks another owner to confirm that the tasks were approved elsewhere, and raises
+    PermissionDenied unless ``by`` is an owner. ``dry_run`` only reports.
     """
     if problems := check_names(files, upload_limits()):
         return _refused(problems)
     reading = _read(files, name)
-    return _import(benchmark, reading, by=by, published=published, dry_run=dry_run)
+    return _import(benchmark, reading, by=by, published=published, dry_run=dry_run, name=name)
 
 
 def _read(files: Mapping[str, bytes], name: str = "") -> Reading:
@@ -107,21 +112,49 @@ def _refused(errors: Sequence[Problem]) -> ImportReport:
     return ImportReport(errors=list(errors))
 
 
-def _import(benchmark: Benchmark, reading: Reading, *, by: User | None, published: bool, dry_run: bool) -> ImportReport:
+def _import(
+    benchmark: Benchmark,
+    reading: Reading,
+    *,
+    by: User | None,
+    published: bool,
+    dry_run: bool,
+    name: str,
+    staged: Import | None = None,
+) -> ImportReport:
+    if published:
+        validate_may_publish(benchmark, by)
     report = ImportReport(warnings=reading.warnings, errors=reading.errors or list(_oversized_tasks(reading)))
     if report.errors:
         return report
     keys = _grader_keys(reading, report)
     report.totals = totals(reading.episodes, keys)
     try:
-        with transaction.atomic():
-            ImportWriter(benchmark, reading, keys, report, by=by, published=published).run()
-            connection.check_constraints()
-            transaction.set_rollback(dry_run)
+        writer = ImportWriter(
+            benchmark, reading, keys, report, by=by, published=published, uploaded_by=staged.by if staged else None
+        )
+        stored = _store(writer, staged, name=name, dry_run=dry_run)
     except DraftError as error:
         return _refused([Problem(file="", message=str(error), mend="Correct it and import again.")])
     if dry_run:
-        report.personas = []
+        stored.personas, stored.publication = [], None
+    return stored
+
+
+@atomic_with_retry
+def _store(writer: ImportWriter, staged: Import | None, *, name: str, dry_run: bool) -> ImportReport:
+    report = writer.run()
+    if report.publishable and writer.by:
+        row = staged or Import.objects.create(
+            benchmark=writer.benchmark, by=writer.by, name=name[:300], published=True, state="done"
+        )
+        report.publication = row.pk
+        request_publication(row, report.publishable, by=writer.by)
+        if not staged:
+            row.report = report.to_stored()
+            row.save(update_fields=["report"])
+    connection.check_constraints()
+    transaction.set_rollback(dry_run)
     return report
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from studio.domain.dependencies import dependency_groups
 from studio.domain.episode import EpisodeSpec
 from studio.domain.problems import Problem
 from studio.findings.grader_keys import GraderKeys
-from studio.models import Persona
+from studio.models import Persona, Revision
 
 
 def totals(episodes: Sequence[EpisodeSpec], keys: Mapping[str, GraderKeys]) -> dict[str, int]:
@@ -42,6 +43,12 @@ class ImportReport:
     """Of the files, whether new or not."""
     warnings: list[Problem] = field(default_factory=list)
     errors: list[Problem] = field(default_factory=list)
+    publishable: list[Revision] = field(default_factory=list)
+    """Versions that another owner can confirm as approved elsewhere; empty unless that is asked for."""
+    not_publishable: list[dict[str, str]] = field(default_factory=list)
+    """``{"persona", "task", "reason"}`` of the other tasks, if it is asked for."""
+    publication: int | None = None
+    """The pk of the import that waits for that confirmation."""
     personas: list[Persona] = field(default_factory=list)
     """The personas as stored; empty after a dry run or with errors."""
 
@@ -58,4 +65,16 @@ class ImportReport:
             "warnings": [warning.to_json() for warning in self.warnings],
             "errors": [error.to_json() for error in self.errors],
             "changes": {"created": self.created, "updated": self.updated, "unchanged": self.unchanged},
+            "publication": {
+                "import": self.publication,
+                "tasks": len(self.publishable),
+                "skipped": self.not_publishable,
+            },
         }
+
+    def to_stored(self) -> dict[str, Any]:
+        """With titles, and without NUL, which PostgreSQL's json cannot hold and hostile file names may have."""
+        stored: dict[str, Any] = json.loads(
+            json.dumps({**self.to_json(), "titles": self.titles}).replace("\\u0000", "\ufffd")
+        )
+        return stored

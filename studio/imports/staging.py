@@ -6,14 +6,13 @@ import io
 import json
 import zipfile
 from collections.abc import Sequence
-from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 
 from studio.files.uploads import Upload, UploadError
 from studio.imports.importer import ImportReport, import_archive
 from studio.models import Benchmark, Import, User
+from studio.models.transactions import atomic_with_retry
 
 
 def zip_folder(files: Sequence[Upload], paths: str) -> bytes:
@@ -46,19 +45,21 @@ def preview(benchmark: Benchmark, data: bytes, *, name: str, by: User, published
         name=name[:300],
         published=published,
         state="previewed" if report.ok else "refused",
-        report=_plain(report),
+        report=report.to_stored(),
         upload=data if report.ok else None,
     )
 
 
-@transaction.atomic
+@atomic_with_retry
 def confirm(row: Import, *, by: User) -> ImportReport:
-    """Carry out a previewed import. Raises UploadError the second time."""
-    row = Import.objects.select_for_update().select_related("benchmark").get(pk=row.pk)
+    """Carry out a previewed import, whose uploader is an author too. Raises UploadError the second time."""
+    row = Import.objects.select_for_update(no_key=True).select_related("benchmark").get(pk=row.pk)
     if row.state != "previewed" or row.upload is None:
         raise UploadError("This import has already been completed or discarded.")
-    report = import_archive(row.benchmark, bytes(row.upload), name=_stem(row.name), by=by, published=row.published)
-    row.state, row.report, row.upload = "done" if report.ok else "refused", _plain(report), None
+    report = import_archive(
+        row.benchmark, bytes(row.upload), name=_stem(row.name), by=by, published=row.published, staged=row
+    )
+    row.state, row.report, row.upload = "done" if report.ok else "refused", report.to_stored(), None
     row.save()
     return report
 
@@ -69,11 +70,3 @@ def drop(row: Import) -> None:
 
 def _stem(name: str) -> str:
     return name[:-4] if name.lower().endswith(".zip") else name
-
-
-def _plain(report: ImportReport) -> dict[str, Any]:
-    """Without NUL, which PostgreSQL's json cannot store and hostile file names may contain."""
-    plain: dict[str, Any] = json.loads(
-        json.dumps({**report.to_json(), "titles": report.titles}).replace("\\u0000", "\ufffd")
-    )
-    return plain

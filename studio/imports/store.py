@@ -1,13 +1,15 @@
-"""Storing what was read: rows, revisions, events and approvals."""
+"""Storing what was read: rows, revisions and events."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from studio.domain.episode import EpisodeSpec
 from studio.domain.pibench import Reading
 from studio.domain.task import TaskSpec
+from studio.drafts.authors import came_by_import, origins_of_requests
 from studio.drafts.load import load_episodes
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import SavedTask, save_tasks
@@ -23,15 +25,10 @@ from studio.models import (
     Event,
     GraderScript,
     Persona,
-    Review,
-    Revision,
     Task,
-    TaskState,
     User,
 )
 from studio.notifications.notify import notify_of_import
-
-ELSEWHERE = "Marked as already approved: it comes from a published benchmark."
 
 
 class ImportWriter:
@@ -46,16 +43,19 @@ class ImportWriter:
         *,
         by: User | None,
         published: bool,
+        uploaded_by: User | None = None,
     ) -> None:
         self.benchmark = benchmark
         self.reading = reading
         self.keys = keys
-        self.report = report
+        self.report_before = report
         self.by = by
         self.published = published
+        self.uploaded_by = uploaded_by
 
-    def run(self) -> None:
-        Benchmark.objects.select_for_update().get(pk=self.benchmark.pk)
+    def run(self) -> ImportReport:
+        self.report = deepcopy(self.report_before)  # so that it can run again
+        Benchmark.objects.select_for_update(no_key=True).get(pk=self.benchmark.pk)
         self._store_contents()
         personas = self._personas()
         old = load_episodes(personas.values())
@@ -72,17 +72,25 @@ class ImportWriter:
         pairs = [
             (rows[(key, task.task_id)], task) for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
         ]
-        saved = save_tasks(pairs, by=self.by, verb="imported", touched=_regraded(pairs, old, new))
+        saved = save_tasks(
+            pairs,
+            by=self.by,
+            verb="imported",
+            touched=_regraded(pairs, old, new),
+            origin_authors=self._origin_authors(pairs),
+        )
         self._store_keys(personas.values())
         owners = {
             rows[(key, task.task_id)].pk: key for key, spec in new.items() for task in (*spec.tasks, *spec.unplaced)
         }
         touched = self._report_changes(personas, triples, changed, saved, owners, fresh)
-        approved = self._approve(saved) if self.published else 0
-        if touched or approved:
+        if touched:
             refresh_findings([persona for persona in personas.values() if persona.pk in touched])
-            self._record(approved)
+            self._record()
+        if self.published:
+            self._find_publishable(saved, owners)
         self.report.personas = list(personas.values())
+        return self.report
 
     def _store_contents(self) -> None:
         stored = set(Blob.objects.filter(pk__in=self.reading.contents).values_list("pk", flat=True))
@@ -92,7 +100,9 @@ class ImportWriter:
         names = [episode.persona.user_id for episode in self.reading.episodes]
         rows = {
             persona.user_id: persona
-            for persona in Persona.objects.select_for_update().filter(benchmark=self.benchmark, user_id__in=names)
+            for persona in Persona.objects.select_for_update(no_key=True).filter(
+                benchmark=self.benchmark, user_id__in=names
+            )
         }
         everyone = {
             user_id.casefold(): user_id for user_id in self.benchmark.personas.values_list("user_id", flat=True)
@@ -113,9 +123,10 @@ class ImportWriter:
         episodes = {episode.persona_id: episode for episode in Episode.objects.filter(persona__in=personas)}
         rows = {
             (row.episode.persona_id, row.task_id): row
-            for row in Task.objects.select_for_update(of=("self",))
+            for row in Task.objects.select_for_update(no_key=True, of=("self",))
             .filter(episode__in=episodes.values())
             .select_related("group", "episode")
+            .order_by("pk")
         }
         for key, spec in new.items():
             placed = [(task, position) for position, task in enumerate(spec.tasks, 1)]
@@ -123,6 +134,12 @@ class ImportWriter:
                 if (key, task.task_id) not in rows:
                     rows[(key, task.task_id)] = Task(episode=episodes[key], task_id=task.task_id, position=position)
         return rows
+
+    def _origin_authors(self, pairs: Sequence[tuple[Task, TaskSpec]]) -> list[set[int]]:
+        """Who uploaded the files, and who wrote the same tasks elsewhere in the studio."""
+        uploader = {self.uploaded_by.pk} if self.uploaded_by else set()
+        origins = origins_of_requests([(task.initial_request, row.pk) for row, task in pairs])
+        return [uploader | origin.authors for origin in origins]
 
     def _store_keys(self, personas: Iterable[Persona]) -> None:
         changed = []
@@ -165,43 +182,28 @@ class ImportWriter:
                 self.report.updated.append({**entry, "changed": list(task.fields)})
         return touched
 
-    def _approve(self, saved: Sequence[SavedTask]) -> int:
-        final = {TaskState.APPROVED, TaskState.RELEASED, TaskState.RETIRED}
-        rows = [task.row for task in saved if task.row.state not in final]
-        if not rows:
-            return 0
-        for row in rows:
-            row.state = TaskState.APPROVED
-        Task.objects.bulk_update(rows, ["state"], batch_size=500)
-        revisions = {task.row.pk: task.revision for task in saved}
-        older = [row for row in rows if revisions[row.pk] is None]
-        for revision in Revision.objects.filter(task__in=older).order_by("number") if older else ():
-            revisions[revision.task_id] = revision
-        Review.objects.bulk_create(
-            (
-                Review(revision=revisions[row.pk], decision=Review.Decision.APPROVED_ELSEWHERE, text=ELSEWHERE)
-                for row in rows
-            ),
-            batch_size=500,
-        )
-        Event.objects.bulk_create(
-            (
-                Event(
-                    benchmark=self.benchmark,
-                    persona_id=row.episode.persona_id,
-                    task=row,
-                    actor=self.by,
-                    verb="approved_elsewhere",
-                    summary=ELSEWHERE,
-                    data={"version": row.version},
-                )
-                for row in rows
-            ),
-            batch_size=500,
-        )
-        return len(rows)
+    def _find_publishable(self, saved: Sequence[SavedTask], owners: Mapping[int, int]) -> None:
+        """Put into the report which new versions can be published: those that came by imports alone."""
+        names = {persona.pk: persona.user_id for persona in self.benchmark.personas.all()}
+        new = [task for task in saved if task.revision]
+        imported = came_by_import([task.row for task in new])
+        requests = [(task.row.initial_request, task.row.pk) for task in new]
+        written_here = {
+            task.row.pk
+            for task, origin in zip(new, origins_of_requests(requests), strict=True)
+            if origin.written_here or task.row.pk not in imported
+        }
+        for task in saved:
+            reason = "" if task.revision else "Its text is unchanged."
+            if task.row.pk in written_here:
+                reason = "It was written in the studio."
+            if task.revision and not reason:
+                self.report.publishable.append(task.revision)
+            else:
+                entry = {"persona": names[owners[task.row.pk]], "task": task.row.task_id, "reason": reason}
+                self.report.not_publishable.append(entry)
 
-    def _record(self, approved: int) -> None:
+    def _record(self) -> None:
         new, updated = len(self.report.created), len(self.report.updated)
         counts = {"new": new, "changed": updated, "unchanged": len(self.report.unchanged)}
         summary = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "no tasks"
@@ -212,7 +214,7 @@ class ImportWriter:
             actor=self.by,
             verb="imported",
             summary=f"Imported: {summary}",
-            data={"created": new, "updated": updated, "approved_elsewhere": approved},
+            data={"created": new, "updated": updated},
         )
 
 

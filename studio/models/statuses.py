@@ -37,5 +37,8 @@ STATUSES: dict[str, tuple[str, str, str]] = {
     "previewed": ("warn", "◔", "awaiting confirmation"),
     "done": ("good", "●", "imported"),
     "refused": ("bad", "✕", "refused"),
+    "requested": ("warn", "◔", "awaiting another owner"),
+    "confirmed": ("good", "◉", "confirmed"),
+    "declined": ("", "□", "declined"),
     "dropped": ("", "□", "dropped"),
 }

@@ -26,6 +26,8 @@ class TaskTemplate(models.Model):
     made_from = models.ForeignKey("studio.Task", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     made_from_version = models.PositiveIntegerField(default=0)
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    authors = models.ManyToManyField("studio.User", related_name="+")
+    """Everyone who wrote the task it was made from, up to that version."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

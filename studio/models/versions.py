@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import MD5
 
 from studio.models.fields import OrderedJSONField
 
@@ -17,11 +19,15 @@ class Revision(models.Model):
     """Of the spec as stored."""
     note = models.CharField(max_length=300, blank=True)
     created_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
+    origin_authors = models.ManyToManyField("studio.User", related_name="+")
+    """Who wrote its text before ``created_by`` brought it here by a copy, a template, an import or a restored version.
+    They are authors too, and rows are never changed."""
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-number"]
         constraints = [models.UniqueConstraint(fields=["task", "number"], name="revision_number")]
+        indexes = [models.Index(MD5(KeyTextTransform("initial_request", "spec")), name="revision_by_request")]
 
 
 class PersonaRevision(models.Model):

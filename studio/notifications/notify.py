@@ -14,6 +14,7 @@ from studio.models import (
     Assignment,
     Benchmark,
     Comment,
+    Import,
     Membership,
     Notification,
     NotificationChoice,
@@ -210,6 +211,10 @@ def notify_of_import(benchmark: Benchmark, summary: str, *, by: User | None) -> 
     people = users_allowed(benchmark, "edit")
     text = f"imported into {benchmark}: {summary}"
     notify(people, Kind.IMPORTED, text, benchmark=benchmark, address=benchmark.get_absolute_url(), by=by)
+
+
+def notify_of_publication(row: Import, people: Iterable[int], text: str, *, by: User) -> None:
+    notify(people, Kind.IMPORTED, text, benchmark=row.benchmark, address=row.get_absolute_url(), by=by)
 
 
 def _notify_of_task(

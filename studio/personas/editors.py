@@ -31,7 +31,7 @@ class PersonaPartEditor(DraftEditor[S], Generic[S]):
 
     def lock(self) -> None:
         rows = Persona.objects.select_related("benchmark")
-        self.persona.refresh_from_db(from_queryset=rows.select_for_update(of=("self",)))
+        self.persona.refresh_from_db(from_queryset=rows.select_for_update(no_key=True, of=("self",)))
 
     def newest(self) -> int:
         self.persona.refresh_from_db(fields=["version"])

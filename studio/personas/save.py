@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.db import transaction
-
 from studio.domain.arrangement import ArrangementError, apply_arrangement, arrangement_of, validate_arrangement
 from studio.domain.persona import PersonaSpec
 from studio.drafts.load import load_episodes
@@ -14,9 +12,10 @@ from studio.drafts.save_personas import save_personas
 from studio.drafts.validate import DraftError, StaleDraftError
 from studio.findings.refresh import refresh_findings
 from studio.models import Persona, PersonaRevision, User
+from studio.models.transactions import atomic_with_retry
 
 
-@transaction.atomic
+@atomic_with_retry
 def save_persona(
     persona_id: int,
     spec: PersonaSpec,
@@ -27,7 +26,7 @@ def save_persona(
     verb: str = "edited",
 ) -> PersonaRevision:
     """File contents must be stored (``Blob``) before. Raises StaleDraftError, DraftError."""
-    row = Persona.objects.select_for_update().get(pk=persona_id)
+    row = Persona.objects.select_for_update(no_key=True).get(pk=persona_id)
     if base_version is not None and base_version != row.version:
         raise StaleDraftError(row.version)
     old = load_episodes([row])[row.pk]
@@ -37,11 +36,11 @@ def save_persona(
     return row.revisions.get(number=row.version)
 
 
-@transaction.atomic
+@atomic_with_retry
 def save_order(persona_id: int, order: Sequence[str], *, by: User | None, note: str = "") -> PersonaRevision:
     """Make ``order`` the task ids of the episode; tasks left out stay as unplaced drafts. Raises DraftError if a task
     would precede one it depends on, or leave while another depends on it."""
-    row = Persona.objects.select_for_update().get(pk=persona_id)
+    row = Persona.objects.select_for_update(no_key=True).get(pk=persona_id)
     old = load_episodes([row])[row.pk]
     tasks = {task.task_id: task for task in (*old.tasks, *old.unplaced)}
     if len(set(order)) < len(order) or not set(order) <= tasks.keys():

@@ -43,14 +43,14 @@ def create_script(persona_id: int, name: str, source: str, *, by: User, task_id:
         raise DraftError("name", "Use letters, digits, dots, dashes and underscores, such as lift_mail.py.")
     path = FOLDER + name
     with transaction.atomic():
-        row = Persona.objects.select_for_update().get(pk=persona_id)
+        row = Persona.objects.select_for_update(no_key=True).get(pk=persona_id)
         if any(script.path.casefold() == path.casefold() for script in row.grader_scripts.all()):
             raise DraftError("name", f"A script “{name}” already exists. Choose another name, or open that one.")
         _write(
             row, lambda spec: [*spec.scripts, _store_source(path, source)], (), by=by, note=f"New grader script {name}."
         )
         if task_id is not None:
-            task = Task.objects.select_for_update(of=("self",)).select_related("group").get(
+            task = Task.objects.select_for_update(no_key=True, of=("self",)).select_related("group").get(
                 pk=task_id, episode__persona=row
             )  # fmt: skip
             spec = load_tasks([task])[task.pk]
@@ -64,7 +64,7 @@ def save_script(script_id: int, source: str, *, by: User, note: str = "", verb: 
     """Replace the script's text; no effect if it is the same. Raises DraftError."""
     with transaction.atomic():
         persona = GraderScript.objects.values_list("persona", flat=True).get(pk=script_id)
-        row = Persona.objects.select_for_update().get(pk=persona)
+        row = Persona.objects.select_for_update(no_key=True).get(pk=persona)
         script = GraderScript.objects.select_related("blob").get(pk=script_id)
         new_file, current = _store_source(script.path, source), text_of(script.blob)
         if current is not None and normalize_newlines(current) == normalize_newlines(source):
@@ -86,7 +86,7 @@ def delete_script(script_id: int, *, by: User) -> None:
     """Remove a script that grades no task; its versions stay. Raises DraftError."""
     with transaction.atomic():
         script = GraderScript.objects.get(pk=script_id)
-        row = Persona.objects.select_for_update().get(pk=script.persona_id)
+        row = Persona.objects.select_for_update(no_key=True).get(pk=script.persona_id)
         if using := tasks_graded_by(row, script.path):
             names = ", ".join(f"“{task}”" for task in using[:3])
             raise DraftError("script", f"{names} {'is' if len(using) == 1 else 'are'} graded by it. Change that first.")
@@ -153,7 +153,7 @@ def _write(
     new = old.model_copy(update={"persona": old.persona.model_copy(update={"scripts": scripts})})
     save_personas([(row, old, new)], by=by, note=note, verb=verb)
     locked = list(
-        Task.objects.select_for_update(of=("self",)).select_related("group", "episode__persona").filter(
+        Task.objects.select_for_update(no_key=True, of=("self",)).select_related("group", "episode__persona").filter(
             pk__in=[task.pk for task in using]
         )
     )  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.db import transaction
-
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.persona import Skill
@@ -11,10 +9,11 @@ from studio.domain.skills import SKILL_FILE
 from studio.drafts.load import load_episodes
 from studio.drafts.validate import DraftError
 from studio.models import Blob, Persona, PersonaRevision, User
+from studio.models.transactions import atomic_with_retry
 from studio.personas.save import save_persona
 
 
-@transaction.atomic
+@atomic_with_retry
 def save_skill(persona_id: int, name: str, text: str, *, old_name: str = "", by: User) -> PersonaRevision:
     """Write the SKILL.md of the skill ``old_name`` and rename it to ``name``; without ``old_name``, create a skill. Its
     other files stay. Raises DraftError (field ``name`` or ``text``)."""
@@ -41,7 +40,7 @@ def save_skill(persona_id: int, name: str, text: str, *, old_name: str = "", by:
     return _save(row, episode, skills, by=by, note=note)
 
 
-@transaction.atomic
+@atomic_with_retry
 def delete_skill(persona_id: int, name: str, *, by: User) -> PersonaRevision:
     row, episode = _locked(persona_id)
     _validate_unused(episode, name, "deleted")
@@ -54,7 +53,7 @@ def tasks_with_skill(episode: EpisodeSpec, name: str) -> list[str]:
 
 
 def _locked(persona_id: int) -> tuple[Persona, EpisodeSpec]:
-    row = Persona.objects.select_for_update().get(pk=persona_id)
+    row = Persona.objects.select_for_update(no_key=True).get(pk=persona_id)
     return row, load_episodes([row])[row.pk]
 
 

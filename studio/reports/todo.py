@@ -21,6 +21,7 @@ from django.db.models.functions import Coalesce
 from studio.models import (
     Assignment,
     Benchmark,
+    Import,
     Review,
     Revision,
     Task,
@@ -78,6 +79,7 @@ def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, limit: int = SHOWN) 
     groups = [
         _group("sent-back", "Changes requested", tasks_sent_back(user, benchmarks), limit),
         _group("reviews", "To review", tasks_to_review(user, benchmarks), limit),
+        _publications(user, benchmarks, limit),
         *(group for source in _sources.values() for group in source(user, benchmarks, limit)),
         _group("drafts", "Your drafts", drafts_to_write(user, benchmarks).exclude(state="changes_requested"), limit),
     ]
@@ -87,6 +89,23 @@ def todo_of(user: User, benchmarks: QuerySet[Benchmark], *, limit: int = SHOWN) 
 def _group(key: str, title: str, tasks: QuerySet[Task], limit: int) -> TodoGroup:
     rows = list(tasks.only(*ITEM_FIELDS).annotate(n_total=Window(Count("pk")))[:limit])
     return TodoGroup(key, title, tuple(_item(task) for task in rows), rows[0].n_total if rows else 0)
+
+
+def _publications(user: User, benchmarks: QuerySet[Benchmark], limit: int) -> TodoGroup:
+    """Imports whose tasks another owner says were approved elsewhere, for this owner to confirm."""
+    own = benchmarks.filter(memberships__user=user, memberships__role="owner")
+    rows = Import.objects.filter(benchmark__in=own, publication="requested").exclude(by=user)
+    shown = list(
+        rows.select_related("benchmark", "by")
+        .defer("upload", "report")
+        .order_by("created_at")
+        .annotate(n_total=Window(Count("pk")))[:limit]
+    )
+    items = [
+        TodoItem(str(row), row.get_absolute_url(), str(row.benchmark), row.publication, f"asked by {row.by}")
+        for row in shown
+    ]
+    return TodoGroup("publications", "Imports to confirm", tuple(items), shown[0].n_total if shown else 0)
 
 
 def _item(task: Task) -> TodoItem:
@@ -122,7 +141,8 @@ def tasks_sent_back(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Tas
 def tasks_to_review(user: User, benchmarks: QuerySet[Benchmark]) -> QuerySet[Task]:
     """Tasks in review that the user may review, did not write last and has not approved yet: first those assigned to
     them, then those with fewer reviewers than required approvals."""
-    authored = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"), created_by=user)
+    newest = Revision.objects.filter(task=OuterRef("pk"), number=OuterRef("version"))
+    authored = newest.filter(Q(created_by=user) | Q(origin_authors=user))
     approved = Review.objects.filter(
         revision__task=OuterRef("pk"), revision__number=OuterRef("version"), reviewer=user, decision="approved"
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db import transaction
 from django.db.models import Count, Q
 
 from studio.access import ALLOWED
 from studio.drafts.authors import authors_of_newest
 from studio.models import Assignment, Benchmark, Event, Membership, Task, TaskState, User
+from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 
 Part = Assignment.Part
@@ -79,11 +79,15 @@ def least_busy_reviewer(task: Task, writer: User | None = None) -> User | None:
     return next((reviewer.user for reviewer in reviewers if reviewer.user.pk not in ineligible), None)
 
 
-@transaction.atomic
+@atomic_with_retry
 def set_assignees(task_id: int, *, by: User, writer: User | None, reviewers: Sequence[User]) -> None:
     """Assign exactly these users. Raises AssignmentError for users without the role or in both parts, and for reviewers
     who wrote part of the newest version."""
-    task = Task.objects.select_for_update(of=("self",)).select_related("episode__persona__benchmark").get(pk=task_id)
+    task = (
+        Task.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("episode__persona__benchmark")
+        .get(pk=task_id)
+    )
     members = eligible_members(task.episode.persona.benchmark)
     if writer:
         if writer in reviewers:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from django.db import transaction
-
 from studio.domain.arrangement import ArrangementError
 from studio.drafts.load import load_tasks
 from studio.drafts.validate import DraftError
 from studio.episodes import moves
 from studio.models import Benchmark, Persona, Task, User
+from studio.models.transactions import atomic_with_retry
 from studio.reports.counts import tasks_with_counts
 from studio.review import assignments, bulk_preview
 from studio.review.bulk_preview import (
@@ -92,14 +91,14 @@ def plan(
     return [_reject_outdated(change, chosen[change.task.pk]) for change in changes]
 
 
-@transaction.atomic
+@atomic_with_retry
 def apply(benchmark: Benchmark, chosen: Mapping[int, int | None], action: str, value: str = "", *, by: User) -> int:
     """Apply the change to each task as its own page would, and return how many were changed. Raises BulkChangeError if
     one of them cannot be changed; then none is."""
     tasks = Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=chosen)
     personas = set(tasks.values_list("episode__persona", flat=True))
-    list(Persona.objects.select_for_update().filter(pk__in=personas).order_by("pk"))
-    list(tasks.select_for_update(of=("self",)).order_by("pk"))
+    list(Persona.objects.select_for_update(no_key=True).filter(pk__in=personas).order_by("pk"))
+    list(tasks.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     changes = plan(benchmark, chosen, action, value, by=by)
     if refused := [change for change in changes if change.refusal]:
         raise BulkChangeError(

@@ -12,6 +12,7 @@ from studio.domain.storable import storable_text
 from studio.drafts.events import record
 from studio.drafts.load import load_task
 from studio.models import Comment, Task, User
+from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 from studio.review.threads import COMMENTABLE_FIELDS
 from studio.tasks.transitions import WorkflowError
@@ -24,7 +25,7 @@ class CommentTargetError(WorkflowError):
     """The newest version does not contain the row or text to comment on."""
 
 
-@transaction.atomic
+@atomic_with_retry
 def add_comment(
     task_id: int,
     *,
@@ -70,7 +71,7 @@ def add_comment(
     return comment
 
 
-@transaction.atomic
+@atomic_with_retry
 def reply(root: Comment, *, by: User, text: str) -> Comment:
     if not (text := normalize_text(text)):
         raise WorkflowError("Write something first.")
@@ -107,9 +108,9 @@ def retract(comment: Comment, *, by: User) -> None:
     comment.save(update_fields=["text", "suggestion", "deleted_at"])
 
 
-@transaction.atomic
+@atomic_with_retry
 def resolve(comment: Comment, *, by: User, resolved: bool = True) -> None:
-    root = Comment.objects.select_for_update(of=("self",)).get(pk=comment.reply_to_id or comment.pk)
+    root = Comment.objects.select_for_update(no_key=True, of=("self",)).get(pk=comment.reply_to_id or comment.pk)
     if bool(root.resolved_at) == resolved:
         return
     root.resolved_at, root.resolved_by = (timezone.now(), by) if resolved else (None, None)
@@ -135,7 +136,7 @@ def _anchor(key: FieldKey, texts: Mapping[FieldKey, str], quoted: Quote | None, 
 
 
 def _own(comment: Comment, by: User) -> Comment:
-    comment = Comment.objects.select_for_update(of=("self",)).select_related("task").get(pk=comment.pk)
+    comment = Comment.objects.select_for_update(no_key=True, of=("self",)).select_related("task").get(pk=comment.pk)
     if comment.author_id != by.pk:
         raise WorkflowError("Only its author can edit it.")
     if comment.deleted_at:

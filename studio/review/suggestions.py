@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
 from django.utils import timezone
 
 from studio.domain.anchors import FieldKey, quotable_texts, replace_text
@@ -13,6 +12,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
 from studio.drafts.locks import lock
 from studio.models import Comment, Revision, Task, User
+from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 from studio.review.comments import normalize_text
 from studio.review.threads import anchor_of, original_texts
@@ -33,7 +33,7 @@ class Applied:
     """Suggestions for text that has changed since."""
 
 
-@transaction.atomic
+@atomic_with_retry
 def apply(task_id: int, keys: Sequence[int], *, by: User) -> Applied:
     """Apply these suggestions to the newest version, as one new version; return those as ``unresolved`` whose text has
     changed since. Raises WorkflowError unless all are unapplied suggestions of this task."""
@@ -91,7 +91,7 @@ def conflict_of(suggestion: Comment) -> SuggestionConflict:
     return SuggestionConflict(original, texts.get(field_key), suggested, task.version)
 
 
-@transaction.atomic
+@atomic_with_retry
 def apply_resolved(task_id: int, key: int, text: str, *, by: User, version: int) -> Revision:
     """Apply a suggestion with the ``text`` a person chose for the whole field or row, based on the ``version`` they
     saw. Raises SuggestionOutdatedError if that text has changed since, WorkflowError if the row is gone."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import transaction
-
 from studio.domain.storable import storable_text
 from studio.drafts.authors import authors_of
 from studio.drafts.events import record
@@ -13,12 +11,13 @@ from studio.drafts.locks import lock
 from studio.findings.queries import open_findings
 from studio.findings.refresh import refresh_findings
 from studio.models import ErrorWaiver, Finding, Review, Revision, Task, TaskState, User
+from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 from studio.review.checklist import QUESTIONS, ReviewAnswer, ReviewAnswers, summarize, to_stored
 from studio.tasks.transitions import WorkflowError, state_label
 
 
-@transaction.atomic
+@atomic_with_retry
 def approve(
     task_id: int, *, by: User, version: int | None = None, text: str = "", answers: ReviewAnswers | None = None
 ) -> Task:
@@ -60,7 +59,7 @@ def approve(
     return moved
 
 
-@transaction.atomic
+@atomic_with_retry
 def request_changes(
     task_id: int, *, by: User, text: str = "", version: int | None = None, answers: ReviewAnswers | None = None
 ) -> Task:

@@ -17,7 +17,7 @@ from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from studio import access
-from studio.models import Persona, Task, TaskState
+from studio.models import Persona, Task, TaskState, User
 from studio.search.sources import DESTINATIONS_SQL, SOURCES, search_sql
 
 MAX_QUERY = 200
@@ -67,6 +67,7 @@ def search(
         kind=kind if kind in {source.kind for source in SOURCES} else "",
         state=state if state in TaskState.values else "",
         page=page,
+        closed=_closed_to(user),
     )
     if not rows:
         return Results([], 0, {}, query)
@@ -100,13 +101,23 @@ def search(
     return Results(hits, counts.get(kind, 0) if kind in by_kind else sum(counts.values()), counts, query)
 
 
-def _run(text: str, benchmarks: list[int], *, kind: str, state: str, page: int) -> list[dict[str, Any]]:
+def _closed_to(user: access.AnyUser) -> list[tuple[str, int]]:
+    if not isinstance(user, User):
+        return []
+    return [(source.kind, pk) for source in SOURCES if source.closed_to for pk in source.closed_to(user)]
+
+
+def _run(
+    text: str, benchmarks: list[int], *, kind: str, state: str, page: int, closed: Sequence[tuple[str, int]]
+) -> list[dict[str, Any]]:
     return _rows(
         search_sql(),
         {
             "text": text,
             "parts": term_patterns(text),
             "benchmarks": benchmarks,
+            "closed_kinds": [kind for kind, _ in closed],
+            "closed_keys": [pk for _, pk in closed],
             "kind": kind,
             "state": state,
             "limit": PAGE,

@@ -4,8 +4,10 @@ parameter."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+
+from studio.models import User
 
 MAX_DESTINATIONS = 10
 MIN_SIMILARITY = 0.45
@@ -26,6 +28,8 @@ class SearchSource:
     address: Callable[[int], str] | None = None
     """The page of a row by key; by default that of its task, persona or benchmark."""
     anchor: str = ""
+    closed_to: Callable[[User], Collection[int]] | None = None
+    """Keys of what this person must not find."""
 
 
 def _part_of_task(
@@ -125,7 +129,9 @@ def search_sql() -> str:
           SELECT websearch_to_tsquery('english', %(text)s) AS query, %(parts)s::text[] AS parts,
                  %(benchmarks)s::bigint[] AS benchmarks
         ), hits AS MATERIALIZED (
-          SELECT * FROM ({union}) every WHERE %(state)s = '' OR state = %(state)s
+          SELECT * FROM ({union}) every WHERE (%(state)s = '' OR state = %(state)s)
+          AND NOT EXISTS (SELECT FROM unnest(%(closed_kinds)s::text[], %(closed_keys)s::bigint[]) closed (kind, pk)
+                          WHERE closed.kind = every.kind AND closed.pk = every.pk)
         ), totals AS (
           SELECT json_object_agg(kind, n) AS counts FROM (SELECT kind, count(*) AS n FROM hits GROUP BY kind) c
         ), page AS (

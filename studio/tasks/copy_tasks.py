@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.db import transaction
-
 from studio.domain.episode import EpisodeSpec, GroupSpec
+from studio.drafts.authors import contributors_to_tasks
 from studio.drafts.load import load_episodes
 from studio.drafts.locks import lock_all
 from studio.drafts.save_personas import save_personas
@@ -14,23 +13,24 @@ from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftError
 from studio.findings.refresh import refresh_findings
 from studio.models import Event, Persona, Task, TaskState, User
+from studio.models.transactions import atomic_with_retry
 from studio.tasks.copy_plan import CopyError, CopyPlan, TaskCopy, free_path, plan_copy
 from studio.tasks.transitions import apply_transition
 
 __all__ = ["CopyError", "copy_event", "copy_tasks", "free_path", "plan_copy"]
 
 
-@transaction.atomic
+@atomic_with_retry
 def copy_tasks(
     tasks: Sequence[Task], target: Persona, *, by: User, moving: bool = False, keep_scripts: bool = False
 ) -> list[Task]:
     """Copy the tasks with their files. When ``moving``, the originals leave their episode and are retired. See
     ``plan_copy``. Raises CopyError."""
     personas = {target.pk, *(task.episode.persona_id for task in tasks)}
-    list(Persona.objects.select_for_update().filter(pk__in=personas).order_by("pk"))
+    list(Persona.objects.select_for_update(no_key=True).filter(pk__in=personas).order_by("pk"))
     target = Persona.objects.select_related("benchmark__taxonomy", "episode").get(pk=target.pk)
     tasks = list(
-        Task.objects.select_for_update(of=("self",))
+        Task.objects.select_for_update(no_key=True, of=("self",))
         .filter(pk__in=[task.pk for task in tasks])
         .select_related("group", "episode__persona__benchmark")
         .order_by("pk")
@@ -47,7 +47,13 @@ def copy_tasks(
         rows.append(Task(episode=target.episode, task_id=copy.spec.task_id, position=position))
     try:
         pairs = list(zip(rows, plan.copies, strict=True))
-        save_tasks([(row, copy.spec) for row, copy in pairs], by=by, verb="created")
+        authors = contributors_to_tasks({task.pk: task.version for task in tasks})
+        save_tasks(
+            [(row, copy.spec) for row, copy in pairs],
+            by=by,
+            verb="created",
+            origin_authors=[authors[copy.task.pk] for _, copy in pairs],
+        )
         Event.objects.bulk_create(
             copy_event(copy.task, row, target, by=by, moving=moving)
             for row, copy in zip(rows, plan.copies, strict=True)

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from django.db import transaction
 
 from studio.domain.arrangement import ArrangementError, arrangement_of, validate_arrangement
 from studio.domain.base import FileRef
 from studio.domain.episode import EpisodeSpec
 from studio.domain.task import TaskSpec
+from studio.drafts.authors import contributors_to
 from studio.drafts.load import load_episode, load_episodes, load_task
 from studio.drafts.save_personas import save_personas
 from studio.drafts.save_tasks import save_tasks
 from studio.drafts.validate import DraftError, validate_storable, validate_unused_id
 from studio.findings.refresh import refresh_findings
 from studio.models import Event, Persona, Task, TaskTemplate, TemplateFile, User
+from studio.models.transactions import atomic_with_retry
 from studio.tasks import copy_tasks
 from studio.tasks.starting_points import StartingPoint
 
 Template = StartingPoint | TaskTemplate | Task
 
 
-@transaction.atomic
+@atomic_with_retry
 def create_task(
     persona: Persona,
     spec: TaskSpec,
@@ -33,15 +33,16 @@ def create_task(
     note: str = "",
     before: str = "",
     scripts: Sequence[FileRef] = (),
+    origin_authors: Collection[int] = (),
 ) -> Task:
     """Create a task before the task with the id ``before``, or at the end, adding the grader ``scripts`` to the
-    persona. Raises DraftError."""
+    persona. ``origin_authors``: ids of those who wrote the text elsewhere. Raises DraftError."""
     validate_storable(spec)
-    persona = Persona.objects.select_for_update().get(pk=persona.pk)
+    persona = Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
     old = load_episodes([persona])[persona.pk]
     validate_unused_id(spec.task_id, [task.task_id for task in (*old.tasks, *old.unplaced)])
     row = Task(episode=persona.episode, task_id=spec.task_id, position=len(old.tasks) + 1)
-    save_tasks([(row, spec)], by=by, note=note, verb="created")
+    save_tasks([(row, spec)], by=by, note=note, verb="created", origin_authors=[origin_authors])
     created = load_task(row)
     index = next((n for n, task in enumerate(old.tasks) if task.task_id == before), len(old.tasks))
     by_path = {file.path: file for file in (*old.persona.scripts, *scripts)}
@@ -71,7 +72,7 @@ class NewTask:
     """What it lost or refers to in its episode."""
 
 
-@transaction.atomic
+@atomic_with_retry
 def start_task(
     persona: Persona,
     template: Template,
@@ -84,7 +85,7 @@ def start_task(
 ) -> NewTask:
     """Create a task with the content of ``template``, except for ``title`` and ``request`` if given. Raises DraftError,
     CopyError."""
-    Persona.objects.select_for_update().get(pk=persona.pk)
+    Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
     spec, scripts, warnings = _from_template(persona, template)
     given: dict[str, Any] = {
         "task_id": task_id,
@@ -95,7 +96,14 @@ def start_task(
         given["source"] = {**spec.source, **({"task_id": task_id} if "task_id" in spec.source else {})}
     if not given["title"].strip():
         raise DraftError("title", "Enter a title; the template has none.")
-    row = create_task(persona, spec.model_copy(update=given), by=by, before=before, scripts=scripts)
+    row = create_task(
+        persona,
+        spec.model_copy(update=given),
+        by=by,
+        before=before,
+        scripts=scripts,
+        origin_authors=_authors_of_template(template),
+    )
     _record_template(persona, template, row, by=by)
     return NewTask(row, warnings)
 
@@ -120,6 +128,14 @@ def _from_template(persona: Persona, template: Template) -> tuple[TaskSpec, list
             warnings.append(f"Its grader script is copied as “{path}”, because the name is taken.")
         scripts.append(script.model_copy(update={"path": path}))
     return spec.model_copy(update={"grader_script": f"data/{persona.user_id}/{path}"}), scripts, tuple(warnings)
+
+
+def _authors_of_template(template: Template) -> set[int]:
+    if isinstance(template, Task):
+        return contributors_to(template, template.version)
+    if isinstance(template, TaskTemplate):
+        return set(template.authors.values_list("pk", flat=True))
+    return set()
 
 
 def _record_template(persona: Persona, template: Template, row: Task, *, by: User) -> None:

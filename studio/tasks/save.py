@@ -5,12 +5,11 @@ A save writes the rows, a revision, an event and the findings, and withdraws an 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from django.db import transaction
+from collections.abc import Collection, Sequence
 
 from studio.domain.merge import FieldPath
 from studio.domain.task import TaskSpec
+from studio.drafts.authors import contributors_to
 from studio.drafts.autosave import EditorKey
 from studio.drafts.editor import Draft, DraftEditor
 from studio.drafts.load import load_episodes, load_tasks
@@ -19,6 +18,7 @@ from studio.drafts.save_tasks import SavedTask, canonical, save_tasks
 from studio.drafts.validate import StaleDraftError, validate_unused_id
 from studio.findings.refresh import refresh_findings
 from studio.models import Revision, Task, User
+from studio.models.transactions import atomic_with_retry
 from studio.tasks.versions import TaskVersions
 
 
@@ -51,7 +51,7 @@ def save_rebased(
     return task.revisions.get(number=outcome.version)
 
 
-@transaction.atomic
+@atomic_with_retry
 def save_task(
     task_id: int,
     spec: TaskSpec,
@@ -60,39 +60,66 @@ def save_task(
     note: str = "",
     base_version: int | None = None,
     verb: str = "edited",
+    origin_authors: Collection[int] = (),
 ) -> Revision:
     """Make ``spec`` the task's draft and return its newest revision, which stays the same if nothing differs.
 
     Raises StaleDraftError if ``base_version`` is given and not the newest, and DraftError.
     """
-    row = Task.objects.select_for_update(of=("self",)).select_related("group", "episode__persona").get(pk=task_id)
+    row = (
+        Task.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("group", "episode__persona")
+        .get(pk=task_id)
+    )
     if base_version is not None and base_version != row.version:
         raise StaleDraftError(row.version)
-    [saved] = save_locked([(row, spec)], by=by, note=note, verb=verb)
+    [saved] = save_locked([(row, spec)], by=by, note=note, verb=verb, origin_authors=origin_authors)
     return saved.revision or row.revisions.get(number=row.version)
 
 
+@atomic_with_retry
+def restore_version(task: Task, number: int, *, by: User) -> Revision:
+    """Make an earlier version the draft; its authors are authors of the new version too. Raises DraftError."""
+    return save_task(
+        task.pk,
+        TaskSpec.model_validate(task.revisions.get(number=number).spec),
+        by=by,
+        note=f"Restored version {number}.",
+        verb="restored",
+        origin_authors=contributors_to(task, number),
+    )
+
+
 def save_locked(
-    pairs: Sequence[tuple[Task, TaskSpec]], *, by: User | None, note: str = "", verb: str = "edited"
+    pairs: Sequence[tuple[Task, TaskSpec]],
+    *,
+    by: User | None,
+    note: str = "",
+    verb: str = "edited",
+    origin_authors: Collection[int] = (),
 ) -> list[SavedTask]:
     """Save tasks whose rows are locked and loaded with ``group`` and ``episode__persona``; refresh findings. Raises
     DraftError."""
     renamed = [(row, spec) for row, spec in pairs if spec.task_id != row.task_id]
     same_id = [(row, spec) for row, spec in pairs if spec.task_id == row.task_id]
-    saved = save_tasks(same_id, by=by, note=note, verb=verb) if same_id else []
-    saved += [_rename(row, spec, by=by, note=note, verb=verb) for row, spec in renamed]
+    saved = []
+    if same_id:
+        saved = save_tasks(same_id, by=by, note=note, verb=verb, origin_authors=[origin_authors] * len(same_id))
+    saved += [_rename(row, spec, by=by, note=note, verb=verb, origin_authors=origin_authors) for row, spec in renamed]
     personas = {task.row.episode.persona_id: task.row.episode.persona for task in saved if task.revision}
     if personas:
         refresh_findings(personas.values())
     return saved
 
 
-def _rename(row: Task, spec: TaskSpec, *, by: User | None, note: str, verb: str) -> SavedTask:
+def _rename(
+    row: Task, spec: TaskSpec, *, by: User | None, note: str, verb: str, origin_authors: Collection[int]
+) -> SavedTask:
     """Tasks that depend on it, and the episode's order, get a new version with the new id too."""
     persona = row.episode.persona
     validate_unused_id(spec.task_id, row.episode.tasks.exclude(pk=row.pk).values_list("task_id", flat=True))
     old = load_episodes([persona])[persona.pk]
-    [saved] = save_tasks([(row, spec)], by=by, note=note, verb=verb)
+    [saved] = save_tasks([(row, spec)], by=by, note=note, verb=verb, origin_authors=[origin_authors])
     dependents = list(Task.objects.filter(dependencies__requires=row).select_related("group"))
     specs = load_tasks(dependents)
     save_tasks(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from django.db import transaction
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Lower
 
 from studio.access import AnyUser, may
 from studio.domain.persona import script_path
 from studio.domain.task import Recovery, TaskSpec
+from studio.drafts.authors import contributors_to
 from studio.drafts.load import load_episode
 from studio.drafts.validate import UNSTORABLE
 from studio.models import Benchmark, Event, Task, TaskTemplate, TemplateFile, User
+from studio.models.transactions import atomic_with_retry
 from studio.tasks.versions import spec_at
 
 MAX_TEMPLATES = 200
@@ -37,11 +38,11 @@ def may_change(user: AnyUser, template: TaskTemplate) -> bool:
     return own or may(user, template.benchmark, "manage")
 
 
-@transaction.atomic
+@atomic_with_retry
 def save_template(task: Task, *, name: str, when: str, version: int, by: User) -> TaskTemplate:
     """Save a version of the task, with its files and grader script, as a template. Raises TaskTemplateError."""
     persona = task.episode.persona
-    benchmark = Benchmark.objects.select_for_update().get(pk=persona.benchmark_id)
+    benchmark = Benchmark.objects.select_for_update(no_key=True).get(pk=persona.benchmark_id)
     name, when = _validated(benchmark, name, when)
     if benchmark.templates.count() >= MAX_TEMPLATES:
         raise TaskTemplateError("name", f"There are already {MAX_TEMPLATES} templates here. Delete one first.")
@@ -61,6 +62,7 @@ def save_template(task: Task, *, name: str, when: str, version: int, by: User) -
         made_from_version=version if version <= task.version else task.version,
         created_by=by,
     )
+    template.authors.set(contributors_to(task, template.made_from_version))
     files = [(TemplateFile.Kind.ASSET, file.path, file.sha256) for file in content.assets]
     files += [(TemplateFile.Kind.REFERENCE, file.path, file.sha256) for file in content.references]
     if script:
@@ -80,10 +82,10 @@ def save_template(task: Task, *, name: str, when: str, version: int, by: User) -
     return template
 
 
-@transaction.atomic
+@atomic_with_retry
 def rename_template(template: TaskTemplate, *, name: str, when: str, by: User) -> TaskTemplate:
-    benchmark = Benchmark.objects.select_for_update().get(pk=template.benchmark_id)
-    row = TaskTemplate.objects.select_for_update().get(pk=template.pk)
+    benchmark = Benchmark.objects.select_for_update(no_key=True).get(pk=template.benchmark_id)
+    row = TaskTemplate.objects.select_for_update(no_key=True).get(pk=template.pk)
     old, (name, when) = row.name, _validated(benchmark, name, when, but=row.pk)
     if (name, when) == (row.name, row.when):
         return row
@@ -94,7 +96,7 @@ def rename_template(template: TaskTemplate, *, name: str, when: str, by: User) -
     return row
 
 
-@transaction.atomic
+@atomic_with_retry
 def delete_template(template: TaskTemplate, *, by: User) -> None:
     TaskTemplate.objects.filter(pk=template.pk).delete()
     summary = f"Deleted the template “{template.name}”."

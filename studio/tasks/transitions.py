@@ -13,6 +13,7 @@ from studio.drafts.authors import authors_of_newest
 from studio.drafts.events import event
 from studio.drafts.locks import lock
 from studio.models import Event, Task, TaskState, User
+from studio.models.transactions import atomic_with_retry
 from studio.notifications import notify
 
 OPEN = (TaskState.DRAFT, TaskState.CHANGES_REQUESTED)
@@ -97,7 +98,7 @@ def reopen(task_id: int, *, by: User) -> Task:
     return _apply("reopen", task_id, by=by)
 
 
-@transaction.atomic
+@atomic_with_retry
 def _apply(name: str, task_id: int, *, by: User, text: str = "") -> Task:
     task = lock(task_id)
     apply_transition(name, [task], by=by, text=text)

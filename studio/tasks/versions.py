@@ -24,7 +24,7 @@ class TaskVersions:
 
     def lock(self) -> None:
         rows = Task.objects.select_related("group", "episode__persona__benchmark")
-        self.task.refresh_from_db(from_queryset=rows.select_for_update(of=("self",)))
+        self.task.refresh_from_db(from_queryset=rows.select_for_update(no_key=True, of=("self",)))
         self._read.clear()
 
     def at(self, number: int) -> TaskSpec:

@@ -13,6 +13,13 @@ from studio.access import SignedInRequest
 from studio.files.uploads import UploadError
 from studio.forms.benchmarks import ImportForm
 from studio.imports import staging
+from studio.imports.publication import (
+    PublicationError,
+    confirm_publication,
+    decline_publication,
+    pending_publication,
+)
+from studio.models import Import
 
 
 @login_required
@@ -20,11 +27,13 @@ def start(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "edit")
     posted = request.method == "POST"
-    form = ImportForm(request.POST, request.FILES) if posted else ImportForm()
+    may_publish = access.may(request.user, benchmark, "manage")
+    form = ImportForm(*((request.POST, request.FILES) if posted else ()), may_publish=may_publish)
     if posted and form.is_valid():
         try:
             data, name = _handed_over(request, form)
-            row = staging.preview(benchmark, data, name=name, by=request.user, published=form.cleaned_data["published"])
+            published = form.cleaned_data.get("published", False)
+            row = staging.preview(benchmark, data, name=name, by=request.user, published=published)
             return redirect("studio:import", slug, row.pk)
         except UploadError as refusal:
             form.add_error(None, str(refusal))
@@ -39,8 +48,19 @@ def start(request: SignedInRequest, slug: str) -> HttpResponse:
 def show(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "edit")
-    row = get_object_or_404(benchmark.imports.select_related("by").defer("upload"), pk=pk)
-    return render(request, "studio/imports/import.html", {"benchmark": benchmark, "import": row, "report": row.report})
+    row = get_object_or_404(benchmark.imports.select_related("by", "publication_by").defer("upload"), pk=pk)
+    requested = row.publication == Import.Publication.REQUESTED
+    return render(
+        request,
+        "studio/imports/import.html",
+        {
+            "benchmark": benchmark,
+            "import": row,
+            "report": row.report,
+            "pending": pending_publication(row, request.user) if requested else None,
+            "may_publish": access.may(request.user, benchmark, "manage"),
+        },
+    )
 
 
 @login_required
@@ -63,7 +83,29 @@ def decide(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         return redirect("studio:import", slug, pk)
     new, changed = len(report.created), len(report.updated)
     messages.success(request, f"Imported: {new} new, {changed} changed, {len(report.unchanged)} unchanged.")
+    if report.publication:
+        messages.info(request, "Another owner has been asked to confirm that the tasks were approved elsewhere.")
+        return redirect("studio:import", slug, pk)
     return redirect(report.personas[0] if len(report.personas) == 1 else benchmark)
+
+
+@login_required
+@require_POST
+def publication(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+    """Confirm that imported tasks were approved elsewhere, or decline."""
+    benchmark = access.find_benchmark(request.user, slug)
+    access.require(request.user, benchmark, "manage")
+    row = get_object_or_404(benchmark.imports.defer("upload"), pk=pk)
+    try:
+        if "decline" in request.POST:
+            decline_publication(row.pk, by=request.user)
+            messages.info(request, "Declined. The tasks stay as they are and can be reviewed here.")
+        else:
+            approved = confirm_publication(row.pk, by=request.user)
+            messages.success(request, f"{approved} task{'s' if approved > 1 else ''} marked as approved elsewhere.")
+    except PublicationError as error:
+        messages.error(request, str(error))
+    return redirect("studio:import", slug, pk)
 
 
 def _handed_over(request: SignedInRequest, form: ImportForm) -> tuple[bytes, str]:

@@ -110,7 +110,10 @@ class Attempt:
         now = timezone.now()
         keys = sorted(self.allowances)
         SignInRecord.objects.bulk_create([SignInRecord(key=key, tried_at=now) for key in keys], ignore_conflicts=True)
-        rows = {row.key: row for row in SignInRecord.objects.select_for_update().filter(key__in=keys).order_by("key")}
+        rows = {
+            row.key: row
+            for row in SignInRecord.objects.select_for_update(no_key=True).filter(key__in=keys).order_by("key")
+        }
         seconds = self._delay(rows, now)
         if seconds > 0:
             logger.warning("A sign-in from %s is delayed by %d seconds.", self.address, math.ceil(seconds))

@@ -8,7 +8,7 @@ from annotations.adjudication import adjudicate
 from annotations.campaigns import close_campaign
 from annotations.judgments import JudgmentError, next_number, next_packet, open_results, record_judgment, undo_last
 from annotations.models import Consensus, Judgment
-from annotations.visibility import pending_packets, pending_sources
+from annotations.visibility import blind_sources, pending_packets
 from tests.annotations.builders import make_campaign, make_person
 
 pytestmark = pytest.mark.django_db
@@ -199,17 +199,16 @@ def test_database_rejects_changes_to_judgments_and_packets():
             rows.update(**change)
 
 
-def test_sources_are_pending_until_results_are_opened():
+def test_auditors_are_blind_to_the_source_until_they_open_the_results():
     campaign, (ana, ben) = make_campaign(size=3, auditors=2)
     viewer = make_person(campaign.benchmark, "viewer")
-    sources = {"verdict:1", "verdict:2", "verdict:3"}
-    assert (pending_sources(ana, "pilot:1"), pending_sources(ana, "pilot:2")) == (sources, set())
+    assert (blind_sources(ana), blind_sources(ben), blind_sources(viewer)) == ({"pilot:1"}, {"pilot:1"}, set())
 
     judge_all(campaign, ana)
 
-    assert (pending_sources(ana), pending_sources(ben), pending_sources(viewer)) == (sources, set(), set())
+    assert (blind_sources(ana), blind_sources(ben)) == ({"pilot:1"}, set())
     open_results(campaign, ana)
-    assert pending_sources(ana) == set()
+    assert blind_sources(ana) == set()
 
 
 def test_results_stay_closed_until_everything_is_judged():

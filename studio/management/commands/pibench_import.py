@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.core.management.base import CommandParser
 from django.db import transaction
+from django.urls import reverse
 
 from studio.imports.importer import ImportReport, import_path
 from studio.imports.taxonomy import ensure_taxonomy
@@ -28,7 +31,11 @@ class Command(ReportCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("path", metavar="PATH", type=Path, help="a folder or a zip")
         super().add_arguments(parser)
-        parser.add_argument("--published", action="store_true", help="mark the tasks as already approved")
+        parser.add_argument(
+            "--published",
+            action="store_true",
+            help="ask another owner to confirm that the tasks were approved elsewhere; --by has to be an owner",
+        )
         parser.add_argument("--dry-run", action="store_true", help="report what would happen; store nothing")
         parser.add_argument(
             "--by",
@@ -53,7 +60,10 @@ class Command(ReportCommand):
             )
         with transaction.atomic():
             benchmark, made = self._benchmark(slug, by)
-            report = import_path(benchmark, path, by=by, published=options["published"], dry_run=options["dry_run"])
+            try:
+                report = import_path(benchmark, path, by=by, published=options["published"], dry_run=options["dry_run"])
+            except PermissionDenied as refusal:
+                self.called_wrongly(str(refusal), "Give an owner as --by.", as_json=as_json, document=empty)
             if report.errors or options["dry_run"]:
                 transaction.set_rollback(True)
         if as_json:
@@ -102,6 +112,11 @@ class Command(ReportCommand):
             f"{len(report.created)} created, {len(report.updated)} updated, {len(report.unchanged)} unchanged"
             + ("; nothing was stored (dry run)." if dry_run else ".")
         )
+        if report.publication:
+            write(
+                f"{len(report.publishable)} of them wait until another owner confirms that they were approved "
+                f"elsewhere: {settings.PUBLIC_ADDRESS}{reverse('studio:import', args=[slug, report.publication])}"
+            )
 
 
 def _place(file: str, line: int | None, column: int | None) -> str:

@@ -17,7 +17,7 @@ from studio.domain.task import TaskSpec
 from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
 from studio.models import Revision, Task
-from studio.tasks.save import save_task
+from studio.tasks.save import restore_version
 
 
 @login_required
@@ -69,11 +69,9 @@ def restore(request: SignedInRequest, slug: str, user_id: str, pk: int, number: 
     """Make an earlier version the draft again, as a new version."""
     task = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, task.episode.persona.benchmark, "edit")
-    revision = get_object_or_404(task.revisions, number=number)
+    get_object_or_404(task.revisions, number=number)
     try:
-        saved = save_task(
-            task.pk, _spec(revision), by=request.user, note=f"Restored version {number}.", verb="restored"
-        )
+        saved = restore_version(task, number, by=request.user)
         messages.success(request, f"Version {number} restored as version {saved.number}.")
     except DraftError as refusal:
         messages.error(request, f"Version {number} no longer fits into the episode. {refusal}")

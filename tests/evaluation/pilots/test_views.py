@@ -5,15 +5,12 @@ import json
 import pytest
 from django.test import Client
 
-from annotations.campaigns import FrozenDecision, close_campaign, open_campaign
-from annotations.packets import EvidencePart, SealedDecision, build_content
-from evaluation.audits.campaigns import source_of
 from evaluation.models import ModelEndpoint, Pilot, Session
 from evaluation.views.pilots import PERSONAS_PER_PAGE
 from studio.domain.persona import PersonaSpec
 from studio.models import Membership, TaskState
 from tests.evaluation.builders import benchmark_of, rubric, task
-from tests.evaluation.factories import finish, person, pilot_row, resolve_intent, turn, verdict
+from tests.evaluation.factories import finish, person, pilot_row
 
 pytestmark = pytest.mark.django_db
 STRANGE = ["/pilots/{pilot}/", "/pilots/{pilot}/report.json", "/sessions/{session}/", "/benchmarks/{slug}/pilots/"]
@@ -209,49 +206,6 @@ def test_report_download_equals_the_commands_report(client: Client):
 
     assert answer["Content-Disposition"].startswith("attachment")
     assert json.loads(answer.content)["pilot"] == pilot.pk
-
-
-def test_auditor_sees_no_verdicts_until_the_audit_is_over(client: Client):
-    pilot = pilot_row()
-    session = finish(pilot)
-    turn(session, 1, reply="The fee is 70.")
-    decision = verdict(session, quote="The fee is 70.", reason="It says 70.")
-    resolve_intent(session, 1, "completed", 1)
-    client.force_login(person(pilot.benchmark, "auditor"))
-    shown = build_content(
-        "checklist", "The fee is named.", [EvidencePart(role="assistant", label="turn 1", text="The fee is 70.")]
-    )
-    audit = open_campaign(
-        pilot.benchmark,
-        [FrozenDecision(f"verdict:{decision.pk}", "all", 1.0, shown, SealedDecision(decision=True))],
-        name="audit",
-        source=source_of(pilot),
-        seed=1,
-        overlap=1,
-        scripted=True,
-        by=None,
-    )
-    score = {"proc": 0.123, "comp": 0.456}
-    Pilot.objects.update(scores={"strict": score, "compat": score})
-    paths = (f"/sessions/{session.pk}/", f"/pilots/{pilot.pk}/", f"/api/sessions/{session.pk}/", "/pilots/")
-
-    blind = [client.get(path).content.decode() for path in paths]
-    report = client.get(f"/pilots/{pilot.pk}/report.json").status_code
-    close_campaign(audit, by=None)
-    seeing = [client.get(path).content.decode() for path in paths]
-
-    assert "The fee is 70." in blind[0]
-    assert "The fee is named." in blind[0]
-    for text in ("It says 70.", "completed", 'class="evidence"', "50.0", "12.3", "45.6"):
-        assert text not in blind[0] + blind[1] + blind[3]
-    assert json.loads(blind[2])["verdicts"] is None
-    assert json.loads(blind[2])["intents"] is None
-    assert report == 403
-    assert "It says 70." in seeing[0]
-    assert "50.0" in seeing[1]
-    assert "45.6" in seeing[3]
-    assert json.loads(seeing[2])["verdicts"][0]["reason"] == "It says 70."
-    assert client.get(f"/pilots/{pilot.pk}/report.json").status_code == 200
 
 
 def test_empty_list_offers_the_first_step(client: Client):

@@ -240,18 +240,6 @@ def test_dry_run_reports_everything_and_stores_nothing(bench: Benchmark) -> None
     assert counts() == (0, 0, 0, 0, 0, 0)
 
 
-def test_published_tasks_are_marked_as_approved_elsewhere(bench: Benchmark, author: User) -> None:
-    import_files(bench, sound(), by=author, published=True)
-
-    row = Task.objects.get(task_id="t2")
-    review = Review.objects.get(revision__task=row)
-    assert (row.state, review.reviewer, review.decision) == ("approved", None, "approved_elsewhere")
-    assert [event.verb for event in row.events.all()] == ["approved_elsewhere", "imported"]
-    before = counts()
-    import_files(bench, sound(), by=author, published=True)
-    assert counts() == before
-
-
 def test_rule_checks_are_the_keys_of_the_scripts(bench: Benchmark) -> None:
     goals = {"checklist": [{"criterion": "x"}], "tools_evaluation_path": f"data/{PERSONA}/scripts/x.py"}
     folder = sound(

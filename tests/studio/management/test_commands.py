@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, ManagementUtility, call_command
 
-from studio.models import Benchmark, Membership, Task, User
+from studio.models import Benchmark, Import, Membership, Task, User
 from tests.studio.domain.pibench.folders import PERSONA, documents, files, parsed, task_yaml
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +51,8 @@ def test_import_creates_the_benchmark_and_prints_the_report(tmp_path: Path) -> N
     status, report = call_json("pibench_import", str(write(tmp_path)), "--benchmark", "flying")
 
     assert status == 0
-    assert list(report) == ["created", "updated", "unchanged", "totals", "warnings", "errors", "changes"]
+    names = ["created", "updated", "unchanged", "totals", "warnings", "errors", "changes", "publication"]
+    assert list(report) == names
     assert (report["created"], report["updated"], report["unchanged"]) == (2, 0, 0)
     assert list(report["totals"]) == [
         "personas",
@@ -79,14 +80,25 @@ def test_import_with_errors_exits_with_1_and_stores_nothing(tmp_path: Path) -> N
     assert not Benchmark.objects.exists()
 
 
-def test_dry_run_stores_nothing_and_published_approves(tmp_path: Path) -> None:
+def test_dry_run_stores_nothing_and_published_waits_for_another_owner(tmp_path: Path) -> None:
+    User.objects.create(username="olga", is_superuser=True)
     data = str(write(tmp_path))
 
     status, report = call_json("pibench_import", data, "--benchmark", "flying", "--dry-run")
     assert (status, report["created"], Benchmark.objects.count()) == (0, 2, 0)
 
-    assert call("pibench_import", data, "--benchmark", "flying", "--published")[0] == 0
-    assert set(Task.objects.values_list("state", flat=True)) == {"approved"}
+    status, text = call("pibench_import", data, "--benchmark", "flying", "--published")
+    assert (status, set(Task.objects.values_list("state", flat=True))) == (0, {"draft"})
+    assert "2 of them wait until another owner confirms" in text
+    assert Import.objects.get().get_absolute_url() in text
+
+
+def test_published_is_for_owners(tmp_path: Path) -> None:
+    User.objects.create(username="olga", is_superuser=True)
+    Benchmark.objects.create(slug="flying", name="Flying")
+
+    assert call("pibench_import", str(write(tmp_path)), "--benchmark", "flying", "--published")[0] == 2
+    assert not Task.objects.exists()
 
 
 def test_import_prints_a_summary_for_people(tmp_path: Path) -> None:
