@@ -137,4 +137,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
+    os.environ.setdefault("STUDIO_MODEL_NETWORKS", "127.0.0.1")
     main()
