@@ -1,22 +1,29 @@
-"""URL patterns of the studio, which include those of evaluation and annotations."""
+"""The studio's URLs; evaluation and annotations include their own."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from studio import api
-from studio.views import accounts, benchmarks, episodes, files, home, imports, notifications, styleguide
-from studio.views import findings as findings_views
-from studio.views import search as searching
-from studio.views.personas import profile as profiles
-from studio.views.personas import scripts, skills
+from studio.views import (
+    accounts,
+    benchmarks,
+    episodes,
+    files,
+    findings,
+    home,
+    imports,
+    notifications,
+    search,
+    styleguide,
+)
+from studio.views.personas import profile, scripts, skills
 from studio.views.review import comments, workflow
-from studio.views.tasks import autosave, copy_page, editor, task_list, templates, versions
-from studio.views.tasks import create as newtask
+from studio.views.tasks import autosave, copy_page, create, editor, live_checks, task_list, templates, versions
 
 handler400 = "studio.views.errors.bad_request"
 handler403 = "studio.views.errors.forbidden"
 handler404 = "studio.views.errors.not_found"
-handler500 = "studio.views.errors.broken"
+handler500 = "studio.views.errors.server_error"
 
 Patterns = list[URLPattern | URLResolver]
 
@@ -30,40 +37,40 @@ task_patterns: Patterns = [
     path("remarks/<int:comment>/choose/", comments.resolve_conflict, name="suggestion_conflict"),
     path("people/", workflow.assign, name="assign"),
     path("template/", templates.save, name="template_new"),
-    path("waive/", findings_views.waive, name="waive"),
+    path("waive/", findings.waive, name="waive"),
     path("activity/", versions.activity, name="activity"),
     path("versions/", versions.versions, name="versions"),
     path("versions/<int:number>/", versions.version, name="version"),
     path("versions/<int:number>/restore/", versions.restore, name="restore"),
     path("files/<path:path>", files.asset, name="asset"),
     path("look/", files.preview_file, name="preview"),
-    path("add/", files.add, name="add_file"),
-    path("signal/", autosave.signal, name="signal"),
-    path("syntax/", files.syntax, name="syntax"),
-    path("do/<str:action>/", workflow.step, name="step"),
-    path("check/", autosave.check, name="check"),
+    path("add/", files.add, name="file_add"),
+    path("signal/", live_checks.signal, name="signal"),
+    path("syntax/", files.syntax, name="file_syntax"),
+    path("do/<str:action>/", workflow.step, name="workflow_step"),
+    path("check/", live_checks.check, name="check"),
     path("keep/", autosave.autosave_task, name="autosave"),
     path("discard/", autosave.discard, name="discard"),
 ]
 
 persona_patterns: Patterns = [
     path("", episodes.board, name="persona"),
-    path("profile/", profiles.profile, name="profile"),
-    path("profile/keep/", profiles.keep, name="profile_autosave"),
+    path("profile/", profile.profile, name="profile"),
+    path("profile/keep/", profile.autosave, name="profile_autosave"),
     path("skills/", skills.skill, name="skill_new"),
-    path("keep-skill/", skills.keep, name="skill_autosave"),
+    path("keep-skill/", skills.autosave, name="skill_autosave"),
     path("skills/<str:name>/", skills.skill, name="skill"),
     path("skills/<str:name>/delete/", skills.delete, name="skill_delete"),
-    path("history/", profiles.history, name="persona_history"),
-    path("versions/<int:number>/", profiles.version, name="persona_version"),
+    path("history/", profile.history, name="persona_history"),
+    path("versions/<int:number>/", profile.version, name="persona_version"),
     path("order/", episodes.arrange, name="board_move"),
     path("scripts/new/", scripts.create, name="script_new"),
     path("scripts/<int:pk>/", scripts.script, name="script"),
-    path("scripts/<int:pk>/keep/", scripts.keep, name="script_autosave"),
+    path("scripts/<int:pk>/keep/", scripts.autosave, name="script_autosave"),
     path("scripts/<int:pk>/remove/", scripts.remove, name="script_remove"),
     path("scripts/<int:pk>/versions/<int:number>/", scripts.version, name="script_version"),
     path("scripts/<int:pk>/versions/<int:number>/restore/", scripts.restore, name="script_restore"),
-    path("new/", newtask.new_task, name="task_new"),
+    path("new/", create.new_task, name="task_new"),
     path("tasks/<int:pk>/", include(task_patterns)),
 ]
 
@@ -84,7 +91,7 @@ benchmark_patterns: Patterns = [
     path("import/<int:pk>/", imports.show, name="import"),
     path("import/<int:pk>/decide/", imports.decide, name="import_decide"),
     path("import/<int:pk>/publication/", imports.publication, name="import_publication"),
-    path("personas/new/", profiles.create, name="persona_new"),
+    path("personas/new/", profile.create, name="persona_new"),
     path("p/<str:user_id>/", include(persona_patterns)),
 ]
 
@@ -99,13 +106,13 @@ studio_patterns: Patterns = [
     path("benchmarks/", benchmarks.benchmarks, name="benchmarks"),
     path("benchmarks/new/", benchmarks.create, name="benchmark_new"),
     path("b/<slug:slug>/", include(benchmark_patterns)),
-    path("settings/key/", accounts.key, name="key"),
+    path("settings/key/", accounts.api_key, name="api_key"),
     path("inbox/", notifications.inbox, name="inbox"),
     path("inbox/<int:pk>/", notifications.read, name="notification"),
-    path("inbox/read/", notifications.read_all, name="inbox_read"),
+    path("inbox/read/", notifications.read_all, name="inbox_read_all"),
     path("settings/notifications/", notifications.choices, name="notification_choices"),
-    path("search/", searching.search, name="search"),
-    path("search/places/", searching.places, name="destinations"),
+    path("search/", search.search, name="search"),
+    path("search/places/", search.destinations, name="destinations"),
     path("api/", include(api.urlpatterns)),
 ]
 

@@ -26,7 +26,7 @@ from evaluation.assistance.presentation import proposals_with_details
 from evaluation.assistance.task_material import build_request
 from evaluation.models import Proposal
 from studio.access import ApiRequest
-from studio.api.base import TASK, ConflictAPIError, OfTask
+from studio.api.base import TASK, ConflictAPIError, TaskView
 from studio.domain.task import TaskSpec
 from studio.models import Task
 
@@ -34,7 +34,7 @@ STATE = OpenApiParameter("state", str, enum=Proposal.State.values, description="
 PROPOSAL = f"{TASK}suggestions/<int:suggestion>/"
 
 
-class ProposalAPIView(OfTask):
+class ProposalAPIView(TaskView):
     """Only for users who may edit the task."""
 
     def handle_exception(self, exc: Exception) -> Response:

@@ -134,7 +134,7 @@ def _row_of(context: template.Context, finding: Any) -> tuple[str, str]:
     if isinstance(finding, dict):
         field, _, key = str(finding.get("input", "")).rpartition(".")[0].partition(".")
         return (field, key) if field in ROW_FIELDS else ("", "")
-    rows = getattr(context.get("sheet"), finding.field, ()) if finding.field in ROW_FIELDS else ()
+    rows = getattr(context.get("form"), finding.field, ()) if finding.field in ROW_FIELDS else ()
     if not finding.item or finding.item > len(rows):
         return "", ""
     return finding.field, str(rows[finding.item - 1]["key"])

@@ -71,4 +71,4 @@ def script_try(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Ht
     page = ScriptPage(request, persona, script)
     if request.method == "POST" and can_save:
         page.autosave(request.POST)
-    return render(request, "studio/personas/script.html", page.shown() | context)
+    return render(request, "studio/personas/script.html", page.initial_context() | context)

@@ -1,4 +1,4 @@
-"""The API of authoring: what the pages do, for other programs. Membership decides here as there."""
+"""The authoring API: what the pages do, with the same permissions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from studio.api import benchmarks, comments, episodes, review, tasks
 
 @login_required
 def about(request: HttpRequest) -> HttpResponse:
-    """What there is, in words, and where the schema lies."""
     return render(request, "studio/api.html")
 
 

@@ -1,4 +1,4 @@
-"""What the API's views of one task share: where it is, who may do what, and how a refusal is answered."""
+"""Base classes and paths of the API's views of one task."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from studio.tasks.transitions import WorkflowError
 
 TASKS = "benchmarks/<slug:slug>/personas/<str:user_id>/tasks/"
 TASK = f"{TASKS}<int:pk>/"
-REFUSALS = (WorkflowError, DraftError, assignments.AssignmentError)
+CONFLICT_ERRORS = (WorkflowError, DraftError, assignments.AssignmentError)
 
 
 class ConflictAPIError(APIException):
-    """The request was understood and does not fit what is stored now."""
+    """The request is valid but conflicts with the stored state."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
 
 
-class OfTask(APIView):
-    """A view of one task, to who may do this. What the rules refuse is answered with their words."""
+class TaskView(APIView):
+    """A view of one task. Errors of the workflow and of drafts are answered with 409 and their message."""
 
     def handle_exception(self, exc: Exception) -> Response:
-        return super().handle_exception(ConflictAPIError(str(exc)) if isinstance(exc, REFUSALS) else exc)
+        return super().handle_exception(ConflictAPIError(str(exc)) if isinstance(exc, CONFLICT_ERRORS) else exc)
 
     def task(self, request: ApiRequest, slug: str, user_id: str, pk: int, action: str = "view") -> Task:
         task = access.find_task(request.user, slug, user_id, pk)

@@ -1,4 +1,4 @@
-"""The API on benchmarks: their personas, what the checks say, and importing."""
+"""The API of benchmarks: personas, findings and imports."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BenchmarkSerializer(serializers.ModelSerializer[Benchmark]):
         fields = ["slug", "name", "description", "approvals_needed", "review_by_list", "created_at", "roles"]
 
     def get_roles(self, benchmark: Benchmark) -> list[str]:
-        """What the asking person may be here."""
+        """The requesting user's roles."""
         return sorted(row.role for row in benchmark.memberships.all() if row.user_id == self.context["request"].user.pk)
 
 
@@ -54,7 +54,7 @@ class PersonaDetailSerializer(PersonaSerializer):
         return load_episode(persona).persona.to_json()
 
     def get_order(self, persona: Persona) -> list[str]:
-        """Ids of the tasks as they run."""
+        """Task ids in run order."""
         rows = persona.episode.tasks.filter(position__isnull=False).order_by("position")
         return list(rows.values_list("task_id", flat=True))
 
@@ -82,7 +82,7 @@ class ImportSerializer(serializers.Serializer[Any]):
 
 
 class Benchmarks(generics.ListAPIView[Benchmark]):
-    """The benchmarks the asking person is a member of."""
+    """The benchmarks the requesting user is a member of."""
 
     serializer_class = BenchmarkSerializer
     queryset = Benchmark.objects.none()
@@ -103,7 +103,7 @@ class Personas(generics.ListAPIView[Persona]):
         return access.find_benchmark(self.request.user, self.kwargs["slug"]).personas.order_by("position", "user_id")
 
 
-class OnePersona(APIView):
+class PersonaDetail(APIView):
     """A persona in full."""
 
     @extend_schema(responses=PersonaDetailSerializer)
@@ -113,7 +113,7 @@ class OnePersona(APIView):
 
 @extend_schema(parameters=[OpenApiParameter("severity", str, enum=["error", "warning", "hint"])])
 class Findings(generics.ListAPIView[Finding]):
-    """What the checks say of a benchmark's tasks, errors first; ``waived`` says why one may stay."""
+    """Findings of a benchmark's tasks, errors first; ``waived`` is the reason for a dismissal."""
 
     serializer_class = FindingSerializer
     queryset = Finding.objects.none()
@@ -128,7 +128,7 @@ class Findings(generics.ListAPIView[Finding]):
 
 
 class Imports(APIView):
-    """Import a zip: the report of ``pibench_import``. With errors nothing is stored."""
+    """Import a zip. The response is the report of ``pibench_import``; with errors nothing is stored."""
 
     parser_classes = [MultiPartParser]
 
@@ -136,16 +136,16 @@ class Imports(APIView):
     def post(self, request: ApiRequest, slug: str) -> Response:
         benchmark = access.find_benchmark(request.user, slug)
         access.require(request.user, benchmark, "edit")
-        wanted = ImportSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        archive = wanted.validated_data["archive"]
+        serializer = ImportSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        archive = serializer.validated_data["archive"]
         report = import_archive(
             benchmark,
             archive.read(),
             name=archive.name.removesuffix(".zip"),
             by=request.user,
-            published=wanted.validated_data["published"],
-            dry_run=wanted.validated_data["dry_run"],
+            published=serializer.validated_data["published"],
+            dry_run=serializer.validated_data["dry_run"],
         )
         return Response(report.to_json(), status=200 if report.ok else status.HTTP_422_UNPROCESSABLE_ENTITY)
 
@@ -185,7 +185,7 @@ class Publication(APIView):
 urlpatterns = [
     path("benchmarks/", Benchmarks.as_view(), name="api_benchmarks"),
     path("benchmarks/<slug:slug>/personas/", Personas.as_view(), name="api_personas"),
-    path("benchmarks/<slug:slug>/personas/<str:user_id>/", OnePersona.as_view(), name="api_persona"),
+    path("benchmarks/<slug:slug>/personas/<str:user_id>/", PersonaDetail.as_view(), name="api_persona"),
     path("benchmarks/<slug:slug>/findings/", Findings.as_view(), name="api_findings"),
     path("benchmarks/<slug:slug>/imports/", Imports.as_view(), name="api_imports"),
     path("benchmarks/<slug:slug>/imports/<int:pk>/publication/", Publication.as_view(), name="api_publication"),

@@ -12,7 +12,7 @@ from rest_framework import serializers, status
 from rest_framework.response import Response
 
 from studio.access import ApiRequest
-from studio.api.base import TASK, OfTask
+from studio.api.base import TASK, TaskView
 from studio.domain.anchors import Quote, quotable_texts
 from studio.drafts.load import load_task
 from studio.models import Comment, Task
@@ -72,12 +72,12 @@ class CommentSerializer(ReplySerializer):
     @extend_schema_field(LocationSerializer)
     def get_location(self, row: Comment) -> dict[str, Any]:
         thread = self._thread(row)
-        here = thread.location
-        start = here.span.start if here.span else None
+        location = thread.location
+        start = location.span.start if location.span else None
         return {
-            "field": here.field,
-            "item": here.row,
-            "state": here.state,
+            "field": location.field,
+            "item": location.row,
+            "state": location.state,
             "start": start,
             "quote": thread.current_quote,
         }
@@ -126,7 +126,7 @@ class AppliedSerializer(serializers.Serializer[Any]):
     )
 
 
-class Comments(OfTask):
+class Comments(TaskView):
     @extend_schema(responses=CommentSerializer(many=True))
     def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """All comments, unresolved ones first, in the order of the page."""
@@ -138,36 +138,36 @@ class Comments(OfTask):
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Comment on the task, a field, a row or text in it, in the newest version."""
         task = self.task(request, slug, user_id, pk, "comment")
-        wanted = NewCommentSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = wanted.validated_data
-        quoted = Quote(given["quote"], start=given["start"]) if given["quote"] else None
+        serializer = NewCommentSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
+        quoted = Quote(data["quote"], start=data["start"]) if data["quote"] else None
         user: Any = request.user
         comment = comments.add_comment(
             task.pk,
             by=user,
-            text=given["text"],
-            field=given["field"],
-            item_uid=str(given["item"]) if given["item"] else None,
+            text=data["text"],
+            field=data["field"],
+            item_uid=str(data["item"]) if data["item"] else None,
             quoted=quoted,
-            suggestion=given["suggestion"],
+            suggestion=data["suggestion"],
         )
         return Response(_response_data(_threads(task), comment.pk), status=status.HTTP_201_CREATED)
 
 
-class OneComment(OfTask):
+class CommentDetail(TaskView):
     @extend_schema(request=ChangeCommentSerializer, responses={200: CommentSerializer, 409: OpenApiTypes.OBJECT})
     def patch(self, request: ApiRequest, slug: str, user_id: str, pk: int, comment: int) -> Response:
         """Edit your own comment or reply, or resolve or reopen a thread."""
         task = self.task(request, slug, user_id, pk, "comment")
         row = get_object_or_404(task.comments, pk=comment)
-        wanted = ChangeCommentSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        serializer = ChangeCommentSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         user: Any = request.user
-        if "text" in wanted.validated_data:
-            comments.edit_comment(row, by=user, text=wanted.validated_data["text"])
-        if "resolved" in wanted.validated_data:
-            comments.resolve(row, by=user, resolved=wanted.validated_data["resolved"])
+        if "text" in serializer.validated_data:
+            comments.edit_comment(row, by=user, text=serializer.validated_data["text"])
+        if "resolved" in serializer.validated_data:
+            comments.resolve(row, by=user, resolved=serializer.validated_data["resolved"])
         return Response(_response_data(_threads(task), row.reply_to_id or row.pk))
 
     @extend_schema(responses={204: None, 409: OpenApiTypes.OBJECT})
@@ -179,28 +179,28 @@ class OneComment(OfTask):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class Replies(OfTask):
+class Replies(TaskView):
     @extend_schema(request=NewReplySerializer, responses={201: CommentSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int, comment: int) -> Response:
         """Reply to a comment."""
         task = self.task(request, slug, user_id, pk, "comment")
         root = get_object_or_404(task.comments, pk=comment)
-        wanted = NewReplySerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        serializer = NewReplySerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         user: Any = request.user
-        comments.reply(root, by=user, text=wanted.validated_data["text"])
+        comments.reply(root, by=user, text=serializer.validated_data["text"])
         return Response(_response_data(_threads(task), root.reply_to_id or root.pk), status=status.HTTP_201_CREATED)
 
 
-class ApplySuggestions(OfTask):
+class ApplySuggestions(TaskView):
     @extend_schema(request=ApplySerializer, responses={200: AppliedSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Apply these suggestions as one version. Whoever made a suggestion counts as an author of it."""
         task = self.task(request, slug, user_id, pk, "edit")
-        wanted = ApplySerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        serializer = ApplySerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         user: Any = request.user
-        done = suggestions.apply(task.pk, wanted.validated_data["comments"], by=user)
+        done = suggestions.apply(task.pk, serializer.validated_data["comments"], by=user)
         version = done.revision.number if done.revision else None
         return Response({"version": version, "unresolved": [row.pk for row in done.unresolved]})
 
@@ -218,6 +218,6 @@ def _response_data(threads: dict[int, Thread], key: int) -> Any:
 urlpatterns = [
     path(f"{TASK}remarks/", Comments.as_view(), name="api_comments"),
     path(f"{TASK}remarks/apply/", ApplySuggestions.as_view(), name="api_apply"),
-    path(f"{TASK}remarks/<int:comment>/", OneComment.as_view(), name="api_comment"),
+    path(f"{TASK}remarks/<int:comment>/", CommentDetail.as_view(), name="api_comment"),
     path(f"{TASK}remarks/<int:comment>/answers/", Replies.as_view(), name="api_replies"),
 ]

@@ -1,4 +1,4 @@
-"""The API of an episode's board: how it is arranged, and the steps that people make there."""
+"""The API of the episode board."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class BoardSerializer(serializers.Serializer[Any]):
     words = serializers.DictField(child=serializers.CharField(), help_text="What carries over, by group.")
 
 
-def _text(words: str, longest: int = 200) -> serializers.CharField:
+def _text_field(help_text: str, max_length: int = 200) -> serializers.CharField:
     return serializers.CharField(
-        required=False, allow_blank=True, default="", trim_whitespace=False, max_length=longest, help_text=words
+        required=False, allow_blank=True, default="", trim_whitespace=False, max_length=max_length, help_text=help_text
     )
 
 
@@ -45,20 +45,22 @@ class BoardStepSerializer(serializers.Serializer[Any]):
         max_length=500,
         help_text="Ids of the tasks concerned.",
     )
-    place = _text("For move: the task to insert before, or “end”; for swap, depend and stop_depending: the other task.")
-    group = _text("The group, for group operations.")
-    name = _text("The new name; for merge_group, the other group.")
-    words = _text("What carries over.", 5_000)
-    seen = _text("The arrangement the step is based on; empty: the current one.")
+    place = _text_field(
+        "For move: the task to insert before, or “end”; for swap, depend and stop_depending: the other task."
+    )
+    group = _text_field("The group, for group operations.")
+    name = _text_field("The new name; for merge_group, the other group.")
+    words = _text_field("What carries over.", 5_000)
+    seen = _text_field("The arrangement the step is based on; empty: the current one.")
     sure = serializers.BooleanField(default=False, help_text="Proceed even if approvals are withdrawn.")
 
 
-class MadeSerializer(serializers.Serializer[Any]):
+class BoardChangeSerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField(help_text="What was done.")
     board = BoardSerializer()
 
 
-class NotMadeSerializer(serializers.Serializer[Any]):
+class BoardRefusalSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField()
     reason = serializers.ChoiceField(
         choices=["changed", "unsure", "refused"],
@@ -67,60 +69,62 @@ class NotMadeSerializer(serializers.Serializer[Any]):
     board = BoardSerializer()
 
 
-class OneBoard(APIView):
-    """A persona's episode as its board shows it. A step is made whole or not at all."""
+class BoardDetail(APIView):
+    """A persona's episode board. A step is applied completely or not at all."""
 
     @extend_schema(responses=BoardSerializer)
     def get(self, request: ApiRequest, slug: str, user_id: str) -> Response:
         return Response(_board(access.find_persona(request.user, slug, user_id)))
 
-    @extend_schema(request=BoardStepSerializer, responses={200: MadeSerializer, 409: NotMadeSerializer})
+    @extend_schema(request=BoardStepSerializer, responses={200: BoardChangeSerializer, 409: BoardRefusalSerializer})
     def post(self, request: ApiRequest, slug: str, user_id: str) -> Response:
         persona = access.find_persona(request.user, slug, user_id)
         access.require(request.user, persona.benchmark, "edit")
-        wanted = BoardStepSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = wanted.validated_data
-        seen, sure = given.pop("seen"), given.pop("sure")
+        serializer = BoardStepSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
+        seen, sure = data.pop("seen"), data.pop("sure")
         user: Any = request.user
         move = moves.Move(
-            action=given["does"],
-            tasks=tuple(given["tasks"]),
-            target=given["place"],
-            group=given["group"],
-            name=given["name"],
-            carries_over=given["words"],
+            action=data["does"],
+            tasks=tuple(data["tasks"]),
+            target=data["place"],
+            group=data["group"],
+            name=data["name"],
+            carries_over=data["words"],
         )
         try:
             made = moves.make_move(persona.pk, move, by=user, seen=seen, confirmed=sure)
-        except moves.BoardChangedError as refusal:
-            return _not_made(persona, "changed", refusal)
-        except moves.ConfirmationNeededError as refusal:
-            return _not_made(persona, "unsure", refusal)
-        except ArrangementError as refusal:
-            return _not_made(persona, "refused", refusal)
+        except moves.BoardChangedError as error:
+            return _refusal(persona, "changed", error)
+        except moves.ConfirmationNeededError as error:
+            return _refusal(persona, "unsure", error)
+        except ArrangementError as error:
+            return _refusal(persona, "refused", error)
         return Response({"sentence": made.summary, "board": _board(persona)})
 
 
 def _board(persona: Persona) -> dict[str, Any]:
-    now = moves.current_arrangement(persona)
+    current = moves.current_arrangement(persona)
     return {
-        "seen": now.digest(),
-        "order": list(now.order),
-        "aside": now.unplaced,
-        "groups": dict(now.groups),
+        "seen": current.digest(),
+        "order": list(current.order),
+        "aside": current.unplaced,
+        "groups": dict(current.groups),
         "needs": {
-            task_id: [need.to_json() for need in needed] for task_id, needed in now.dependencies.items() if needed
+            task_id: [dependency.to_json() for dependency in dependencies]
+            for task_id, dependencies in current.dependencies.items()
+            if dependencies
         },
-        "words": now.group_notes_in_use(),
+        "words": current.group_notes_in_use(),
     }
 
 
-def _not_made(persona: Persona, reason: str, refusal: Exception) -> Response:
-    told = {"detail": str(refusal), "reason": reason, "board": _board(persona)}
-    return Response(told, status=status.HTTP_409_CONFLICT)
+def _refusal(persona: Persona, reason: str, error: Exception) -> Response:
+    data = {"detail": str(error), "reason": reason, "board": _board(persona)}
+    return Response(data, status=status.HTTP_409_CONFLICT)
 
 
 urlpatterns = [
-    path("benchmarks/<slug:slug>/personas/<str:user_id>/board/", OneBoard.as_view(), name="api_board"),
+    path("benchmarks/<slug:slug>/personas/<str:user_id>/board/", BoardDetail.as_view(), name="api_board"),
 ]

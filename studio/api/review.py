@@ -12,9 +12,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from studio.access import ApiRequest
-from studio.api.base import TASK, OfTask
+from studio.api.base import TASK, TaskView
 from studio.models import Review, Task, User
-from studio.review import assignments as assigning
+from studio.review import assignments
 from studio.review.checklist import from_stored, to_api
 
 
@@ -52,7 +52,7 @@ class PeopleSerializer(serializers.Serializer[Any]):
     reviewers = serializers.ListField(child=serializers.CharField(), max_length=50)
 
 
-class Reviews(OfTask):
+class Reviews(TaskView):
     @extend_schema(responses=ReviewSerializer(many=True))
     def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Reviews of every version, newest first."""
@@ -61,7 +61,7 @@ class Reviews(OfTask):
         return Response(ReviewSerializer(rows.defer("revision__spec").order_by("-created_at", "-pk"), many=True).data)
 
 
-class People(OfTask):
+class People(TaskView):
     @extend_schema(responses=PeopleSerializer)
     def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """The task's author and reviewers."""
@@ -71,16 +71,19 @@ class People(OfTask):
     def put(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         """Replace the task's author and reviewers."""
         task = self.task(request, slug, user_id, pk, "assign")
-        wanted = PeopleSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        usernames = [wanted.validated_data["writer"] or "", *wanted.validated_data["reviewers"]]
+        serializer = PeopleSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        usernames = [serializer.validated_data["writer"] or "", *serializer.validated_data["reviewers"]]
         members = User.objects.filter(memberships__benchmark=task.episode.persona.benchmark, username__in=usernames)
-        known = {user.username: user for user in members.distinct()}
-        if unknown := [name for name in usernames if name and name not in known]:
+        by_username = {user.username: user for user in members.distinct()}
+        if unknown := [name for name in usernames if name and name not in by_username]:
             raise ValidationError({"people": [f"No user here has the username “{unknown[0]}”."]})
         user: Any = request.user
-        assigning.set_assignees(
-            task.pk, by=user, writer=known.get(usernames[0]), reviewers=[known[name] for name in usernames[1:] if name]
+        assignments.set_assignees(
+            task.pk,
+            by=user,
+            writer=by_username.get(usernames[0]),
+            reviewers=[by_username[name] for name in usernames[1:] if name],
         )
         return Response(_people(task))
 

@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 
 from studio import access
 from studio.access import ApiRequest
-from studio.api.base import TASK, TASKS, OfTask
+from studio.api.base import TASK, TASKS, TaskView
 from studio.api.review import ReviewChecklistSerializer
 from studio.domain.task import TaskSpec
 from studio.drafts.load import load_task
@@ -78,7 +78,7 @@ class Tasks(generics.ListAPIView[Task]):
 
 
 class TaskDetail(APIView):
-    """A task in full; saving it makes a version."""
+    """A task in full; PUT saves a version."""
 
     @extend_schema(responses=TaskDetailSerializer)
     def get(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
@@ -88,39 +88,39 @@ class TaskDetail(APIView):
     def put(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         task = access.find_task(request.user, slug, user_id, pk)
         access.require(request.user, task.episode.persona.benchmark, "edit")
-        wanted = SaveSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        serializer = SaveSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         try:
-            spec = TaskSpec.model_validate(wanted.validated_data["spec"])
-        except SpecInvalid as problem:
-            raise ValidationError({"spec": [_message(error) for error in problem.errors()]}) from None
+            spec = TaskSpec.model_validate(serializer.validated_data["spec"])
+        except SpecInvalid as invalid:
+            raise ValidationError({"spec": [_message(error) for error in invalid.errors()]}) from None
         _validate_files(spec, task)
         try:
             save_task(
                 task.pk,
                 spec,
                 by=request.user,
-                note=wanted.validated_data["note"],
-                base_version=wanted.validated_data["version"],
+                note=serializer.validated_data["note"],
+                base_version=serializer.validated_data["version"],
             )
-        except StaleDraftError as refusal:
-            return Response({"detail": str(refusal), "version": refusal.current}, status=status.HTTP_409_CONFLICT)
-        except DraftError as refusal:
-            raise ValidationError({refusal.field: [str(refusal)]}) from None
+        except StaleDraftError as error:
+            return Response({"detail": str(error), "version": error.current}, status=status.HTTP_409_CONFLICT)
+        except DraftError as error:
+            raise ValidationError({error.field: [str(error)]}) from None
         return Response(TaskDetailSerializer(access.find_task(request.user, slug, user_id, pk)).data)
 
 
-class WorkflowSteps(OfTask):
+class WorkflowSteps(TaskView):
     """Workflow steps: submit, withdraw, approve, request_changes."""
 
     @extend_schema(request=StepSerializer, responses={200: TaskSerializer, 409: OpenApiTypes.OBJECT})
     def post(self, request: ApiRequest, slug: str, user_id: str, pk: int) -> Response:
         task = self.task(request, slug, user_id, pk)
-        wanted = StepSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = wanted.validated_data
-        action, text, version = given["action"], given["text"], given.get("version")
-        answers = None if given["review_checklist"] is None else from_api(given["review_checklist"])
+        serializer = StepSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
+        action, text, version = data["action"], data["text"], data.get("version")
+        answers = None if data["review_checklist"] is None else from_api(data["review_checklist"])
         is_review = action in ("approve", "request_changes")
         access.require(request.user, task.episode.persona.benchmark, "review" if is_review else "edit")
         user: Any = request.user
@@ -136,14 +136,14 @@ class WorkflowSteps(OfTask):
 
 
 def _validate_files(spec: TaskSpec, task: Task) -> None:
-    """Files are named by their hash, so a caller may only name files the task has or had. Raises ValidationError."""
+    """A file is named by its hash, so a client may only name files the task has or had. Raises ValidationError."""
     specs = [load_task(task).to_json(), *task.revisions.values_list("spec", flat=True)]
     known = {(file["path"], file["sha256"]) for spec_json in specs for file in spec_json.get("assets", ())}
     for file in spec.assets:
         if (file.path, file.sha256) not in known:
             raise ValidationError({"assets": [f"“{file.path}” is not among the task's files: upload it on its page."]})
     artifacts = [artifact for spec_json in specs for artifact in spec_json.get("expected_artifacts", ())]
-    references = {one["reference"]["sha256"] for one in artifacts if isinstance(one, dict) and one.get("reference")}
+    references = {row["reference"]["sha256"] for row in artifacts if isinstance(row, dict) and row.get("reference")}
     for file in spec.references:
         if file.sha256 not in references:
             message = f"The reference of “{file.path}” is none of the task's: attach it on its page."

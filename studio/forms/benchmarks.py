@@ -1,4 +1,4 @@
-"""Benchmarks, members and imports, as pages ask for them."""
+"""Forms for benchmarks, members and imports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLAN: dict[str, tuple[str, str]] = {
     "standalone": ("Standalone tasks", "Tasks in no group."),
     "signals": ("Started by an event", "Minimum number of tasks not started by the user."),
 }
-"""What a plan's numbers are called on the form, and what each counts."""
+"""Label and help text of each number of the plan."""
 
 
 class BenchmarkForm(forms.ModelForm[Benchmark]):
@@ -70,7 +70,6 @@ class BenchmarkForm(forms.ModelForm[Benchmark]):
 
     @property
     def plan(self) -> list[forms.BoundField]:
-        """The numbers of an episode's plan, which make sense only together."""
         return [self[f"plan_{name}"] for name in PLAN]
 
     def clean_slug(self) -> str:
@@ -88,8 +87,6 @@ class BenchmarkForm(forms.ModelForm[Benchmark]):
 
 
 class MemberForm(forms.Form):
-    """Someone by their sign-in name, with the roles they shall have."""
-
     username = forms.CharField(label="Username", max_length=150)
     roles = forms.MultipleChoiceField(choices=Role.choices, widget=forms.CheckboxSelectMultiple)
 
@@ -101,27 +98,27 @@ class MemberForm(forms.Form):
         return user
 
 
-class SeveralFiles(forms.ClearableFileInput):
+class MultipleFilesInput(forms.ClearableFileInput):
     allow_multiple_selected = True
 
 
-class SeveralFilesField(forms.FileField):
-    widget = SeveralFiles
+class MultipleFilesField(forms.FileField):
+    widget = MultipleFilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
         clean = super().clean
-        return [clean(each, initial) for each in data] if isinstance(data, list | tuple) else [clean(data, initial)]
+        return [clean(file, initial) for file in data] if isinstance(data, list | tuple) else [clean(data, initial)]
 
 
 class ImportForm(forms.Form):
     archive = forms.FileField(
         label="A zip", required=False, help_text="Of one persona's folder, or of a data/ folder with several."
     )
-    folder = SeveralFilesField(
+    folder = MultipleFilesField(
         label="Or a folder",
         required=False,
         help_text="The same, unzipped.",
-        widget=SeveralFiles(attrs={"webkitdirectory": ""}),
+        widget=MultipleFilesInput(attrs={"webkitdirectory": ""}),
     )
     paths = forms.CharField(required=False, widget=forms.HiddenInput(attrs={"data-paths": ""}))
     published = forms.BooleanField(

@@ -1,5 +1,4 @@
-"""What a task is to leave behind as rows of its sheet: a path, a note, and a token or, while it is edited, the text of
-the reference."""
+"""Expected artifacts as rows of the task form: path, note and reference, by token or as edited text."""
 
 from __future__ import annotations
 
@@ -19,8 +18,8 @@ ARTIFACT = ("path", "note", "stored", "form")
 
 def artifact_rows(artifacts: Sequence[ExpectedArtifact], tokens: FileTokens) -> list[dict[str, Any]]:
     return [
-        artifact_row(key, one.path, one.note, one.reference, tokens)
-        for key, one in keyed("o", artifacts, lambda one: one.path).items()
+        artifact_row(key, artifact.path, artifact.note, artifact.reference, tokens)
+        for key, artifact in keyed("o", artifacts, lambda artifact: artifact.path).items()
     ]
 
 
@@ -38,27 +37,26 @@ def artifact_row(key: str, path: str, note: str, reference: Content | None, toke
 
 
 def posted_artifacts(posted: Posted, base: Sequence[ExpectedArtifact], tokens: FileTokens) -> list[dict[str, Any]]:
-    """The rows as a page sent them; those of ``base`` where the page had none to send."""
+    """The rows as posted; those of ``base`` if the page did not send the list."""
     if f"{LIST}_listed" not in posted.data:
         return artifact_rows(base, tokens)
     rows = posted.rows(LIST, ARTIFACT)
     for row in rows:
-        place = f"{LIST}.{row['key']}.text"
-        row["text"] = posted.text(place) if place in posted.data else None
+        input_name = f"{LIST}.{row['key']}.text"
+        row["text"] = posted.text(input_name) if input_name in posted.data else None
         row["content"] = tokens.unseal(row["stored"])
         row["size"] = posted_size(row)
     return rows
 
 
 def read_artifacts(
-    rows: Sequence[dict[str, Any]], base: Sequence[ExpectedArtifact], complain: AddError
+    rows: Sequence[dict[str, Any]], base: Sequence[ExpectedArtifact], add_error: AddError
 ) -> tuple[ExpectedArtifact, ...]:
-    """The artifacts these rows say. ``complain(place, sentence)`` hears of what cannot be kept."""
-    stored = keyed("o", base, lambda one: one.path)
-    found: list[ExpectedArtifact] = []
+    stored = keyed("o", base, lambda artifact: artifact.path)
+    artifacts: list[ExpectedArtifact] = []
     for row in rows:
         old = stored.get(row["key"])
-        place = f"{LIST}.{row['key']}.path"
+        input_name = f"{LIST}.{row['key']}.path"
         path = preserve(old.path if old else "", row["path"], one_line=True)
         path = path if old and path == old.path else path.strip()
         note = preserve(old.note if old else "", row["note"], one_line=True)
@@ -67,15 +65,14 @@ def read_artifacts(
             continue
         known = content_of(row) if has_reference else None
         if not path:
-            complain(place, "Give the file a name.")
-        elif any(one.path == path for one in found):
-            complain(place, f"“{path}” is already listed. Remove one of the two.")
+            add_error(input_name, "Give the file a name.")
+        elif any(artifact.path == path for artifact in artifacts):
+            add_error(input_name, f"“{path}” is already listed. Remove one of the two.")
         elif has_reference and known is None:
-            complain(
-                place, f"The reference of “{path}” was not fully uploaded, or this page is too old. Attach it again."
-            )
-        elif known and (why := why_invalid_path(path, (one.path for one in found if one.reference))):
-            complain(place, why)
+            message = f"The reference of “{path}” was not fully uploaded, or this page is too old. Attach it again."
+            add_error(input_name, message)
+        elif known and (why := why_invalid_path(path, (artifact.path for artifact in artifacts if artifact.reference))):
+            add_error(input_name, why)
         reference = Content(sha256=known[0], size=known[1]) if known else None
-        found.append(ExpectedArtifact(path=path, note=note, reference=reference))
-    return tuple(found)
+        artifacts.append(ExpectedArtifact(path=path, note=note, reference=reference))
+    return tuple(artifacts)

@@ -1,4 +1,4 @@
-"""The files of a task as rows of its sheet: a name, what it is, and a token or, while it is edited, its text."""
+"""Workspace files as rows of the task form: path, description, and content by token or as edited text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from studio.files.uploads import why_invalid_path
 from studio.forms.post_data import Posted, preserve
 
 FILE = ("path", "description", "stored", "form")
-Thing = TypeVar("Thing")
+T = TypeVar("T")
 AddError = Callable[[str, str], None]
+"""Takes the input's name and the message."""
 
 
 def file_rows(files: Sequence[FileRef], tokens: FileTokens) -> list[dict[str, Any]]:
@@ -35,14 +36,14 @@ def file_row(key: str, file: FileRef, tokens: FileTokens) -> dict[str, Any]:
 
 
 def posted_files(posted: Posted, name: str, base: Sequence[FileRef], tokens: FileTokens) -> list[dict[str, Any]]:
-    """The rows as a page sent them; those of ``base`` where the page had none to send."""
+    """The rows as posted; those of ``base`` if the page did not send the list."""
     if f"{name}_listed" not in posted.data:
         return file_rows(base, tokens)
     rows = posted.rows(name, FILE)
     known = {row["key"]: row for row in file_rows(base, tokens)}
     for row in rows:
-        place = f"{name}.{row['key']}.text"
-        row["text"] = posted.text(place) if place in posted.data else None
+        input_name = f"{name}.{row['key']}.text"
+        row["text"] = posted.text(input_name) if input_name in posted.data else None
         if row["text"] is None:
             row["stored"] = row["stored"] or known.get(row["key"], {}).get("stored", "")
         row["content"] = tokens.unseal(row["stored"])
@@ -51,25 +52,24 @@ def posted_files(posted: Posted, name: str, base: Sequence[FileRef], tokens: Fil
 
 
 def posted_size(row: dict[str, Any]) -> int:
-    """Bytes of what a row holds: its text while that is edited, else what its token stands for."""
+    """Bytes of the row's text while it is edited, else of the file its token stands for."""
     if row["text"] is not None:
         return len(encode(row["text"], row["form"]))
     return (row["content"] or ("", 0))[1]
 
 
 def read_files(
-    rows: Sequence[dict[str, Any]], base: Sequence[FileRef], complain: AddError, name: str
+    rows: Sequence[dict[str, Any]], base: Sequence[FileRef], add_error: AddError, name: str
 ) -> tuple[FileRef, ...]:
-    """The files these rows say. ``complain(place, sentence)`` hears of names that no file can have."""
     stored = keyed("a", base, lambda file: file.path)
-    found: list[FileRef] = []
+    files: list[FileRef] = []
     for row in rows:
         old = stored.get(row["key"])
         path = preserve(old.path if old else "", row["path"].strip(), one_line=True)
-        place = f"{name}.{row['key']}.path"
+        input_name = f"{name}.{row['key']}.path"
         known = content_of(row)
         if known is None:
-            complain(place, f"“{path or 'This file'}” was not fully uploaded, or this page is too old. Add it again.")
+            add_error(input_name, f"“{path or 'This file'}” was not fully uploaded, or this page is too old. Add it again.")
             continue
         file = FileRef(
             path=path,
@@ -77,28 +77,27 @@ def read_files(
             size=known[1],
             description=preserve(old.description if old else "", row["description"], one_line=True),
         )
-        if not (old and old.path == path) and (why := why_invalid_path(path, (one.path for one in found))):
-            complain(place, why)
-        found.append(file)
-    return tuple(found)
+        if not (old and old.path == path) and (why := why_invalid_path(path, (other.path for other in files))):
+            add_error(input_name, why)
+        files.append(file)
+    return tuple(files)
 
 
 def content_of(row: dict[str, Any]) -> tuple[str, int] | None:
-    """Hash and size of what the row holds; None if that is not known."""
+    """SHA-256 and size of the row's content; None if it was not uploaded."""
     if row["text"] is None:
-        known: tuple[str, int] | None = row["content"]
-        return known
+        stored: tuple[str, int] | None = row["content"]
+        return stored
     content = encode(row["text"], row["form"])
     return hashlib.sha256(content).hexdigest(), len(content)
 
 
 def edited_contents(rows: Iterable[dict[str, Any]]) -> list[bytes]:
-    """Contents that stand only on the page: to be stored before anything names them."""
+    """Contents that are only on the page: store them before a spec refers to them."""
     return [encode(row["text"], row["form"]) for row in rows if row["text"] is not None]
 
 
 def with_files(rows: list[dict[str, Any]], files: Iterable[FileRef], tokens: FileTokens) -> list[dict[str, Any]]:
-    """The rows with these files among them, in place of those of the same name."""
     rows = list(rows)
     for file in files:
         same = next((row for row in rows if row["path"] == file.path), None)
@@ -110,7 +109,6 @@ def with_files(rows: list[dict[str, Any]], files: Iterable[FileRef], tokens: Fil
 
 
 def free_key(path: str, taken: Iterable[str]) -> str:
-    """The key that a file of this name has, or one beside those taken."""
     taken, key = set(taken), key_of("a", path)
     while key in taken:
         key += "x"
@@ -121,12 +119,12 @@ def key_of(prefix: str, name: str) -> str:
     return prefix + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def keyed(prefix: str, things: Sequence[Thing], name: Callable[[Thing], str]) -> dict[str, Thing]:
-    """Things by a key that stays theirs when others come or go."""
-    found: dict[str, Thing] = {}
-    for thing in things:
-        key = key_of(prefix, name(thing))
-        while key in found:
+def keyed(prefix: str, values: Sequence[T], name: Callable[[T], str]) -> dict[str, T]:
+    """Values by a key that does not change when others are added or removed."""
+    by_key: dict[str, T] = {}
+    for value in values:
+        key = key_of(prefix, name(value))
+        while key in by_key:
             key += "x"
-        found[key] = thing
-    return found
+        by_key[key] = value
+    return by_key

@@ -1,4 +1,4 @@
-"""A one-click mend as changes of the editor's inputs, for a script that does them and can undo them."""
+"""A one-click fix as changes of the editor's inputs, which a script applies and can undo."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from studio.forms.tasks import LINES, TaskForm
 Change = dict[str, Any]
 
 
-def changes_of(mend: Fix, sheet: TaskForm) -> list[Change]:
-    """``{put: input, value}``, ``{remove: list, row: key}`` or ``{add: list, values}``; nothing where the sheet has no
-    such row, as while somebody else removes it."""
+def changes_of(fix: Fix, form: TaskForm) -> list[Change]:
+    """Each ``{put: input, value}``, ``{remove: list, row: key}`` or ``{add: list, values}``; none if a row the fix
+    concerns is gone."""
     try:
-        return [change for edit in mend.edits for change in _changes(edit, sheet)]
+        return [change for edit in fix.edits for change in _changes(edit, form)]
     except IndexError:
         return []
 
 
-def _changes(edit: Edit, sheet: TaskForm) -> list[Change]:
+def _changes(edit: Edit, form: TaskForm) -> list[Change]:
     if isinstance(edit, RemoveRow):
-        return [{"remove": edit.field, "row": _key(sheet, edit.field, edit.item)}]
+        return [{"remove": edit.field, "row": _key(form, edit.field, edit.item)}]
     if isinstance(edit, AppendRow):
-        return [_added(edit, sheet)]
-    return _put(edit, sheet)
+        return [_added(edit, form)]
+    return _put(edit, form)
 
 
-def _added(edit: AppendRow, sheet: TaskForm) -> Change:
+def _added(edit: AppendRow, form: TaskForm) -> Change:
     if isinstance(edit.value, Recovery):
-        key = _key(sheet, "intents", edit.item or 0)
+        key = _key(form, "intents", edit.item or 0)
         return {"add": f"intents.{key}.from", "values": edit.value.model_dump()}
     if isinstance(edit.value, Dependency):
         return {"add": edit.field, "values": edit.value.model_dump()}
-    text = sheet.values[edit.field]
+    text = form.values[edit.field]
     return {"put": edit.field, "value": f"{text}\n{edit.value}".lstrip("\n")}
 
 
-def _put(edit: SetValue, sheet: TaskForm) -> list[Change]:
+def _put(edit: SetValue, form: TaskForm) -> list[Change]:
     if edit.field in LINES and edit.item:
-        lines = [line for line in sheet.values[edit.field].split("\n") if line.strip()]
+        lines = [line for line in form.values[edit.field].split("\n") if line.strip()]
         lines[edit.item - 1] = edit.value
         return [{"put": edit.field, "value": "\n".join(lines)}]
     if edit.item is None:
         return [{"put": edit.field, "value": edit.value}]
-    row = f"{edit.field}.{_key(sheet, edit.field, edit.item)}"
+    row = f"{edit.field}.{_key(form, edit.field, edit.item)}"
     if edit.part == "rule":
         parts = {f"rule_{name}": edit.value[name] for name in ("kind", "path", "text", "tool")}
         return [{"put": f"{row}.{name}", "value": value} for name, value in ({"grader": "rule"} | parts).items()]
@@ -53,8 +53,8 @@ def _put(edit: SetValue, sheet: TaskForm) -> list[Change]:
     return [{"put": f"{row}.{edit.part}", "value": value}]
 
 
-def _key(sheet: TaskForm, field: str, item: int) -> str:
-    rows = getattr(sheet, field)
+def _key(form: TaskForm, field: str, item: int) -> str:
+    rows = getattr(form, field)
     if field == "depends_on":
         rows = [row for row in rows if row["task_id"]]
     if item < 1:

@@ -1,4 +1,4 @@
-"""The persona's sheet, as the task's: strings on a page and back."""
+"""The profile form: a PersonaSpec as strings on a page, and back; and forms for new personas and tasks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class PersonaForm:
     preferences: list[dict[str, Any]]
     attributes: list[dict[str, Any]]
     tools: list[str]
-    """Those that are picked."""
     errors: dict[str, str] = field(default_factory=dict)
 
 
@@ -42,14 +41,14 @@ def posted_persona_form(posted: Posted) -> PersonaForm:
     )
 
 
-def read_persona_form(sheet: PersonaForm, base: PersonaSpec) -> tuple[PersonaSpec, dict[str, str]]:
-    """The persona the sheet says, as far as it can be read, and what cannot; files, skills and the id stay."""
+def read_persona_form(form: PersonaForm, base: PersonaSpec) -> tuple[PersonaSpec, dict[str, str]]:
+    """The persona as far as the form can be read, and errors by input. Files, skills and id stay."""
     errors: dict[str, str] = {}
 
-    def complain(field: str, message: str) -> None:
+    def add_error(field: str, message: str) -> None:
         errors.setdefault(field, message)
 
-    values = sheet.values
+    values = form.values
     fields: dict[str, Any] = {
         name: preserve(getattr(base, name), values[name], one_line=name == "name") for name in ONE_LINE
     }
@@ -59,9 +58,9 @@ def read_persona_form(sheet: PersonaForm, base: PersonaSpec) -> tuple[PersonaSpe
         base.long_term_goals if goals == _goals(base) else tuple(line for line in goals.split("\n") if line.strip())
     )
     typed = [name.strip() for name in values["tools_more"].split("\n") if name.strip()]
-    fields["tools"] = tuple(dict.fromkeys(read_picks(base.tools, [*sheet.tools, *typed])))
-    fields["preferences"] = read_mapping(sheet.preferences, base.preferences, complain, "preferences")
-    fields["attributes"] = read_mapping(sheet.attributes, base.attributes, complain, "attributes", keys="a")
+    fields["tools"] = tuple(dict.fromkeys(read_picks(base.tools, [*form.tools, *typed])))
+    fields["preferences"] = read_mapping(form.preferences, base.preferences, add_error, "preferences")
+    fields["attributes"] = read_mapping(form.attributes, base.attributes, add_error, "attributes", keys="a")
     return base.model_copy(update=fields), errors
 
 

@@ -1,8 +1,8 @@
-"""Reading what a page with rows sent back, and doing what its buttons ask where there is no script to do it.
+"""Reading forms with lists of rows, and their row buttons for pages without scripts.
 
-A list of rows is a field named after the list that holds the rows' keys in their order; a row's fields are named
-``<list>.<key>.<field>``. A button named ``do`` says ``<list>:add``, or ``<list>:up|down|remove|empty:<key>``, the last
-for a row that keeps its words and loses its file.
+A field named after the list holds the keys of its rows, in order; a row's fields are named ``<list>.<key>.<field>``.
+The value of a ``do`` button is ``<list>:add`` or ``<list>:up|down|remove|empty:<key>``; ``empty`` removes a row's file
+and leaves its text.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from studio.domain.base import JsonDict
 
 NEW = "new"
 MAPPING = ("name", "value", "kind")
-"""Fields of a mapping's row."""
 
 
 def number_of(text: str | None) -> int:
-    """A version's number, a key or a place that a page sent back; 0 where it is none."""
+    """A posted version number, primary key or index; 0 if it is none."""
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 class Posted:
-    """A form's data with the browser's line ends undone."""
+    """Form data with line ends normalised to ``\\n``."""
 
     def __init__(self, data: QueryDict) -> None:
         self.data = data
@@ -39,7 +38,6 @@ class Posted:
         return [str(value) for value in self.data.getlist(name)]
 
     def keys(self, name: str) -> list[str]:
-        """Keys of a list's rows in order, each once."""
         return list(dict.fromkeys(self.values(name)))
 
     def rows(self, name: str, fields: Iterable[str]) -> list[dict[str, Any]]:
@@ -50,7 +48,7 @@ class Posted:
 
 
 def apply_row_operation(data: QueryDict) -> QueryDict | None:
-    """The data after the row operation its ``do`` button asks for; None if it asks for none."""
+    """The data after the row operation of its ``do`` button; None if there is none."""
     name, _, rest = data.get("do", "").partition(":")
     action, _, key = rest.partition(":")
     if action not in ("add", "up", "down", "remove", "empty"):
@@ -63,18 +61,18 @@ def apply_row_operation(data: QueryDict) -> QueryDict | None:
     elif action == "add":
         keys.append(NEW + secrets.token_hex(4))
     elif key in keys:
-        place = keys.index(key)
-        other = {"up": place - 1, "down": place + 1}.get(action)
+        position = keys.index(key)
+        other = {"up": position - 1, "down": position + 1}.get(action)
         if action == "remove":
             keys.remove(key)
         elif other is not None and 0 <= other < len(keys):
-            keys[place], keys[other] = keys[other], keys[place]
+            keys[position], keys[other] = keys[other], keys[position]
     changed.setlist(name, keys)
     return changed
 
 
 def preserve(stored: str, typed: str, *, one_line: bool = False) -> str:
-    """What was typed; what is stored if a browser could not have shown it any other way."""
+    """The typed text; the stored one if the two differ only by what an input cannot hold, such as ``\\r``."""
     shown = stored.replace("\r\n", "\n").replace("\r", "\n")
     if one_line:
         shown = shown.replace("\n", "")
@@ -82,17 +80,16 @@ def preserve(stored: str, typed: str, *, one_line: bool = False) -> str:
 
 
 def read_lines(stored: tuple[str, ...], typed: str) -> tuple[str, ...]:
-    """One value a line, empty lines left out."""
     return stored if "\n".join(stored) == typed else tuple(line for line in typed.split("\n") if line.strip())
 
 
 def read_picks(stored: tuple[str, ...], picks: Sequence[str]) -> tuple[str, ...]:
-    """The picked names, those stored in their order."""
+    """The picked names; those that are stored first, in their stored order."""
     return (*(name for name in stored if name in picks), *(name for name in picks if name not in stored))
 
 
 def mapping_rows(mapping: Mapping[str, Any], prefix: str = "k") -> list[dict[str, Any]]:
-    """A mapping as rows a person edits: sentences, lists of sentences one a line, anything else as JSON."""
+    """Rows of kind ``text``, ``list`` (one string per line) or ``json`` (anything else)."""
     rows = []
     for number, (name, value) in enumerate(mapping.items()):
         if isinstance(value, str) and "\r" not in value:
@@ -106,10 +103,10 @@ def mapping_rows(mapping: Mapping[str, Any], prefix: str = "k") -> list[dict[str
 
 
 def read_json(text: str) -> Any:
-    """The value; raises ValueError, also for the words that Python takes for numbers and JSON does not."""
+    """Raises ValueError, also for NaN and Infinity, which Python accepts and JSON does not."""
 
-    def refuse(word: str) -> Any:
-        raise ValueError(f"{word} is not a valid number there")
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is not a valid number there")
 
     try:
         return json.loads(text, parse_constant=refuse)
@@ -124,37 +121,36 @@ def _is_line(value: Any) -> bool:
 def read_mapping(
     rows: Iterable[Mapping[str, str]],
     stored: JsonDict,
-    complain: Callable[[str, str], None],
+    add_error: Callable[[str, str], None],
     prefix: str,
     *,
     keys: str = "k",
 ) -> JsonDict:
-    """The mapping these rows say. ``complain(place, sentence)`` hears what cannot be read; ``keys`` is how the keys
-    of stored rows begin."""
-    known = {row["key"]: (name, row) for name, row in zip(stored, mapping_rows(stored, keys), strict=True)}
+    """The mapping in these rows. ``prefix`` starts the names of its inputs, ``keys`` the keys of stored rows."""
+    stored_rows = {row["key"]: (name, row) for name, row in zip(stored, mapping_rows(stored, keys), strict=True)}
     result: JsonDict = {}
     for row in rows:
         name, text, kind = row["name"].strip(), row["value"], row["kind"]
-        was_name, was = known.get(row["key"], ("", None))
-        stays = was is not None and preserve(was_name, row["name"], one_line=True) == was_name
+        old_name, old = stored_rows.get(row["key"], ("", None))
+        stays = old is not None and preserve(old_name, row["name"], one_line=True) == old_name
         if stays:
-            name = was_name
+            name = old_name
         if not name and not text.strip() and not stays:
             continue
-        place = f"{prefix}.{row['key']}"
+        input_name = f"{prefix}.{row['key']}"
         if not name and not stays:
-            complain(f"{place}.name", "Enter a name.")
+            add_error(f"{input_name}.name", "Enter a name.")
         elif name in result:
-            complain(f"{place}.name", f"“{name}” already exists: choose another name.")
-        if was is not None and was["kind"] == kind and preserve(was["value"], text) == was["value"]:
-            result[name] = stored[was_name]
+            add_error(f"{input_name}.name", f"“{name}” already exists: choose another name.")
+        if old is not None and old["kind"] == kind and preserve(old["value"], text) == old["value"]:
+            result[name] = stored[old_name]
         elif kind == "list":
             result[name] = [line for line in text.split("\n") if line.strip()]
         elif kind == "json":
             try:
                 result[name] = read_json(text)
             except ValueError as error:
-                complain(f"{place}.value", f"This is not valid JSON: {error}.")
+                add_error(f"{input_name}.value", f"This is not valid JSON: {error}.")
                 result[name] = text
         else:
             result[name] = text

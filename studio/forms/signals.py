@@ -1,4 +1,4 @@
-"""The signal that opens a session, as fields or as JSON: one payload, two ways to write it, no loss between them."""
+"""The signal that starts a task, as rows or as JSON, converted without loss."""
 
 from __future__ import annotations
 
@@ -14,35 +14,33 @@ from studio.files.previews.syntax import json_flaw
 from studio.forms.post_data import MAPPING, Posted, mapping_rows, number_of, read_json, read_mapping
 
 SWITCH = "payload_as"
-WAYS = ("rows", "raw")
+FORMATS = ("rows", "raw")
 
 
 class SignalFormatError(ValueError):
-    """What is written cannot be shown the other way; ``place`` is the input that the sentence stands beside."""
-
-    def __init__(self, place: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.place = place
+    def __init__(self, input_name: str, message: str) -> None:
+        super().__init__(message)
+        self.input_name = input_name
 
 
 def read_payload(
-    way: str, raw: str, rows: list[dict[str, Any]], stored: JsonDict, complain: Callable[[str, str], None]
+    format: str, raw: str, rows: list[dict[str, Any]], stored: JsonDict, add_error: Callable[[str, str], None]
 ) -> JsonDict:
-    """The payload as it is written; the stored one where JSON cannot be read."""
-    if way != "raw":
-        return read_mapping(rows, stored, complain, "payload")
+    """The payload; the stored one if the JSON cannot be read."""
+    if format != "raw":
+        return read_mapping(rows, stored, add_error, "payload")
     if not raw.strip():
         return {}
     if flaw := json_flaw(raw):
-        complain("payload_raw", f"This is not valid JSON. {flaw.description}")
+        add_error("payload_raw", f"This is not valid JSON. {flaw.description}")
         return stored
     try:
         payload = read_json(raw)
     except ValueError as error:
-        complain("payload_raw", f"This is not valid JSON: {error}.")
+        add_error("payload_raw", f"This is not valid JSON: {error}.")
         return stored
     if not isinstance(payload, dict):
-        complain("payload_raw", 'Enter an object: names and values between { and }, such as {"event": "…"}.')
+        add_error("payload_raw", 'Enter an object: names and values between { and }, such as {"event": "…"}.')
         return stored
     return payload
 
@@ -52,21 +50,23 @@ def raw_of(payload: JsonDict) -> str:
 
 
 def switch_format(data: QueryDict, stored: JsonDict, to: str) -> QueryDict:
-    """The page's fields with the payload written the other way (``rows``, ``raw``), or with an example in its place
-    (``example:0``). Raises SignalFormatError, and then everything stays as it is."""
+    """The form data with the payload in format ``to`` (``rows``, ``raw``), or replaced by an example (``example:0``).
+
+    Raises SignalFormatError.
+    """
     posted = Posted(data)
-    way = posted.text(SWITCH)
-    wrong: dict[str, str] = {}
+    format = posted.text(SWITCH)
+    errors: dict[str, str] = {}
     rows = posted.rows("payload", MAPPING)
-    payload = read_payload(way, posted.text("payload_raw"), rows, stored, lambda place, why: wrong.update({place: why}))
+    payload = read_payload(format, posted.text("payload_raw"), rows, stored, errors.__setitem__)
     name, _, number = to.partition(":")
     if name == "example":
         payload = _example(posted.text("trigger"), number)
-    elif wrong:
-        raise SignalFormatError(*next(iter(wrong.items())))
+    elif errors:
+        raise SignalFormatError(*next(iter(errors.items())))
     else:
-        way = name if name in WAYS else "rows"
-    if way != "raw" and not all(map(_fits_a_line, payload)):
+        format = name if name in FORMATS else "rows"
+    if format != "raw" and not all(map(_fits_one_line, payload)):
         raise SignalFormatError(
             "payload_raw",
             ("Names that are empty, contain a line break or end with a space can only be entered as JSON."),
@@ -74,8 +74,8 @@ def switch_format(data: QueryDict, stored: JsonDict, to: str) -> QueryDict:
     changed = data.copy()
     for field in [field for field in data if field == "payload" or field.startswith(("payload.", "payload_raw"))]:
         del changed[field]
-    changed[SWITCH] = way
-    if way == "raw":
+    changed[SWITCH] = format
+    if format == "raw":
         changed["payload_raw"] = raw_of(payload)
     else:
         rows = mapping_rows(payload)
@@ -87,21 +87,20 @@ def switch_format(data: QueryDict, stored: JsonDict, to: str) -> QueryDict:
 
 
 def requested_format(data: QueryDict) -> str:
-    """What a page without scripts asks to turn the signal into; empty if it asks for nothing."""
+    """The format a page without scripts asks for, as ``switch_format`` takes it; empty if none."""
     list_name, _, to = data.get("do", "").partition(":")
     if list_name != SWITCH:
         return ""
     return f"example:{data.get('example', '')}" if to == "example" else to
 
 
-def _fits_a_line(name: str) -> bool:
-    """Whether an input of one line gives the name back as it is."""
+def _fits_one_line(name: str) -> bool:
     return bool(name) and name == name.strip() and "\n" not in name and "\r" not in name
 
 
 def _example(kind: str, number: str) -> JsonDict:
-    known = SIGNAL_EXAMPLES.get(kind, [])
-    place = number_of(number)
-    if place >= len(known):
+    examples = SIGNAL_EXAMPLES.get(kind, [])
+    index = number_of(number)
+    if index >= len(examples):
         raise SignalFormatError("example", "Choose an example of this kind of signal.")
-    return dict(known[place][1])
+    return dict(examples[index][1])

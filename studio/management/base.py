@@ -1,4 +1,4 @@
-"""What the commands share that other programs build on: one JSON document, and what an exit status means."""
+"""Base class of the commands with reports: JSON output and exit statuses."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from django.db import OperationalError
 from studio.local import services
 from studio.models import Benchmark, Membership, Role, User
 
-FOUND_PROBLEMS = 1
-CALLED_WRONGLY = 2
+EXIT_PROBLEMS = 1
+EXIT_USAGE = 2
 
 
 class ReportCommand(BaseCommand):
-    """A command that reports: text for people, with ``--json`` one document on standard output, errors included."""
+    """Prints text, or with ``--json`` one JSON document, errors included, on standard output."""
 
     requires_system_checks = []
     empty: ClassVar[dict[str, Any]] = {}
-    """The command's document where it did nothing."""
+    """The command's document if it did nothing."""
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
-        refuse = parser.error
+        parser_error = parser.error
 
         def error_with_document(message: str) -> NoReturn:
-            # Options are not parsed when they are wrong: whether programs read along stands in the words alone.
+            # Invalid options are not parsed, so only the command line tells whether JSON is expected.
             if "--json" in sys.argv:
-                self.give({**self.empty, "errors": [error(message, f"See manage.py {subcommand} --help.")]})
-            refuse(message)
-            raise AssertionError("the parser ends the process")
+                self.print_json({**self.empty, "errors": [error(message, f"See manage.py {subcommand} --help.")]})
+            parser_error(message)
+            raise AssertionError("the parser exits")
 
-        parser.error = error_with_document  # type: ignore[method-assign]
+        parser.error = error_with_document  # type: ignore[method-assign]  # Django has no hook for it
         return parser
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         for name, value in options.items():
-            if isinstance(value, str) and _not_text(value):
-                self.called_wrongly(
+            if isinstance(value, str) and _is_undecoded(value):
+                self.usage_error(
                     f"What is given for {name} is not text.",
                     "Give it in the terminal's encoding, or set PYTHONUTF8=1.",
                     as_json=bool(options.get("json")),
@@ -51,48 +51,49 @@ class ReportCommand(BaseCommand):
         try:
             return super().execute(*args, **options)
         except OperationalError as problem:
-            said = f"The database is not available: {' '.join(str(problem).split())}"
+            message = f"The database is not available: {' '.join(str(problem).split())}"
             self._cannot_run(
-                said, "Check that it is running and that DATABASE_URL points to it.", as_json=bool(options.get("json"))
+                message,
+                "Check that it is running and that DATABASE_URL points to it.",
+                as_json=bool(options.get("json")),
             )
 
     def _cannot_run(self, message: str, mend: str, *, as_json: bool) -> NoReturn:
         if as_json:
-            self.give({**self.empty, "errors": [error(message, mend)]})
+            self.print_json({**self.empty, "errors": [error(message, mend)]})
         self.stderr.write(self.style.ERROR(f"{message} {mend}".strip()))
-        sys.exit(FOUND_PROBLEMS)
+        sys.exit(EXIT_PROBLEMS)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--benchmark", required=True, metavar="SLUG", help="the benchmark's short name")
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
 
-    def give(self, document: dict[str, Any]) -> None:
+    def print_json(self, document: dict[str, Any]) -> None:
         text = json.dumps(document, ensure_ascii=False, indent=1)
         try:
             text.encode(getattr(self.stdout, "encoding", None) or "utf-8")
-        except UnicodeEncodeError:  # a terminal of few letters: the same document, spelt out
+        except UnicodeEncodeError:  # the terminal lacks some characters: escape them
             text = json.dumps(document, indent=1)
         self.stdout.write(text)
 
-    def called_wrongly(self, message: str, mend: str, *, as_json: bool, document: dict[str, Any]) -> NoReturn:
-        """End with status 2. ``document`` is the command's own, empty; it gets the error."""
+    def usage_error(self, message: str, mend: str, *, as_json: bool, document: dict[str, Any]) -> NoReturn:
+        """Exit with status 2. ``document`` is the command's empty document; the error is added."""
         if as_json:
-            self.give({**document, "errors": [error(message, mend)]})
+            self.print_json({**document, "errors": [error(message, mend)]})
         self.stderr.write(self.style.ERROR(f"{message} {mend}"))
-        sys.exit(CALLED_WRONGLY)
+        sys.exit(EXIT_USAGE)
 
     def find_benchmark(self, slug: str, *, as_json: bool, document: dict[str, Any]) -> Benchmark:
-        found = Benchmark.objects.filter(slug=slug).first()
-        if found is None:
-            known = ", ".join(Benchmark.objects.values_list("slug", flat=True)) or "none yet"
-            self.called_wrongly(
-                f"There is no benchmark “{slug}”.", f"Available: {known}.", as_json=as_json, document=document
+        benchmark = Benchmark.objects.filter(slug=slug).first()
+        if benchmark is None:
+            available = ", ".join(Benchmark.objects.values_list("slug", flat=True)) or "none yet"
+            self.usage_error(
+                f"There is no benchmark “{slug}”.", f"Available: {available}.", as_json=as_json, document=document
             )
-        return found
+        return benchmark
 
 
-def _not_text(value: str) -> bool:
-    """Bytes of the command line that could not be decoded."""
+def _is_undecoded(value: str) -> bool:
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -101,14 +102,14 @@ def _not_text(value: str) -> bool:
 
 
 def error(message: str, mend: str) -> dict[str, Any]:
-    """An error of the call itself, in the shape of an import's."""
+    """An error of the call, in the format of import errors."""
     return {"file": "", "line": None, "column": None, "message": message, "mend": mend}
 
 
-def default_person() -> User | None:
-    """Who acts on the command line if nobody is named: the first superuser, or whoever first owned a benchmark."""
+def default_user() -> User | None:
+    """The default user of commands: the first superuser, else the first owner of a benchmark."""
     superuser = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if superuser is not None:
         return superuser
-    first = Membership.objects.filter(role=Role.OWNER, user__is_active=True).select_related("user").order_by("pk")
-    return membership.user if (membership := first.first()) else None
+    owners = Membership.objects.filter(role=Role.OWNER, user__is_active=True).select_related("user").order_by("pk")
+    return membership.user if (membership := owners.first()) else None

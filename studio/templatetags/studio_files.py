@@ -1,4 +1,4 @@
-"""What pages say of files: their address, their input, and HTML that was sanitised before."""
+"""Template tags for files: preview URLs, inputs, and sanitised HTML."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def look_address(context: template.Context, row: dict[str, Any]) -> str:
-    """Where the file of a row is looked at, also while it is in no version."""
+def preview_url(context: template.Context, row: dict[str, Any]) -> str:
     task = context["task"]
-    address = reverse("studio:preview", args=[context["benchmark"].slug, context["persona"].user_id, task.pk])
-    return f"{address}?{urlencode({'file': row['stored'], 'path': row['path']})}"
+    url = reverse("studio:preview", args=[context["benchmark"].slug, context["persona"].user_id, task.pk])
+    return f"{url}?{urlencode({'file': row['stored'], 'path': row['path']})}"
 
 
 @register.simple_tag
-def file_input(sheet: Any, path: str) -> str:
-    """The input that stands for the file of this path; empty if there is none."""
-    row = next((row for row in sheet.assets if row["path"] == path), None)
+def file_input(form: Any, path: str) -> str:
+    """The name of the path input of the file with this path; empty if there is none."""
+    row = next((row for row in form.assets if row["path"] == path), None)
     return f"assets.{row['key']}.path" if row else ""
 
 
 @register.simple_tag
-def drawn(html: str) -> SafeString:
-    """HTML of ``studio.files.previews``, which gives none that is not sanitised."""
+def sanitised_html(html: str) -> SafeString:
+    """HTML of a ``studio.files.previews.Preview``, which is sanitised there."""
     return mark_safe(html)

@@ -1,4 +1,4 @@
-"""What stands in the fields and rows of an editor. A long page has hundreds of them: each part is made in one piece."""
+"""Template tags for the fields and rows of editors. A long page calls them thousands of times, so they are quick."""
 
 from __future__ import annotations
 
@@ -17,46 +17,53 @@ from studio.web.components import render_component
 register = template.Library()
 
 EMPTY = SafeString("")
-SHOWN = 36
-"""Characters of an intent beside the box that ticks it."""
+INTENT_LABEL_LENGTH = 36
 
 
-def once(context: template.Context, name: str, what: str, make: Callable[[Any], dict[Any, Any]]) -> dict[Any, Any]:
-    """What ``make`` makes of that which the context calls ``name``: made once, and kept as long as that is there."""
-    layer: dict[str, Any] = next((one for one in reversed(context.dicts) if name in one), {})
-    kept = f"{name}, {what}"
-    if kept not in layer:
-        layer[kept] = make(layer.get(name))
-    made: dict[Any, Any] = layer[kept]
-    return made
+def cached(
+    context: template.Context, name: str, purpose: str, compute: Callable[[Any], dict[Any, Any]]
+) -> dict[Any, Any]:
+    """``compute`` of the context variable ``name``, cached in the context beside the variable."""
+    layer: dict[str, Any] = next((layer for layer in reversed(context.dicts) if name in layer), {})
+    key = f"{name}, {purpose}"
+    if key not in layer:
+        layer[key] = compute(layer.get(name))
+    value: dict[Any, Any] = layer[key]
+    return value
 
 
 def findings_at(context: template.Context, field: str, item: int | None) -> list[Any]:
-    """The page's findings of a field, or of one 1-based row of it."""
-    found = once(context, "findings", "by place", lambda all_: _sorted(all_, lambda one: (one.field, one.item)))
-    of_field: list[Any] = found.get((field, item), [])
-    return of_field
+    by_field = cached(
+        context,
+        "findings",
+        "by field and row",
+        lambda findings: _grouped(findings, lambda finding: (finding.field, finding.item)),
+    )
+    matches: list[Any] = by_field.get((field, item), [])
+    return matches
 
 
-def _open_threads(context: template.Context, what: str, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
-    return once(context, "threads", what, lambda all_: _sorted((one for one in all_ or () if one.open), key))
+def _open_threads(context: template.Context, purpose: str, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+    return cached(
+        context, "threads", purpose, lambda threads: _grouped((row for row in threads or () if row.open), key)
+    )
 
 
-def _sorted(found: Iterable[Any] | None, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+def _grouped(rows: Iterable[Any] | None, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
     by_key: dict[Any, list[Any]] = {}
-    for one in found or ():
-        by_key.setdefault(key(one), []).append(one)
+    for row in rows or ():
+        by_key.setdefault(key(row), []).append(row)
     return by_key
 
 
 @register.simple_tag
 def marked_pieces(text: str, findings: Any, threads: Any = ()) -> list[tuple[str, str, str]]:
-    """CSS classes, title and text of each stretch of ``text``, for ``marked_text.html``; unmarked text has no class."""
+    """CSS classes, title and text of each piece of ``text``, for ``marked_text.html``; unmarked text has no class."""
     spans: list[tuple[int, int, str, str]] = []
     end = 0
-    found = ((text.find(one.words), one) for one in findings or () if one.words)
-    for start, finding in sorted(found, key=lambda pair: pair[0]):
-        if start >= end:  # the first of two findings about the same words
+    positions = ((text.find(finding.words), finding) for finding in findings or () if finding.words)
+    for start, finding in sorted(positions, key=lambda pair: pair[0]):
+        if start >= end:  # of two findings about the same text, the first
             end = start + len(finding.words)
             spans.append((start, end, finding.severity, finding.message))
     for thread in threads or ():
@@ -71,60 +78,64 @@ def marked_pieces(text: str, findings: Any, threads: Any = ()) -> list[tuple[str
 
 
 @register.simple_tag(takes_context=True)
-def input_error(context: template.Context, *place: Any) -> SafeString:
-    """The sentence that stands beside an input, found by the parts of its name."""
-    errors = getattr(context.get("sheet"), "errors", None)
-    sentence = errors.get(".".join(str(part) for part in place)) if errors else ""
-    return render_component("studio/components/input_error.html", context, sentence=sentence) if sentence else EMPTY
+def input_error(context: template.Context, *name: Any) -> SafeString:
+    errors = getattr(context.get("form"), "errors", None)
+    message = errors.get(".".join(str(part) for part in name)) if errors else ""
+    return render_component("studio/components/input_error.html", context, message=message) if message else EMPTY
 
 
 @register.simple_tag(takes_context=True)
 def beside(context: template.Context, field: str, item: int | None = None, uid: str = "") -> SafeString:
-    """Findings and open comments on a field, or of one row of it, where they stand."""
-    found = findings_at(context, field, item)
+    """Findings, open comments and conflicts of a field or row, shown beside it."""
+    findings = findings_at(context, field, item)
     threads = []
     if item is None or uid:
-        here = _open_threads(context, "by place", lambda thread: (thread.location.field, thread.location.row))
-        threads = [one for one in here.get((field, str(uid or "")), ()) if not one.gone]
-    both = _both(context, (field, str(uid or "")))
+        by_row = _open_threads(context, "by row", lambda thread: (thread.location.field, thread.location.row))
+        threads = [thread for thread in by_row.get((field, str(uid or "")), ()) if not thread.gone]
+    conflicts = _conflicts_at(context, (field, str(uid or "")))
     anchor = f"{field}-{item}" if item else field
     return render_component(
-        "studio/components/beside.html", context, anchor=anchor, findings=found, threads=threads, both=both
+        "studio/components/beside.html",
+        context,
+        anchor=anchor,
+        findings=findings,
+        threads=threads,
+        field_conflicts=conflicts,
     )
 
 
 @register.simple_tag
 def finding_panel(finding: Any, slim: bool = False) -> SafeString:
-    """What a check found, and how to mend it; ``slim`` where it stands beside the words that it is about."""
+    """A finding and how to fix it; ``slim`` beside the text it is about. The finding may be a dict."""
 
-    def said(name: str) -> Any:
+    def value_of(name: str) -> Any:
         return finding.get(name) if isinstance(finding, Mapping) else getattr(finding, name, None)
 
     return render_component(
         "studio/findings/parts/panel.html",
         slim=slim,
-        location=row_label(said("field") or "", said("item"), said("message")),
-        about="" if slim else said("words"),
-        **{name: said(name) for name in ("severity", "fingerprint", "message", "mend")},
+        location=row_label(value_of("field") or "", value_of("item"), value_of("message")),
+        about="" if slim else value_of("words"),
+        **{name: value_of(name) for name in ("severity", "fingerprint", "message", "mend")},
     )
 
 
 @register.inclusion_tag("studio/conflicts/both.html", takes_context=True)
 def both_versions(context: template.Context, field: str) -> dict[str, Any]:
-    """Where two people changed this field: both versions, to choose from."""
-    return {"both": _both(context, (field, ""))}
+    return {"field_conflicts": _conflicts_at(context, (field, ""))}
 
 
-def _both(context: template.Context, here: tuple[str, str]) -> list[tuple[int, Any]]:
-    return [(number, one) for number, one in enumerate(context.get("choices") or (), 1) if one["beside"] == here]
+def _conflicts_at(context: template.Context, row: tuple[str, str]) -> list[tuple[int, Any]]:
+    numbered = enumerate(context.get("conflicts") or (), 1)
+    return [(number, conflict) for number, conflict in numbered if conflict["beside"] == row]
 
 
 @register.simple_tag(takes_context=True)
 def input_of(context: template.Context, finding: Any) -> str:
-    """The name of the input that a finding is about, on the page as it was sent or as it is drawn."""
+    """The name of the input a finding is about; a finding is a dict when the page sent it."""
     if isinstance(finding, dict):
         return str(finding["input"])
-    rows = getattr(context.get("sheet"), finding.field, ()) if finding.field in ROW_TEXTS else ()
+    rows = getattr(context.get("form"), finding.field, ()) if finding.field in ROW_TEXTS else ()
     if not finding.item or finding.item > len(rows):
         return str(finding.field)
     return f"{finding.field}.{rows[finding.item - 1]['key']}.{ROW_TEXTS[finding.field]}"
@@ -143,19 +154,18 @@ def area(
     placeholder: str = "",
     id: str = "",
 ) -> SafeString:
-    """A text field that grows with its words and underlines those a finding or a comment is about."""
-    found = [one for one in findings_at(context, field, item) if one.words]
+    findings = [finding for finding in findings_at(context, field, item) if finding.words]
     by_input = _open_threads(context, "by input", lambda thread: thread.input_name)
     threads = [thread for thread in by_input.get(name, ()) if thread.location.span]
-    told = [{name: getattr(one, name) for name in ("words", "severity", "message")} for one in found]
+    marks = [{name: getattr(finding, name) for name in ("words", "severity", "message")} for finding in findings]
     return render_component(
         "studio/components/area.html",
         context,
         name=name,
         css=css,
-        found=pretty_json(told) if told else "",
+        marks=pretty_json(marks) if marks else "",
         text=value,
-        pieces=marked_pieces(value, found, threads) if found or threads else None,
+        pieces=marked_pieces(value, findings, threads) if findings or threads else None,
         label=label,
         placeholder=placeholder,
         id=id,
@@ -165,29 +175,26 @@ def area(
 
 @register.simple_tag(takes_context=True)
 def row_tools(context: template.Context, list: str, key: str) -> SafeString:
-    """What moves a row of a list, and takes it out; in a brief row a script puts it in."""
     return render_component("studio/tasks/rows/tools.html", context, list=list, key=key, brief=context.get("brief"))
 
 
 @register.simple_tag(takes_context=True)
 def followed(context: template.Context, keys: Iterable[str]) -> str:
-    """The numbers of the intents that an item follows from."""
-    known = _intents(context)
-    numbers = sorted(int(known[key][0]) for key in {*keys} if key in known)
+    intents = _intents(context)
+    numbers = sorted(int(intents[key][0]) for key in {*keys} if key in intents)
     return "".join(f" {number}" for number in numbers) or " no intent"
 
 
 @register.simple_tag(takes_context=True)
 def links(context: template.Context, item: str, keys: Iterable[str] = ()) -> SafeString:
-    """A box for each intent that an item can follow from."""
     ticked = {*keys}
     intents = [(key, *intent, key in ticked) for key, intent in _intents(context).items()]
     return render_component("studio/tasks/rows/intent_links.html", context, item=item, intents=intents)
 
 
 @register.simple_tag
-def folded(row: dict[str, Any] | None) -> str:
-    """What a row says that nobody opened, as ``sheet_from`` reads it."""
+def brief_value(row: dict[str, Any] | None) -> str:
+    """The ``brief`` input of a row that was never opened, as ``posted_task_form`` reads it."""
     if not row:
         return ""
     keys = " ".join(row["follows_from"])
@@ -195,13 +202,12 @@ def folded(row: dict[str, Any] | None) -> str:
 
 
 def _intents(context: template.Context) -> dict[str, tuple[str, str, str]]:
-    """Number, text and the beginning of the text of each intent of the page, by key."""
-    return once(
+    return cached(
         context,
-        "sheet",
+        "form",
         "intents by key",
-        lambda sheet: {
-            row["key"]: (str(number), row["content"], Truncator(row["content"]).chars(SHOWN))
-            for number, row in enumerate(sheet.intents if sheet else (), 1)
+        lambda form: {
+            row["key"]: (str(number), row["content"], Truncator(row["content"]).chars(INTENT_LABEL_LENGTH))
+            for number, row in enumerate(form.intents if form else (), 1)
         },
     )

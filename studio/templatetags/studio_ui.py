@@ -24,20 +24,19 @@ from studio.web.components import render_component
 register = template.Library()
 
 MAX_MISSING = 40
-"""Empty cells drawn for planned tasks that were not started."""
+"""Empty cells shown for planned tasks that were not started."""
 
 
 @register.simple_tag
-@lru_cache(maxsize=1000, typed=True)  # a page draws thousands of few kinds; what is safe HTML is a type of its own
+@lru_cache(maxsize=1000, typed=True)  # called thousands of times a page; typed: safe HTML is a str too
 def status(key: str | None, text: str = "", css: str = "") -> SafeString:
     """A status chip. ``key``: see ``models.statuses``; ``text`` replaces its label."""
-    colour, shape, word = STATUSES.get(str(key), ("", "·", str(key or "none").replace("_", " ")))
-    return render_component("studio/components/status.html", colour=colour, css=css, shape=shape, text=text or word)
+    colour, shape, label = STATUSES.get(str(key), ("", "·", str(key or "none").replace("_", " ")))
+    return render_component("studio/components/status.html", colour=colour, css=css, shape=shape, text=text or label)
 
 
 @register.simple_tag
 def session_cells(row: Any) -> SafeString:
-    """A persona's tasks (``reports.progress.PersonaRow``) as small links with a tooltip."""
     cells = [(*STATUSES[cell.state][:2], cell) for cell in row.cells]
     return render_component(
         "studio/reports/parts/task_cells.html", cells=cells, missing=range(min(row.missing, MAX_MISSING))
@@ -50,7 +49,7 @@ def severity(key: str) -> SafeString:
 
 
 @register.simple_tag
-@lru_cache(maxsize=1000, typed=True)  # a long page draws a thousand of few kinds
+@lru_cache(maxsize=1000, typed=True)  # called a thousand times on a long page
 def icon(name: str, label: str = "") -> SafeString:
     """An icon of ``static/icons.svg``; without a label it is hidden from screen readers."""
     return render_component("studio/components/icon.html", name=name, label=label, drawings=static("icons.svg"))
@@ -58,13 +57,11 @@ def icon(name: str, label: str = "") -> SafeString:
 
 @register.simple_tag
 def crumb(text: Any, url: str = "") -> SafeString:
-    """One breadcrumb; the last has no URL."""
     return render_component("studio/components/crumb.html", text=text, url=url)
 
 
 @register.simple_tag
 def ago(moment: dt.datetime | None) -> SafeString:
-    """How long ago, with the exact moment on hover."""
     if moment is None:
         return render_component("studio/components/ago.html")
     local = timezone.localtime(moment)
@@ -86,13 +83,11 @@ def _ago_text(moment: dt.datetime) -> str:
 
 @register.inclusion_tag("studio/components/field.html")
 def field(bound: Any) -> dict[str, Any]:
-    """A form field with its label, help and errors beside it."""
     return {"field": bound, "multiple": getattr(bound.field.widget, "allow_multiple_selected", False)}
 
 
 @register.simple_block_tag
 def empty(content: SafeString, title: str) -> SafeString:
-    """An empty state: what will appear here, an example, the first step."""
     return render_component("studio/components/empty.html", title=title, content=content)
 
 
@@ -115,17 +110,16 @@ def sentence(event: Any) -> str:
 @register.filter
 def past_tense(event: Any) -> str:
     """What an event's actor did, between their name and a subject or a colon: ``submitted for review``."""
-    return re.sub(r" it\b", "", ACTIONS.get(event.verb, words(event.verb)))
+    return re.sub(r" it\b", "", ACTIONS.get(event.verb, spaced(event.verb)))
 
 
 @register.filter
 def adds_detail(event: Any) -> bool:
-    """Whether the event's summary says more than its verb."""
-    return bool(event.summary) and event.summary.rstrip(".").lower() != words(event.verb)
+    return bool(event.summary) and event.summary.rstrip(".").lower() != spaced(event.verb)
 
 
 @register.filter
-def words(key: Any) -> str:
+def spaced(key: Any) -> str:
     """``changes_requested`` → ``changes requested``."""
     return str(key).replace("_", " ")
 
@@ -133,8 +127,8 @@ def words(key: Any) -> str:
 @register.simple_tag
 def row_label(field: str, item: int | None, message: str) -> str:
     """The row a finding is about (``item 3``), unless its message already names it."""
-    one = {"intents": "intent", "checklist": "item"}.get(field)
-    name = f"{one} {item}" if one and item else ""
+    kind = {"intents": "intent", "checklist": "item"}.get(field)
+    name = f"{kind} {item}" if kind and item else ""
     return "" if name in message.lower() else name
 
 
@@ -145,7 +139,6 @@ def pretty_json(value: Any) -> str:
 
 @register.filter
 def get(mapping: Any, key: Any) -> Any:
-    """``mapping|get:key`` where the key is a variable."""
     return mapping.get(key) if mapping else None
 
 
@@ -167,13 +160,11 @@ def filesize(size: int | None) -> str:
 
 @register.filter
 def judges_language(rule: str) -> bool:
-    """Whether an owner may dismiss an error of this rule."""
     return rule in RULES and RULES[rule].judges_language
 
 
 @register.simple_tag
 def suggestions_of(threads: Any) -> list[Any]:
-    """Threads with a suggestion that can still be applied."""
     return [thread for thread in threads or () if thread.can_be_applied]
 
 
@@ -184,13 +175,11 @@ def resolved_of(threads: Any) -> list[Any]:
 
 @register.simple_tag
 def review_answers(review: Any) -> list[tuple[str, ReviewAnswer]]:
-    """The answers to the review checklist with their labels; none if it was skipped."""
     return [(QUESTIONS[key].label, answer) for key, answer in checklist.from_stored(review.answers).items()]
 
 
 @register.simple_tag
 def people_named(task: Any) -> dict[str, Any]:
-    """Who is named for a task that came with its assignments."""
     rows = list(task.assignments.all())
     return {
         "writer": next((str(row.user) for row in rows if row.part == "writer"), ""),

@@ -1,4 +1,4 @@
-"""Signing in and out, and what a person sets for themselves."""
+"""Signing in and out, and account settings."""
 
 from __future__ import annotations
 
@@ -40,15 +40,13 @@ class PasswordChangeView(views.PasswordChangeView):
 
 
 def _user(request: SignedInRequest) -> User:
-    """Who is signed in, behind ``login_required``."""
     assert isinstance(request.user, User)
     return request.user
 
 
 @login_required
 @require_POST
-def key(request: SignedInRequest) -> HttpResponse:
-    """Make a key for the API, in place of the one there was, or take it away. Shown once."""
+def api_key(request: SignedInRequest) -> HttpResponse:
     token = None
     with transaction.atomic():
         user = User.objects.select_for_update(no_key=True).get(pk=_user(request).pk)

@@ -1,4 +1,4 @@
-"""Benchmarks: the list, one of them, its members and its history."""
+"""Benchmarks: list, overview, statistics, gaps, members, history and findings."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ from studio.reports.gaps import gaps_by_persona, other_gaps
 from studio.reports.progress import by_latest_activity, progress_grids, progress_of
 from studio.reports.statistics import categories_of, figures_of, skills_of, tools_of
 
-PERSONAS = 25
-"""On one page."""
+PERSONAS_PER_PAGE = 25
 MAX_GAPS = 6
-MEANS = ("intents", "local", "persistent", "rubric", "rule", "dependencies", "files")
+"""Shown on the overview."""
+MEAN_FIGURES = ("intents", "local", "persistent", "rubric", "rule", "dependencies", "files")
 
 
 @login_required
 def benchmarks(request: SignedInRequest) -> HttpResponse:
-    page = Paginator(by_latest_activity(access.benchmarks_for(request.user)), 50).get_page(request.GET.get("page"))
+    newest = by_latest_activity(access.benchmarks_for(request.user))
+    page = Paginator(newest, 50).get_page(request.GET.get("page"))
     return render(
         request, "studio/benchmarks/list.html", {"page": page, "benchmarks": progress_of(list(page.object_list))}
     )
@@ -62,156 +63,152 @@ def edit(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @login_required
 def benchmark(request: SignedInRequest, slug: str) -> HttpResponse:
-    found = access.find_benchmark(request.user, slug)
-    page = Paginator(range(found.personas.count()), PERSONAS).get_page(request.GET.get("page"))
-    by_persona = gaps_by_persona(found)
-    (progress,) = progress_grids([found], limit=PERSONAS, start=max(0, page.start_index() - 1))
+    benchmark = access.find_benchmark(request.user, slug)
+    page = Paginator(range(benchmark.personas.count()), PERSONAS_PER_PAGE).get_page(request.GET.get("page"))
+    by_persona = gaps_by_persona(benchmark)
+    (progress,) = progress_grids([benchmark], limit=PERSONAS_PER_PAGE, start=max(0, page.start_index() - 1))
     return render(
         request,
         "studio/benchmarks/benchmark.html",
         {
-            "benchmark": found,
+            "benchmark": benchmark,
             "page": page,
             "progress": progress,
-            "total": counts.benchmark_counts([found])[found.pk],
-            "gaps": [(each.persona, gap) for each in by_persona for gap in each.gaps if not gap.unfinished][:MAX_GAPS],
-            "to_fix": sum(not gap.unfinished for each in by_persona for gap in each.gaps),
-            "unfinished": sum(any(gap.unfinished for gap in each.gaps) for each in by_persona),
-            "can": access.actions_in(request.user, found),
-            "members": _people(found),
-            "events": recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))[:8],
+            "total": counts.benchmark_counts([benchmark])[benchmark.pk],
+            "gaps": [(row.persona, gap) for row in by_persona for gap in row.gaps if not gap.unfinished][:MAX_GAPS],
+            "to_fix": sum(not gap.unfinished for row in by_persona for gap in row.gaps),
+            "unfinished": sum(any(gap.unfinished for gap in row.gaps) for row in by_persona),
+            "can": access.actions_in(request.user, benchmark),
+            "members": _members(benchmark),
+            "events": recent_events(access.benchmarks_for(request.user).filter(pk=benchmark.pk))[:8],
         },
     )
 
 
 @login_required
 def statistics(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The paper's Tables 2 to 5, of this benchmark."""
-    found = access.find_benchmark(request.user, slug)
-    personas = list(found.personas.order_by("position", "user_id"))
+    """Tables 2 to 5 of the paper, for this benchmark."""
+    benchmark = access.find_benchmark(request.user, slug)
+    personas = list(benchmark.personas.order_by("position", "user_id"))
     figures = figures_of(personas)
-    whole = sum_figures(figures.values())
-    tools = tools_of(found)
-    rows, without = categories_of(found)
+    total = sum_figures(figures.values())
+    tools = tools_of(benchmark)
+    category_rows, without_category = categories_of(benchmark)
     for persona in personas:
-        persona.benchmark = found
+        persona.benchmark = benchmark
     return render(
         request,
         "studio/reports/statistics.html",
         {
-            "benchmark": found,
+            "benchmark": benchmark,
             "rows": [(persona, figures[persona.pk]) for persona in personas],
-            "total": whole,
-            "means": [whole.per_task(name) for name in MEANS],
+            "total": total,
+            "means": [total.per_task(name) for name in MEAN_FIGURES],
             "tools": tools,
             "tool_count": sum(len(group) for _, group in tools),
-            "skills": skills_of(found),
-            "categories": rows,
-            "without_category": without,
-            "most": max((row.tasks for row in rows), default=0),
+            "skills": skills_of(benchmark),
+            "categories": category_rows,
+            "without_category": without_category,
+            "most": max((row.tasks for row in category_rows), default=0),
         },
     )
 
 
 @login_required
 def gaps(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Where the benchmark departs from its plan, and what none of its tasks is about."""
-    found = access.find_benchmark(request.user, slug)
-    by_persona = gaps_by_persona(found)
-    personas = {persona.pk: persona for persona in found.personas.all()}
+    benchmark = access.find_benchmark(request.user, slug)
+    by_persona = gaps_by_persona(benchmark)
+    personas = {persona.pk: persona for persona in benchmark.personas.all()}
     for persona in personas.values():
-        persona.benchmark = found
+        persona.benchmark = benchmark
     return render(
         request,
         "studio/reports/gaps.html",
         {
-            "benchmark": found,
-            "plan": found.plan,
-            "page": Paginator(by_persona, PERSONAS).get_page(request.GET.get("page")),
+            "benchmark": benchmark,
+            "plan": benchmark.plan,
+            "page": Paginator(by_persona, PERSONAS_PER_PAGE).get_page(request.GET.get("page")),
             "personas": len(personas),
-            "others": other_gaps(found, personas),
-            "can": access.actions_in(request.user, found),
+            "others": other_gaps(benchmark, personas),
+            "can": access.actions_in(request.user, benchmark),
         },
     )
 
 
 @login_required
 def members(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Who belongs to the benchmark; owners change it."""
-    found = access.find_benchmark(request.user, slug)
+    benchmark = access.find_benchmark(request.user, slug)
     form = MemberForm()
     if request.method == "POST":
-        access.require(request.user, found, "manage")
+        access.require(request.user, benchmark, "manage")
         form = MemberForm(request.POST)
         if "user" in request.POST:
-            person, roles = _member(found, request.POST["user"]), request.POST.getlist("roles")
-            return _set_roles(request, found, person, [] if "remove" in request.POST else roles)
+            person, roles = _member(benchmark, request.POST["user"]), request.POST.getlist("roles")
+            return _set_roles(request, benchmark, person, [] if "remove" in request.POST else roles)
         if form.is_valid():
-            return _set_roles(request, found, form.cleaned_data["username"], form.cleaned_data["roles"])
+            return _set_roles(request, benchmark, form.cleaned_data["username"], form.cleaned_data["roles"])
     return render(
         request,
         "studio/benchmarks/members.html",
         {
-            "benchmark": found,
-            "people": _people(found),
+            "benchmark": benchmark,
+            "people": _members(benchmark),
             "roles": Role.choices,
             "form": form,
-            "can": access.actions_in(request.user, found),
+            "can": access.actions_in(request.user, benchmark),
         },
     )
 
 
 @login_required
 def history(request: SignedInRequest, slug: str) -> HttpResponse:
-    found = access.find_benchmark(request.user, slug)
-    events = recent_events(access.benchmarks_for(request.user).filter(pk=found.pk))
+    benchmark = access.find_benchmark(request.user, slug)
+    events = recent_events(access.benchmarks_for(request.user).filter(pk=benchmark.pk))
     return render(
         request,
         "studio/activity/history.html",
-        {"benchmark": found, "page": Paginator(events, 50).get_page(request.GET.get("page"))},
+        {"benchmark": benchmark, "page": Paginator(events, 50).get_page(request.GET.get("page"))},
     )
 
 
 @login_required
 def findings(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All that the checks say of this benchmark's tasks, errors first."""
-    found = access.find_benchmark(request.user, slug)
+    benchmark = access.find_benchmark(request.user, slug)
     severity = request.GET.get("severity", "")
     severity = severity if severity in ("error", "warning", "hint") else ""
-    rows = findings_of(found, severity=severity)
+    rows = findings_of(benchmark, severity=severity)
     return render(
         request,
         "studio/findings/list.html",
         {
-            "benchmark": found,
+            "benchmark": benchmark,
             "severity": severity,
-            "total": finding_counts(found),
+            "total": finding_counts(benchmark),
             "page": Paginator(rows, 50).get_page(request.GET.get("page")),
             "query": f"severity={severity}" if severity else "",
         },
     )
 
 
-def _member(found: Benchmark, pk: str) -> User:
-    people = User.objects.filter(pk__in=found.memberships.values("user"))
+def _member(benchmark: Benchmark, pk: str) -> User:
+    people = User.objects.filter(pk__in=benchmark.memberships.values("user"))
     return get_object_or_404(people, pk=number_of(pk))
 
 
-def _set_roles(request: SignedInRequest, found: Benchmark, person: User, roles: list[str]) -> HttpResponse:
+def _set_roles(request: SignedInRequest, benchmark: Benchmark, person: User, roles: list[str]) -> HttpResponse:
     try:
-        access.set_roles(found, person, roles, by=request.user)
-    except access.MembershipError as refusal:
-        messages.error(request, str(refusal))
+        access.set_roles(benchmark, person, roles, by=request.user)
+    except access.MembershipError as error:
+        messages.error(request, str(error))
     else:
         messages.success(request, f"Saved {person}'s roles." if roles else f"{person} is no longer a member.")
-    if access.roles_in(request.user, found):
-        return redirect("studio:members", found.slug)
+    if access.roles_in(request.user, benchmark):
+        return redirect("studio:members", benchmark.slug)
     return redirect("studio:benchmarks")
 
 
-def _people(found: Benchmark) -> list[tuple[User, list[str]]]:
-    """Members with their roles, by name."""
+def _members(benchmark: Benchmark) -> list[tuple[User, list[str]]]:
     people: dict[int, tuple[User, list[str]]] = {}
-    for row in found.memberships.select_related("user").order_by("user__display_name", "user__username", "role"):
+    for row in benchmark.memberships.select_related("user").order_by("user__display_name", "user__username", "role"):
         people.setdefault(row.user_id, (row.user, []))[1].append(row.role)
     return list(people.values())

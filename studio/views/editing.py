@@ -22,22 +22,20 @@ from studio.drafts.validate import DraftError
 from studio.forms.post_data import number_of
 from studio.models import Benchmark
 from studio.personas.editors import PersonaPartEditor
-from studio.views.conflicts import conflict_choices, conflict_paths
+from studio.views.conflicts import conflict_paths, conflict_rows
 
 S = TypeVar("S", bound=Spec)
-PERSON = "X-Studio-Person"
-"""The header that names the author of autosaved text, which may wait in a browser while somebody else signs in."""
-ASKED = {"csrfmiddlewaretoken", "freeze", "render", "ask", "again", "decide", "take", "mine", "do"}
-"""Names of buttons, which are no text of the page."""
-STATUS: dict[type[Outcome[Any]], int] = {Autosaved: 200, Conflicted: 409, Invalid: 422}
+AUTHOR_HEADER = "X-Studio-Person"
+"""Names the author of autosaved text, which may wait in a browser while someone else signs in."""
+BUTTONS = {"csrfmiddlewaretoken", "freeze", "render", "ask", "again", "decide", "take", "mine", "do"}
+"""Posted names that are not the page's text."""
+STATUS_CODES: dict[type[Outcome[Any]], int] = {Autosaved: 200, Conflicted: 409, Invalid: 422}
 
 
 @dataclass
 class ReadForm(Generic[S]):
-    """A page's form as it was sent."""
-
     spec: S
-    """What it says, as far as it can be read."""
+    """As far as it can be read."""
     values: Any
     """The strings in its inputs."""
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -45,8 +43,6 @@ class ReadForm(Generic[S]):
 
 
 class EditorPage(ABC, Generic[S]):
-    """One user's request to an editor page."""
-
     editor: DraftEditor[S]
     address: str
     """Where a save redirects to."""
@@ -58,12 +54,11 @@ class EditorPage(ABC, Generic[S]):
 
     @abstractmethod
     def read(self, data: QueryDict, base: S, *, store: bool = False) -> ReadForm[S]:
-        """Read the form of a page that shows ``base``; ``store``: file contents on the page are stored."""
+        """Read a form that was based on ``base``; ``store``: store file contents that are only on the page."""
 
     @abstractmethod
     def html(self, context: dict[str, Any], theirs: S, spec: S, sent: ReadForm[S]) -> str:
-        """The page showing ``spec``, based on ``theirs``, in answer to the form that was sent; with errors, the form
-        as it was sent."""
+        """The page for ``spec``, based on ``theirs``; if the form has errors, the page with the form as sent."""
 
     @abstractmethod
     def announce(self, outcome: Outcome[S]) -> None:
@@ -73,7 +68,7 @@ class EditorPage(ABC, Generic[S]):
         return replace(form, errors=invalid.errors)
 
     def state(self) -> dict[str, Any]:
-        """What every autosave response says besides version and users."""
+        """More data for every autosave response."""
         return {}
 
     def draft(self, data: QueryDict, form: ReadForm[S]) -> Draft[S]:
@@ -93,13 +88,12 @@ class EditorPage(ABC, Generic[S]):
         return form, self.draft(data, form)
 
     def autosave(self, data: QueryDict) -> None:
-        """Store the text sent along with a button that asks for something else."""
         base_version = number_of(data.get("base_version"))
-        with suppress(DraftError):  # what cannot be stored stays on the page alone
+        with suppress(DraftError):  # text that cannot be stored is still on the page
             autosave.autosave(self.editor.key, self.user, text_of(data), base_version=base_version)
 
     def save_autosaved(self, *, note: str = "") -> Outcome[S] | None:
-        """Make a version of the user's autosaved text; None if there is none."""
+        """Save the user's autosaved text; None if there is none."""
         row = autosave.autosaved_text(self.editor.key, self.user)
         if row is None:
             return None
@@ -107,8 +101,8 @@ class EditorPage(ABC, Generic[S]):
         return self.editor.save(draft, note=note)
 
     def restored(self) -> dict[str, Any]:
-        """The page's context for autosaved text; empty if there is none. It has ``values``, the form as it was sent,
-        or ``spec`` if the text was merged with newer versions."""
+        """Context for autosaved text, empty if there is none: ``values``, the form as sent, or ``spec`` if the text was
+        merged with newer versions; conflicts, and when it was autosaved."""
         row = autosave.autosaved_text(self.editor.key, self.user)
         if row is None or not access.may(self.user, self.benchmark, "edit"):
             return {}
@@ -119,8 +113,8 @@ class EditorPage(ABC, Generic[S]):
         if not form.errors and not rebased.unresolved and rebased.spec == rebased.theirs:
             return {}
         merged = stale and not form.errors
-        shown = {"spec": rebased.spec} if merged else {"values": form.values}
-        return shown | context_of(rebased) | {"restored": row.autosaved_at}
+        content = {"spec": rebased.spec} if merged else {"values": form.values}
+        return content | context_of(rebased) | {"restored": row.autosaved_at}
 
 
 class PersonaPage(EditorPage[S]):
@@ -132,17 +126,17 @@ class PersonaPage(EditorPage[S]):
 
     @abstractmethod
     def context(self, values: Any, spec: S) -> dict[str, Any]:
-        """What the page shows of ``spec``, or of the form's ``values`` if there are any."""
+        """The page's context for ``spec``, or for the form's ``values`` if there are any."""
 
-    def shown(self) -> dict[str, Any]:
-        """The page's context when the user opens it."""
-        more, versions = self.restored(), self.editor.versions
-        values, spec = more.pop("values", None), more.pop("spec", None)
-        return self.context(values, spec or versions.at(versions.newest)) | more
+    def initial_context(self) -> dict[str, Any]:
+        """The page's context when the user opens it, with their autosaved text."""
+        restored, versions = self.restored(), self.editor.versions
+        values, spec = restored.pop("values", None), restored.pop("spec", None)
+        return self.context(values, spec or versions.at(versions.newest)) | restored
 
 
 def save_response(page: EditorPage[S]) -> HttpResponse:
-    """The page's Save button, or one that resolves a conflict: a redirect, or the page with all that was typed."""
+    """Save, resolve conflicts or discard: a redirect, or the page with everything that was typed."""
     data = page.request.POST
     if "discard" in data:
         autosave.discard_autosave(page.editor.key, page.user)
@@ -152,7 +146,6 @@ def save_response(page: EditorPage[S]) -> HttpResponse:
 
 
 def draft_response(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> HttpResponse:
-    """As ``save_response``, for a form that has been read."""
     data = page.request.POST
     if "take" in data or "mine" in data:
         theirs, mine = (conflict_paths(data.getlist(name), draft.spec) for name in ("take", "mine"))
@@ -169,20 +162,20 @@ def draft_response(page: EditorPage[S], form: ReadForm[S], draft: Draft[S]) -> H
         stale = outcome.version if outcome.version != draft.base_version else None
         context |= {"refused": True, "stale": stale}
     html = page.html(context, outcome.rebased.theirs, outcome.rebased.spec, form)
-    return HttpResponse(html, status=STATUS[type(outcome)])
+    return HttpResponse(html, status=STATUS_CODES[type(outcome)])
 
 
 def autosave_response(page: EditorPage[S]) -> HttpResponse:
-    """GET marks the user as present; POST autosaves the page, and with ``freeze`` makes a version of it.
+    """GET marks the user as present; POST autosaves the page, and with ``freeze`` saves a version.
 
-    The response says who else is there and which version the page is based on now. If others have saved since, it
-    brings the page again with their changes and the conflicts to resolve.
+    The response has the version the page is now based on and the other users present; if others have saved since, also
+    the page with their changes and the conflicts to resolve.
     """
     request, user, key = page.request, page.user, page.editor.key
     answer: dict[str, Any] = {}
     if request.method == "POST":
         access.require(user, page.benchmark, "edit")
-        if request.headers.get(PERSON, str(user.pk)) != str(user.pk):
+        if request.headers.get(AUTHOR_HEADER, str(user.pk)) != str(user.pk):
             raise PermissionDenied("Someone else has signed in since this text was written.")
         try:
             answer = _autosave(page, request.POST)
@@ -201,8 +194,8 @@ def _autosave(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
     if render and autosave.is_saved(editor.key, page.user, text_of(data)):  # sent when the page was left
         newest = versions.at(versions.newest)
         form = page.read(data, versions.at(base_version))
-        shown = page.html({"on_version": versions.newest}, newest, newest, ReadForm(newest, form.values))
-        return {"problem": "", "froze": True, "page": shown}
+        html = page.html({"on_version": versions.newest}, newest, newest, ReadForm(newest, form.values))
+        return {"problem": "", "froze": True, "page": html}
     form = page.read(data, versions.at(base_version), store=save or render or base_version != versions.newest)
     draft = replace(page.draft(data, form), base_version=base_version)
     outcome = editor.autosave(draft, save=save, note=note_of(data))
@@ -217,11 +210,10 @@ def _autosave(page: EditorPage[S], data: QueryDict) -> dict[str, Any]:
 
 
 def context_of(rebased: Rebased[Any]) -> dict[str, Any]:
-    """A page's context for a draft that is no version yet."""
     return {
         "on_version": rebased.number,
         "dirty": True,
-        "choices": conflict_choices(rebased.unresolved, rebased.theirs, rebased.spec),
+        "conflicts": conflict_rows(rebased.unresolved, rebased.theirs, rebased.spec),
     }
 
 
@@ -230,12 +222,11 @@ def note_of(data: QueryDict) -> str:
 
 
 def text_of(data: QueryDict) -> dict[str, list[str]]:
-    """The page's own fields: neither buttons nor what is typed beside a proposal."""
-    return {name: values for name, values in data.lists() if name not in ASKED and not name.startswith("assist.")}
+    """The page's own fields, without buttons and the fields of proposals."""
+    return {name: values for name, values in data.lists() if name not in BUTTONS and not name.startswith("assist.")}
 
 
 def query_dict(text: Mapping[str, Sequence[str]]) -> QueryDict:
-    """Autosaved text as the page sent it."""
     data = QueryDict(mutable=True)
     for name, values in text.items():
         data.setlist(name, list(values))

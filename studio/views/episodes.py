@@ -1,4 +1,4 @@
-"""The episode board: what it shows, and every step somebody makes on it."""
+"""The episode board and the moves on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from studio.reports import counts
 
 @login_required
 def board(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    """The episode. ``?task=`` names the card that is open beside it."""
+    """``?task=`` is the card that is open."""
     persona = access.find_persona(request.user, slug, user_id)
     return _page(request, persona, board_of(persona), request.GET.get("task", ""))
 
@@ -31,46 +31,47 @@ def board(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
 @login_required
 @require_POST
 def arrange(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    """One step. Refused, the board is shown again with the reason beside the card."""
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
-    shown = board_of(persona)
-    ids = {str(card.task.pk): card.task.task_id for card in (*shown.cards, *shown.unplaced)}
+    current = board_of(persona)
+    ids = {str(card.task.pk): card.task.task_id for card in (*current.cards, *current.unplaced)}
     posted = request.POST
-    place = posted.get("place", "")
+    target = posted.get("place", "")
     move = moves.Move(
         action=posted.get("does", ""),
         tasks=tuple(ids.get(pk, f"#{pk}") for pk in posted.getlist("task")),
-        target=ids.get(place) or (place if place in ("", moves.END) else f"#{place}"),
+        target=ids.get(target) or (target if target in ("", moves.END) else f"#{target}"),
         group=posted.get("group", ""),
         name=posted.get("name", ""),
         carries_over=posted.get("words", ""),
     )
-    stays = posted.get("open") or (posted.getlist("task") or [""])[0]
+    open_card = posted.get("open") or (posted.getlist("task") or [""])[0]
     try:
         seen, confirmed = posted.get("seen", ""), "sure" in posted
         made = moves.make_move(persona.pk, move, by=request.user, seen=seen, confirmed=confirmed)
-    except moves.BoardChangedError as refusal:
-        return _page(request, persona, board_of(persona), stays, refusal={"text": str(refusal)})
+    except moves.BoardChangedError as error:
+        return _page(request, persona, board_of(persona), open_card, refusal={"text": str(error)})
     except moves.ConfirmationNeededError as question:
-        kept = [(name, value) for name, values in posted.lists() for value in values if name != "csrfmiddlewaretoken"]
-        asked = {"text": str(question), "task": question.tasks[0].pk, "sure": kept}
-        return _page(request, persona, shown, stays, refusal=asked)
-    except ArrangementError as refusal:
-        beside = next((int(pk) for pk, task_id in ids.items() if task_id == refusal.task_id), None)
-        return _page(request, persona, shown, stays, refusal={"text": str(refusal), "task": beside, "not": "Not done."})
+        fields = [(name, value) for name, values in posted.lists() for value in values if name != "csrfmiddlewaretoken"]
+        refusal = {"text": str(question), "task": question.tasks[0].pk, "sure": fields}
+        return _page(request, persona, current, open_card, refusal=refusal)
+    except ArrangementError as error:
+        beside = next((int(pk) for pk, task_id in ids.items() if task_id == error.task_id), None)
+        refusal = {"text": str(error), "task": beside, "not": "Not done."}
+        return _page(request, persona, current, open_card, refusal=refusal)
     messages.success(request, made.summary)
-    return redirect(f"{persona.get_absolute_url()}?task={stays}" if number_of(stays) else persona.get_absolute_url())
+    address = persona.get_absolute_url()
+    return redirect(f"{address}?task={open_card}" if number_of(open_card) else address)
 
 
 def _page(
-    request: SignedInRequest, persona: Persona, shown: Board, open_card: str, refusal: dict[str, Any] | None = None
+    request: SignedInRequest, persona: Persona, board: Board, open_card: str, refusal: dict[str, Any] | None = None
 ) -> HttpResponse:
-    card = shown.card(number_of(open_card))
+    card = board.card(number_of(open_card))
     context: dict[str, Any] = {
         "persona": persona,
         "benchmark": persona.benchmark,
-        "board": shown,
+        "board": board,
         "card": card,
         "count": counts.persona_counts([persona])[persona.pk],
         "can": access.actions_in(request.user, persona.benchmark),
@@ -81,11 +82,11 @@ def _page(
         context["redo"] = undo.to_redo(persona, request.user)
     if card:
         context["findings"] = findings_of_task(card.task)
-        context["neighbours"] = shown.neighbours(card)
-        needed = {need.other.pk for need in card.needs}
+        context["neighbours"] = board.neighbours(card)
+        needed = {dependency.other.pk for dependency in card.needs}
         context["could_need"] = [
             other
-            for other in shown.cards
+            for other in board.cards
             if card.number and other.number and other.number < card.number and other.task.pk not in needed
         ]
     return render(request, "studio/episodes/board.html", context, status=409 if refusal else 200)

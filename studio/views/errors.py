@@ -1,4 +1,4 @@
-"""What a person reads when a page cannot be shown: what happened, what was kept, what to do."""
+"""Error pages."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return render(request, "studio/errors/csrf.html", status=403)
 
 
-def broken(request: HttpRequest) -> HttpResponse:
-    """Without the database, the session or the frame: any of them may be what broke."""
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Rendered without database, session and page frame: any of them may have failed."""
     request_id = getattr(request, "request_id", "")
     if request.path.startswith("/api/"):
         detail = "Something went wrong in the studio. The log has the details under this request id."

@@ -1,4 +1,4 @@
-"""What a person says to a finding: that it may stay, that it stands again, that the check is wrong."""
+"""Dismissing findings and undoing it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from studio.access import SignedInRequest
 from studio.findings import waivers
 from studio.findings.waivers import WaiverError
 from studio.tasks.checks import check_unsaved, episode_with
-from studio.views.tasks import autosave
+from studio.views.tasks import live_checks
 
-SAID = {
+SUCCESS_MESSAGES = {
     "waive": "Dismissed, with your reason.",
     "unwaive": "Dismissal undone.",
     "set_aside": "Dismissed, with your reason.",
@@ -25,33 +25,33 @@ SAID = {
 @login_required
 @require_POST
 def waive(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """``verdict`` says which. A page that is being written sends its words along: then those are judged, nothing on the
-    page is lost, and its findings come back as from a check."""
+    """``verdict`` is ``waive``, ``unwaive`` or, for errors, ``set_aside``. The editor sends its form along: the text on
+    the page is checked, and the response is that of a check."""
     task = access.find_task(request.user, slug, user_id, pk)
-    do = request.POST.get("verdict", "waive")
-    access.require(request.user, task.episode.persona.benchmark, "manage" if do == "set_aside" else "edit")
+    verdict = request.POST.get("verdict", "waive")
+    access.require(request.user, task.episode.persona.benchmark, "manage" if verdict == "set_aside" else "edit")
     user = request.user
     fingerprint, reason = request.POST.get("fingerprint", ""), request.POST.get("reason", "")
-    live = "base_version" in request.POST
-    problem, found = "", None
-    if live:
-        sheet, spec, typed = autosave.read_editor(request, task)
+    from_editor = "base_version" in request.POST
+    problem, findings = "", None
+    if from_editor:
+        form, spec, texts = live_checks.read_editor(request, task)
         episode = episode_with(task, spec)
-        found = check_unsaved(task, spec, texts=typed, episode=episode)
+        findings = check_unsaved(task, spec, texts=texts, episode=episode)
     try:
-        if do == "set_aside":
+        if verdict == "set_aside":
             waivers.waive_error(task.pk, fingerprint, by=user, reason=reason)
-        elif do == "unwaive":
+        elif verdict == "unwaive":
             waivers.remove_waiver(task.pk, fingerprint, by=user)
         else:
-            waivers.add_waiver(task.pk, fingerprint, by=user, reason=reason, current=found)
-    except WaiverError as refusal:
-        problem = str(refusal)
-    if live:
-        said = autosave.findings_response(request, task, sheet, spec, found or [], episode)
-        return JsonResponse(said | {"problem": problem})
+            waivers.add_waiver(task.pk, fingerprint, by=user, reason=reason, current=findings)
+    except WaiverError as error:
+        problem = str(error)
+    if from_editor:
+        answer = live_checks.findings_response(request, task, form, spec, findings or [], episode)
+        return JsonResponse(answer | {"problem": problem})
     if problem:
         messages.error(request, problem)
     else:
-        messages.success(request, SAID.get(do, SAID["waive"]))
+        messages.success(request, SUCCESS_MESSAGES.get(verdict, SUCCESS_MESSAGES["waive"]))
     return redirect(task)

@@ -1,4 +1,4 @@
-"""The home page: to-do list, recent activity, progress of one's benchmarks."""
+"""The home page: to-do list, recent activity, progress of benchmarks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from studio.reports.todo import MAX_ITEMS, SHOWN, todo_of
 GRIDS = 3
 """Benchmarks shown with a grid of their tasks; others get one line each."""
 ROWS = 24
-"""Personas in all grids together; further ones are counted."""
+"""Personas in all grids together; the rest are only counted."""
 LINES = 9
 
 
@@ -45,7 +45,6 @@ def home(request: SignedInRequest) -> HttpResponse:
 
 @login_required
 def activity(request: SignedInRequest) -> HttpResponse:
-    """The full history of one's benchmarks."""
     events = recent_events(access.benchmarks_for(request.user))
     return render(
         request, "studio/activity/feed.html", {"page": Paginator(events, 50).get_page(request.GET.get("page"))}
@@ -53,13 +52,12 @@ def activity(request: SignedInRequest) -> HttpResponse:
 
 
 def upcoming(roles: set[str]) -> list[str]:
-    """What will appear in the to-do list of someone with these roles."""
     kinds = [
         ("your drafts, requested changes", {Role.AUTHOR, Role.OWNER}),
         ("tasks to review", {Role.REVIEWER, Role.OWNER}),
         ("audits assigned to you", {Role.AUDITOR}),
     ]
-    return [text for text, own in kinds if own & roles] or ["requests for you"]
+    return [text for text, needed in kinds if needed & roles] or ["requests for you"]
 
 
 def _writes(roles: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Importing in the browser: hand over, look, confirm."""
+"""Importing in the browser: upload, preview, confirm."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def start(request: SignedInRequest, slug: str) -> HttpResponse:
     form = ImportForm(*((request.POST, request.FILES) if posted else ()), may_publish=may_publish)
     if posted and form.is_valid():
         try:
-            data, name = _handed_over(request, form)
+            data, name = _uploaded(request, form)
             published = form.cleaned_data.get("published", False)
             row = staging.preview(benchmark, data, name=name, by=request.user, published=published)
             return redirect("studio:import", slug, row.pk)
-        except UploadError as refusal:
-            form.add_error(None, str(refusal))
+        except UploadError as error:
+            form.add_error(None, str(error))
     return render(
         request,
         "studio/imports/start.html",
@@ -75,8 +75,8 @@ def decide(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         return redirect("studio:import_start", slug)
     try:
         report = staging.confirm(row, by=request.user)
-    except UploadError as refusal:
-        messages.error(request, str(refusal))
+    except UploadError as error:
+        messages.error(request, str(error))
         return redirect("studio:import", slug, pk)
     if not report.ok:
         messages.error(request, "Nothing was imported: something has changed since the preview that prevents it.")
@@ -108,7 +108,7 @@ def publication(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("studio:import", slug, pk)
 
 
-def _handed_over(request: SignedInRequest, form: ImportForm) -> tuple[bytes, str]:
+def _uploaded(request: SignedInRequest, form: ImportForm) -> tuple[bytes, str]:
     if archive := form.cleaned_data["archive"]:
         return archive.read(), archive.name
     files = request.FILES.getlist("folder")

@@ -18,7 +18,6 @@ PAGE = 50
 
 @login_required
 def inbox(request: SignedInRequest) -> HttpResponse:
-    """Newest first; ``?unread=1`` shows unread ones only."""
     unread = request.GET.get("unread") == "1"
     rows = inbox_of(request.user)
     page = Paginator(rows.filter(read_at=None) if unread else rows, PAGE).get_page(request.GET.get("page"))
@@ -29,7 +28,7 @@ def inbox(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_POST
 def read(request: SignedInRequest, pk: int) -> HttpResponse:
-    """Mark one as read and open the page it is about; with ``stay``, return to the inbox."""
+    """Mark as read and open the page it is about; with ``stay``, return to the inbox."""
     row = get_object_or_404(inbox_of(request.user), pk=pk)
     mark_read(request.user, only=pk)
     return redirect("studio:inbox") if "stay" in request.POST else redirect(address_of(row))

@@ -1,4 +1,4 @@
-"""Every component in every state: what the pages are made of, and what the tests photograph."""
+"""Every component in every state, also for visual tests."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Example(forms.Form):
 
 
 def styleguide(request: SignedInRequest) -> HttpResponse:
-    wrong = Example({"title": "", "weight": "much"})
-    wrong.is_valid()
+    invalid = Example({"title": "", "weight": "much"})
+    invalid.is_valid()
     text = "Put the open points into one note. If there is a thread already, keep this in that thread."
     findings = [
         Finding(
@@ -52,7 +52,7 @@ def styleguide(request: SignedInRequest) -> HttpResponse:
         {
             "statuses": STATUSES,
             "form": Example(),
-            "wrong": wrong,
+            "invalid_form": invalid,
             "text": text,
             "findings": findings,
             "page": Paginator(range(120), 25).page(2),

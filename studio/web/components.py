@@ -1,4 +1,4 @@
-"""Templates of small parts, for tags that a long page calls hundreds of times."""
+"""Quick rendering of small templates, for tags that a long page calls hundreds of times."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from django.utils.safestring import SafeString, mark_safe
 
 
 def render_component(template_name: str, context: Context | None = None, **data: Any) -> SafeString:
-    """HTML of a template, without white space around it, so that it can be part of a sentence.
+    """HTML of a template without surrounding white space, so that it can stand inside a sentence.
 
-    ``data`` is laid over the page's ``context``, if given. An inclusion tag would copy that context at each use: here a
-    part costs a tenth of it. Numbers are passed as text, since a template formats them for the language of the page.
+    ``data`` is pushed onto the page's ``context``, if given. An inclusion tag would copy the context at each use, which
+    takes ten times as long. Pass numbers as text, since templates localise them.
     """
     context = context or Context()
     template = Engine.get_default().get_template(template_name)

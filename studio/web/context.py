@@ -1,4 +1,4 @@
-"""What the frame around every page needs."""
+"""Template context of the frame around every page."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ STYLESHEETS = [
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
-    """The rooms, the one this page is in, and how the reader likes it drawn.
+    """Navigation, theme, shortcuts and unread notifications.
 
-    A view names its room with ``request.room = "pilots"`` where its address does not say it.
+    A view sets ``request.room`` if its section of the navigation does not follow from its URL name.
     """
     theme = request.COOKIES.get("theme", "")
     theme = theme if theme in THEMES else ""
-    here = getattr(request, "room", None) or _room_of(request)
+    current = getattr(request, "room", None) or _room_of(request)
     return {
         "frame": {
             "rooms": [
-                {"key": key, "name": name, "icon": room, "url": reverse(target), "here": room == here}
+                {"key": key, "name": name, "icon": room, "url": reverse(target), "here": room == current}
                 for room, name, key, target in ROOMS
             ],
             "theme": theme,
-            "theme_words": THEMES[theme],
+            "theme_label": THEMES[theme],
             "keys": "" if getattr(request.user, "letter_keys", True) else "off",
             "rail": "open" if request.COOKIES.get("rail") == "open" else "",
             "stylesheets": STYLESHEETS,
@@ -67,6 +67,6 @@ def _room_of(request: HttpRequest) -> str:
         return "pilots"
     if name in ("home", "recent_activity"):
         return "home"
-    if name in ("settings", "password_change", "key", "api", "notification_choices"):
+    if name in ("settings", "password_change", "api_key", "api", "notification_choices"):
         return "settings"
     return "benchmarks" if match.namespace == "studio" and name not in ROOMLESS else ""

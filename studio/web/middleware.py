@@ -1,4 +1,4 @@
-"""What every response goes through."""
+"""Middleware for every response."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class HostMiddleware:
 
 
 class ContentSecurityPolicyMiddleware:
-    """Nothing runs or loads that the studio did not ship. A view may set a stricter policy of its own."""
+    """Only what the studio ships may run or load. A view may set a stricter policy."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -49,7 +49,7 @@ class ContentSecurityPolicyMiddleware:
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Compresses text. Archives, images and streams are sent as they are."""
+    """Compresses text; archives, images and streams are sent unchanged."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         kind = response.headers.get("Content-Type", "").partition(";")[0]

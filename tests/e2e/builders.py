@@ -1,4 +1,4 @@
-"""What a test of later pages begins with: pilots that have run, audits that are open."""
+"""Pilots and audits for tests of the pages that need them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from studio.models import Benchmark
 
 
 def work(pilot: Pilot, steps: int = 100) -> None:
-    """Do the next steps of a pilot as a worker would: elsewhere than in the thread that drives the browser."""
+    """Work on sessions as a worker would, in another thread than the browser's."""
 
-    def play() -> None:
+    def run() -> None:
         try:
             for _ in range(steps):
                 due = leasable().filter(run__pilot=pilot).order_by("run", "position").first()
@@ -25,14 +25,14 @@ def work(pilot: Pilot, steps: int = 100) -> None:
         finally:
             connections.close_all()
 
-    with ThreadPoolExecutor(1) as elsewhere:
-        elsewhere.submit(play).result(timeout=60)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(run).result(timeout=60)
 
 
 def a_finished_pilot(benchmark: Benchmark, *tasks: str) -> Pilot:
     parts = {"agent": "scripted-helpful", "user_model": "scripted-user", "judge": "scripted-judge"}
-    chosen = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
-    pilot = start_pilot(benchmark, by=benchmark.created_by, persona="radio_producer", tasks=tasks, **chosen)
+    endpoints = {part: ModelEndpoint.objects.get(name=name) for part, name in parts.items()}
+    pilot = start_pilot(benchmark, by=benchmark.created_by, persona="radio_producer", tasks=tasks, **endpoints)
     work(pilot)
     pilot.refresh_from_db()
     assert pilot.state == Pilot.State.FINISHED

@@ -1,4 +1,4 @@
-"""Browser tests begin with the sample benchmark, and windows in which its people are signed in."""
+"""The sample benchmark, and browser windows in which its users are signed in."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def browser() -> Iterator[Browser]:
         expect.set_options(timeout=PATIENCE)
         with chromium() as started:
             yield started
-            connections.close_all()  # those of this loop, which nobody else would close
+            connections.close_all()  # nothing else closes those of Playwright's loop
 
 
 @pytest.fixture(scope="session")
 def _sample_rows() -> list[Snapshot]:
-    """Holds the sample's rows once they have been made."""
+    """The sample's rows once they exist."""
     return []
 
 
 @pytest.fixture
 def sample(transactional_db: None, browser: Browser, _sample_rows: list[Snapshot]) -> Benchmark:
-    """The sample benchmark and its people; the scripted models are there."""
+    """The sample benchmark, its users and the scripted models."""
     if not _sample_rows:
         for name in SCRIPTED:
             row = {"base_url": "scripted:", "model": f"scripted-{name}", "scripted": True}
@@ -64,20 +64,21 @@ def sample(transactional_db: None, browser: Browser, _sample_rows: list[Snapshot
 
 @pytest.fixture
 def radio(sample: Benchmark) -> dict[str, Task]:
-    """The sessions of the sample's radio producer, by the ends of their ids, such as ``02_briefing``."""
+    """The tasks of the sample's radio producer by the end of their id, such as ``02_briefing``."""
     rows = Task.objects.filter(episode__persona__benchmark=sample, episode__persona__user_id="radio_producer")
     return {row.task_id.removeprefix("radio_"): row for row in rows.select_related("episode__persona__benchmark")}
 
 
-class InFlight:
-    """The studio, counting the requests it has not answered to the end: what a window sent before it closed would
-    meet the tables while they are emptied for the next test. Static files, of which each new window asks for some
-    sixty, are answered from memory."""
+class RequestCounter:
+    """WSGI middleware that counts open requests, so that none runs while the tables are emptied for the next test.
 
-    def __init__(self, studio: Callable[..., Iterable[bytes]]) -> None:
-        self._studio = studio
+    It serves static files from memory, since each new window requests some sixty.
+    """
+
+    def __init__(self, app: Callable[..., Iterable[bytes]]) -> None:
+        self._app = app
         self._static: dict[str, tuple[str, list[tuple[str, str]], bytes]] = {}
-        self._number = 0
+        self._open = 0
         self._changed = threading.Condition()
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., object]) -> Iterator[bytes]:
@@ -87,11 +88,11 @@ class InFlight:
             return
         self._count(+1)
         try:
-            answer = self._studio(environ, start_response)
+            response = self._app(environ, start_response)
             try:
-                yield from answer
+                yield from response
             finally:
-                answer.close()  # type: ignore[attr-defined]
+                response.close()  # type: ignore[attr-defined]  # PEP 3333: an optional method
         finally:
             self._count(-1)
 
@@ -99,10 +100,10 @@ class InFlight:
         self, path: str, environ: dict[str, Any], start_response: Callable[..., object]
     ) -> Iterator[bytes]:
         if path not in self._static:
-            heads: list[tuple[str, list[tuple[str, str]]]] = []
-            answer = self._studio(environ, lambda status, headers, *_: heads.append((status, headers)))
-            body = b"".join(answer)
-            [(status, headers)] = heads
+            started: list[tuple[str, list[tuple[str, str]]]] = []
+            response = self._app(environ, lambda status, headers, *_: started.append((status, headers)))
+            body = b"".join(response)
+            [(status, headers)] = started
             self._static[path] = status, headers, body
         status, headers, body = self._static[path]
         start_response(status, headers)
@@ -110,24 +111,24 @@ class InFlight:
 
     def _count(self, change: int) -> None:
         with self._changed:
-            self._number += change
+            self._open += change
             self._changed.notify_all()
 
-    def settle(self) -> None:
+    def wait_for_all(self) -> None:
         with self._changed:
-            assert self._changed.wait_for(lambda: not self._number, timeout=30), "requests are never answered"
+            assert self._changed.wait_for(lambda: not self._open, timeout=30), "requests are not answered"
 
 
 @pytest.fixture(scope="session")
-def in_flight(live_server) -> InFlight:
-    counted = InFlight(live_server.thread.httpd.get_app())
-    live_server.thread.httpd.set_app(counted)
-    return counted
+def request_counter(live_server) -> RequestCounter:
+    counter = RequestCounter(live_server.thread.httpd.get_app())
+    live_server.thread.httpd.set_app(counter)
+    return counter
 
 
 @pytest.fixture
-def visit(browser: Browser, live_server, in_flight: InFlight) -> Iterator[Callable[..., Visitor]]:
-    """Opens a window for somebody, by their name; afterwards nothing may have gone wrong in any."""
+def visit(browser: Browser, live_server, request_counter: RequestCounter) -> Iterator[Callable[..., Visitor]]:
+    """Opens a window for a user, given by name; at the end no window may have had errors."""
     visitors: list[Visitor] = []
 
     def open_window(who: str | User | None, **options: object) -> Visitor:
@@ -138,7 +139,7 @@ def visit(browser: Browser, live_server, in_flight: InFlight) -> Iterator[Callab
     yield open_window
     failures = [failure for visitor in visitors for failure in visitor.failures]
     for visitor in visitors:
-        visitor.context.set_offline(True)  # an editor that is closed sends its words: not into the next test
+        visitor.context.set_offline(True)  # an editor autosaves when it is closed: not in the next test
         visitor.context.close()
-    in_flight.settle()
+    request_counter.wait_for_all()
     assert failures == []

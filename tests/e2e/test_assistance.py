@@ -1,4 +1,4 @@
-"""Help from the scripted model, as an author uses it: by keys, without losing what is typed meanwhile."""
+"""Proposals of the scripted model, by keyboard, without losing what is typed meanwhile."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def task(radio) -> Task:
     return radio["02_briefing"]
 
 
-def answer() -> None:
-    """Do what a worker would, elsewhere than in the thread that drives the browser."""
+def answer_requests() -> None:
+    """Answer as a worker would, in another thread than the browser's."""
 
     def work() -> None:
         for pk in Proposal.objects.filter(state="asked").values_list("pk", flat=True):
             work_on(pk)
         connections.close_all()
 
-    with ThreadPoolExecutor(1) as elsewhere:
-        elsewhere.submit(work).result(timeout=60)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(work).result(timeout=60)
 
 
 def criteria(page) -> list[str]:
@@ -39,16 +39,16 @@ def criteria(page) -> list[str]:
     return rows.evaluate_all("all => all.map(a => a.value)")
 
 
-def test_a_bundled_criterion_is_split_taken_and_brought_back(task, visit):
+def test_bundled_criterion_is_split_and_restored_with_an_old_version(task, visit):
     page = visit("author").go(task.get_absolute_url())
     before = criteria(page)
     page.keyboard.press("k")
     page.keyboard.type(BUNDLE)
-    of_the_new_row = page.locator("[data-live=findings] .finding button[value^='split:checklist:new']")
+    split_button = page.locator("[data-live=findings] .finding button[value^='split:checklist:new']")
 
-    of_the_new_row.press("Enter")
+    split_button.press("Enter")
     expect(page.locator("[data-proposal]")).to_contain_text("Waiting for a worker")
-    answer()
+    answer_requests()
     panel = page.locator("[data-proposal]").filter(has_text="A split")
     expect(panel.get_by_role("button", name="Accept", exact=True)).to_be_visible()
     expect(panel).to_contain_text("scripted")
@@ -68,14 +68,14 @@ def test_a_bundled_criterion_is_split_taken_and_brought_back(task, visit):
     assert len(load_task(Task.objects.get(pk=task.pk)).checklist) == len(before)
 
 
-def test_intents_are_proposed_and_taken_one_by_one_and_the_rest_put_away(task, visit):
+def test_one_proposed_intent_is_accepted_and_the_others_dismissed(task, visit):
     page = visit("author").go(task.get_absolute_url())
     rows = page.locator("#intents > .rows-edit > [data-row]")
     count = rows.count()
 
     page.keyboard.press("I")
     expect(page.locator("#intents [data-proposal]")).to_be_visible()
-    answer()
+    answer_requests()
     panel = page.locator("#intents [data-proposal]")
     expect(panel.get_by_role("button", name="Accept all")).to_be_visible()
     panel.get_by_role("button", name="Accept New intent").first.click()
@@ -88,7 +88,7 @@ def test_intents_are_proposed_and_taken_one_by_one_and_the_rest_put_away(task, v
     expect(page.locator("#intents .origin")).to_have_count(1)
 
 
-def test_a_key_takes_nothing_out_of_sight_and_an_open_menu_stays_open(task, visit):
+def test_accept_key_first_scrolls_to_the_proposal_and_open_menus_stay_open(task, visit):
     page = visit("author").go(task.get_absolute_url())
     rows = page.locator("#intents > .rows-edit > [data-row]")
     count = rows.count()
@@ -98,18 +98,18 @@ def test_a_key_takes_nothing_out_of_sight_and_an_open_menu_stays_open(task, visi
     pasted = page.get_by_label("or paste a good result here")
     pasted.fill("The two dates stand side by side.")
 
-    answer()
-    take = page.locator("#intents").get_by_role("button", name="Accept all")
-    expect(take).to_be_visible()
+    answer_requests()
+    accept = page.locator("#intents").get_by_role("button", name="Accept all")
+    expect(accept).to_be_visible()
     expect(pasted).to_be_visible()
     page.keyboard.press("t")
-    expect(pasted).to_have_value("The two dates stand side by side.t")  # while typing it is a letter
+    expect(pasted).to_have_value("The two dates stand side by side.t")  # a letter while typing
     page.keyboard.press("Escape")
     page.evaluate("scrollTo(0, 0)")
     page.keyboard.press("t")
 
-    expect(take).to_be_in_viewport()
-    expect(take).to_be_focused()
+    expect(accept).to_be_in_viewport()
+    expect(accept).to_be_focused()
     assert rows.count() == count
     page.keyboard.press("t")
     expect(page.locator("#intents [data-proposal]")).to_contain_text("Accepted")

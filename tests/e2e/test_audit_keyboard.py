@@ -1,4 +1,4 @@
-"""Judging in a real browser, with nothing but keys."""
+"""Judging in a browser by keyboard alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def sign_in(context, live_server, user, client):
     return context.new_page()
 
 
-def test_an_audit_is_judged_by_keys_alone(browser, live_server, client):
+def test_audit_is_judged_by_keyboard_alone(browser, live_server, client):
     campaign, (ana,) = make_campaign(size=3)
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = sign_in(context, live_server, ana, client)
@@ -58,7 +58,7 @@ def test_an_audit_is_judged_by_keys_alone(browser, live_server, client):
     context.close()
 
 
-def test_without_scripts_and_on_a_small_screen_plain_forms_do(browser, live_server, client):
+def test_judging_works_without_scripts_on_a_small_screen(browser, live_server, client):
     campaign, (ana,) = make_campaign(size=1)
     context = browser.new_context(viewport={"width": 390, "height": 844}, java_script_enabled=False)
     page = sign_in(context, live_server, ana, client)

@@ -1,4 +1,4 @@
-"""An audit, judged blind and by nothing but keys."""
+"""An audit, judged blind and by keyboard alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.e2e.builders import a_finished_pilot
 ANSWERS = "ynyuynyyny"
 
 
-def test_ten_decisions_are_judged_by_keys_and_nothing_tells_what_the_judge_held(sample, visit):
+def test_ten_decisions_are_judged_by_keyboard_and_blind(sample, visit):
     pilot = a_finished_pilot(sample, "radio_03_running_order")
     owner, auditor = visit("owner").go(pilot.get_absolute_url()), visit("auditor").page
     owner.keyboard.press("a")
@@ -24,14 +24,14 @@ def test_ten_decisions_are_judged_by_keys_and_nothing_tells_what_the_judge_held(
     expect(auditor).to_have_title("Audits · π-Bench Studio")
     auditor.get_by_role("link", name="Judge", exact=True).click()
     auditor.wait_for_url("**/judge/*/")
-    hidden = {one.position: one.sealed for one in Packet.objects.all()}
+    hidden = {packet.position: packet.sealed for packet in Packet.objects.all()}
     for number, answer in enumerate(ANSWERS):
         expect(auditor.locator("b", has_text=str(number + 1)).first).to_be_visible()
         position = int(auditor.url.rstrip("/").rsplit("/", 1)[-1])
         content = auditor.content()
         assert hidden[position]["reason"] not in content
         assert "scripted-judge" not in content and "scripted-helpful" not in content
-        if number == 4:  # think again of the one before
+        if number == 4:  # reconsider the previous decision
             with auditor.expect_navigation():
                 auditor.keyboard.press("z")
             with auditor.expect_navigation():
@@ -49,7 +49,7 @@ def test_ten_decisions_are_judged_by_keys_and_nothing_tells_what_the_judge_held(
     ]
 
 
-def test_an_auditor_does_not_find_the_verdicts_on_the_pilots_pages(sample, visit):
+def test_auditor_cannot_see_verdicts_on_pilot_pages(sample, visit):
     pilot = a_finished_pilot(sample, "radio_04_music_return")
     owner = visit("owner").go(f"/audits/new/?benchmark=sample&pilot={pilot.pk}")
     owner.get_by_role("button", name="Open the audit").click()

@@ -1,4 +1,4 @@
-"""Writing a task as people do: lines by key, findings as they type, words that are kept, two in one task."""
+"""Editing a task: rows by keyboard, findings while typing, autosave, two users in one task."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.e2e.visitor import Visitor
 INTENT = "What they need and do not say"
 REQUEST = "Request"
 SAVED = "[data-save-status]"
-A_BEAT_AND_MORE = 25_000
-"""Milliseconds in which an open page asks again whether the studio can be reached."""
+HEARTBEAT = 25_000
+"""Milliseconds within which an open page contacts the studio reopened."""
 PASTE = """text => {
     const data = new DataTransfer();
     data.setData("text/plain", text);
-    const how = {clipboardData: data, bubbles: true, cancelable: true};
-    document.activeElement.dispatchEvent(new ClipboardEvent("paste", how));
+    const options = {clipboardData: data, bubbles: true, cancelable: true};
+    document.activeElement.dispatchEvent(new ClipboardEvent("paste", options));
 }"""
 
 
@@ -36,13 +36,12 @@ def lines(page) -> list[str]:
     )
 
 
-def kept(task: Task, **now) -> None:
-    """What the studio holds without a save."""
+def assert_autosaved(task: Task, **fields: str) -> None:
     copy = Autosave.objects.get(task=task, form_data__isnull=False)
-    assert {name: copy.form_data[name] for name in now} == {name: [value] for name, value in now.items()}
+    assert {name: copy.form_data[name] for name in fields} == {name: [value] for name, value in fields.items()}
 
 
-def test_intents_are_written_split_joined_moved_pasted_and_undone_by_key(task, visit):
+def test_intents_are_split_joined_moved_and_pasted_by_keyboard_with_undo(task, visit):
     page = visit("author").go(task.get_absolute_url())
     press = page.keyboard.press
     before = lines(page)
@@ -71,25 +70,25 @@ def test_intents_are_written_split_joined_moved_pasted_and_undone_by_key(task, v
     assert lines(page) == [*before, "Rye is not.", "", "Salt is short."]
     press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
-    assert [one.content for one in load_task(task).intents] == [*before, "Rye is not.", "Salt is short."]
+    assert [intent.content for intent in load_task(task).intents] == [*before, "Rye is not.", "Salt is short."]
 
 
-def test_findings_come_as_they_type_and_nothing_moves(task, visit):
+def test_findings_appear_while_typing_without_layout_shift(task, visit):
     page = visit("author").go(task.get_absolute_url())
-    said = page.get_by_role("textbox", name=INTENT).nth(1).input_value()
+    second_intent = page.get_by_role("textbox", name=INTENT).nth(1).input_value()
     request = page.get_by_role("textbox", name=REQUEST)
     request.fill("Write the briefing, please. It may be long, and it has to be there on Thursday morning.")
     expect(page.locator("html[data-checked]")).to_be_attached()
     below = page.locator("#checklist")
-    at = below.bounding_box()["y"]
+    top = below.bounding_box()["y"]
 
     page.get_by_role("textbox", name=INTENT).nth(0).fill(request.input_value().split(".")[0] + ".")
 
     pane = page.get_by_role("complementary")
     expect(pane.locator("[data-live=findings] .finding").filter(has_text="request").first).to_be_visible()
     expect(page.locator("#intents .mirror mark, #request .mirror mark").first).to_be_attached()
-    assert abs(below.bounding_box()["y"] - at) < 40  # the line itself may be one shorter
-    assert load_task(task).intents[1].content == said
+    assert abs(below.bounding_box()["y"] - top) < 40  # the edited line may become shorter
+    assert load_task(task).intents[1].content == second_intent
     pane.get_by_role("link", name="Guide").click()
     expect(pane.get_by_text("Is not already stated")).to_be_visible()
     request.focus()
@@ -99,7 +98,7 @@ def test_findings_come_as_they_type_and_nothing_moves(task, visit):
     expect(page.get_by_role("textbox", name=INTENT).nth(1)).to_be_focused()
 
 
-def test_words_are_kept_within_two_seconds_and_a_reload_has_them(task, visit):
+def test_text_is_autosaved_within_two_seconds_and_survives_a_reload(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
 
@@ -107,13 +106,13 @@ def test_words_are_kept_within_two_seconds_and_a_reload_has_them(task, visit):
     expect(page.locator(SAVED)).to_contain_text("Draft saved", timeout=2_500)
     expect(page.locator(SAVED)).to_contain_text("v1")
     value = page.get_by_role("textbox", name=REQUEST).input_value()
-    kept(task, initial_request=value)
+    assert_autosaved(task, initial_request=value)
     page.reload()
 
     expect(page.get_by_role("textbox", name=REQUEST)).to_have_value(value)
 
 
-def test_a_lost_connection_keeps_the_words_and_sends_them_later(task, visit):
+def test_offline_text_is_autosaved_when_the_connection_returns(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
 
@@ -123,10 +122,10 @@ def test_a_lost_connection_keeps_the_words_and_sends_them_later(task, visit):
     visitor.context.set_offline(False)
 
     expect(page.locator(SAVED)).to_contain_text("Draft saved")
-    kept(task, initial_request="Written in a tunnel.")
+    assert_autosaved(task, initial_request="Written in a tunnel.")
 
 
-def test_words_of_an_expired_session_are_back_after_signing_in(task, visit):
+def test_text_typed_after_the_session_expired_is_back_after_signing_in(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
     session = visitor.context.cookies()
@@ -151,7 +150,7 @@ def sign_in(page, name: str) -> None:
     page.wait_for_url("**/")
 
 
-def test_signing_in_in_another_tab_sends_what_was_waiting(task, visit):
+def test_signing_in_in_another_tab_autosaves_pending_text(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
     visitor.context.clear_cookies()
@@ -160,13 +159,13 @@ def test_signing_in_in_another_tab_sends_what_was_waiting(task, visit):
 
     sign_in(visitor.tab(), "author")
 
-    expect(page.locator(SAVED)).to_contain_text("Draft saved", timeout=A_BEAT_AND_MORE)
-    kept(task, initial_request="Written too late.")
+    expect(page.locator(SAVED)).to_contain_text("Draft saved", timeout=HEARTBEAT)
+    assert_autosaved(task, initial_request="Written too late.")
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
 
 
-def test_whoever_else_signs_in_is_neither_shown_nor_made_the_author_of_what_was_waiting(task, visit):
+def test_pending_text_is_not_shown_or_attributed_to_another_user_who_signs_in(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
     visitor.context.clear_cookies()
@@ -178,13 +177,13 @@ def test_whoever_else_signs_in_is_neither_shown_nor_made_the_author_of_what_was_
     sign_in(other, "owner")
     other.goto(task.get_absolute_url())
     expect(other.get_by_role("textbox", name=REQUEST)).to_have_value(load_task(task).initial_request)
-    with page.expect_response(lambda answer: "/keep/" in answer.url and answer.request.method == "POST") as answered:
+    with page.expect_response(lambda answer: "/keep/" in answer.url and answer.request.method == "POST") as response:
         request.fill("Written too late, and more.")
-    assert answered.value.status == 403
+    assert response.value.status == 403
     assert not Autosave.objects.filter(task=task, form_data__isnull=False).exists()
 
 
-def test_words_written_offline_outlive_their_window(task, visit):
+def test_offline_text_survives_closing_the_window(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
     visitor.context.set_offline(True)
@@ -193,35 +192,35 @@ def test_words_written_offline_outlive_their_window(task, visit):
     page.close()
     visitor.context.set_offline(False)
 
-    again = visitor.tab()
-    again.goto(task.get_absolute_url())
+    reopened = visitor.tab()
+    reopened.goto(task.get_absolute_url())
 
-    expect(again.get_by_role("textbox", name=REQUEST)).to_have_value("Written in a tunnel.")
-    expect(again.locator(SAVED)).to_contain_text("v1")
-    kept(task, initial_request="Written in a tunnel.")
+    expect(reopened.get_by_role("textbox", name=REQUEST)).to_have_value("Written in a tunnel.")
+    expect(reopened.locator(SAVED)).to_contain_text("v1")
+    assert_autosaved(task, initial_request="Written in a tunnel.")
 
 
-def test_words_of_two_windows_without_a_connection_are_both_there_afterwards(task, visit):
+def test_offline_text_of_two_windows_is_merged(task, visit):
     visitor = visit("author")
-    one, other = visitor.go(task.get_absolute_url()), visitor.tab()
-    other.goto(task.get_absolute_url())
+    first, second = visitor.go(task.get_absolute_url()), visitor.tab()
+    second.goto(task.get_absolute_url())
     visitor.context.set_offline(True)
-    one.get_by_role("textbox", name=REQUEST).fill("Written in a tunnel.")
-    other.get_by_role("textbox", name="Description").fill("Written in the same tunnel.")
-    for page in (one, other):
+    first.get_by_role("textbox", name=REQUEST).fill("Written in a tunnel.")
+    second.get_by_role("textbox", name="Description").fill("Written in the same tunnel.")
+    for page in (first, second):
         expect(page.locator(SAVED)).to_contain_text("No connection")
         page.close()
     visitor.context.set_offline(False)
 
-    again = visitor.tab()
-    again.goto(task.get_absolute_url())
+    reopened = visitor.tab()
+    reopened.goto(task.get_absolute_url())
 
-    expect(again.get_by_role("textbox", name="Description")).to_have_value("Written in the same tunnel.")
-    expect(again.get_by_role("textbox", name=REQUEST)).to_have_value("Written in a tunnel.")
-    expect(again.locator("[data-conflict]")).to_have_count(0)
+    expect(reopened.get_by_role("textbox", name="Description")).to_have_value("Written in the same tunnel.")
+    expect(reopened.get_by_role("textbox", name=REQUEST)).to_have_value("Written in a tunnel.")
+    expect(reopened.locator("[data-conflict]")).to_have_count(0)
 
 
-def test_two_in_one_task_see_each_other_and_different_fields_come_together(task, visit):
+def test_two_users_see_each_other_and_edits_of_different_fields_are_merged(task, visit):
     mine = visit("author").go(task.get_absolute_url())
     theirs = visit("owner").go(task.get_absolute_url())
     expect(theirs.locator("[data-presence]")).to_contain_text("here")
@@ -240,12 +239,12 @@ def test_two_in_one_task_see_each_other_and_different_fields_come_together(task,
     assert (spec.title, spec.description) == ("A title of theirs", "A description of mine.")
 
 
-def both_wrote(task: Task, visit: Callable[..., Visitor]) -> tuple[Page, Page]:
-    """The author's page and the owner's, who saved first."""
+def edit_same_field(task: Task, visit: Callable[..., Visitor]) -> tuple[Page, Page]:
+    """The author's page and the owner's, who saved first, both with the request edited."""
     visitor = visit("author")
     mine = visitor.go(task.get_absolute_url())
     theirs = visit("owner").go(task.get_absolute_url())
-    visitor.context.set_offline(True)  # or an open page may be told of theirs before it has words of its own
+    visitor.context.set_offline(True)  # or the page may get the other version before it is edited
     theirs.get_by_role("textbox", name=REQUEST).fill("Their words.")
     theirs.keyboard.press("Control+s")
     expect(theirs.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
@@ -254,8 +253,8 @@ def both_wrote(task: Task, visit: Callable[..., Visitor]) -> tuple[Page, Page]:
     return mine, theirs
 
 
-def test_the_second_to_change_a_field_is_shown_both_and_takes_theirs(task, visit):
-    mine, _ = both_wrote(task, visit)
+def test_second_editor_of_a_field_can_take_the_other_version(task, visit):
+    mine, _ = edit_same_field(task, visit)
 
     choice = mine.locator("[data-conflict]")
     expect(choice).to_contain_text("Their words.")
@@ -267,15 +266,15 @@ def test_the_second_to_change_a_field_is_shown_both_and_takes_theirs(task, visit
     assert load_task(Task.objects.get(pk=task.pk)).initial_request == "Their words."
 
 
-def test_words_typed_just_before_a_reload_are_there_after_it_and_nothing_is_asked(task, visit):
+def test_text_typed_just_before_a_reload_is_restored_without_conflicts(task, visit):
     page = visit("author").go(task.get_absolute_url())
     request = page.get_by_role("textbox", name=REQUEST)
     request.fill("Kept.")
     expect(page.locator(SAVED)).to_contain_text("Draft saved", timeout=2_500)
-    for words in ("Kept. And typed at the last moment.", "Kept. And typed later.", "Kept. And typed at last."):
-        request.fill(words)
+    for text in ("Kept. And typed at the last moment.", "Kept. And typed later.", "Kept. And typed at last."):
+        request.fill(text)
         page.reload()
-        expect(request).to_have_value(words)
+        expect(request).to_have_value(text)
         expect(page.locator("[data-conflict]")).to_have_count(0)
 
     page.get_by_role("textbox", name="Title").fill("And then a title")
@@ -285,7 +284,7 @@ def test_words_typed_just_before_a_reload_are_there_after_it_and_nothing_is_aske
     assert (spec.initial_request, spec.title) == ("Kept. And typed at last.", "And then a title")
 
 
-def test_an_edit_of_a_task_in_review_shows_everybody_there_that_it_is_a_draft_again(task, visit):
+def test_editing_a_task_in_review_shows_draft_state_to_every_viewer(task, visit):
     mine = visit("author").go(task.get_absolute_url())
     mine.get_by_role("button", name="Submit for review").click()
     pill = mine.locator("[data-workflow=pill]")
@@ -295,13 +294,13 @@ def test_an_edit_of_a_task_in_review_shows_everybody_there_that_it_is_a_draft_ag
 
     mine.get_by_role("textbox", name=REQUEST).fill("Something else.")
 
-    expect(pill).to_contain_text("draft", timeout=A_BEAT_AND_MORE)
+    expect(pill).to_contain_text("draft", timeout=HEARTBEAT)
     expect(mine.get_by_role("button", name="Submit for review")).to_be_visible()
-    expect(theirs.locator("[data-workflow=pill]")).to_contain_text("draft", timeout=A_BEAT_AND_MORE)
+    expect(theirs.locator("[data-workflow=pill]")).to_contain_text("draft", timeout=HEARTBEAT)
 
 
-def test_the_second_to_change_a_field_may_keep_their_own_and_the_first_is_shown_it(task, visit):
-    mine, theirs = both_wrote(task, visit)
+def test_second_editor_of_a_field_can_keep_their_version_and_the_first_sees_it(task, visit):
+    mine, theirs = edit_same_field(task, visit)
     choice = mine.locator("[data-conflict]")
     expect(choice).to_contain_text("Their words.")
 
@@ -310,4 +309,4 @@ def test_the_second_to_change_a_field_may_keep_their_own_and_the_first_is_shown_
     mine.keyboard.press("Control+s")
     expect(mine.get_by_role("status").filter(has_text="Saved as version 3")).to_be_visible()
 
-    expect(theirs.get_by_role("textbox", name=REQUEST)).to_have_value("My words.", timeout=A_BEAT_AND_MORE)
+    expect(theirs.get_by_role("textbox", name=REQUEST)).to_have_value("My words.", timeout=HEARTBEAT)

@@ -1,4 +1,4 @@
-"""The episode board: with a mouse, by keys alone, by two people at once."""
+"""The episode board by mouse, keyboard and touch, and with two users at once."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ def titles(page: Page) -> Locator:
     return page.locator(".lane a.card .t")
 
 
-def order(*places: int) -> list[str]:
-    return [TITLES[place - 1] for place in places]
+def order(*numbers: int) -> list[str]:
+    return [TITLES[number - 1] for number in numbers]
 
 
 def card(page: Page, number: int) -> Locator:
     return page.locator(".task", has_text=TITLES[number - 1]).locator("a.card")
 
 
-def drag(page: Page, what: Locator, to: Locator, *, x: float = 0.5, y: float = 0.5) -> None:
-    """Press, go there in steps as a hand does, let go."""
-    start = what.bounding_box()
+def drag(page: Page, source: Locator, target: Locator, *, x: float = 0.5, y: float = 0.5) -> None:
+    """Drag in steps, as a hand does."""
+    start = source.bounding_box()
     assert start is not None
     page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
     page.mouse.down()
     page.mouse.move(start["x"] + 30, start["y"] + 30, steps=3)
-    goal = to.bounding_box()  # what shows itself only while something is dragged has a place now
+    goal = target.bounding_box()  # some targets appear only while something is dragged
     assert goal is not None
     page.mouse.move(goal["x"] + goal["width"] * x, goal["y"] + goal["height"] * y, steps=6)
     page.mouse.up()
 
 
-def test_the_board_shows_the_order_and_on_every_arc_what_carries_over(sample, visit):
+def test_board_shows_tasks_in_order_and_what_each_arc_carries_over(sample, visit):
     page = visit("author").go(BOARD)
 
     expect(titles(page)).to_have_text(TITLES)
@@ -52,14 +52,14 @@ def test_the_board_shows_the_order_and_on_every_arc_what_carries_over(sample, vi
     expect(carried.nth(0)).to_contain_text("01 → 03 The fixed points of every programme")
     expect(page.locator(".groups")).to_contain_text("The Thursday clock")
     expect(page.locator(".groups")).to_contain_text("Pledge week")
-    for words in carried.all():
-        one, slot = words.bounding_box(), words.locator("..").bounding_box()
-        assert one is not None and slot is not None
-        assert one["height"] >= 16
-        assert one["y"] + one["height"] <= slot["y"] + slot["height"] + 1  # stays in its own place: no two overlap
+    for text in carried.all():
+        box, slot = text.bounding_box(), text.locator("..").bounding_box()
+        assert box is not None and slot is not None
+        assert box["height"] >= 16
+        assert box["y"] + box["height"] <= slot["y"] + slot["height"] + 1  # no two texts overlap
 
 
-def test_a_card_is_dragged_to_another_place_and_the_step_undone(sample, visit):
+def test_dragged_card_moves_and_the_move_can_be_undone(sample, visit):
     page = visit("author").go(BOARD)
 
     drag(page, page.locator(".task", has_text=TITLES[3]).locator(".grip"), card(page, 2), y=0.1)
@@ -77,7 +77,7 @@ def test_a_card_is_dragged_to_another_place_and_the_step_undone(sample, visit):
     expect(titles(page)).to_have_text(order(1, 4, 2, 3, 5, 6, 7))
 
 
-def test_a_drag_that_would_break_a_dependency_is_refused_beside_the_card(sample, visit):
+def test_drag_that_breaks_a_dependency_is_refused_beside_the_card(sample, visit):
     page = visit("author").go(BOARD)
 
     drag(page, card(page, 3), card(page, 1), y=0.1)
@@ -88,7 +88,7 @@ def test_a_drag_that_would_break_a_dependency_is_refused_beside_the_card(sample,
     expect(titles(page)).to_have_text(TITLES)
 
 
-def test_cards_are_dragged_onto_a_group_and_into_a_new_one(sample, radio, visit):
+def test_cards_are_dragged_into_existing_and_new_groups(sample, radio, visit):
     page = visit("author").go(BOARD)
 
     drag(page, card(page, 2), page.locator(".task", has_text=TITLES[2]).locator(".slots"), x=0.8)
@@ -106,18 +106,18 @@ def test_cards_are_dragged_onto_a_group_and_into_a_new_one(sample, radio, visit)
     expect(page.locator(".groups")).not_to_contain_text("Phones")
 
 
-def test_sessions_are_carried_by_keys_and_never_before_what_they_build_on(sample, visit):
+def test_tasks_are_moved_by_keyboard_but_not_before_their_dependencies(sample, visit):
     page = visit("author").go(BOARD)
-    says = page.locator("#board-status")
+    status = page.locator("#board-status")
 
     card(page, 4).focus()
     page.keyboard.press("Space")
-    expect(says).to_contain_text("Picked up")
+    expect(status).to_contain_text("Picked up")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
-    expect(says).to_have_text(f"Before “02 {TITLES[1]}”, position 2.")
+    expect(status).to_have_text(f"Before “02 {TITLES[1]}”, position 2.")
     page.keyboard.press("Escape")
-    expect(says).to_have_text("Put back.")
+    expect(status).to_have_text("Put back.")
     expect(titles(page)).to_have_text(TITLES)
     expect(card(page, 4)).to_be_focused()
 
@@ -137,7 +137,7 @@ def test_sessions_are_carried_by_keys_and_never_before_what_they_build_on(sample
     expect(titles(page)).to_have_text(order(1, 4, 2, 3, 5, 6, 7))
 
 
-def test_several_are_chosen_and_grouped_by_keys_alone(sample, visit):
+def test_several_tasks_are_selected_and_grouped_by_keyboard(sample, visit):
     page = visit("author").go(BOARD)
 
     card(page, 2).focus()
@@ -159,7 +159,7 @@ def test_several_are_chosen_and_grouped_by_keys_alone(sample, visit):
     expect(titles(page)).to_have_text(order(4, 6, 1, 2, 3, 5, 7))
 
 
-def test_sessions_are_walked_and_moved_by_single_keys(sample, radio, visit):
+def test_single_keys_select_and_move_tasks(sample, radio, visit):
     page = visit("author").go(BOARD)
 
     for title in TITLES[:2]:
@@ -178,19 +178,19 @@ def test_sessions_are_walked_and_moved_by_single_keys(sample, radio, visit):
     expect(page.locator("#detail h1")).to_contain_text(TITLES[2])
 
 
-def test_what_carries_over_is_written_beside_the_board_and_a_dependency_removed(sample, visit):
+def test_carry_over_is_edited_and_a_dependency_removed_in_the_detail_pane(sample, visit):
     page = visit("author").go(BOARD)
 
     page.locator(".carry").first.click()
-    words = page.get_by_label(f"from 01 {TITLES[0]}")
-    words.fill("Only the limits")
+    carry_over = page.get_by_label(f"from 01 {TITLES[0]}")
+    carry_over.fill("Only the limits")
     page.locator("#needs").get_by_role("button", name="Save").click()
     expect(page.locator(".carry").first).to_have_text("01 → 03 Only the limits")
     page.get_by_role("button", name="Remove this dependency").click()
     expect(page.locator(".carry")).to_have_count(1)
 
 
-def test_the_second_of_two_people_sees_the_new_order_and_that_theirs_was_not_applied(sample, visit):
+def test_move_on_an_outdated_board_is_not_applied_and_shows_the_new_order(sample, visit):
     first, second = visit("author").go(BOARD), visit("owner").go(BOARD)
 
     drag(first, card(first, 4), card(first, 1), y=0.1)
@@ -203,7 +203,7 @@ def test_the_second_of_two_people_sees_the_new_order_and_that_theirs_was_not_app
     expect(titles(second)).to_have_text(order(4, 6, 1, 2, 3, 5, 7))
 
 
-def test_without_scripts_sessions_are_moved_and_grouped_by_forms(sample, visit):
+def test_tasks_are_moved_and_grouped_without_scripts(sample, visit):
     page = visit("author", java_script_enabled=False).go(BOARD)
 
     page.get_by_label(f"Select {TITLES[3]}").check()
@@ -220,7 +220,7 @@ def test_without_scripts_sessions_are_moved_and_grouped_by_forms(sample, visit):
     expect(page.locator(".groups")).to_contain_text("Phones")
 
 
-def test_a_narrow_board_has_everything_and_nothing_beside_the_window(sample, visit):
+def test_board_fits_a_narrow_window(sample, visit):
     page = visit("author", viewport={"width": 390, "height": 844}).go(BOARD)
 
     expect(titles(page)).to_have_text(TITLES)
@@ -228,19 +228,19 @@ def test_a_narrow_board_has_everything_and_nothing_beside_the_window(sample, vis
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_card_is_dragged_by_a_finger_on_its_handle(sample, visit):
+def test_card_is_dragged_by_touch_on_its_handle(sample, visit):
     page = visit(
         "author", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     ).go(BOARD)  # fmt: skip
-    grip, goal = (page.locator(".task", has_text=TITLES[place]).locator(".grip") for place in (3, 1))
+    grip, goal = (page.locator(".task", has_text=TITLES[index]).locator(".grip") for index in (3, 1))
     goal.scroll_into_view_if_needed()
     page.evaluate("scrollBy(0, 200)")
     start, end = grip.bounding_box(), goal.bounding_box()
     assert start is not None and end is not None
     finger = page.context.new_cdp_session(page)
 
-    def touch(kind: str, *place: float) -> None:
-        points = [{"x": place[0], "y": place[1]}] if place else []
+    def touch(kind: str, *point: float) -> None:
+        points = [{"x": point[0], "y": point[1]}] if point else []
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     x, y = start["x"] + start["width"] / 2, start["y"] + start["height"] / 2

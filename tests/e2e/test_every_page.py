@@ -1,4 +1,4 @@
-"""Every page: nothing breaks, nothing is too wide, everything is reached by keys, and nobody is shut out."""
+"""Every page is shown without errors, accessible, and no wider than a phone."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from tests.e2e.builders import a_finished_pilot
 AXE = (Path(__file__).parent / "vendor" / "axe" / "axe.min.js").read_text()
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 SERIOUS = """async (only) => {
-    const found = await axe.run(document, {resultTypes: ["violations"], ...(only && {runOnly: only})});
-    return found.violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) =>
+    const results = await axe.run(document, {resultTypes: ["violations"], ...(only && {runOnly: only})});
+    return results.violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) =>
         `${one.id}: ${one.help}: ` + one.nodes.slice(0, 4).map((node) =>
             `${node.html.slice(0, 160)} (${node.any.concat(node.all, node.none)[0]?.message ?? ""})`).join(" | "));
 }"""
 
-STEPS = (  # answer a form, and lead to a page
-    "logout key notification inbox_read tasks_change template_change import_decide skill_delete board_move "
+ACTIONS = (  # redirect to a page
+    "logout api_key notification inbox_read_all tasks_change template_change import_decide skill_delete board_move "
     "script_remove script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
-    "suggestion_conflict assign waive restore step discard"
+    "suggestion_conflict assign waive restore workflow_step discard"
 )
-PARTS = (  # of a page, or of what it shows
-    "preview add_file signal syntax check autosave profile_autosave skill_autosave script_autosave destinations"
+PARTS = (  # of pages
+    "preview file_add signal file_syntax check autosave profile_autosave skill_autosave script_autosave destinations"
 )
-ELSEWHERE = (  # steps, parts and files of the other rooms
+OTHER_APPS = (  # actions, parts and files
     "evaluation:pilot_cancel evaluation:pilot_retry evaluation:pilot_json evaluation:session_download "
     "evaluation:release_download evaluation:rehearsal_act evaluation:request_proposal evaluation:proposal "
     "evaluation:endpoint_try annotations:close annotations:results annotations:undo"
 )
-ALIKE = {"evaluation:benchmark_pilots", "annotations:packet"}  # the same page as another, which is looked at
-NO_PAGES = {f"studio:{name}" for name in f"{STEPS} {PARTS}".split()} | {*ELSEWHERE.split()} | ALIKE
+DUPLICATES = {"evaluation:benchmark_pilots", "annotations:packet"}  # the same page as another in the tour
+NO_PAGES = {f"studio:{name}" for name in f"{ACTIONS} {PARTS}".split()} | {*OTHER_APPS.split()} | DUPLICATES
 
 
 @pytest.fixture
@@ -60,21 +60,21 @@ def pages(sample, radio) -> list[Shot]:
     request_changes(tasks[2].pk, by=reviewer, text="The request says what an intent hides.")
     pilot = a_finished_pilot(sample, "radio_03_running_order")
     session = Session.objects.filter(run__pilot=pilot).order_by("position").last()
-    done, begun = (open_audit(pilot, size=2, by=sample.created_by, name=name) for name in ("done", "begun"))
+    judged, started = (open_audit(pilot, size=2, by=sample.created_by, name=name) for name in ("judged", "started"))
     answers = iter(("unsure", *["yes"] * 10))
-    unsure = next_packet(done, auditor)
-    while packet := next_packet(done, auditor):
+    unsure = next_packet(judged, auditor)
+    while packet := next_packet(judged, auditor):
         record_judgment(packet, auditor=auditor, answer=next(answers), number=next_number(packet, auditor))
-    open_results(done, auditor)
+    open_results(judged, auditor)
     release = cut_release(sample, "0.1", by=sample.created_by, accept="To look at it.")
     script = GraderScript.objects.get(path="scripts/running_order.py")
     judge = ModelEndpoint.objects.get(name="scripted-judge")
     rehearsal = start_rehearsal(tasks[2], by=author, seat="agent", judge=judge)
-    sample.created_by.is_staff = True  # who connects models
+    sample.created_by.is_staff = True  # may connect models
     sample.created_by.save()
     with tempfile.TemporaryDirectory() as folder:
         packed = shutil.make_archive(f"{folder}/persona", "zip", SAMPLE, "radio_producer")
-        taken = preview(sample, Path(packed).read_bytes(), name="persona.zip", by=sample.created_by, published=False)
+        staged = preview(sample, Path(packed).read_bytes(), name="persona.zip", by=sample.created_by, published=False)
     path = next(iter(session.turns.first().snapshot.manifest))
     return every_page(
         TourPaths(
@@ -82,28 +82,28 @@ def pages(sample, radio) -> list[Shot]:
             pilot=pilot.get_absolute_url(),
             session=session.get_absolute_url(),
             file=f"{session.get_absolute_url()}turns/1/file/?path={path}",
-            audit=done.get_absolute_url(),
-            judging=begun.get_absolute_url(),
-            adjudicating=reverse("annotations:adjudicate", args=[done.pk, unsure.position]),
+            audit=judged.get_absolute_url(),
+            judging=started.get_absolute_url(),
+            adjudicating=reverse("annotations:adjudicate", args=[judged.pk, unsure.position]),
             release=release.get_absolute_url(),
             rehearsal=rehearsal.get_absolute_url(),
-            imported=reverse("studio:import", args=["sample", taken.pk]),
+            imported=reverse("studio:import", args=["sample", staged.pk]),
             model=reverse("evaluation:endpoint", args=[judge.pk]),
             script=reverse("studio:script", args=["sample", "radio_producer", script.pk]),
         )
     )
 
 
-def routes(patterns: Iterable[Any], space: str = "", route: str = "") -> Iterator[tuple[str, str]]:
-    for one in patterns:
-        if isinstance(one, URLResolver):
-            within = f"{space}{one.namespace}:" if one.namespace else space
-            yield from routes(one.url_patterns, within, route + str(one.pattern))
+def routes(patterns: Iterable[Any], namespace: str = "", route: str = "") -> Iterator[tuple[str, str]]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
+            yield from routes(pattern.url_patterns, inner, route + str(pattern.pattern))
         else:
-            yield f"{space}{one.name}", route + str(one.pattern)
+            yield f"{namespace}{pattern.name}", route + str(pattern.pattern)
 
 
-def test_every_address_is_a_page_of_the_tour_or_known_to_be_none():
+def test_every_url_is_in_the_tour_or_listed_as_no_page():
     task, script = "/b/sample/p/radio_producer/tasks/1/", "/b/sample/p/radio_producer/scripts/1/"
     paths = TourPaths(
         tasks=[task] * 4,
@@ -120,34 +120,34 @@ def test_every_address_is_a_page_of_the_tour_or_known_to_be_none():
         model="/settings/models/1/",
     )
     toured = {resolve(shot.url.partition("?")[0]).view_name for shot in every_page(paths)}
-    addresses = {
+    urls = {
         name
         for name, route in routes(get_resolver().url_patterns)
         if not route.startswith("admin/") and not (route.startswith("api/") and route != "api/")
     }
 
-    assert addresses - toured - NO_PAGES == set(), "a page is not looked at: add it to studio/dev/tour.py"
-    assert NO_PAGES - addresses == set() and NO_PAGES & toured == set()
+    assert urls - toured - NO_PAGES == set(), "a page is not in the tour: add it to studio/dev/tour.py"
+    assert NO_PAGES - urls == set() and NO_PAGES & toured == set()
 
 
-@pytest.mark.timeout(600)  # some sixty pages, each looked at twice
-def test_no_page_shuts_anybody_out_or_is_wider_than_a_telephone(pages, visit):
+@pytest.mark.timeout(600)  # some sixty pages, each checked twice
+def test_every_page_is_accessible_and_fits_a_phone(pages, visit):
     windows = {who: visit(who if who != "nobody" else None) for who in {shot.who for shot in pages}}
-    wrong = {}
+    problems = {}
     for shot in pages:
         window = windows[shot.who]
         page = window.page
         page.set_viewport_size({"width": 1280, "height": 800})
         page.emulate_media(color_scheme="light")
-        answer = page.goto(shot.url)
-        assert answer.status == (404 if shot.name == "not-found" else 200), shot
+        response = page.goto(shot.url)
+        assert response.status == (404 if shot.name == "not-found" else 200), shot
         page.evaluate(AXE)
-        found = [f"light {one}" for one in page.evaluate(SERIOUS, None)]
+        violations = [f"light {violation}" for violation in page.evaluate(SERIOUS, None)]
         page.emulate_media(color_scheme="dark")
-        found += [f"dark {one}" for one in page.evaluate(SERIOUS, ["color-contrast"])]
+        violations += [f"dark {violation}" for violation in page.evaluate(SERIOUS, ["color-contrast"])]
         page.set_viewport_size({"width": 390, "height": 844})
         if (wider := page.evaluate(WIDER)) > 0:
-            found.append(f"{wider} px wider than 390")
-        if found:
-            wrong[shot.name] = found
-    assert wrong == {}, "\n".join(f"{name}: {one}" for name, found in wrong.items() for one in found)
+            violations.append(f"{wider} px wider than 390")
+        if violations:
+            problems[shot.name] = violations
+    assert problems == {}, "\n".join(f"{name}: {row}" for name, rows in problems.items() for row in rows)

@@ -1,4 +1,4 @@
-"""Files of a task in the browser: handed over, looked at, edited, and what clashes or goes wrong."""
+"""Files of a task in the browser: upload, preview, edit, name clashes and failures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, Response, expect
 
 from studio.drafts.load import load_task
 from studio.models import Blob, Task
-from tests.e2e.visitor import saved
+from tests.e2e.visitor import save_task
 from tests.studio.files.previews.samples import a_pdf, a_png
 
 DROP = """([path, text]) => {
@@ -38,33 +38,35 @@ def row(page: Page, path: str) -> Locator:
 
 
 def files(task: Task) -> dict[str, bytes]:
-    found = load_task(Task.objects.get(pk=task.pk)).assets
-    contents = Blob.objects.read([one.sha256 for one in found])
-    return {one.path: contents[one.sha256] for one in found}
+    assets = load_task(Task.objects.get(pk=task.pk)).assets
+    contents = Blob.objects.read([file.sha256 for file in assets])
+    return {file.path: contents[file.sha256] for file in assets}
 
 
-def is_kept(answer: Response) -> bool:
-    return answer.url.endswith("/keep/") and answer.ok
+def is_autosaved(response: Response) -> bool:
+    return response.url.endswith("/keep/") and response.ok
 
 
-def test_many_files_at_once_are_there_after_a_reload_without_a_save(task, visit):
+def test_uploaded_files_survive_a_reload_without_a_save(task, visit):
     page = visit("author").go(task.get_absolute_url())
     before = page.locator("#files [data-file]").count()
 
     page.locator("#uploads").set_input_files([file(f"note_{n}.md", f"# Note {n}") for n in range(8)])
     expect(page.locator("#files [data-file]")).to_have_count(before + 8)
-    with page.expect_response(lambda answer: "dropped.csv" in (answer.request.post_data or "") and is_kept(answer)):
+    with page.expect_response(
+        lambda response: "dropped.csv" in (response.request.post_data or "") and is_autosaved(response)
+    ):
         page.evaluate(DROP, ["dropped.csv", "a;b\n1;2\n"])
     expect(row(page, "dropped.csv")).to_be_visible()
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
 
     expect(page.locator("#files [data-file]")).to_have_count(before + 9)
-    saved(page)
+    save_task(page)
     assert files(task)["note_3.md"] == b"# Note 3"
 
 
-def test_a_folder_brings_its_paths_and_a_picture_is_pasted(task, visit, tmp_path):
+def test_uploaded_folder_keeps_its_paths_and_an_image_is_pasted(task, visit, tmp_path):
     (tmp_path / "letters" / "in").mkdir(parents=True)
     for path in ("a.md", "in/b.md", ".DS_Store"):
         (tmp_path / "letters" / path).write_text("Rye")
@@ -77,31 +79,31 @@ def test_a_folder_brings_its_paths_and_a_picture_is_pasted(task, visit, tmp_path
     expect(row(page, "pasted.png")).to_be_visible()
     page.evaluate(PASTE)
     expect(row(page, "pasted-2.png")).to_be_visible()
-    saved(page)
+    save_task(page)
 
     assert files(task).keys() >= {"letters/a.md", "letters/in/b.md", "pasted.png", "pasted-2.png"}
     assert len(files(task)) == before + 4
 
 
-def test_a_name_that_is_there_is_asked_about_beside_the_file(task, visit):
+def test_upload_with_an_existing_name_asks_whether_to_replace(task, visit):
     page = visit("author").go(task.get_absolute_url())
     page.locator("#uploads").set_input_files([file("a.md", "one"), file("b.md", "one")])
     expect(row(page, "b.md")).to_be_visible()
 
     page.locator("#uploads").set_input_files([file("a.md", "two"), file("b.md", "two"), file("c.md", "two")])
     expect(row(page, "c.md")).to_be_visible()
-    asked = page.locator("#files .upload")
-    asked.filter(has_text="a.md").get_by_role("button", name="Keep both").click()
-    asked.filter(has_text="b.md").get_by_role("button", name="Replace it").click()
+    uploads = page.locator("#files .upload")
+    uploads.filter(has_text="a.md").get_by_role("button", name="Keep both").click()
+    uploads.filter(has_text="b.md").get_by_role("button", name="Replace it").click()
     expect(row(page, "a-2.md")).to_be_visible()
-    expect(asked).to_have_count(0)
-    saved(page)
+    expect(uploads).to_have_count(0)
+    save_task(page)
 
-    now = files(task)
-    assert (now["a.md"], now["a-2.md"], now["b.md"], now["c.md"]) == (b"one", b"two", b"two", b"two")
+    stored = files(task)
+    assert (stored["a.md"], stored["a-2.md"], stored["b.md"], stored["c.md"]) == (b"one", b"two", b"two", b"two")
 
 
-def test_a_file_is_removed_brought_back_and_renamed(task, visit):
+def test_file_is_removed_restored_and_renamed(task, visit):
     page = visit("author").go(task.get_absolute_url())
     page.locator("#uploads").set_input_files([file("a.md", "one"), file("b.md", "two")])
     expect(row(page, "b.md")).to_be_visible()
@@ -115,13 +117,13 @@ def test_a_file_is_removed_brought_back_and_renamed(task, visit):
     expect(page.get_by_text("There is “b.md” already")).to_be_visible()
     name.fill("notes/a.md")
     expect(page.get_by_text("There is “b.md” already")).to_have_count(0)
-    saved(page)
+    save_task(page)
 
     assert {"notes/a.md", "b.md"} <= files(task).keys()
     assert "a.md" not in files(task)
 
 
-def test_a_text_is_edited_in_place_and_told_where_it_is_broken(task, visit):
+def test_text_file_is_edited_in_place_with_syntax_errors_shown(task, visit):
     page = visit("author").go(task.get_absolute_url())
     page.locator("#uploads").set_input_files([file("order.json", '{"rye": 3}')])
     order = row(page, "order.json")
@@ -135,7 +137,9 @@ def test_a_text_is_edited_in_place_and_told_where_it_is_broken(task, visit):
     expect(problem).to_be_visible()
     problem.click()
     expect(text).to_be_focused()
-    with page.expect_response(lambda answer: "salt%22%3A+1" in (answer.request.post_data or "") and is_kept(answer)):
+    with page.expect_response(
+        lambda response: "salt%22%3A+1" in (response.request.post_data or "") and is_autosaved(response)
+    ):
         text.fill('{"rye": 3,\n"salt": 1}')
     expect(problem).to_have_count(0)
     page.on("dialog", lambda dialog: dialog.accept())
@@ -143,12 +147,12 @@ def test_a_text_is_edited_in_place_and_told_where_it_is_broken(task, visit):
     expect(text).to_have_value('{"rye": 3,\n"salt": 1}')
     order.get_by_role("button", name="Done").click()
     expect(order.locator(".tree")).to_contain_text("salt")
-    saved(page)
+    save_task(page)
 
     assert files(task)["order.json"] == b'{"rye": 3,\n"salt": 1}'
 
 
-def test_a_new_file_is_written_by_keyboard_and_tab_indents_but_does_not_trap(task, visit):
+def test_new_file_is_written_by_keyboard_and_tab_does_not_trap_the_focus(task, visit):
     page = visit("author").go(task.get_absolute_url())
 
     page.get_by_role("button", name="New text file").press("Enter")
@@ -165,12 +169,12 @@ def test_a_new_file_is_written_by_keyboard_and_tab_indents_but_does_not_trap(tas
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     expect(text).not_to_be_focused()
-    saved(page)
+    save_task(page)
 
     assert files(task)["shelf.yaml"] == b"shelf:\n  rye: 1"
 
 
-def test_hostile_files_are_looked_at_and_nothing_runs(task, visit):
+def test_previews_of_hostile_files_run_nothing(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
     svg = "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='40'><script>window.top.ran = 1</script><rect width='40' height='40'/></svg>"  # noqa: E501
@@ -199,17 +203,17 @@ def test_hostile_files_are_looked_at_and_nothing_runs(task, visit):
     row(page, "rye.pdf").scroll_into_view_if_needed()
     expect(row(page, "rye.pdf").locator("iframe")).to_be_visible()
     page.wait_for_function("frames.length > 0")
-    alone = visitor.context.new_page()
-    refused = []
-    alone.on("console", lambda message: refused.append(message.text))
-    alone.goto(row(page, "evil.svg").locator("img").get_attribute("src"))
+    svg_page = visitor.context.new_page()
+    console = []
+    svg_page.on("console", lambda message: console.append(message.text))
+    svg_page.goto(row(page, "evil.svg").locator("img").get_attribute("src"))
 
     assert page.evaluate("window.ran") is None
-    assert alone.evaluate("window.ran") is None
-    assert ["Blocked script execution" in one for one in refused] == [True]
+    assert svg_page.evaluate("window.ran") is None
+    assert ["Blocked script execution" in text for text in console] == [True]
 
 
-def test_an_upload_that_could_not_be_sent_waits_and_goes_when_the_connection_is_back(task, visit):
+def test_offline_upload_is_sent_when_the_connection_returns(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
 
@@ -222,7 +226,7 @@ def test_an_upload_that_could_not_be_sent_waits_and_goes_when_the_connection_is_
     expect(page.locator("#files .upload")).to_have_count(0)
 
 
-def test_an_upload_after_the_session_ended_is_sent_again_after_signing_in(task, visit):
+def test_upload_after_the_session_expired_can_be_retried_after_signing_in(task, visit):
     visitor = visit("author")
     page = visitor.go(task.get_absolute_url())
     session = visitor.context.cookies()

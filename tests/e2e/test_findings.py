@@ -1,4 +1,4 @@
-"""Findings worked with as people do: gone through by key, mended with one click, waived in the middle of a sentence."""
+"""Findings in the editor: stepping through, one-click fixes, dismissals."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def open_editor(visit, task: Task):
 VALUES = "row => [...row.querySelectorAll('select, input:not([type=hidden])')].map(one => one.value).join('|')"
 
 
-def places(page, row: int) -> list[str]:
-    """Where an intent is found out, as the page has it."""
+def sources(page, row: int) -> list[str]:
+    """The values of an intent's source rows."""
     rows = page.locator("#intents > .rows-edit > [data-row]").nth(row).locator(".sub [data-row]")
-    return [one.evaluate(VALUES) for one in rows.all()]
+    return [row.evaluate(VALUES) for row in rows.all()]
 
 
-def test_one_click_mends_and_undo_takes_it_back(task, visit):
+def test_one_click_fix_can_be_undone(task, visit):
     page = open_editor(visit, task)
     scopes = page.locator("#intents select[name$='.scope']")
-    was = scopes.evaluate_all("all => all.map(one => one.value)")
-    assert was[0] == "persistent"
+    before = scopes.evaluate_all("all => all.map(one => one.value)")
+    assert before[0] == "persistent"
 
     page.get_by_role("button", name="Set scope to this session only").click()
     expect(scopes.first).to_have_value("session_local")
@@ -42,10 +42,10 @@ def test_one_click_mends_and_undo_takes_it_back(task, visit):
     page.keyboard.press("Control+z")
 
     expect(scopes.first).to_have_value("persistent")
-    assert scopes.evaluate_all("all => all.map(one => one.value)") == was
+    assert scopes.evaluate_all("all => all.map(one => one.value)") == before
 
 
-def test_a_finding_is_waived_while_words_are_unsaved_and_stands_again(task, visit):
+def test_finding_is_dismissed_and_restored_without_losing_unsaved_text(task, visit):
     page = open_editor(visit, task)
     title = page.locator("textarea[name=title]")
     title.fill("A briefing on the footbridge")
@@ -66,7 +66,7 @@ def test_a_finding_is_waived_while_words_are_unsaved_and_stands_again(task, visi
     assert not Waiver.objects.filter(task=task).exists()
 
 
-def test_a_key_goes_from_finding_to_finding_and_the_outline_counts_them(task, visit):
+def test_keys_step_through_findings_and_the_outline_counts_them(task, visit):
     page = open_editor(visit, task)
     page.locator("textarea[name=title]").fill("")
     marked = page.locator(".outline [data-part=about] [data-finding-count]")
@@ -86,15 +86,15 @@ def test_a_key_goes_from_finding_to_finding_and_the_outline_counts_them(task, vi
     expect(page.locator("textarea:focus, input:focus, select:focus")).to_have_count(1)
 
 
-def test_joined_intents_keep_where_both_are_found_out(task, visit):
+def test_joined_intents_have_the_sources_of_both(task, visit):
     page = open_editor(visit, task)
-    first, second = places(page, 0), places(page, 1)
+    first, second = sources(page, 0), sources(page, 1)
     assert first and second and first != second
 
     page.locator("#intents > .rows-edit > [data-row] .area > textarea").nth(1).focus()
     page.keyboard.press("Control+Home")
     page.keyboard.press("Backspace")
-    assert places(page, 0) == [*first, *(place for place in second if place not in first)]
+    assert sources(page, 0) == [*first, *(source for source in second if source not in first)]
 
     page.keyboard.press("Control+z")
-    assert (places(page, 0), places(page, 1)) == (first, second)
+    assert (sources(page, 0), sources(page, 1)) == (first, second)

@@ -1,4 +1,4 @@
-"""An author writes a grader script: from the task, in the browser, run on an example, until the checks are content."""
+"""Writing and running grader scripts in the browser."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ SERIOUS = """async () => (await axe.run(document, {resultTypes: ["violations"]})
 
 @pytest.fixture(autouse=True)
 def _sandbox() -> None:
-    if words := why_unavailable():
-        pytest.skip(words)
+    if reason := why_unavailable():
+        pytest.skip(reason)
 
 
-def elsewhere(do: Callable[[], object]) -> None:
-    """As a worker would: not in the thread that drives the browser."""
+def in_another_thread(do: Callable[[], object]) -> None:
+    """Run as a worker would, not in the browser's thread."""
 
     def work() -> None:
         try:
@@ -41,7 +41,7 @@ def elsewhere(do: Callable[[], object]) -> None:
         pool.submit(work).result(timeout=120)
 
 
-def begin(radio: dict[str, Task], visit: Callable[..., Visitor]) -> Page:
+def create_script(radio: dict[str, Task], visit: Callable[..., Visitor]) -> Page:
     """The editor of a new script for a task."""
     page = visit("author").go(radio["02_briefing"].get_absolute_url())
     page.get_by_role("link", name="New grader script").click()
@@ -54,9 +54,9 @@ def begin(radio: dict[str, Task], visit: Callable[..., Visitor]) -> Page:
 
 
 PASTE = """(editor, text) => {
-    const carried = new DataTransfer();
-    carried.setData("text/plain", text);
-    editor.dispatchEvent(new ClipboardEvent("paste", {clipboardData: carried, bubbles: true, cancelable: true}));
+    const data = new DataTransfer();
+    data.setData("text/plain", text);
+    editor.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
 }"""
 
 
@@ -68,9 +68,9 @@ def rewrite(page: Page, text: str) -> None:
     editor.evaluate(PASTE, text)
 
 
-def test_a_script_is_written_run_and_saved_until_its_finding_is_gone(radio, visit):
+def test_script_is_edited_run_and_saved_until_its_finding_is_gone(radio, visit):
     task = radio["02_briefing"]
-    page = begin(radio, visit)
+    page = create_script(radio, visit)
 
     page.get_by_role("button", name="Run").click()
 
@@ -92,15 +92,15 @@ def test_a_script_is_written_run_and_saved_until_its_finding_is_gone(radio, visi
     expect(page.locator("#messages")).to_contain_text("Saved.")
     expect(page.locator("#facts")).not_to_contain_text("requires")
 
-    elsewhere(analyse_missing)
+    in_another_thread(analyse_missing)
     page.reload()
     expect(page.locator("#facts").get_by_role("row", name=re.compile("called"))).to_contain_text("earned by some")
     page.goto(task.get_absolute_url())
     expect(page.get_by_role("list", name="Keys of the script")).to_contain_text("called")
 
 
-def test_tab_indents_and_escape_lets_the_keyboard_out(radio, visit):
-    page = begin(radio, visit)
+def test_tab_indents_and_escape_leaves_the_editor(radio, visit):
+    page = create_script(radio, visit)
     editor = page.get_by_role("textbox", name="Text of briefing.py")
     rewrite(page, "a")
 
@@ -116,8 +116,8 @@ def test_tab_indents_and_escape_lets_the_keyboard_out(radio, visit):
     assert page.url.endswith(f"/scripts/{GraderScript.objects.get(path='scripts/briefing.py').pk}/")
 
 
-def test_letters_in_the_editor_are_text_and_no_keys_of_the_page(radio, visit):
-    page = begin(radio, visit)
+def test_letters_typed_in_the_editor_are_not_shortcuts(radio, visit):
+    page = create_script(radio, visit)
     rewrite(page, "a")
     page.keyboard.press("Backspace")
 
@@ -127,8 +127,8 @@ def test_letters_in_the_editor_are_text_and_no_keys_of_the_page(radio, visit):
     expect(page.locator("dialog[open]")).to_have_count(0)
 
 
-def test_an_endless_script_ends_and_says_so(radio, visit):
-    page = begin(radio, visit)
+def test_endless_script_is_stopped_with_a_message(radio, visit):
+    page = create_script(radio, visit)
     rewrite(page, "def score(tools_history):\n    while True:\n        print('again' * 1000)")
 
     page.get_by_role("button", name="Run").click()
@@ -136,8 +136,8 @@ def test_an_endless_script_ends_and_says_so(radio, visit):
     expect(page.get_by_role("region", name="Result")).to_contain_text("It was stopped: it printed more", timeout=20_000)
 
 
-def test_two_people_in_one_script_see_what_the_other_saved(radio, visit):
-    page = begin(radio, visit)
+def test_two_users_in_one_script_see_what_the_other_saved(radio, visit):
+    page = create_script(radio, visit)
     other = visit("owner").go(page.url.removeprefix(page.url.split("/b/")[0]))
     expect(other.locator("[data-presence]")).to_contain_text("here")
     rewrite(page, "def score(h):\n    return {'mine': 0}")
@@ -156,26 +156,26 @@ def test_two_people_in_one_script_see_what_the_other_saved(radio, visit):
     expect(choice).to_have_count(0)
 
 
-def again(page: Page) -> None:
+def reload_editor(page: Page) -> None:
     page.reload()
     expect(page.get_by_role("button", name="Run")).to_be_visible()
 
 
-def test_a_script_is_kept_within_two_seconds_and_while_there_is_no_connection(radio, visit):
-    page = begin(radio, visit)
-    saved, text = page.locator("[data-save-status]"), page.get_by_role("textbox", name="Text of briefing.py")
-    rewrite(page, "def score(h):\n    return {'kept': 0}")
-    expect(saved).to_contain_text("not in a version yet", timeout=2_500)
-    again(page)
-    expect(text).to_contain_text("kept")
+def test_script_is_autosaved_within_two_seconds_also_after_being_offline(radio, visit):
+    page = create_script(radio, visit)
+    status, text = page.locator("[data-save-status]"), page.get_by_role("textbox", name="Text of briefing.py")
+    rewrite(page, "def score(h):\n    return {'autosaved': 0}")
+    expect(status).to_contain_text("not in a version yet", timeout=2_500)
+    reload_editor(page)
+    expect(text).to_contain_text("autosaved")
     expect(page.get_by_text("They are not in a version yet")).to_be_visible()
 
     page.context.set_offline(True)
     rewrite(page, "def score(h):\n    return {'tunnel': 0}")
-    expect(saved).to_contain_text("No connection")
+    expect(status).to_contain_text("No connection")
     page.context.set_offline(False)
-    expect(saved).to_contain_text("not in a version yet")
-    again(page)
+    expect(status).to_contain_text("not in a version yet")
+    reload_editor(page)
     expect(text).to_contain_text("tunnel")
 
     page.get_by_role("button", name="discard them").click()
@@ -183,8 +183,8 @@ def test_a_script_is_kept_within_two_seconds_and_while_there_is_no_connection(ra
     expect(page.get_by_role("button", name="Run")).to_be_visible()
 
 
-def test_the_page_is_for_everybody(radio, visit):
-    page = begin(radio, visit)
+def test_script_page_is_accessible_and_fits_a_phone(radio, visit):
+    page = create_script(radio, visit)
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("region", name="Result")).to_be_visible()
 
@@ -196,7 +196,7 @@ def test_the_page_is_for_everybody(radio, visit):
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
 
 
-def test_without_scripts_a_script_is_written_and_run_too(radio, visit):
+def test_script_is_written_and_run_without_browser_scripts(radio, visit):
     page = visit("author", java_script_enabled=False).go(radio["02_briefing"].get_absolute_url())
     page.get_by_role("link", name="New grader script").click()
     page.get_by_role("button", name="Create script").click()
@@ -211,8 +211,8 @@ def test_without_scripts_a_script_is_written_and_run_too(radio, visit):
     expect(page.locator("#messages")).to_contain_text("Saved.")
 
 
-def test_an_approved_task_is_a_draft_again_when_its_script_changes(radio, visit):
-    page = begin(radio, visit)
+def test_approved_task_becomes_a_draft_when_its_script_changes(radio, visit):
+    page = create_script(radio, visit)
     Task.objects.filter(pk=radio["02_briefing"].pk).update(state=TaskState.APPROVED)
     rewrite(page, "def score(h):\n    return {'called': int(bool(h))}")
 

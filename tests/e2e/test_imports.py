@@ -1,4 +1,4 @@
-"""Handing over folders and zips, as somebody does who has them on their own machine."""
+"""Uploading folders and zips of personas."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from playwright.sync_api import expect
 
 from studio.models import Persona, Task
 
-OWN = Path(settings.BASE_DIR) / "fixtures" / "sample" / "data"
+SAMPLE_DATA = Path(settings.BASE_DIR) / "fixtures" / "sample" / "data"
 
 
 @pytest.fixture
 def persona_folder(request: pytest.FixtureRequest) -> Path:
-    """A real persona where the folder of real ones is there, one of the sample where not."""
+    """A published persona if the folder of them is there, else one of the sample."""
     try:
         return Path(request.getfixturevalue("pibench_data")) / "law_trainee"
     except pytest.skip.Exception:
-        return OWN / "vet_practice_manager"
+        return SAMPLE_DATA / "vet_practice_manager"
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def page(sample, visit):
     return page
 
 
-def test_a_zip_is_looked_at_first_and_stored_on_a_yes(page, persona_folder, tmp_path):
+def test_zip_import_is_previewed_and_stored_on_confirmation(page, persona_folder, tmp_path):
     tasks = sum(1 for _ in persona_folder.glob("tasks/*/task.yaml"))
     packed = shutil.make_archive(str(tmp_path / "persona"), "zip", persona_folder.parent, persona_folder.name)
 
@@ -51,9 +51,9 @@ def test_a_zip_is_looked_at_first_and_stored_on_a_yes(page, persona_folder, tmp_
     assert (stored.count(), set(stored.values_list("state", flat=True))) == (tasks, {"approved"})
 
 
-def test_a_broken_zip_names_the_place_and_the_remedy_and_stores_nothing(page, tmp_path):
+def test_broken_zip_shows_locations_and_fixes_and_stores_nothing(page, tmp_path):
     broken = tmp_path / "radio_producer"
-    shutil.copytree(OWN / "radio_producer", broken)
+    shutil.copytree(SAMPLE_DATA / "radio_producer", broken)
     for name, wrong in (("radio_01_clock", "title: [never closed\n"), ("radio_02_briefing", "task_id: {\n")):
         (broken / "tasks" / name / "task.yaml").write_text(f"schema_version: v2\n{wrong}")
     packed = shutil.make_archive(str(tmp_path / "broken"), "zip", tmp_path, "radio_producer")
@@ -62,18 +62,18 @@ def test_a_broken_zip_names_the_place_and_the_remedy_and_stores_nothing(page, tm
     page.get_by_role("button", name="Preview import").click()
 
     expect(page.get_by_text("Nothing was imported.")).to_be_visible()
-    found = page.locator(".finding.error")
-    assert found.count() >= 2
+    errors = page.locator(".finding.error")
+    assert errors.count() >= 2
     for name in ("radio_01_clock", "radio_02_briefing"):
-        problem = found.filter(has_text=f"tasks/{name}/task.yaml:")
+        problem = errors.filter(has_text=f"tasks/{name}/task.yaml:")
         expect(problem.locator("code").first).to_contain_text("task.yaml:3:1")
         expect(problem.locator("p").first).not_to_be_empty()
     expect(page.get_by_role("button", name="Import", exact=True)).to_have_count(0)
     assert not Persona.objects.filter(benchmark__name="Elsewhere").exists()
 
 
-def test_a_folder_is_handed_over_with_its_paths(page):
-    page.get_by_label("Or a folder").set_input_files(OWN / "radio_producer")
+def test_folder_upload_keeps_paths(page):
+    page.get_by_label("Or a folder").set_input_files(SAMPLE_DATA / "radio_producer")
     expect(page.locator("[data-count]")).to_contain_text("files")
     page.get_by_role("button", name="Preview import").click()
 

@@ -38,15 +38,15 @@ def craft(transactional_db, browser):
     return benchmark
 
 
-def test_a_first_task_comes_from_nothing_to_approved_by_keyboard_alone(craft, visit):
+def test_first_task_goes_from_nothing_to_approved_by_keyboard_alone(craft, visit):
     author, reviewer = (row.user for row in craft.memberships.order_by("pk"))
     writing, reading = visit(author), visit(reviewer)
     writing.context.grant_permissions(["clipboard-read", "clipboard-write"])
     mine = Typist(writing.go("/"))
     mine.page.evaluate("text => navigator.clipboard.writeText(text)", ITEMS)
-    begun = time.monotonic()
+    started = time.monotonic()
 
-    mine.find("Baker")
+    mine.open_from_palette("Baker")
     mine.page.wait_for_url("**/p/baker/")
     mine.press("n")
     mine.page.wait_for_url("**/new/")
@@ -67,10 +67,9 @@ def test_a_first_task_comes_from_nothing_to_approved_by_keyboard_alone(craft, vi
     for number in ("3", "2", "1"):
         mine.press("Alt+l", number, "Escape", "ArrowUp")
         if number == "3":
-            mine.press("ArrowUp")  # from where the pasting left the caret: first to the beginning of its line
-    followed = [expect(items.nth(place).locator("[data-linked-intents]")) for place in range(3)]
-    for place, one in enumerate(followed, 1):
-        one.to_have_text(f" {place}")
+            mine.press("ArrowUp")  # after pasting, the caret is at the end of the line
+    for number in (1, 2, 3):
+        expect(items.nth(number - 1).locator("[data-linked-intents]")).to_have_text(f" {number}")
 
     mine.press("Escape", "f")
     expect(mine.page.get_by_role("textbox", name="File name")).to_be_focused()
@@ -85,7 +84,7 @@ def test_a_first_task_comes_from_nothing_to_approved_by_keyboard_alone(craft, vi
 
     pane = mine.page.get_by_role("complementary")
     findings = pane.locator("[data-finding]")
-    leak, unseen = (findings.filter(has_text=words) for words in ("The request already says this", "are not shown it"))
+    leak, unseen = (findings.filter(has_text=text) for text in ("The request already says this", "are not shown it"))
     expect(leak).to_be_visible()
     mine.step_to(leak)
     mine.press("Enter")
@@ -106,7 +105,7 @@ def test_a_first_task_comes_from_nothing_to_approved_by_keyboard_alone(craft, vi
     expect(mine.page.get_by_role("banner")).to_contain_text("in review")
 
     theirs = Typist(reading.go("/"))
-    theirs.find(TITLE)
+    theirs.open_from_palette(TITLE)
     theirs.page.wait_for_url("**/tasks/*/")
     theirs.press("1", "2", "3", "4", "a")
     expect(theirs.page.get_by_role("banner")).to_contain_text("approved")
@@ -114,11 +113,11 @@ def test_a_first_task_comes_from_nothing_to_approved_by_keyboard_alone(craft, vi
     row = Task.objects.get()
     spec = load_task(row)
     assert row.state == "approved"
-    assert [one.content for one in spec.intents] == [*INTENTS[:2], UNSAID]
-    assert [one.follows_from for one in spec.checklist] == [(one.uid,) for one in spec.intents]
-    assert [one.path for one in spec.assets] == ["orders.csv"]
+    assert [intent.content for intent in spec.intents] == [*INTENTS[:2], UNSAID]
+    assert [item.follows_from for item in spec.checklist] == [(intent.uid,) for intent in spec.intents]
+    assert [file.path for file in spec.assets] == ["orders.csv"]
     needed = mine.seconds + theirs.seconds
-    took = time.monotonic() - begun
+    took = time.monotonic() - started
     print(f"{mine.characters + theirs.characters} characters and {mine.keys + theirs.keys} other keys:")
     print(f"{needed:.0f} s at a person's pace, {took:.0f} s here")
     assert needed < FIVE_MINUTES * 0.8 and took < FIVE_MINUTES * 0.4

@@ -1,4 +1,4 @@
-"""Going anywhere by keyboard alone."""
+"""The command palette."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_task_is_reached_by_keys_alone(sample, radio, visit, width):
+def test_palette_opens_a_task_by_keyboard(sample, radio, visit, width):
     page = visit("author", viewport={"width": width, "height": 844}).go("/")
 
     page.keyboard.press("Control+k")
@@ -25,7 +25,7 @@ def test_a_task_is_reached_by_keys_alone(sample, radio, visit, width):
     page.wait_for_url(f"**{radio['02_briefing'].get_absolute_url()}")
 
 
-def test_rooms_actions_and_search_are_reached_and_esc_goes_back_to_where_one_was(sample, visit):
+def test_palette_reaches_sections_actions_and_search_and_escape_restores_the_focus(sample, visit):
     page = visit("author").go("/b/sample/")
     persona = page.get_by_role("link", name="New persona")
     persona.focus()
@@ -54,7 +54,7 @@ def test_rooms_actions_and_search_are_reached_and_esc_goes_back_to_where_one_was
     expect(page.locator("mark.hit").first).to_be_visible()
 
 
-def test_the_button_opens_it_and_is_a_link_where_nothing_runs(sample, visit):
+def test_palette_button_is_a_search_link_without_scripts(sample, visit):
     page = visit("author").go("/")
     page.get_by_role("link", name="Go to page or search").click()
     expect(page.get_by_role("dialog", name="Go to page")).to_be_visible()

@@ -1,4 +1,4 @@
-"""A persona's page and a skill's: kept as they are typed, seen by two, chosen between."""
+"""Editing a profile and skills: autosave, two users, conflicts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def spec():
     return load_episode(Persona.objects.get(user_id="radio_producer")).persona
 
 
-def test_a_profile_is_kept_as_it_is_typed_and_saved_as_one_version(sample, visit):
+def test_profile_is_autosaved_while_typing_and_saved_as_one_version(sample, visit):
     page = visit("author").go(PROFILE)
     before = Persona.objects.get(user_id="radio_producer").version
 
@@ -35,7 +35,7 @@ def test_a_profile_is_kept_as_it_is_typed_and_saved_as_one_version(sample, visit
     )
 
 
-def test_two_at_one_profile_see_each_other_and_choose_where_both_wrote(sample, visit):
+def test_two_editors_of_a_profile_see_each_other_and_resolve_conflicts(sample, visit):
     mine, theirs = visit("author").go(PROFILE), visit("owner").go(PROFILE)
     expect(theirs.locator("[data-presence]")).to_contain_text("here")
     theirs.get_by_role("textbox", name="Routines").fill("Their words.")
@@ -55,7 +55,7 @@ def test_two_at_one_profile_see_each_other_and_choose_where_both_wrote(sample, v
     assert (spec().routines, spec().occupation) == ("My words.", "Producer of theirs")
 
 
-def test_a_new_skill_is_kept_before_it_has_a_name(sample, visit):
+def test_new_skill_is_autosaved_before_it_has_a_name(sample, visit):
     page = visit("author").go("/b/sample/p/radio_producer/skills/")
 
     page.get_by_label("SKILL.md").fill("First the question, then the follow-up.")
@@ -68,7 +68,7 @@ def test_a_new_skill_is_kept_before_it_has_a_name(sample, visit):
     expect(page.get_by_role("status").filter(has_text="“ask-well” is saved")).to_be_visible()
 
 
-def test_tools_are_found_by_what_they_do_and_picked_by_key(sample, visit):
+def test_tools_are_filtered_by_description_and_picked_by_keyboard(sample, visit):
     page = visit("author").go(PROFILE)
     page.get_by_text("Tools: 6 of").click()
 

@@ -1,4 +1,4 @@
-"""A pilot from its start to the reading of a session."""
+"""A pilot from its start to reading a session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.models import Pilot
 from tests.e2e.builders import a_finished_pilot, work
 
 
-def test_a_pilot_is_started_and_watched_without_touching_the_page(sample, visit):
+def test_started_pilot_updates_its_page(sample, visit):
     page = visit("author").go("/b/sample/p/radio_producer/")
     page.get_by_role("link", name="Pilot…").click()
     page.get_by_label("Agent", exact=True).select_option(label="scripted-asks – scripted")
@@ -31,7 +31,7 @@ def test_a_pilot_is_started_and_watched_without_touching_the_page(sample, visit)
     expect(page.locator("table.scores")).to_contain_text("strict")
 
 
-def test_a_session_is_read_by_its_evidence(sample, visit):
+def test_session_is_read_through_its_evidence(sample, visit):
     pilot = a_finished_pilot(sample, "radio_03_running_order")
     page = visit("author").go(pilot.get_absolute_url())
     page.get_by_role("link", name="open session Running order for 11 March, run 1").click()
@@ -44,9 +44,9 @@ def test_a_session_is_read_by_its_evidence(sample, visit):
     current = page.locator("mark.evidence.current").first
     expect(current).to_be_in_viewport()
     expect(page.locator(".step.current")).to_have_count(1)
-    said = re.sub(r"\s+", " ", current.inner_text())
+    passage = re.sub(r"\s+", " ", current.inner_text())
     quote = re.sub(r"\s+", " ", page.locator(".step.current .quoted").first.inner_text())
-    assert said[:40] in quote or quote.strip("“”…")[:40] in said
+    assert passage[:40] in quote or quote.strip("“”…")[:40] in passage
 
     call = page.locator("details.call:not(.seen-file):not([open])").first
     call.locator("summary").focus()

@@ -1,4 +1,4 @@
-"""What a session leaves behind, and what a good one looks like: attached, looked at, kept, out and in again."""
+"""Expected artifacts and their references."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from playwright.sync_api import Locator, Page, expect
 from studio.drafts.load import load_task
 from studio.imports.export import benchmark_files
 from studio.models import Benchmark, Blob, Task
-from tests.e2e.visitor import saved
+from tests.e2e.visitor import save_task
 from tests.studio.files.previews.samples import a_png
 
 DROP = """([row, name, text]) => {
     const data = new DataTransfer();
     data.items.add(new File([text], name));
-    const place = row === null ? document.querySelector("#workflow .label") : document.querySelectorAll("#workflow [data-artifact]")[row];
-    place.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+    const target = row === null ? document.querySelector("#workflow .label") : document.querySelectorAll("#workflow [data-artifact]")[row];
+    target.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
 }"""  # noqa: E501
 
 
@@ -36,27 +36,30 @@ def rows(page: Page) -> Locator:
 
 
 def artifacts(task: Task) -> dict[str, tuple[str, bytes | None]]:
-    found = load_task(Task.objects.get(pk=task.pk)).expected_artifacts
-    contents = Blob.objects.read([one.reference.sha256 for one in found if one.reference])
-    return {one.path: (one.note, contents[one.reference.sha256] if one.reference else None) for one in found}
+    stored = load_task(Task.objects.get(pk=task.pk)).expected_artifacts
+    contents = Blob.objects.read([artifact.reference.sha256 for artifact in stored if artifact.reference])
+    return {
+        artifact.path: (artifact.note, contents[artifact.reference.sha256] if artifact.reference else None)
+        for artifact in stored
+    }
 
 
-def test_a_reference_is_attached_looked_at_saved_and_there_after_an_export_and_an_import(sample, task, visit):
+def test_reference_is_attached_and_survives_export_and_import(sample, task, visit):
     page = visit("author").go(task.get_absolute_url())
     row = rows(page).first
     row.get_by_label("Reference for").set_input_files(file("good.csv", b"time,item\n10:00,News\n"))
     row.get_by_role("link", name="Reference", exact=True).click()
     expect(row.get_by_role("cell", name="News")).to_be_visible()
     row.get_by_placeholder("what it must be").fill("The hour to the second.")
-    saved(page)
+    save_task(page)
 
     page.reload()
     row = rows(page).first
     expect(row.get_by_placeholder("what it must be")).to_have_value("The hour to the second.")
     row.get_by_role("link", name="Reference", exact=True).click()
     expect(row.get_by_role("cell", name="News")).to_be_visible()
-    kept = artifacts(task)
-    assert ("The hour to the second.", b"time,item\n10:00,News\n") in kept.values()
+    before = artifacts(task)
+    assert ("The hour to the second.", b"time,item\n10:00,News\n") in before.values()
 
     pack = io.BytesIO()
     with zipfile.ZipFile(pack, "w") as archive:
@@ -69,14 +72,14 @@ def test_a_reference_is_attached_looked_at_saved_and_there_after_an_export_and_a
     owner.get_by_role("button", name="Preview import").click()
     owner.get_by_role("button", name="Import").click()
     expect(owner.get_by_role("status").filter(has_text="Imported:")).to_be_visible()
-    there = Task.objects.get(episode__persona__benchmark=elsewhere, task_id=task.task_id)
-    assert artifacts(there) == kept
-    owner.goto(there.get_absolute_url())
+    imported = Task.objects.get(episode__persona__benchmark=elsewhere, task_id=task.task_id)
+    assert artifacts(imported) == before
+    owner.goto(imported.get_absolute_url())
     rows(owner).first.get_by_role("link", name="Reference", exact=True).click()
     expect(rows(owner).first.get_by_role("cell", name="News")).to_be_visible()
 
 
-def test_rows_are_added_filled_moved_bared_and_undone_by_keyboard(task, visit):
+def test_artifact_rows_are_edited_by_keyboard_with_undo(task, visit):
     page = visit("author").go(task.get_absolute_url())
     before = list(artifacts(task))
     page.get_by_role("button", name="+ file", exact=True).focus()
@@ -88,7 +91,7 @@ def test_rows_are_added_filled_moved_bared_and_undone_by_keyboard(task, visit):
     page.keyboard.press("Enter")
     page.keyboard.type("late.md")
     page.keyboard.press("Alt+ArrowUp")
-    saved(page)
+    save_task(page)
     assert list(artifacts(task)) == [*before, "late.md", "notes/handover.md"]
     assert artifacts(task)["notes/handover.md"] == ("Who does what on the day.", None)
 
@@ -100,11 +103,11 @@ def test_rows_are_added_filled_moved_bared_and_undone_by_keyboard(task, visit):
     expect(row.get_by_label("Reference for")).to_be_focused()
     page.keyboard.press("Control+z")
     expect(row.get_by_role("link", name="Reference", exact=True)).to_be_visible()
-    saved(page)
+    save_task(page)
     assert artifacts(task)["notes/handover.md"][1] == b"# Good"
 
 
-def test_dropped_files_go_to_the_row_of_their_name_and_never_into_the_workspace(task, visit):
+def test_dropped_reference_goes_to_the_row_with_its_name_and_not_to_the_workspace(task, visit):
     page = visit("author").go(task.get_absolute_url())
     [path, *_] = artifacts(task)
     files = page.locator("#files [data-file]").count()
@@ -116,13 +119,13 @@ def test_dropped_files_go_to_the_row_of_their_name_and_never_into_the_workspace(
     expect(rows(page).last.get_by_role("link", name="Reference", exact=True)).to_be_visible()
     page.evaluate(DROP, [0, "better.csv", "c,d\n"])
     expect(rows(page).first.get_by_role("status")).to_contain_text("Replaced")
-    saved(page)
+    save_task(page)
 
     assert (artifacts(task)[path][1], artifacts(task)["other.md"][1]) == (b"c,d\n", b"# Other")
     assert page.locator("#files [data-file]").count() == files
 
 
-def test_the_text_of_a_reference_is_edited_in_place_and_kept(task, visit):
+def test_reference_text_is_edited_in_place(task, visit):
     window = visit("author")
     page = window.go(task.get_absolute_url())
     page.evaluate(DROP, [None, "plan.md", "# Good\n"])
@@ -132,13 +135,13 @@ def test_the_text_of_a_reference_is_edited_in_place_and_kept(task, visit):
     row.locator("textarea").fill("# Better\n")
     row.get_by_role("button", name="Done").click()
     expect(row.get_by_role("heading", name="Better")).to_be_visible()
-    saved(page)
+    save_task(page)
 
     assert artifacts(task)["plan.md"][1] == b"# Better\n"
     assert window.failures == []
 
 
-def test_what_was_just_attached_is_offered_to_draw_items_from(task, visit):
+def test_items_can_be_proposed_from_a_reference_just_attached(task, visit):
     page = visit("author").go(task.get_absolute_url())
     page.evaluate(DROP, [None, "plan.md", "# Plan\n\nThe news begins at ten.\n"])
     expect(rows(page).last.get_by_role("link", name="Reference", exact=True)).to_be_visible()
@@ -148,17 +151,17 @@ def test_what_was_just_attached_is_offered_to_draw_items_from(task, visit):
     page.get_by_role("button", name="Propose items").click()
 
     expect(page.locator("[data-proposal]")).to_contain_text("Checklist items from the reference of plan.md")
-    assert artifacts(task)["plan.md"][1] == b"# Plan\n\nThe news begins at ten.\n"  # in a version by then
+    assert artifacts(task)["plan.md"][1] == b"# Plan\n\nThe news begins at ten.\n"  # saved as a version for the request
 
 
-def test_who_may_not_edit_looks_and_downloads(task, visit):
+def test_viewer_can_preview_and_download_references(task, visit):
     page = visit("author").go(task.get_absolute_url())
     page.evaluate(DROP, [None, "chart.md", "# Chart"])
     expect(rows(page).last.get_by_role("link", name="Reference", exact=True)).to_be_visible()
     row = rows(page).last
     row.get_by_label("Reference for").set_input_files(file("chart.png", a_png()))
     expect(row.get_by_role("status")).to_contain_text("Replaced")
-    saved(page)
+    save_task(page)
 
     viewer = visit("viewer").go(task.get_absolute_url())
     row = rows(viewer).last

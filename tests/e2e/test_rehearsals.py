@@ -1,4 +1,4 @@
-"""An author rehearses: in the assistant's seat by keyboard, keeping a good line, and in the user's seat by hand."""
+"""Rehearsing a task in the assistant's seat and in the user's seat."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ SELECT = """() => {
 }"""
 
 
-def sound(page: Page) -> None:
-    """Nothing keeps anybody out, in either light, and nothing is wider than a telephone."""
+def assert_accessible(page: Page) -> None:
+    """No serious accessibility violation in either colour scheme, and no wider than a phone."""
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # a str where a Literal is declared
         page.evaluate(AXE)
         assert page.evaluate(SERIOUS) == []
     size = page.viewport_size
@@ -34,14 +34,14 @@ def sound(page: Page) -> None:
     page.set_viewport_size(size)
 
 
-def test_an_author_plays_both_seats_and_keeps_a_good_line(radio, visit):
+def test_author_plays_both_seats_and_extracts_an_intent(radio, visit):
     task = radio["02_briefing"]
     before = len(load_task(task).intents)
     page = visit("author").go(task.get_absolute_url())
 
     page.keyboard.press("r")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Rehearse")
-    sound(page)
+    assert_accessible(page)
     page.keyboard.press("b")
     expect(page.get_by_label("Your reply as the assistant")).to_be_focused()
     page.keyboard.type("- The bridge stays shut until May.\n- Who signs it off?")
@@ -59,7 +59,7 @@ def test_an_author_plays_both_seats_and_keeps_a_good_line(radio, visit):
     expect(page.locator("#extracted-1-agent")).to_contain_text(f"Extracted as intent {before + 1} in the draft")
     expect(page.get_by_label("Your reply as the assistant")).to_have_value("Half a thought")
     assert load_task(task).intents[-1].content == "The bridge stays shut until May."
-    sound(page)
+    assert_accessible(page)
     page.get_by_role("button", name="End here").click()
     expect(page.get_by_role("heading", name="Rehearsal over")).to_be_visible()
 
@@ -67,7 +67,7 @@ def test_an_author_plays_both_seats_and_keeps_a_good_line(radio, visit):
     page.get_by_label("Play the user").check()
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_text("What did this reply do?")).to_be_visible()
-    sound(page)
+    assert_accessible(page)
     page.get_by_role("radiogroup").first.get_by_label("met it").check()
     page.get_by_label("What you say next").fill("Good. And the questions?")
     page.get_by_label("What you say next").press("Control+Enter")

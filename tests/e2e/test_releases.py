@@ -1,4 +1,4 @@
-"""A release, taken away and brought in elsewhere."""
+"""A release is cut, downloaded and imported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studio.tasks.transitions import submit
 from tests.e2e.builders import a_finished_pilot
 
 
-def test_what_blocks_a_release_is_listed_and_an_accepted_one_reads_back(sample, radio, visit, tmp_path):
+def test_blockers_are_listed_and_an_accepted_release_can_be_imported(sample, radio, visit, tmp_path):
     a_finished_pilot(sample, "radio_04_music_return")
     for task in Task.objects.filter(episode__persona__benchmark=sample)[1:]:
         submit(task.pk, by=User.objects.get(username="author"))

@@ -8,7 +8,7 @@ from studio.drafts.load import load_task
 from studio.models import Membership, User
 
 
-def test_nobody_approves_what_they_wrote_and_an_edit_needs_a_new_approval(sample, radio, visit):
+def test_author_cannot_approve_own_task_and_an_edit_needs_a_new_approval(sample, radio, visit):
     task = radio["02_briefing"]
     author = User.objects.get(username="author")
     Membership.objects.create(benchmark=sample, user=author, role="reviewer")
@@ -38,14 +38,14 @@ def test_nobody_approves_what_they_wrote_and_an_edit_needs_a_new_approval(sample
     assert task.state == "draft"
 
 
-def test_a_reviewer_says_what_should_change_and_the_author_finds_it(sample, radio, visit):
+def test_author_sees_the_changes_a_reviewer_requested(sample, radio, visit):
     task = radio["04_music_return"]
     mine, theirs = visit("author").go(task.get_absolute_url()), visit("reviewer").page
 
     mine.keyboard.press("s")
     expect(mine.get_by_role("banner")).to_contain_text("in review")
     theirs.goto(task.get_absolute_url())
-    expect(theirs.get_by_label("Review comment")).to_be_in_viewport()  # at once: looking and deciding
+    expect(theirs.get_by_label("Review comment")).to_be_in_viewport()
     expect(theirs.get_by_role("link", name="Findings")).to_be_in_viewport()
     theirs.get_by_label("Review comment").fill("Say which February.")
     theirs.get_by_role("button", name="Request changes").click()
@@ -56,7 +56,7 @@ def test_a_reviewer_says_what_should_change_and_the_author_finds_it(sample, radi
     expect(mine.get_by_role("complementary")).to_contain_text("Say which February.")
 
 
-def test_a_comment_stands_beside_its_field_at_once_and_goes_when_it_is_resolved(radio, visit):
+def test_comment_appears_beside_its_field_and_disappears_when_resolved(radio, visit):
     page = visit("reviewer").go(radio["02_briefing"].get_absolute_url())
     beside = page.locator("#request .comment-line")
 
@@ -73,7 +73,7 @@ def test_a_comment_stands_beside_its_field_at_once_and_goes_when_it_is_resolved(
     expect(beside).to_be_hidden()
 
 
-def test_an_earlier_session_is_chosen_by_number_and_title(radio, visit):
+def test_earlier_task_is_chosen_as_a_source_by_number_and_title(radio, visit):
     page = visit("author").go(radio["03_running_order"].get_absolute_url())
     row = page.locator("#intents > .rows-edit > [data-row]").nth(3)
 
@@ -83,20 +83,20 @@ def test_an_earlier_session_is_chosen_by_number_and_title(radio, visit):
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved as version 2")).to_be_visible()
 
-    places = load_task(radio["03_running_order"]).intents[3].recoverable_from
-    assert ("session", "radio_02_briefing") in [(one.kind, one.ref) for one in places]
+    sources = load_task(radio["03_running_order"]).intents[3].recoverable_from
+    assert ("session", "radio_02_briefing") in [(source.kind, source.ref) for source in sources]
     page.get_by_role("link", name="Evidence").click()
     expect(page.locator(".evidence")).to_contain_text("02 Briefing for the footbridge")
 
 
-SELECT = """(area, words) => {
+SELECT = """(area, text) => {
     area.focus();
-    const start = area.value.indexOf(words);
-    area.setSelectionRange(start, start + words.length);
+    const start = area.value.indexOf(text);
+    area.setSelectionRange(start, start + text.length);
 }"""
 
 
-def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_approved_by_keys(sample, radio, visit):
+def test_suggestion_on_selected_text_is_applied_and_the_task_approved_by_keyboard(sample, radio, visit):
     task = radio["02_briefing"]
     author = visit("author").go(task.get_absolute_url())
     request = author.get_by_role("textbox", name="Request")
@@ -139,13 +139,13 @@ def test_words_are_selected_a_change_suggested_applied_at_a_click_and_the_task_a
         owner.keyboard.press(key)
     expect(owner.get_by_role("banner")).to_contain_text("approved")
     owner.keyboard.press("h")
-    story = owner.get_by_role("main")
-    expect(story).to_contain_text("suggested by")
-    expect(story).to_contain_text("The council meets on Friday.")
-    expect(story).to_contain_text("Well scoped")
+    activity = owner.get_by_role("main")
+    expect(activity).to_contain_text("suggested by")
+    expect(activity).to_contain_text("The council meets on Friday.")
+    expect(activity).to_contain_text("Well scoped")
 
 
-def test_a_comment_on_words_stays_on_them_while_the_author_writes_and_is_replied_to(sample, radio, visit):
+def test_comment_on_selected_text_follows_the_text_while_the_author_types(sample, radio, visit):
     task = radio["03_running_order"]
     page = visit("author").go(task.get_absolute_url())
     request = page.get_by_role("textbox", name="Request")
@@ -169,7 +169,7 @@ def test_a_comment_on_words_stays_on_them_while_the_author_writes_and_is_replied
     expect(page.get_by_text("1 resolved")).to_be_visible()
 
 
-def test_a_refused_comment_keeps_what_was_typed(sample, radio, visit):
+def test_rejected_comment_keeps_the_typed_text(sample, radio, visit):
     page = visit("reviewer").go(radio["03_running_order"].get_absolute_url())
     page.get_by_label("Comment on").select_option("title")
     page.get_by_text("Suggest a change").click()

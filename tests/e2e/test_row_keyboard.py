@@ -1,4 +1,4 @@
-"""Writing a task in a real browser: rows by key and button, words that are not lost, rooms by letter, no overflow."""
+"""Editor rows by keyboard, section shortcuts, page widths."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def desk(client):
     return task, persona
 
 
-def open_page(browser, live_server, client, **how):
-    context = browser.new_context(**how)
+def open_page(browser, live_server, client, **options):
+    context = browser.new_context(**options)
     cookie = client.cookies["sessionid"].value
     context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
     page = context.new_page()
@@ -39,7 +39,7 @@ def open_page(browser, live_server, client, **how):
     return page
 
 
-def test_a_task_is_written_with_keys_and_nothing_is_lost(browser, live_server, client, desk):
+def test_task_is_written_by_keyboard_and_nothing_is_lost_offline(browser, live_server, client, desk):
     task, _ = desk
     page = open_page(browser, live_server, client, viewport={"width": 1280, "height": 900})
     press = page.keyboard.press
@@ -50,10 +50,10 @@ def test_a_task_is_written_with_keys_and_nothing_is_lost(browser, live_server, c
     page.keyboard.type("Salt is short this week.")
     press("Alt+ArrowUp")
     expect(page.locator("[data-save-status]")).to_contain_text("No connection")
-    asked = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    dialogs = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.type), dialog.dismiss()))
     page.get_by_role("link", name="Home", exact=True).click()
-    assert asked == ["beforeunload"]
+    assert dialogs == ["beforeunload"]
     assert page.url.endswith(task.get_absolute_url())
     page.context.set_offline(False)
     expect(page.locator("[data-save-status]")).to_contain_text("Draft saved")
@@ -73,7 +73,7 @@ def test_a_task_is_written_with_keys_and_nothing_is_lost(browser, live_server, c
     assert page.failures == []
 
 
-def test_rooms_keys_and_theme(browser, live_server, client, desk):
+def test_section_shortcuts_board_keys_and_theme(browser, live_server, client, desk):
     _, persona = desk
     page = open_page(browser, live_server, client, viewport={"width": 1280, "height": 900}, color_scheme="light")
     press = page.keyboard.press
@@ -93,11 +93,11 @@ def test_rooms_keys_and_theme(browser, live_server, client, desk):
     expect(page.locator("#detail h1")).to_contain_text("Rolls for Monday")
     press("K")  # earlier
     expect(page.locator(".card .t")).to_have_text(["Rolls for Monday", "Bread for Saturday"])
-    ground = "getComputedStyle(document.body).backgroundColor"
-    light = page.evaluate(ground)
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(background)
     page.click("[data-theme-toggle]")
     page.click("[data-theme-toggle]")
-    assert page.evaluate(ground) != light
+    assert page.evaluate(background) != light
     page.reload()
     assert page.locator("html").get_attribute("data-theme") == "dark"
     assert page.failures == []
@@ -108,7 +108,7 @@ def test_no_page_is_wider_than_its_window(browser, live_server, client, desk, wi
     task, persona = desk
     benchmark = persona.benchmark.get_absolute_url()
     page = open_page(browser, live_server, client, viewport={"width": width, "height": 800})
-    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     board = persona.get_absolute_url()
     urls = [
         "/",
@@ -122,5 +122,5 @@ def test_no_page_is_wider_than_its_window(browser, live_server, client, desk, wi
 
     for url in [*urls, f"{board}profile/", task.get_absolute_url(), "/styleguide/", "/settings/", "/api/"]:
         page.goto(live_server.url + url)
-        assert page.evaluate(wide) <= 0, url
+        assert page.evaluate(overflow) <= 0, url
     assert page.failures in ([], ['The specified value "much" cannot be parsed, or is out of range.'])

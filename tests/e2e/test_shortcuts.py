@@ -1,4 +1,4 @@
-"""By keyboard alone: everything is reached, in order, and one sees where one is."""
+"""Reaching everything by keyboard, with a visible focus."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ REACHABLE = """() => {
     const wanted = "a[href], button, input:not([type=hidden]), select, textarea, summary";
     const seen = (one) => one.checkVisibility({visibilityProperty: true}) && !one.disabled && one.tabIndex >= 0
         && !one.closest("fieldset[disabled], [inert]") && one.getClientRects().length;
-    const found = [...document.querySelectorAll(wanted)].filter(seen);
+    const controls = [...document.querySelectorAll(wanted)].filter(seen);
     const radios = new Set();
     const first = (one) => one.type !== "radio" || !radios.has(one.name) && radios.add(one.name);
-    window.waiting = new Set(found.filter(first));
+    window.waiting = new Set(controls.filter(first));
     return window.waiting.size;
 }"""
 WHERE = """() => {
@@ -36,26 +36,26 @@ WHERE = """() => {
 
 
 def walk(page: Page) -> list[str]:
-    """Press Tab through the whole page; what was not reached, and what does not show that it has the focus."""
-    wrong = []
-    page.wait_for_load_state("networkidle")  # what a page asks for at once may draw a part of it again
+    """Press Tab through the page; return controls that were not reached or whose focus is not visible."""
+    problems = []
+    page.wait_for_load_state("networkidle")  # initial requests may replace parts of the page
     for _ in range(page.evaluate(REACHABLE) + 2):
         page.keyboard.press("Tab")
-        here = page.evaluate(WHERE)
-        if here is None:
+        focused = page.evaluate(WHERE)
+        if focused is None:
             break
-        if not here["shown"]:
-            wrong.append(f"focus not seen: {here['name']}")
-    return wrong + page.evaluate(
+        if not focused["shown"]:
+            problems.append(f"focus not seen: {focused['name']}")
+    return problems + page.evaluate(
         "() => [...window.waiting].map((one) => 'not reached: ' + one.outerHTML.slice(0, 120))"
     )
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_tab_reaches_everything_and_the_focus_is_seen(sample, radio, visit, width):
+def test_tab_reaches_every_control_with_a_visible_focus(sample, radio, visit, width):
     pilot = a_finished_pilot(sample, "radio_04_music_return")
     window = visit("owner", viewport={"width": width, "height": 844})
-    wrong = {}
+    problems = {}
     for path in (
         "/",
         "/b/sample/",
@@ -69,12 +69,12 @@ def test_tab_reaches_everything_and_the_focus_is_seen(sample, radio, visit, widt
     ):
         page = window.go(path)
         page.evaluate("document.querySelectorAll('details.menu').forEach((one) => one.open = false)")
-        if found := walk(page):
-            wrong[path] = found[:6]
-    assert wrong == {}, "\n".join(f"{name}: {one}" for name, found in wrong.items() for one in found)
+        if failures := walk(page):
+            problems[path] = failures[:6]
+    assert problems == {}, "\n".join(f"{name}: {row}" for name, rows in problems.items() for row in rows)
 
 
-def test_the_first_tab_leads_past_the_rooms(sample, visit):
+def test_first_tab_is_a_link_that_skips_the_navigation(sample, visit):
     page = visit("author").go("/b/sample/")
 
     page.keyboard.press("Tab")
@@ -84,7 +84,7 @@ def test_the_first_tab_leads_past_the_rooms(sample, visit):
     assert page.evaluate("document.activeElement.closest('main') !== null")
 
 
-def test_every_page_tells_its_keys(sample, radio, visit):
+def test_every_page_lists_its_shortcuts(sample, radio, visit):
     page = visit("owner").page
     for path, key in (
         ("/b/sample/", "New persona"),

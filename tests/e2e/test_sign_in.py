@@ -1,4 +1,4 @@
-"""The door."""
+"""Signing in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from studio.models import Benchmark
 
 
-def test_a_wrong_password_stays_at_the_door_and_a_right_one_opens_what_was_asked_for(sample, visit):
+def test_signing_in_opens_the_requested_page_and_a_wrong_password_does_not(sample, visit):
     page = visit(None).go("/b/sample/")
 
     page.get_by_label("Name").fill("author")
@@ -25,7 +25,7 @@ def test_a_wrong_password_stays_at_the_door_and_a_right_one_opens_what_was_asked
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
 
 
-def test_somebody_elses_benchmark_is_not_there(sample, visit):
+def test_benchmark_of_others_is_not_found(sample, visit):
     Benchmark.objects.create(slug="theirs", name="Theirs")
     window = visit("author")
 

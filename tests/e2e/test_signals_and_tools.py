@@ -1,4 +1,4 @@
-"""The signal that opens a session, and the tools and skills a task picks, in the browser."""
+"""The signal that starts a task, and picking tools and skills."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from studio.drafts.load import load_task
 from studio.models import Task, ToolBinding
-from tests.e2e.visitor import saved
+from tests.e2e.visitor import save_task
 
 
 @pytest.fixture
@@ -15,15 +15,15 @@ def task(radio) -> Task:
     return radio["03_running_order"]
 
 
-def test_a_signal_is_written_as_fields_and_json_and_shown_as_the_assistant_gets_it(task, visit):
+def test_signal_is_edited_as_fields_and_json_with_the_first_message_shown(task, visit):
     page = visit("author").go(task.get_absolute_url())
     page.get_by_role("combobox", name="Trigger").select_option("feed")
     page.get_by_role("combobox", name="Start from an example").select_option(label="Unread mail")
 
     page.get_by_role("button", name="Insert").click()
-    shown = page.locator("[data-opening]")
-    expect(shown).to_contain_text("[Environment signal: feed]")
-    expect(shown).to_contain_text("Ines Calder")
+    first_message = page.locator("[data-opening]")
+    expect(first_message).to_contain_text("[Environment signal: feed]")
+    expect(first_message).to_contain_text("Ines Calder")
     page.get_by_role("button", name="JSON").click()
     text = page.get_by_role("textbox", name="The signal as JSON")
     text.fill('{"feed": "Inbox",\n "entries": }')
@@ -31,31 +31,31 @@ def test_a_signal_is_written_as_fields_and_json_and_shown_as_the_assistant_gets_
     page.get_by_role("button", name="Fields", exact=True).click()
     expect(text).to_be_visible()
     text.fill('{"feed": "Inbox",\n "count": 3}')
-    expect(shown).to_contain_text('"count": 3')
+    expect(first_message).to_contain_text('"count": 3')
     page.get_by_role("button", name="Fields", exact=True).click()
     expect(page.locator("#request [data-row]")).to_have_count(2)
-    saved(page)
+    save_task(page)
 
     trigger = load_task(Task.objects.get(pk=task.pk)).trigger
     assert (trigger.kind, trigger.payload) == ("feed", {"feed": "Inbox", "count": 3})
 
 
-def test_tools_are_found_and_picked_by_key_and_a_skill_is_read_on_the_way(task, visit):
+def test_tools_are_picked_by_keyboard_and_a_skill_is_read(task, visit):
     page = visit("author").go(task.get_absolute_url())
     names = page.locator('input[name="tools"]').evaluate_all("all => all.map(one => one.value)")
     picker = page.locator('[data-picker="tools"]')
     if not picker.evaluate("picker => picker.open"):
         picker.locator("summary").first.press("Enter")
 
-    find = picker.get_by_role("searchbox")
-    find.fill(names[0].replace("_", " "))
+    filter_box = picker.get_by_role("searchbox")
+    filter_box.fill(names[0].replace("_", " "))
     expect(picker.locator("[data-picker-row]:visible")).to_have_count(1)
-    find.press("ArrowDown")
-    was = page.locator(f'input[value="{names[0]}"]').is_checked()
+    filter_box.press("ArrowDown")
+    checked = page.locator(f'input[value="{names[0]}"]').is_checked()
     page.keyboard.press("Space")
-    expect(page.locator(f'input[value="{names[0]}"]')).to_be_checked(checked=not was)
+    expect(page.locator(f'input[value="{names[0]}"]')).to_be_checked(checked=not checked)
     page.keyboard.press("ArrowUp")
-    expect(find).to_be_focused()
+    expect(filter_box).to_be_focused()
     skills = page.locator('[data-picker="skills"]')
     if not skills.evaluate("picker => picker.open"):
         skills.locator("summary").first.click()
@@ -65,7 +65,7 @@ def test_tools_are_found_and_picked_by_key_and_a_skill_is_read_on_the_way(task, 
     expect(page).to_have_url(page.url)
 
 
-def test_the_tools_of_an_application_are_picked_at_once_or_those_of_them_that_were_found(task, visit):
+def test_all_tools_of_an_application_or_only_filtered_ones_are_picked(task, visit):
     persona = task.episode.persona
     names = ["mail__send_reply", "mail__show_inbox", "phone__call"]
     ToolBinding.objects.bulk_create(
@@ -85,6 +85,6 @@ def test_the_tools_of_an_application_are_picked_at_once_or_those_of_them_that_we
     expect(picker.locator("[data-picker-domain]:visible")).to_have_count(1)
     picker.get_by_role("button", name="Pick these of mail").press("Enter")
     expect(picked).to_have_count(1)
-    saved(page)
+    save_task(page)
 
     assert set(load_task(Task.objects.get(pk=task.pk)).tools) - {"mail__show_inbox"} == set(task.tools or ())

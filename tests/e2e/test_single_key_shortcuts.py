@@ -1,4 +1,4 @@
-"""Keys of one letter: not while typing, and not for those who switched them off."""
+"""Single-key shortcuts: not while typing, and not for users who disabled them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from studio.models import Task, User
 
 
-def test_who_switches_keys_of_one_letter_off_keeps_the_others(sample, visit):
+def test_disabling_single_key_shortcuts_keeps_the_others(sample, visit):
     page = visit("author").go("/settings/")
     page.get_by_label("Single-key shortcuts").uncheck()
     page.get_by_role("button", name="Save").click()
@@ -33,7 +33,7 @@ def test_who_switches_keys_of_one_letter_off_keeps_the_others(sample, visit):
     expect(page.locator("a.card").nth(1)).to_be_focused()
 
 
-def test_where_letter_keys_are_off_none_is_shown(sample, radio, visit):
+def test_disabled_single_key_shortcuts_are_not_shown(sample, radio, visit):
     User.objects.filter(username="reviewer").update(letter_keys=False)
     Task.objects.filter(pk=radio["02_briefing"].pk).update(state="in_review")
     page = visit("reviewer").go(radio["02_briefing"].get_absolute_url())
@@ -42,7 +42,7 @@ def test_where_letter_keys_are_off_none_is_shown(sample, radio, visit):
     expect(page.locator("#review kbd:visible")).to_have_count(0)
 
 
-def test_no_key_acts_in_any_kind_of_field(sample, radio, visit):
+def test_shortcuts_do_nothing_while_typing_in_a_field(sample, radio, visit):
     page = visit("author").go(radio["03_running_order"].get_absolute_url())
     here = page.url
     before = page.locator('[data-rows="intents"] > [data-row]').count()

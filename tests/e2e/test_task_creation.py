@@ -1,4 +1,4 @@
-"""A new task from a starting point; kept as a template; another one begun with it."""
+"""New tasks from starting points, templates and other tasks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from studio.models import Task, TaskTemplate
 NEW = "/b/sample/p/radio_producer/new/"
 
 
-def test_a_task_from_a_starting_point_is_kept_as_a_template_and_begins_another(sample, visit):
+def test_task_from_a_starting_point_becomes_a_template_for_another(sample, visit):
     page = visit("author").go(NEW)
     page.get_by_role("radio", name="A table from files").check()
     page.get_by_label("Title").fill("Guests of the spring")
@@ -46,7 +46,7 @@ def test_a_task_from_a_starting_point_is_kept_as_a_template_and_begins_another(s
     assert not TaskTemplate.objects.exists()
 
 
-def test_a_task_of_another_persona_is_found_while_what_was_typed_stays(sample, visit):
+def test_searching_for_a_task_to_start_from_keeps_the_typed_title(sample, visit):
     page = visit("author").go(NEW)
     page.get_by_label("Title").fill("The alarm again")
     page.get_by_text("Another task in this benchmark").click()
@@ -60,7 +60,7 @@ def test_a_task_of_another_persona_is_found_while_what_was_typed_stays(sample, v
     expect(page.get_by_text("Does not build on “vet_01_fridge_procedure” any more").first).to_be_visible()
 
 
-def test_without_scripts_a_task_is_found_and_begun_with(sample, visit):
+def test_task_is_started_from_another_without_scripts(sample, visit):
     page = visit("author", java_script_enabled=False).go(f"{NEW}?q=fridge+alarm")
     page.get_by_role("radio", name="The fridge raises an alarm").check()
     page.get_by_role("button", name="Create task").click()

@@ -29,7 +29,7 @@ def save(page) -> None:
     page.wait_for_load_state()  # keys work once the page has its scripts
 
 
-def test_a_change_of_everything_is_one_more_version(task, visit):
+def test_edits_of_every_section_are_saved_as_one_version(task, visit):
     before = spec_of(task)
     page = visit("author").go(task.get_absolute_url())
 
@@ -41,27 +41,27 @@ def test_a_change_of_everything_is_one_more_version(task, visit):
     page.get_by_role("button", name="+ item").click()
     page.keyboard.type("The briefing fits on one page.")
     page.locator("#checklist > .rows-edit > [data-row]").nth(0).get_by_role("button", name="Remove").last.click()
-    expect(page.locator("[data-save-status]")).to_contain_text("v1")  # kept meanwhile; no version yet
+    expect(page.locator("[data-save-status]")).to_contain_text("v1")  # autosaved, no version yet
     save(page)
 
     after = spec_of(task)
     assert task.revisions.count() == 2
     assert after.initial_request == "Please write the briefing for Thursday."
-    kept = [one.content for one in before.intents]
-    assert [one.content for one in after.intents] == [kept[0], *kept[2:], "The council's spokesman is not quoted."]
-    assert [one.criterion for one in after.checklist] == [
-        *(one.criterion for one in before.checklist[1:]),
+    old = [intent.content for intent in before.intents]
+    assert [intent.content for intent in after.intents] == [old[0], *old[2:], "The council's spokesman is not quoted."]
+    assert [item.criterion for item in after.checklist] == [
+        *(item.criterion for item in before.checklist[1:]),
         "The briefing fits on one page.",
     ]
     assert after.intents[0].uid == before.intents[0].uid and after.intents[1].uid == before.intents[2].uid
 
 
-def test_in_a_long_list_an_item_gets_the_fields_of_a_rule_when_one_is_chosen(task, visit, monkeypatch):
-    monkeypatch.setattr(editor_context, "MANY", 0)
+def test_brief_item_gets_rule_inputs_when_a_rule_is_chosen(task, visit, monkeypatch):
+    monkeypatch.setattr(editor_context, "BRIEF_ROWS_FROM", 0)
     page = visit("author").go(task.get_absolute_url())
     before = spec_of(task)
-    place = next(place for place, item in enumerate(before.checklist) if item.grader == "rubric")
-    item = page.locator("#checklist > .rows-edit > [data-row]").nth(place)
+    index = next(index for index, item in enumerate(before.checklist) if item.grader == "rubric")
+    item = page.locator("#checklist > .rows-edit > [data-row]").nth(index)
 
     expect(item.get_by_label("Rule", exact=True)).to_have_count(0)
     item.get_by_label("Grader").select_option("rule")
@@ -71,23 +71,23 @@ def test_in_a_long_list_an_item_gets_the_fields_of_a_rule_when_one_is_chosen(tas
     save(page)
 
     after = spec_of(task).checklist
-    assert (after[place].rule.kind, after[place].rule.text) == ("reply_contains", "Thursday")
-    assert [one.rule for one in after[:place]] == [one.rule for one in before.checklist[:place]]
+    assert (after[index].rule.kind, after[index].rule.text) == ("reply_contains", "Thursday")
+    assert [row.rule for row in after[:index]] == [row.rule for row in before.checklist[:index]]
 
 
-def test_of_two_people_who_save_neither_loses_a_word(task, visit):
+def test_second_saver_resolves_the_conflict_and_nothing_is_lost(task, visit):
     mine, theirs = visit("author").go(task.get_absolute_url()), visit("owner").go(task.get_absolute_url())
 
     theirs.get_by_role("textbox", name=REQUEST).fill("Their words.")
     save(theirs)
     mine.get_by_role("textbox", name=REQUEST).fill("My words.")
-    mine.keyboard.press("Control+s")  # at once: what is kept by itself would show both before the save does
+    mine.keyboard.press("Control+s")  # at once, before autosave shows the conflict
 
     expect(mine.get_by_role("alert").filter(has_text="someone else saved version 2")).to_be_visible()
     choice = mine.locator("#request [data-conflict]")  # beside its field
     expect(choice).to_contain_text("Their words.")
     expect(choice).to_contain_text("My words.")
-    mine.keyboard.press("Control+s")  # a second time, without an answer
+    mine.keyboard.press("Control+s")  # again, without resolving
     expect(choice).to_be_focused()
     expect(mine.get_by_role("textbox", name=REQUEST)).to_have_value("My words.")
     assert spec_of(task).initial_request == "Their words."
@@ -95,13 +95,11 @@ def test_of_two_people_who_save_neither_loses_a_word(task, visit):
     choice.get_by_role("button", name="Keep yours").click()
     expect(mine.locator("[data-conflict]")).to_have_count(0)
     save(mine)
-    assert [TaskSpec.model_validate(one.spec).initial_request for one in task.revisions.order_by("number")][1:] == [
-        "Their words.",
-        "My words.",
-    ]
+    specs = [TaskSpec.model_validate(revision.spec) for revision in task.revisions.order_by("number")]
+    assert [spec.initial_request for spec in specs[1:]] == ["Their words.", "My words."]
 
 
-def test_an_old_version_comes_back_as_a_new_one(task, visit):
+def test_old_version_is_restored_as_a_new_one(task, visit):
     old = spec_of(task).initial_request
     page = visit("author").go(task.get_absolute_url())
     page.get_by_role("textbox", name=REQUEST).fill("A mistake.")
@@ -120,22 +118,22 @@ def test_an_old_version_comes_back_as_a_new_one(task, visit):
     assert (task.revisions.count(), spec_of(task).initial_request) == (3, old)
 
 
-def test_findings_stand_beside_their_fields_with_the_words_marked(task, visit):
+def test_findings_appear_beside_their_fields_with_the_text_marked(task, visit):
     page = visit("author").go(task.get_absolute_url())
-    said = "Each question has a follow-up ready in case he dodges it."
+    intent = "Each question has a follow-up ready in case he dodges it."
 
-    page.get_by_role("textbox", name=REQUEST).fill(f"Write the briefing. {said}")
+    page.get_by_role("textbox", name=REQUEST).fill(f"Write the briefing. {intent}")
     page.get_by_role("textbox", name=CRITERION).nth(1).fill("")
     save(page)
 
-    beside = page.locator("#intents > .rows-edit > [data-row]").filter(has_text=said).locator(".finding")
+    beside = page.locator("#intents > .rows-edit > [data-row]").filter(has_text=intent).locator(".finding")
     expect(beside).to_be_visible()
     expect(page.locator(".mirror mark").filter(has_text="follow-up").first).to_be_attached()
     page.get_by_role("complementary").get_by_role("link", name="Show").first.click()
     expect(page.locator("#intents textarea:focus, #request textarea:focus, #checklist textarea:focus")).to_be_visible()
 
 
-def test_what_cannot_be_saved_says_so_at_its_place_and_keeps_what_was_typed(task, visit):
+def test_invalid_input_is_explained_beside_its_field_and_kept(task, visit):
     page = visit("author").go(task.get_absolute_url())
 
     page.get_by_role("textbox", name="weight").first.fill("a lot")

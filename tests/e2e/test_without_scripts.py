@@ -1,4 +1,4 @@
-"""Where scripts are switched off, plain forms and links do."""
+"""The studio without JavaScript."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from studio.drafts.load import load_task
 from tests.e2e.builders import a_finished_pilot
 
 
-def test_sign_in_write_a_task_and_add_an_intent(sample, radio, visit):
+def test_author_signs_in_and_edits_a_task_without_scripts(sample, radio, visit):
     task = radio["02_briefing"]
     intents = len(load_task(task).intents)
     page = visit(None, java_script_enabled=False).go(task.get_absolute_url())
@@ -34,7 +34,7 @@ def test_sign_in_write_a_task_and_add_an_intent(sample, radio, visit):
     )
 
 
-def test_attach_a_reference_look_at_it_and_take_it_away(radio, visit):
+def test_reference_is_attached_previewed_and_removed_without_scripts(radio, visit):
     task = radio["03_running_order"]
     page = visit("author", java_script_enabled=False).go(task.get_absolute_url())
     row = page.locator("#workflow [data-artifact]").first
@@ -51,10 +51,10 @@ def test_attach_a_reference_look_at_it_and_take_it_away(radio, visit):
     expect(row.get_by_role("link", name="Reference", exact=True)).to_have_count(0)
     task.refresh_from_db()
     assert load_task(task).references == ()
-    assert [len(TaskSpec.model_validate(one.spec).references) for one in task.revisions.all()] == [0, 1, 0]
+    assert [len(TaskSpec.model_validate(revision.spec).references) for revision in task.revisions.all()] == [0, 1, 0]
 
 
-def test_judge_a_decision(sample, visit):
+def test_decision_is_judged_without_scripts(sample, visit):
     pilot = a_finished_pilot(sample, "radio_04_music_return")
     audit = open_audit(pilot, size=2, by=sample.created_by)
     page = visit("auditor", java_script_enabled=False).go(audit.get_absolute_url())

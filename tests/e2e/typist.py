@@ -1,4 +1,4 @@
-"""Somebody at the keyboard who never touches the mouse: what they press is counted."""
+"""A user who only uses the keyboard, with keys and characters counted."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Locator, Page
 
-SECONDS_A_CHARACTER = 0.25
-"""Forty-eight words a minute, corrections left out."""
-SECONDS_A_KEY = 1.2
-"""Thinking of a key and looking at what it did."""
+SECONDS_PER_CHARACTER = 0.25
+"""48 words per minute, without corrections."""
+SECONDS_PER_KEY = 1.2
+"""Thinking of a shortcut and looking at its effect."""
 
 
 @dataclass
@@ -27,29 +27,29 @@ class Typist:
             self.keys += 1
             self.page.keyboard.press(key)
 
-    def find(self, words: str) -> None:
-        """Go somewhere by the palette: to the first place that it finds for the words."""
+    def open_from_palette(self, text: str) -> None:
+        """Open the palette's first result for ``text``."""
         self.press("Control+k")
-        self.write(words)
+        self.write(text)
         self.press("Enter")
 
-    def tab_to(self, name: str, most: int = 12) -> None:
-        """Press Tab until what is named so has the focus."""
-        for _ in range(most):
+    def tab_to(self, name: str, limit: int = 12) -> None:
+        """Press Tab until an element with this name has the focus."""
+        for _ in range(limit):
             self.press("Tab")
             if name in str(self.page.evaluate("document.activeElement.innerText || document.activeElement.ariaLabel")):
                 return
-        raise AssertionError(f"Tab did not come to {name} within {most} steps")
+        raise AssertionError(f"Tab did not reach {name} within {limit} steps")
 
-    def step_to(self, finding: Locator, most: int = 5) -> None:
-        """Press n until this finding is the one looked at."""
-        for _ in range(most):
+    def step_to(self, finding: Locator, limit: int = 5) -> None:
+        """Press n until this finding is current."""
+        for _ in range(limit):
             self.press("n")
             if finding.get_attribute("data-current") is not None:
                 return
-        raise AssertionError(f"n did not come to it within {most} steps")
+        raise AssertionError(f"n did not reach it within {limit} steps")
 
     @property
     def seconds(self) -> float:
-        """What a person would need for it."""
-        return self.characters * SECONDS_A_CHARACTER + self.keys * SECONDS_A_KEY
+        """The time a person would need."""
+        return self.characters * SECONDS_PER_CHARACTER + self.keys * SECONDS_PER_KEY

@@ -1,4 +1,4 @@
-"""Somebody in front of a browser window: what they open, and what goes wrong there without their seeing it."""
+"""A user's browser window, with the errors that happen in it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from playwright.sync_api import Browser, Page, expect
 from studio.models import User
 
 PATIENCE = 10_000
-"""Milliseconds until a page that does not do what it should fails the test."""
+"""Milliseconds after which a page that does not change as expected fails the test."""
 
 
 class Visitor:
-    """A window, signed in or not. ``failures`` are errors of scripts, and what the content security policy refused."""
+    """A window, signed in or not. ``failures`` are script errors and violations of the content security policy."""
 
     def __init__(self, browser: Browser, address: str, user: User | None, **options: Any) -> None:
         self.address = address
@@ -38,7 +38,7 @@ class Visitor:
         return page
 
     def _note(self, page: Page, text: str) -> None:
-        if not text.startswith("Failed to load resource"):  # a refusal has a status of its own; the test looks at it
+        if not text.startswith("Failed to load resource"):  # the test checks the response's status
             self.failures.append(f"{page.url}: {text}")
 
     def go(self, path: str) -> Page:
@@ -55,8 +55,8 @@ def _session_of(user: User) -> str:
     return str(session.session_key)
 
 
-def saved(page: Page) -> None:
-    """Save the task that is open, and see that it is."""
+def save_task(page: Page) -> None:
+    """Save the open task and wait for the message."""
     page.keyboard.press("Control+s")
-    said = re.compile("Saved as version|Already saved as version")  # the latter after a page was left
-    expect(page.get_by_role("status").filter(has_text=said)).to_be_visible()
+    message = re.compile("Saved as version|Already saved as version")  # the latter after leaving the page
+    expect(page.get_by_role("status").filter(has_text=message)).to_be_visible()

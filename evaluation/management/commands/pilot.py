@@ -12,7 +12,7 @@ from evaluation.models import ModelEndpoint, Pilot
 from evaluation.pilots.start import MAX_RUNS, PilotError, start_pilot
 from evaluation.pilots.wait import wait_for_pilot
 from evaluation.results.pilot_report import pilot_report
-from studio.management.base import FOUND_PROBLEMS, ReportCommand, default_person
+from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
 
 EMPTY: dict[str, Any] = {"pilot": None, "state": None, "sessions": [], "scores": {}}
 
@@ -58,11 +58,11 @@ class Command(ReportCommand):
             pilot = wait_for_pilot(pilot, log=log)
         report = pilot_report(pilot)
         if options["json"]:
-            self.give(report)
+            self.print_json(report)
         else:
             self._print_report(report)
         if options["wait"] and report["state"] != Pilot.State.FINISHED:
-            sys.exit(FOUND_PROBLEMS)
+            sys.exit(EXIT_PROBLEMS)
 
     def _start(self, options: dict[str, Any]) -> Pilot:
         as_json = options["json"]
@@ -73,7 +73,7 @@ class Command(ReportCommand):
         try:
             return start_pilot(
                 benchmark,
-                by=default_person(),
+                by=default_user(),
                 agent=agent,
                 user_model=user_model,
                 judge=judge,
@@ -82,14 +82,14 @@ class Command(ReportCommand):
                 runs=options["runs"],
             )
         except PilotError as error:
-            self.called_wrongly(error.message, "Nothing was started.", as_json=as_json, document=EMPTY)
+            self.usage_error(error.message, "Nothing was started.", as_json=as_json, document=EMPTY)
 
     def _endpoint(self, option: str, name: str, as_json: bool) -> ModelEndpoint:
         endpoint = ModelEndpoint.objects.filter(name=name).first()
         if endpoint is None:
             message = f"{option}: there is no model “{name}”." if name else f"Choose one with {option}."
             known = ", ".join(ModelEndpoint.objects.values_list("name", flat=True)) or "none yet"
-            self.called_wrongly(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
+            self.usage_error(message, f"Available: {known}.", as_json=as_json, document=EMPTY)
         return endpoint
 
     def _print_report(self, report: dict[str, Any]) -> None:

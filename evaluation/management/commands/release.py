@@ -12,7 +12,7 @@ from django.core.management.base import CommandParser
 from evaluation.models import Release
 from evaluation.releases.cut import ReleaseBlockedError, ReleaseError, cut_release
 from evaluation.releases.readiness import Blocker
-from studio.management.base import FOUND_PROBLEMS, ReportCommand, default_person
+from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
 from studio.models import User
 
 
@@ -58,18 +58,18 @@ class Command(ReportCommand):
                 out.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 fix = "Choose another folder."
-                self.called_wrongly(f"{out}: {error.strerror}.", fix, as_json=as_json, document=empty)
+                self.usage_error(f"{out}: {error.strerror}.", fix, as_json=as_json, document=empty)
         signature = "" if by else f"{getpass.getuser()}, on the command line"
         try:
             release = cut_release(benchmark, options["name"], by=by, accept=options["accept"], signature=signature)
         except ReleaseError as error:
-            self.called_wrongly(str(error), "", as_json=as_json, document=empty)
+            self.usage_error(str(error), "", as_json=as_json, document=empty)
         except ReleaseBlockedError as blocked:
             if as_json:
-                self.give({**empty, "blocked_by": [blocker.to_json() for blocker in blocked.blockers]})
+                self.print_json({**empty, "blocked_by": [blocker.to_json() for blocker in blocked.blockers]})
             else:
                 self._print_blockers(blocked.blockers)
-            sys.exit(FOUND_PROBLEMS)
+            sys.exit(EXIT_PROBLEMS)
         try:
             file = _write(release, out) if out else None
         except OSError as error:
@@ -77,17 +77,17 @@ class Command(ReportCommand):
             self.stderr.write("Free some space, then download it from its page.")
             file = None
         if as_json:
-            self.give(_document(release.version, release, file))
+            self.print_json(_document(release.version, release, file))
         else:
             self._print_release(release, file)
 
     def _person(self, username: str, *, as_json: bool, document: dict[str, Any]) -> User | None:
         if not username:
-            return default_person()
+            return default_user()
         person = User.objects.filter(username=username).first()
         if person is None:
             fix = "Give a studio account."
-            self.called_wrongly(f"There is no user “{username}”.", fix, as_json=as_json, document=document)
+            self.usage_error(f"There is no user “{username}”.", fix, as_json=as_json, document=document)
         return person
 
     def _print_blockers(self, blockers: tuple[Blocker, ...]) -> None:

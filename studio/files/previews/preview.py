@@ -12,6 +12,7 @@ from studio.files.previews.sniff import IMAGES, extension, pixels, sniff
 from studio.files.previews.syntax import SyntaxFlaw, json_flaw, syntax_flaw
 from studio.files.previews.tables import ROWS, Table, TableRow, cut, read_table
 from studio.files.previews.texts import Decoded, decode
+from studio.files.previews.trees import TreeNode
 
 MAX_SHOWN = 200_000
 """Characters of a text shown on a page."""
@@ -35,6 +36,7 @@ class Preview:
     """Type and size, for people."""
     text: str = ""
     html: str = ""
+    tree: tuple[TreeNode, ...] = ()
     tables: tuple[Table, ...] = ()
     lines: tuple[tuple[int, str, str], ...] = ()
     """Of JSON lines: number, text and syntax error."""
@@ -108,10 +110,10 @@ def _table_summary(table: Table, decoded: Decoded) -> str:
 def _tree(plain: Preview, kind: str, text: str) -> Preview:
     summary = plain.summary.replace("Text", kind.upper(), 1)
     try:
-        tree = trees.draw(trees.read_data(kind, text))
+        nodes = trees.tree_nodes(trees.read_data(kind, text))
     except (ValueError, RecursionError):
         return replace(plain, summary=summary)
-    return replace(plain, kind="tree", summary=summary, html=tree.html, cut=tree.cut)
+    return replace(plain, kind="tree", summary=summary, tree=nodes, cut=any(node.kind == "cut" for node in nodes))
 
 
 def _json_lines(plain: Preview, text: str) -> Preview:

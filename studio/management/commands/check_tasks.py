@@ -1,4 +1,4 @@
-"""`manage.py check_tasks`: what the authoring checks say."""
+"""`manage.py check_tasks`: run the authoring checks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from studio.findings.refresh import check_personas, run_graders
 from studio.findings.waivers import waiver_reasons
-from studio.management.base import FOUND_PROBLEMS, ReportCommand
+from studio.management.base import EXIT_PROBLEMS, ReportCommand
 from studio.models import Task
 
 KEYS = ("persona", "task", "rule", "severity", "field", "item", "words", "message", "mend", "other")
@@ -32,37 +32,40 @@ class Command(ReportCommand):
         benchmark = self.find_benchmark(options["benchmark"], as_json=as_json, document=self.empty)
         personas = list(benchmark.personas.select_related("benchmark").order_by("position", "user_id"))
         if options["persona"]:
-            known = ", ".join(persona.user_id for persona in personas) or "none yet"
+            available = ", ".join(persona.user_id for persona in personas) or "none yet"
             personas = [persona for persona in personas if persona.user_id == options["persona"]]
             if not personas:
-                self.called_wrongly(
+                self.usage_error(
                     f"There is no persona “{options['persona']}” in “{benchmark.slug}”.",
-                    f"Available: {known}.",
+                    f"Available: {available}.",
                     as_json=as_json,
                     document=self.empty,
                 )
         run_graders(personas, wait=True)
         findings = check_personas(personas)
-        said = waiver_reasons(Task.objects.filter(episode__persona__in=personas))
-        waived = [said.get((each.persona, each.task, each.fingerprint, each.severity == "error")) for each in findings]
-        left = [finding for finding, why in zip(findings, waived, strict=True) if why is None]
+        reasons = waiver_reasons(Task.objects.filter(episode__persona__in=personas))
+        waived = [
+            reasons.get((finding.persona, finding.task, finding.fingerprint, finding.severity == "error"))
+            for finding in findings
+        ]
+        open_findings = [finding for finding, reason in zip(findings, waived, strict=True) if reason is None]
         if as_json:
-            self.give(
+            self.print_json(
                 {
                     "findings": [
-                        {key: getattr(finding, key) for key in KEYS} | {"waived": why}
-                        for finding, why in zip(findings, waived, strict=True)
+                        {key: getattr(finding, key) for key in KEYS} | {"waived": reason}
+                        for finding, reason in zip(findings, waived, strict=True)
                     ]
                 }
             )
         else:
-            for finding in left:
+            for finding in open_findings:
                 item = f" {finding.item}" if finding.item else ""
                 self.stdout.write(
                     f"{finding.severity:8} {finding.persona} · {finding.task} · {finding.field}{item}: "
                     f"{finding.message} {finding.mend} [{finding.rule}]"
                 )
-            rest = f", {len(findings) - len(left)} waived" if len(left) < len(findings) else ""
-            self.stdout.write(f"{len(left)} finding{'' if len(left) == 1 else 's'}{rest}.")
-        if any(finding.severity != "hint" for finding in left):
-            sys.exit(FOUND_PROBLEMS)
+            rest = f", {len(findings) - len(open_findings)} waived" if len(open_findings) < len(findings) else ""
+            self.stdout.write(f"{len(open_findings)} finding{'' if len(open_findings) == 1 else 's'}{rest}.")
+        if any(finding.severity != "hint" for finding in open_findings):
+            sys.exit(EXIT_PROBLEMS)

@@ -1,4 +1,4 @@
-"""`manage.py load_sample`: the sample benchmark and the accounts to look at it with."""
+"""`manage.py load_sample`: the sample benchmark and demo accounts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            made = load_sample()
+            created = load_sample()
         except SampleError as problem:
             raise CommandError(str(problem)) from None
-        self.stdout.write(f"{NAME}: {'made' if made else 'already there'}. Accounts to sign in with:")
-        people = {user.username: user for user in User.objects.filter(username__in=[a.username for a in ACCOUNTS])}
+        self.stdout.write(f"{NAME}: {'made' if created else 'already there'}. Accounts to sign in with:")
+        users = {user.username: user for user in User.objects.filter(username__in=[a.username for a in ACCOUNTS])}
         for account in ACCOUNTS:
-            same = people[account.username].check_password(account.password)
-            password = account.password if same else "(its own password)"
+            is_demo_password = users[account.username].check_password(account.password)
+            password = account.password if is_demo_password else "(its own password)"
             self.stdout.write(f"  {account.username:9} {password:19} {account.role.label}")

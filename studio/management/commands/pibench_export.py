@@ -34,9 +34,9 @@ class Command(ReportCommand):
             write_folder(files, out)
         except FolderNotEmptyError as problem:
             mend = "Choose another folder or remove this one, so that old and new files do not mix."
-            self.called_wrongly(f"{problem}.", mend, as_json=as_json, document=empty)
+            self.usage_error(f"{problem}.", mend, as_json=as_json, document=empty)
         except OSError as problem:
-            self.called_wrongly(
+            self.usage_error(
                 f"{out} cannot be written: {problem.strerror}.",
                 "Choose another folder.",
                 as_json=as_json,
@@ -44,6 +44,6 @@ class Command(ReportCommand):
             )
         personas = sorted({path.split("/")[1] for path in files})
         if as_json:
-            self.give({**empty, "personas": personas, "files": len(files)})
+            self.print_json({**empty, "personas": personas, "files": len(files)})
         else:
             self.stdout.write(f"{len(personas)} persona(s), {len(files)} files, in {out / 'data'}")

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from studio.imports.importer import ImportReport, import_path
 from studio.imports.taxonomy import ensure_taxonomy
-from studio.management.base import FOUND_PROBLEMS, ReportCommand, default_person
+from studio.management.base import EXIT_PROBLEMS, ReportCommand, default_user
 from studio.models import Benchmark, Membership, Role, User
 
 
@@ -46,63 +46,63 @@ class Command(ReportCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         as_json, empty = options["json"], ImportReport().to_json()
-        by = self._person(options["by"], as_json=as_json, document=empty)
+        by = self._user(options["by"], as_json=as_json, document=empty)
         path: Path = options["path"]
         if not path.exists():
-            self.called_wrongly(f"{path} does not exist.", "Give a folder or a zip.", as_json=as_json, document=empty)
+            self.usage_error(f"{path} does not exist.", "Give a folder or a zip.", as_json=as_json, document=empty)
         slug = options["benchmark"]
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", slug):
-            self.called_wrongly(
+            self.usage_error(
                 f"“{slug}” is not a valid benchmark short name.",
                 "Use letters, digits, - and _, at most 80.",
                 as_json=as_json,
                 document=empty,
             )
         with transaction.atomic():
-            benchmark, made = self._benchmark(slug, by)
+            benchmark, created = self._benchmark(slug, by)
             try:
                 report = import_path(benchmark, path, by=by, published=options["published"], dry_run=options["dry_run"])
-            except PermissionDenied as refusal:
-                self.called_wrongly(str(refusal), "Give an owner as --by.", as_json=as_json, document=empty)
+            except PermissionDenied as error:
+                self.usage_error(str(error), "Give an owner as --by.", as_json=as_json, document=empty)
             if report.errors or options["dry_run"]:
                 transaction.set_rollback(True)
         if as_json:
-            self.give(report.to_json())
+            self.print_json(report.to_json())
         else:
-            self._tell(report, slug, made=made, by=by, dry_run=options["dry_run"])
+            self._print_report(report, slug, created=created, by=by, dry_run=options["dry_run"])
         if report.errors:
-            sys.exit(FOUND_PROBLEMS)
+            sys.exit(EXIT_PROBLEMS)
 
-    def _person(self, username: str, *, as_json: bool, document: dict[str, Any]) -> User | None:
+    def _user(self, username: str, *, as_json: bool, document: dict[str, Any]) -> User | None:
         if not username:
-            return default_person()
-        person = User.objects.filter(username=username).first()
-        if person is None:
-            self.called_wrongly(
+            return default_user()
+        user = User.objects.filter(username=username).first()
+        if user is None:
+            self.usage_error(
                 f"There is no user “{username}”.", "Give a studio account.", as_json=as_json, document=document
             )
-        return person
+        return user
 
     def _benchmark(self, slug: str, by: User | None) -> tuple[Benchmark, bool]:
-        benchmark, made = Benchmark.objects.get_or_create(
+        benchmark, created = Benchmark.objects.get_or_create(
             slug=slug,
             defaults={"name": slug, "created_by": by, "taxonomy": ensure_taxonomy()},
         )
-        if made and by is not None:
+        if created and by is not None:
             Membership.objects.create(benchmark=benchmark, user=by, role=Role.OWNER)
-        return benchmark, made
+        return benchmark, created
 
-    def _tell(self, report: ImportReport, slug: str, *, made: bool, by: User | None, dry_run: bool) -> None:
+    def _print_report(self, report: ImportReport, slug: str, *, created: bool, by: User | None, dry_run: bool) -> None:
         write = self.stdout.write
         for warning in report.warnings:
-            write(f"warning  {_place(warning.file, warning.line, warning.column)}{warning.message} {warning.mend}")
+            write(f"warning  {_location(warning.file, warning.line, warning.column)}{warning.message} {warning.mend}")
         for problem in report.errors:
-            place = _place(problem.file, problem.line, problem.column)
-            write(self.style.ERROR(f"error    {place}{problem.message} {problem.mend}"))
+            location = _location(problem.file, problem.line, problem.column)
+            write(self.style.ERROR(f"error    {location}{problem.message} {problem.mend}"))
         if report.errors:
             write(f"{len(report.errors)} error(s); nothing was stored.")
             return
-        if made:
+        if created:
             owner = f", owned by {by.username}" if by else ", with no members yet"
             write(f"The benchmark “{slug}” {'would be' if dry_run else 'was'} created{owner}.")
         for entry in report.updated:
@@ -119,6 +119,6 @@ class Command(ReportCommand):
             )
 
 
-def _place(file: str, line: int | None, column: int | None) -> str:
-    where = ":".join(str(part) for part in (file, line, column) if part not in ("", None))
-    return f"{where}: " if where else ""
+def _location(file: str, line: int | None, column: int | None) -> str:
+    location = ":".join(str(part) for part in (file, line, column) if part not in ("", None))
+    return f"{location}: " if location else ""

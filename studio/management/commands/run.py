@@ -1,4 +1,4 @@
-"""`manage.py run`: the whole studio on this machine, until Ctrl-C."""
+"""`manage.py run`: the whole studio on this machine until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         try:
             lock = stack.lock_data_folder()
         except stack.AlreadyRunningError as running:
-            self.tell_what_runs(running.studio)
+            self.describe_running(running.studio)
             return
         except LocalError as error:
             raise CommandError(str(error)) from None
@@ -52,7 +52,7 @@ class Command(BaseCommand):
             del lock
 
     def run(self, supervisor: Supervisor, host: str, port: int, *, sample: bool) -> None:
-        listener = stack.listen(host, port)  # ours for good, so that a web server started again finds it
+        listener = stack.listen(host, port)  # stays open, so that a restarted web server can use it
         bound = listener.getsockname()[1]
         address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{bound}/"
         if port and bound != port:
@@ -88,30 +88,32 @@ class Command(BaseCommand):
         supervisor.watch(stack.server_reviver())
 
     def prepare(self, *, sample: bool) -> str:
-        """Bring the database up to date; what is to be said of the sample's accounts."""
+        """Migrate the database and load the sample; return the message about its accounts."""
         self.require_servers()
         call_command("collectstatic", verbosity=0, interactive=False, clear=True)
         call_command("migrate", verbosity=0, interactive=False)
-        told = io.StringIO()
+        output = io.StringIO()
         if sample:
-            call_command("load_sample", stdout=told)
+            call_command("load_sample", stdout=output)
         connections.close_all()
-        return told.getvalue()
+        return output.getvalue()
 
     def require_servers(self) -> None:
-        """Raises LocalError when a database or broker somebody named is not there."""
+        """Raises LocalError if an external database or broker cannot be reached."""
         try:
             connections["default"].ensure_connection()
         except OperationalError as error:
-            where = connections["default"].settings_dict
-            raise LocalError(f"The database at {where['HOST']}:{where['PORT']} does not answer: {error}") from None
+            database = connections["default"].settings_dict
+            raise LocalError(
+                f"The database at {database['HOST']}:{database['PORT']} does not answer: {error}"
+            ) from None
         try:
             with celery.connection_for_write(connect_timeout=5) as broker:
                 broker.ensure_connection(max_retries=2, interval_start=0.2, timeout=10)
         except celery.connection_for_write().recoverable_connection_errors as error:
             raise LocalError(f"The broker named by CELERY_BROKER_URL does not answer: {error}") from None
 
-    def tell_what_runs(self, studio: dict[str, Any]) -> None:
+    def describe_running(self, studio: dict[str, Any]) -> None:
         if not studio:
             self.say(f"A studio on {data_folder()} has been starting for a long time; check the logs there.")
             return

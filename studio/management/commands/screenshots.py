@@ -1,4 +1,4 @@
-"""`manage.py screenshots`: the pictures of the README, or of every page."""
+"""`manage.py screenshots`: pictures of the README, or of every page."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ class Command(BaseCommand):
                 tour = Tour(browser, address)
                 shots = tour.take()
                 camera = Camera(browser, address, {name: page.context for name, page in tour.pages.items()})
-                made = self.readme(camera, shots)
+                paths = self.readme(camera, shots)
                 if options["all"]:
-                    made += camera.take(shots, out)
+                    paths += camera.take(shots, out)
         except LocalError as error:
             raise CommandError(str(error)) from None
-        for path in made:
+        for path in paths:
             self.stdout.write(str(path))
 
     def readme(self, camera: Camera, shots: list[Shot]) -> list[Path]:
         chosen = {shot.name: shot for shot in shots}
         named = [dataclasses.replace(chosen[page], name=name) for name, page in README.items()]
-        made = camera.take(named, CHECKOUT / "docs", widths=[1280], schemes=["light"], whole=False, named=False)
-        for path in made:
+        paths = camera.take(named, CHECKOUT / "docs", widths=[1280], schemes=["light"], whole=False, named=False)
+        for path in paths:
             if path.stat().st_size > LARGEST_BYTES:
                 raise CommandError(
                     f"{path} has {path.stat().st_size} bytes; pictures in docs/ stay below {LARGEST_BYTES}."
                 )
-        return made
+        return paths

@@ -1,4 +1,4 @@
-"""`manage.py send_digests`: e-mails of what is unread. Call it from cron, once a day or once an hour."""
+"""`manage.py send_digests`: email unread notifications; run it from cron, hourly or daily."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from studio.management.base import FOUND_PROBLEMS
+from studio.management.base import EXIT_PROBLEMS
 from studio.notifications.digests import send_digests
 
 
@@ -23,14 +23,16 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        aside = contextlib.redirect_stdout(sys.stderr) if options["json"] else contextlib.nullcontext()
+        redirect = contextlib.redirect_stdout(sys.stderr) if options["json"] else contextlib.nullcontext()
         try:
-            with aside:  # e-mails that are only printed must not stand in the document
+            with redirect:  # printed emails must not end up in the JSON document
                 sent = send_digests()
         except OSError as problem:
             self.stderr.write(self.style.ERROR(f"Some emails could not be sent and remain due: {problem}."))
-            sys.exit(FOUND_PROBLEMS)
+            sys.exit(EXIT_PROBLEMS)
         if options["json"]:
-            self.stdout.write(json.dumps({"sent": [{"user": one.user.username, "to": one.to} for one in sent]}))
+            self.stdout.write(
+                json.dumps({"sent": [{"user": digest.user.username, "to": digest.to} for digest in sent]})
+            )
         else:
             self.stdout.write(f"{len(sent)} email{'' if len(sent) == 1 else 's'} sent.")

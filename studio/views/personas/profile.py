@@ -1,4 +1,4 @@
-"""A persona: who it is, and what became of it version by version."""
+"""The persona's profile and its versions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,13 @@ from studio.domain.tool_catalog import tool_summaries
 from studio.drafts.editor import Outcome
 from studio.drafts.load import load_episode
 from studio.drafts.validate import DraftError
-from studio.forms import personas as sheets
+from studio.forms.personas import (
+    NewPersonaForm,
+    PersonaForm,
+    persona_form,
+    posted_persona_form,
+    read_persona_form,
+)
 from studio.forms.post_data import Posted, apply_row_operation
 from studio.models import Blob, Persona
 from studio.personas import tools_and_skills
@@ -38,12 +44,12 @@ from studio.views.editing import PersonaPage, ReadForm, autosave_response, save_
 def create(request: SignedInRequest, slug: str) -> HttpResponse:
     benchmark = access.find_benchmark(request.user, slug)
     access.require(request.user, benchmark, "edit")
-    form = sheets.NewPersonaForm(request.POST or None)
+    form = NewPersonaForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             persona = create_persona(benchmark, PersonaSpec(**form.cleaned_data), by=request.user)
-        except DraftError as refusal:
-            form.add_error(refusal.field if refusal.field in form.fields else None, str(refusal))
+        except DraftError as error:
+            form.add_error(error.field if error.field in form.fields else None, str(error))
         else:
             messages.success(request, f"{persona} was added. Complete the profile, or write the first task.")
             return redirect("studio:profile", slug, persona.user_id)
@@ -56,21 +62,21 @@ class ProfilePage(PersonaPage[PersonaSpec]):
         self.address = reverse("studio:profile", args=[persona.benchmark.slug, persona.user_id])
 
     def read(self, data: QueryDict, base: PersonaSpec, *, store: bool = False) -> ReadForm[PersonaSpec]:
-        sheet = sheets.posted_persona_form(Posted(data))
-        spec, sheet.errors = sheets.read_persona_form(sheet, base)
-        return ReadForm(spec, sheet, sheet.errors)
+        form = posted_persona_form(Posted(data))
+        spec, form.errors = read_persona_form(form, base)
+        return ReadForm(spec, form, form.errors)
 
-    def context(self, sheet: sheets.PersonaForm | None, spec: PersonaSpec) -> dict[str, Any]:
-        sheet = sheet or sheets.persona_form(spec)
-        tools = tools_and_skills.tools_to_pick(self.persona, self.user, [*self.persona_tools(), *sheet.tools])
-        return _profile_context(self.request, self.persona) | {"sheet": sheet, "tool_cards": tools}
+    def context(self, values: PersonaForm | None, spec: PersonaSpec) -> dict[str, Any]:
+        form = values or persona_form(spec)
+        tools = tools_and_skills.tools_to_pick(self.persona, self.user, [*self.persona_tools(), *form.tools])
+        return _profile_context(self.request, self.persona) | {"form": form, "tool_cards": tools}
 
     def persona_tools(self) -> list[str]:
         return list(self.persona.tool_bindings.values_list("name", flat=True))
 
     def html(self, context: dict[str, Any], theirs: PersonaSpec, spec: PersonaSpec, sent: ReadForm[PersonaSpec]) -> str:
-        sheet = replace(sent.values, errors=dict(sent.errors)) if sent.errors else None
-        return render_to_string("studio/personas/profile.html", self.context(sheet, spec) | context, self.request)
+        values = replace(sent.values, errors=dict(sent.errors)) if sent.errors else None
+        return render_to_string("studio/personas/profile.html", self.context(values, spec) | context, self.request)
 
     def announce(self, outcome: Outcome[PersonaSpec]) -> None:
         messages.success(self.request, "Saved.")
@@ -78,22 +84,23 @@ class ProfilePage(PersonaPage[PersonaSpec]):
 
 @login_required
 def profile(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    """Everything about the persona, to read or, for authors, to write."""
     persona = access.find_persona(request.user, slug, user_id)
     page = ProfilePage(request, persona)
     if request.method != "POST":
-        return render(request, "studio/personas/profile.html", page.shown())
+        return render(request, "studio/personas/profile.html", page.initial_context())
     access.require(request.user, persona.benchmark, "edit")
     changed = apply_row_operation(request.POST)
     if changed is None:
         return save_response(page)
     page.autosave(changed)
     form = page.read(changed, page.editor.versions.at(persona.version))
-    return render(request, "studio/personas/profile.html", page.shown() | page.context(form.values, form.spec))
+    return render(
+        request, "studio/personas/profile.html", page.initial_context() | page.context(form.values, form.spec)
+    )
 
 
 @login_required
-def keep(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
+def autosave(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
     return autosave_response(ProfilePage(request, access.find_persona(request.user, slug, user_id)))
 
 
@@ -108,7 +115,6 @@ def history(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
 
 @login_required
 def version(request: SignedInRequest, slug: str, user_id: str, number: int) -> HttpResponse:
-    """What a save of the persona or of its episode's order changed."""
     persona = access.find_persona(request.user, slug, user_id)
     rows = persona.revisions.select_related("created_by")
     revision = get_object_or_404(rows, number=number)
@@ -134,8 +140,8 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
     base = episode.persona
     contents = Blob.objects.read([file.sha256 for skill in base.skills for file in skill.files])
     texts = {sha: content.decode("utf-8", "replace") for sha, content in contents.items()}
-    named = [(number, referenced_tools(task)) for number, task in enumerate(episode.tasks, 1)]
-    does = tool_summaries(list(base.tools))
+    tool_names = [(number, referenced_tools(task)) for number, task in enumerate(episode.tasks, 1)]
+    summaries = tool_summaries(list(base.tools))
     keys = dict(persona.episode.tasks.values_list("task_id", "pk"))
     return {
         "persona": persona,
@@ -143,17 +149,19 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
         "spec": base,
         "on_version": persona.version,
         "skills": [
-            (skill.name, _function(skill, texts), [(file, texts[file.sha256]) for file in skill.files])
+            (skill.name, _description(skill, texts), [(file, texts[file.sha256]) for file in skill.files])
             for skill in base.skills
         ],
         "tools": [
-            (tool, does[tool], [number for number, names in named if bare_tool_name(tool) in names])
+            (tool, summaries[tool], [number for number, names in tool_names if bare_tool_name(tool) in names])
             for tool in base.tools
         ],
         "environments": sorted({task.environment_id.strip() for task in episode.tasks} - {""}),
         "learning": [(row, keys.get(row.task_id)) for row in persistent_intents(episode)],
-        "sessions": len(episode.tasks),
-        "building": [(n, task, keys.get(task.task_id)) for n, task in enumerate(episode.tasks, 1) if task.depends_on],
+        "task_count": len(episode.tasks),
+        "dependent_tasks": [
+            (n, task, keys.get(task.task_id)) for n, task in enumerate(episode.tasks, 1) if task.depends_on
+        ],
         "scripts": persona.grader_scripts.order_by("path"),
         "versions": persona.revisions.select_related("created_by")[:12],
         "newest": persona.revisions.select_related("created_by").first(),
@@ -161,6 +169,6 @@ def _profile_context(request: SignedInRequest, persona: Persona) -> dict[str, An
     }
 
 
-def _function(skill: Skill, texts: dict[str, str]) -> str:
+def _description(skill: Skill, texts: dict[str, str]) -> str:
     head = next((file for file in skill.files if file.path.lower() == "skill.md"), None)
     return one_line_description(texts[head.sha256]) if head else ""

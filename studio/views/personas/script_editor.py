@@ -1,4 +1,4 @@
-"""What the page of a grader script shows, and what is typed there."""
+"""The grader script editor and its context."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from studio.views.editing import PersonaPage, ReadForm
 
 
 class ScriptPage(PersonaPage[ScriptText]):
-    def __init__(self, request: SignedInRequest, persona: Persona, found: GraderScript) -> None:
-        super().__init__(request, ScriptEditor(persona, found, request.user))
-        self.found = found
-        self.address = reverse("studio:script", args=[persona.benchmark.slug, persona.user_id, found.pk])
+    def __init__(self, request: SignedInRequest, persona: Persona, script: GraderScript) -> None:
+        super().__init__(request, ScriptEditor(persona, script, request.user))
+        self.script = script
+        self.address = reverse("studio:script", args=[persona.benchmark.slug, persona.user_id, script.pk])
 
     def read(self, data: QueryDict, base: ScriptText, *, store: bool = False) -> ReadForm[ScriptText]:
         typed = Posted(data).text("source")
         return ReadForm(ScriptText(source=typed.rstrip("\n")), {"source": typed, "note": data.get("note", "")})
 
-    def context(self, sheet: dict[str, str] | None, spec: ScriptText) -> dict[str, Any]:
-        typed = sheet or {"source": spec.source + "\n"}
-        return page_context(self.request, self.persona, self.found, **typed)
+    def context(self, values: dict[str, str] | None, spec: ScriptText) -> dict[str, Any]:
+        typed = values or {"source": spec.source + "\n"}
+        return page_context(self.request, self.persona, self.script, **typed)
 
     def html(
         self, context: dict[str, Any], theirs: ScriptText, spec: ScriptText, sent: ReadForm[ScriptText]
     ) -> str:  # fmt: skip
-        sheet = sent.values if sent.errors else sent.values | {"source": spec.source + "\n"}
-        page = self.context(sheet, spec) | {"errors": sent.errors} | context
+        values = sent.values if sent.errors else sent.values | {"source": spec.source + "\n"}
+        page = self.context(values, spec) | {"errors": sent.errors} | context
         return render_to_string("studio/personas/script.html", page, self.request)
 
     def announce(self, outcome: Outcome[ScriptText]) -> None:
@@ -52,12 +52,12 @@ class ScriptPage(PersonaPage[ScriptText]):
 
 @dataclass(frozen=True)
 class KeyUse:
-    """A key, and which item of each task it is."""
+    """A key of the script, and the item it is in each task."""
 
     key: str
     mark: str
-    """``always`` or ``never`` earned; empty: neither, or not run yet."""
-    places: tuple[tuple[Task, int], ...]
+    """``always`` or ``never`` earned in trials; empty: neither, or not run yet."""
+    items: tuple[tuple[Task, int], ...]
 
 
 def find_script(persona: Persona, pk: int) -> GraderScript:
@@ -65,19 +65,19 @@ def find_script(persona: Persona, pk: int) -> GraderScript:
 
 
 def page_context(
-    request: SignedInRequest, persona: Persona, found: GraderScript, *, source: str | None = None, note: str = ""
+    request: SignedInRequest, persona: Persona, script: GraderScript, *, source: str | None = None, note: str = ""
 ) -> dict[str, Any]:
-    """What the page of a script shows, with what was typed in place of what is stored if there is something."""
-    stored = scripts.text_of(found.blob)
-    row = ScriptReport.objects.filter(sha256=found.blob_id, analysis=ANALYSIS).first()
+    """Context of a script's page; ``source``: typed text, shown instead of the stored one."""
+    stored = scripts.text_of(script.blob)
+    row = ScriptReport.objects.filter(sha256=script.blob_id, analysis=ANALYSIS).first()
     report = GraderReport.model_validate(row.report) if row else None
-    using = scripts.tasks_graded_by(persona, found.path)
+    using = scripts.tasks_graded_by(persona, script.path)
     reading = read_script(stored) if stored is not None else None
     return {
         "persona": persona,
         "benchmark": persona.benchmark,
-        "script": found,
-        "name": found.path.rpartition("/")[2],
+        "script": script,
+        "name": script.path.rpartition("/")[2],
         "source": stored if source is None else source,
         "readable": stored is not None,
         "note": note,
@@ -88,27 +88,27 @@ def page_context(
         "using": using,
         "keys": keys_of(report, using),
         "findings": Finding.objects.filter(task__in=using, rule__startswith="grader-").order_by("rule"),
-        "versions": scripts.script_versions(found)[:12],
+        "versions": scripts.script_versions(script)[:12],
         "can": access.actions_in(request.user, persona.benchmark),
         "longest": scripts.MAX_SCRIPT,
     }
 
 
 def keys_of(report: GraderReport | None, using: list[Task]) -> list[KeyUse]:
-    """The keys as the items they are in each task: after those of its checklist, in the script's order."""
+    """A task's checklist items come first, then the script's keys in order."""
     if report is None or report.keys is None:
         return []
     scored = {task.pk: task.checklist.exclude(criterion="").count() for task in using}
     marks = dict.fromkeys(report.never, "never") | dict.fromkeys(report.always, "always")
     return [
-        KeyUse(key, marks.get(key, ""), tuple((task, scored[task.pk] + place) for task in using))
-        for place, key in enumerate(report.keys, 1)
+        KeyUse(key, marks.get(key, ""), tuple((task, scored[task.pk] + position) for task in using))
+        for position, key in enumerate(report.keys, 1)
     ]
 
 
 @dataclass(frozen=True)
 class TaskKey:
-    """A key as one task has it: the item it is, or the item that names it in vain."""
+    """A key in one task: the number of its item, or of the item that refers to it although the script lacks it."""
 
     key: str
     number: int | None = None
@@ -116,11 +116,11 @@ class TaskKey:
 
 
 def script_keys(script: GraderScript, task: TaskSpec) -> list[TaskKey]:
-    """The keys the task's script gives, as items of the task; then those its checklist names and it does not give."""
+    """The script's keys as items of the task, then keys that only its checklist names."""
     keys: list[str] = script.keys or []
     first = len(task.scored_items) + 1
-    found = [TaskKey(key, number) for number, key in enumerate(keys, first)]
+    rows = [TaskKey(key, number) for number, key in enumerate(keys, first)]
     if script.keys is not None:
         named = {key: position for position, key, _ in mentioned_keys(task) if key not in keys}
-        found += [TaskKey(key, named_by=position) for key, position in named.items()]
-    return found
+        rows += [TaskKey(key, named_by=position) for key, position in named.items()]
+    return rows

@@ -1,4 +1,4 @@
-"""Grader scripts: written, compared with what they were, taken away. Running them is evaluation's."""
+"""Grader scripts: create, edit, compare and restore versions, remove. Trials are in evaluation."""
 
 from __future__ import annotations
 
@@ -24,20 +24,19 @@ from studio.views.personas.script_editor import ScriptPage, find_script
 @login_required
 @require_http_methods(["GET", "POST"])
 def script(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """The script, to read or, for authors, to write."""
     persona = access.find_persona(request.user, slug, user_id)
-    found = find_script(persona, pk)
+    script = find_script(persona, pk)
     if "download" in request.GET:
-        return download(found.path, bytes(found.blob.content))
-    page = ScriptPage(request, persona, found)
+        return download(script.path, bytes(script.blob.content))
+    page = ScriptPage(request, persona, script)
     if request.method == "GET":
-        return render(request, "studio/personas/script.html", page.shown())
+        return render(request, "studio/personas/script.html", page.initial_context())
     access.require(request.user, persona.benchmark, "edit")
     return save_response(page)
 
 
 @login_required
-def keep(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
+def autosave(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
     return autosave_response(ScriptPage(request, persona, find_script(persona, pk)))
 
@@ -45,42 +44,42 @@ def keep(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResp
 @login_required
 @require_http_methods(["GET", "POST"])
 def create(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    """A new script, begun from a starter. ``task`` names the task it is to grade."""
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
-    wanted = number_of(request.POST.get("task") or request.GET.get("task"))
-    task = access.find_task(request.user, slug, user_id, wanted) if wanted else None
-    name, error = request.POST.get("name", f"{task.task_id.strip()}.py" if task else ""), ""
+    task_pk = number_of(request.POST.get("task") or request.GET.get("task"))
+    task = access.find_task(request.user, slug, user_id, task_pk) if task_pk else None
+    name, message = request.POST.get("name", f"{task.task_id.strip()}.py" if task else ""), ""
     if request.method == "POST":
         try:
-            made = scripts.create_script(
+            new = scripts.create_script(
                 persona.pk, name, STARTER_SCRIPT, by=request.user, task_id=task.pk if task else None
             )  # fmt: skip
-            return redirect("studio:script", slug, user_id, made.pk)
-        except DraftError as refusal:
-            error = str(refusal)
-    context = {"persona": persona, "benchmark": persona.benchmark, "task": task, "name": name, "error": error}
-    return render(request, "studio/personas/script_new.html", context, status=422 if error else 200)
+            return redirect("studio:script", slug, user_id, new.pk)
+        except DraftError as error:
+            message = str(error)
+    context = {"persona": persona, "benchmark": persona.benchmark, "task": task, "name": name, "error": message}
+    return render(request, "studio/personas/script_new.html", context, status=422 if message else 200)
 
 
 @login_required
 def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
-    """What a save of the script changed."""
     persona = access.find_persona(request.user, slug, user_id)
-    found = find_script(persona, pk)
-    versions = scripts.script_versions(found)
-    shown = next((one for one in versions if one.revision.number == number), None)
-    if shown is None:
+    script = find_script(persona, pk)
+    versions = scripts.script_versions(script)
+    shown_version = next((row for row in versions if row.revision.number == number), None)
+    if shown_version is None:
         raise Http404
-    texts = Blob.objects.read([shown.sha256, shown.before])
-    now, before = (texts.get(sha, b"").decode("utf-8", "replace") for sha in (shown.sha256, shown.before))
+    texts = Blob.objects.read([shown_version.sha256, shown_version.before])
+    now, before = (
+        texts.get(sha, b"").decode("utf-8", "replace") for sha in (shown_version.sha256, shown_version.before)
+    )
     context = {
         "persona": persona,
         "benchmark": persona.benchmark,
-        "script": found,
-        "shown": shown,
-        "is_now": shown.sha256 == found.blob_id,
-        "changes": _changes(before, now) if shown.before else [],
+        "script": script,
+        "shown": shown_version,
+        "is_now": shown_version.sha256 == script.blob_id,
+        "changes": _changes(before, now) if shown_version.before else [],
         "text": now,
         "can": access.actions_in(request.user, persona.benchmark),
     }
@@ -90,21 +89,20 @@ def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: 
 @login_required
 @require_POST
 def restore(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
-    """Make an earlier text the script again, as a new version."""
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
-    found = find_script(persona, pk)
-    shown = next((one for one in scripts.script_versions(found) if one.revision.number == number), None)
-    if shown is None:
+    script = find_script(persona, pk)
+    shown_version = next((row for row in scripts.script_versions(script) if row.revision.number == number), None)
+    if shown_version is None:
         raise Http404
-    text = Blob.objects.read([shown.sha256])[shown.sha256].decode("utf-8", "replace")
+    text = Blob.objects.read([shown_version.sha256])[shown_version.sha256].decode("utf-8", "replace")
     try:
         scripts.save_script(
-            found.pk, text, by=request.user, note=f"{found.path} as in version {number}.", verb="restored"
+            script.pk, text, by=request.user, note=f"{script.path} as in version {number}.", verb="restored"
         )
         messages.success(request, f"Restored version {number} of the script.")
-    except DraftError as refusal:
-        messages.error(request, str(refusal))
+    except DraftError as error:
+        messages.error(request, str(error))
     return redirect("studio:script", slug, user_id, pk)
 
 
@@ -113,13 +111,13 @@ def restore(request: SignedInRequest, slug: str, user_id: str, pk: int, number: 
 def remove(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
-    found = find_script(persona, pk)
+    script = find_script(persona, pk)
     try:
-        scripts.delete_script(found.pk, by=request.user)
-    except DraftError as refusal:
-        messages.error(request, f"Not removed. {refusal}")
+        scripts.delete_script(script.pk, by=request.user)
+    except DraftError as error:
+        messages.error(request, f"Not removed. {error}")
         return redirect("studio:script", slug, user_id, pk)
-    messages.success(request, f"{found.path} was removed. Its versions stay in the persona's history.")
+    messages.success(request, f"{script.path} was removed. Its versions stay in the persona's history.")
     return redirect("studio:profile", slug, user_id)
 
 

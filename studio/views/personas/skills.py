@@ -1,4 +1,4 @@
-"""A persona's skills: read, written, deleted."""
+"""A persona's skills: read, edit, delete."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from studio.views.editing import PersonaPage, ReadForm, autosave_response, save_
 
 
 class SkillPage(PersonaPage[SkillText]):
-    """Of a skill; of one that is to be, without a name."""
+    """``name`` is empty for a new skill."""
 
     def __init__(self, request: SignedInRequest, persona: Persona, name: str) -> None:
         super().__init__(request, SkillEditor(persona, name, request.user))
@@ -44,31 +44,31 @@ class SkillPage(PersonaPage[SkillText]):
         typed = Posted(data)
         spec = SkillText(name=typed.text("name").strip(), text=typed.text("text"))
         if not self.name and spec == SkillText(text=new_skill_text("")):
-            spec = base  # nothing is written yet
+            spec = base  # not edited yet
         return ReadForm(spec, {"name": typed.text("name"), "text": typed.text("text")})
 
-    def context(self, sheet: dict[str, str] | None, spec: SkillText) -> dict[str, Any]:
+    def context(self, values: dict[str, str] | None, spec: SkillText) -> dict[str, Any]:
         episode = load_episode(self.persona)
-        found = next((one for one in episode.persona.skills if one.name == self.name), None)
-        text = _text(found) if found else ""
+        skill = next((skill for skill in episode.persona.skills if skill.name == self.name), None)
+        text = _text(skill) if skill else ""
         return {
             "persona": self.persona,
             "benchmark": self.benchmark,
-            "skill": found,
+            "skill": skill,
             "html": markup.markdown(text_below_head(text)[: markup.MAX_MARKDOWN]),
             "about": description(text),
-            "values": sheet or {"name": spec.name, "text": spec.text if found else new_skill_text("")},
+            "values": values or {"name": spec.name, "text": spec.text if skill else new_skill_text("")},
             "on_version": self.persona.version,
-            "others": [file for file in found.files if file.path != SKILL_FILE] if found else [],
-            "named_by": tasks_with_skill(episode, self.name) if found else [],
+            "others": [file for file in skill.files if file.path != SKILL_FILE] if skill else [],
+            "named_by": tasks_with_skill(episode, self.name) if skill else [],
             "can": access.actions_in(self.user, self.benchmark),
         }
 
     def html(self, context: dict[str, Any], theirs: SkillText, spec: SkillText, sent: ReadForm[SkillText]) -> str:
-        sheet = sent.values if sent.errors else {"name": spec.name, "text": spec.text}
-        errors = {"name" if place in ("skills", "name") else "text": said for place, said in sent.errors.items()}
+        values = sent.values if sent.errors else {"name": spec.name, "text": spec.text}
+        errors = {"name" if field in ("skills", "name") else "text": text for field, text in sent.errors.items()}
         return render_to_string(
-            "studio/personas/skill.html", self.context(sheet, spec) | {"errors": errors} | context, self.request
+            "studio/personas/skill.html", self.context(values, spec) | {"errors": errors} | context, self.request
         )
 
     def announce(self, outcome: Outcome[SkillText]) -> None:
@@ -79,7 +79,7 @@ class SkillPage(PersonaPage[SkillText]):
 
 @login_required
 def skill(request: SignedInRequest, slug: str, user_id: str, name: str = "") -> HttpResponse:
-    """One skill to read or, for authors, to write; a new one without a name. ``?part=text`` gives its text alone."""
+    """One skill, or a new one if ``name`` is empty; ``?part=text``: only its text."""
     persona = access.find_persona(request.user, slug, user_id)
     if not name or request.method == "POST":
         access.require(request.user, persona.benchmark, "edit")
@@ -88,16 +88,15 @@ def skill(request: SignedInRequest, slug: str, user_id: str, name: str = "") -> 
         raise Http404
     if request.method == "POST":
         return save_response(page)
-    context = page.shown()
+    context = page.initial_context()
     if request.GET.get("part") == "text":
         return render(request, "studio/personas/parts/skill_text.html", context)
     return render(request, "studio/personas/skill.html", context)
 
 
 @login_required
-def keep(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    """``skill`` names the one that is written; empty: a new one. Its name may hold anything, so it is no part of the
-    address."""
+def autosave(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
+    """``skill`` is the skill's name, empty for a new one; it can contain any character, so it is not in the path."""
     persona = access.find_persona(request.user, slug, user_id)
     return autosave_response(SkillPage(request, persona, request.GET.get("skill", "").replace("\0", "")[:200]))
 
@@ -109,8 +108,8 @@ def delete(request: SignedInRequest, slug: str, user_id: str, name: str) -> Http
     access.require(request.user, persona.benchmark, "edit")
     try:
         delete_skill(persona.pk, name, by=request.user)
-    except DraftError as refusal:
-        messages.error(request, str(refusal))
+    except DraftError as error:
+        messages.error(request, str(error))
         return redirect("studio:skill", slug, user_id, name)
     messages.success(request, f"The skill “{name}” is deleted. The persona's history keeps it.")
     return redirect("studio:profile", slug, user_id)

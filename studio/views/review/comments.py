@@ -32,7 +32,7 @@ from studio.views.tasks.editor_context import FIELDS
 @login_required
 @require_POST
 def add_comment(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """Comment on the selected text. If it is only in the unsaved draft, the draft is saved as a version first."""
+    """Comment on the selected text. If only the autosaved draft has it, save that as a version first."""
     task = _task(request, slug, user_id, pk)
     field, _, key = request.POST.get("about", "").partition(":")
     suggestion = request.POST.get("suggestion", "")
@@ -68,7 +68,6 @@ def reply(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: i
 @login_required
 @require_POST
 def edit_comment(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: int) -> HttpResponse:
-    """Edit one's own comment, or delete it if ``retract`` is posted."""
     task = _task(request, slug, user_id, pk)
     own = get_object_or_404(task.comments, pk=comment)
 
@@ -85,7 +84,6 @@ def edit_comment(request: SignedInRequest, slug: str, user_id: str, pk: int, com
 @login_required
 @require_POST
 def resolve(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: int) -> HttpResponse:
-    """Resolve the thread, or reopen it if ``open`` is posted."""
     task = _task(request, slug, user_id, pk)
     root = get_object_or_404(task.comments, pk=comment)
     resolved = "open" not in request.POST
@@ -95,13 +93,12 @@ def resolve(request: SignedInRequest, slug: str, user_id: str, pk: int, comment:
 @login_required
 @require_POST
 def apply(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """Apply suggestions, then show the first whose text has changed since for a decision."""
     task = _task(request, slug, user_id, pk, "edit")
     keys = [key for key in map(number_of, request.POST.getlist("comment")) if key]
     try:
         done = suggestions.apply(task.pk, keys, by=request.user)
-    except (WorkflowError, DraftError) as refusal:
-        messages.error(request, str(refusal))
+    except (WorkflowError, DraftError) as error:
+        messages.error(request, str(error))
         return redirect(f"{task.get_absolute_url()}#comments")
     if done.revision and done.revision.number != task.version:
         messages.success(request, f"Applied: this is version {done.revision.number}.")
@@ -114,7 +111,7 @@ def apply(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRes
 
 @login_required
 def resolve_conflict(request: SignedInRequest, slug: str, user_id: str, pk: int, comment: int) -> HttpResponse:
-    """Decide on a suggestion whose text has changed since."""
+    """Apply a suggestion whose text has changed since, as edited by the user."""
     task = _task(request, slug, user_id, pk, "edit")
     row = get_object_or_404(
         task.comments.select_related("author", "revision"), pk=comment, suggestion__isnull=False, applied_in=None
@@ -131,8 +128,8 @@ def resolve_conflict(request: SignedInRequest, slug: str, user_id: str, pk: int,
         except (ConflictError, suggestions.SuggestionOutdatedError):
             conflict = suggestions.conflict_of(row)
             problem, status = "Someone changed it again while you were reading. This is the current text.", 409
-        except (WorkflowError, DraftError) as refusal:
-            problem, status = str(refusal), 422
+        except (WorkflowError, DraftError) as error:
+            problem, status = str(error), 422
     context = _frame(task) | {
         "comment": row,
         "conflict": conflict,
@@ -152,12 +149,12 @@ def _task(request: SignedInRequest, slug: str, user_id: str, pk: int, action: st
 
 
 def _perform(request: SignedInRequest, task: Task, act: Callable[[], object]) -> HttpResponse:
-    """Act, then show the comments again: the list for htmx, else the page."""
+    """Act, then return the comments for htmx, or redirect to the page."""
     problem = ""
     try:
         act()
-    except (WorkflowError, UnresolvedError) as refusal:
-        problem = str(refusal)
+    except (WorkflowError, UnresolvedError) as error:
+        problem = str(error)
     if not request.htmx:
         if problem:
             messages.error(request, problem)
@@ -166,9 +163,9 @@ def _perform(request: SignedInRequest, task: Task, act: Callable[[], object]) ->
     spec = load_task(task)
     context = _frame(task) | {
         "threads": threads_of(task, quotable_texts(spec.to_json())),
-        "sheet": {
-            "intents": [{"key": one.uid, "content": one.content} for one in spec.intents],
-            "checklist": [{"key": one.uid, "criterion": one.criterion} for one in spec.checklist],
+        "form": {
+            "intents": [{"key": intent.uid, "content": intent.content} for intent in spec.intents],
+            "checklist": [{"key": item.uid, "criterion": item.criterion} for item in spec.checklist],
         },
         "fields": FIELDS,
         "can": access.actions_in(request.user, task.episode.persona.benchmark),
@@ -183,15 +180,13 @@ def _frame(task: Task) -> dict[str, Any]:
 
 
 def _quote(request: SignedInRequest) -> Quote | None:
-    """The text selected in a field."""
-    words, before, after = (
+    text, before, after = (
         request.POST.get(name, "").replace("\r\n", "\n").replace("\0", "") for name in ("words", "before", "after")
     )
-    return Quote(words, before, after, number_of(request.POST.get("start"))) if words else None
+    return Quote(text, before, after, number_of(request.POST.get("start"))) if text else None
 
 
 def _row(key: str) -> str | None:
-    """The uid of a row from its key in the form."""
     try:
         return str(uuid.UUID(uid_of_row(key))) if key else None
     except ValueError:

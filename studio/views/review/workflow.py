@@ -17,7 +17,7 @@ from studio.review import assignments, workflow
 from studio.review.checklist import QUESTIONS, ReviewAnswer
 from studio.tasks.transitions import WorkflowError, reopen, retire, submit, withdraw
 from studio.views.tasks.autosave import UnresolvedError, save_autosaved
-from studio.views.tasks.editor import shown
+from studio.views.tasks.editor import initial_context
 
 DONE_MESSAGES = {
     "submit": "Submitted for review.",
@@ -27,6 +27,7 @@ DONE_MESSAGES = {
     "retire": "Retired. You can restore it at any time.",
     "reopen": "It is a draft again.",
 }
+APPROVAL_RECORDED = "Your approval is recorded; another one is required."
 NO_REVIEWER = "Submitted, but nobody else can review here yet. An owner can add a reviewer to the benchmark."
 REVIEWING = {"approve", "request_changes"}
 
@@ -34,7 +35,7 @@ REVIEWING = {"approve", "request_changes"}
 @login_required
 @require_POST
 def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str) -> HttpResponse:
-    """One workflow step. After an error, the task's page shows the message, and a review with what was typed."""
+    """One workflow step. A review that fails returns the task's page with what was typed."""
     task = access.find_task(request.user, slug, user_id, pk)
     if action not in DONE_MESSAGES:
         raise Http404
@@ -42,27 +43,24 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
     try:
         if action == "submit":
             save_autosaved(request, task)
-        moved = _perform(action, task, request)
-    except (WorkflowError, UnresolvedError) as refusal:
-        messages.error(request, str(refusal))
+        changed = _perform(action, task, request)
+    except (WorkflowError, UnresolvedError) as error:
+        messages.error(request, str(error))
         if action in REVIEWING:
             task = access.find_task(request.user, slug, user_id, pk)
             typed = {"text": request.POST.get("text", ""), "answers": _answers(request), "open": True}
-            return render(
-                request, "studio/tasks/editor.html", shown(request, task) | {"typed_review": typed}, status=409
-            )
+            context = initial_context(request, task) | {"typed_review": typed}
+            return render(request, "studio/tasks/editor.html", context, status=409)
     else:
-        waiting = action == "approve" and moved.state == "in_review"
-        alone = (
+        needs_more_approvals = action == "approve" and changed.state == "in_review"
+        no_reviewer = (
             action == "submit"
-            and not assignments.assignees_of(moved, authors=authors_of_newest([moved])[moved.pk]).may_review
+            and not assignments.people_of(changed, authors=authors_of_newest([changed])[changed.pk]).may_review
         )
-        if alone:
+        if no_reviewer:
             messages.warning(request, NO_REVIEWER)
         else:
-            messages.success(
-                request, ("Your approval is recorded; another one is required.") if waiting else DONE_MESSAGES[action]
-            )
+            messages.success(request, APPROVAL_RECORDED if needs_more_approvals else DONE_MESSAGES[action])
     return redirect(task)
 
 
@@ -74,15 +72,15 @@ def assign(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     benchmark = task.episode.persona.benchmark
     access.require(request.user, benchmark, "assign")
     members = User.objects.filter(memberships__benchmark=benchmark).distinct()
-    named = {user.username: user for user in members}
-    writer = named.get(request.POST.get("writer", ""))
-    reviewers = [named[name] for name in request.POST.getlist("reviewer") if name in named]
-    if "fewest" in request.POST and (one := assignments.least_busy_reviewer(task, writer)):
-        reviewers = [one]
+    by_username = {user.username: user for user in members}
+    writer = by_username.get(request.POST.get("writer", ""))
+    reviewers = [by_username[name] for name in request.POST.getlist("reviewer") if name in by_username]
+    if "fewest" in request.POST and (reviewer := assignments.fewest_open(task, writer)):
+        reviewers = [reviewer]
     try:
-        assignments.set_assignees(task.pk, by=request.user, writer=writer, reviewers=reviewers)
-    except assignments.AssignmentError as refusal:
-        messages.error(request, str(refusal))
+        assignments.set_people(task.pk, by=request.user, writer=writer, reviewers=reviewers)
+    except assignments.AssignmentError as error:
+        messages.error(request, str(error))
     else:
         messages.success(request, "They have been notified." if writer or reviewers else "No one is assigned now.")
     return redirect(f"{task.get_absolute_url()}#people")
@@ -106,7 +104,6 @@ def _perform(action: str, task: Task, request: SignedInRequest) -> Task:
 
 
 def _answers(request: SignedInRequest) -> dict[str, ReviewAnswer]:
-    """The review checklist as filled in on the page."""
     given = {key: request.POST.get(f"answer.{key}", "") for key in QUESTIONS}
     return {
         key: ReviewAnswer(answer == "yes", request.POST.get(f"note.{key}", "") if answer == "no" else "")

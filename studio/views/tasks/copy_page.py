@@ -1,4 +1,4 @@
-"""Copying and moving tasks: first what would happen to each, then it happens."""
+"""Copying and moving tasks, with a preview."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
 from studio.models import Benchmark, Task
-from studio.tasks import copy_tasks as copying
+from studio.tasks import copy_tasks
 
 
 @login_required
 def copy(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The tasks named, and where to. What was looked at is what is done: another choice is shown again first."""
+    """Preview first; ``sure`` copies only if the choices are those of the preview (``looked``)."""
     benchmark = access.find_benchmark(request.user, slug)
-    asked = request.POST if request.method == "POST" else request.GET
-    tasks = _tasks(benchmark, asked.getlist("task"))
+    data = request.POST if request.method == "POST" else request.GET
+    tasks = _tasks(benchmark, data.getlist("task"))
     targets = access.personas_to_edit(request.user)
-    wanted = asked.get("target", "")
-    if wanted:
-        target = next((persona for persona in targets if str(persona.pk) == wanted), None)
+    target_key = data.get("target", "")
+    if target_key:
+        target = next((persona for persona in targets if str(persona.pk) == target_key), None)
         if target is None:
             raise Http404
     else:
         own = {task.episode.persona_id for task in tasks}
         target = next((persona for persona in targets if len(own) == 1 and persona.pk in own), None)
     can_move = access.may(request.user, benchmark, "edit")
-    moving, theirs = asked.get("does") == "moved" and can_move, asked.get("scripts") == "theirs"
-    looked = f"{target.pk if target else ''} {moving} {theirs}"
+    moving, keep_scripts = data.get("does") == "moved" and can_move, data.get("scripts") == "theirs"
+    previewed = f"{target.pk if target else ''} {moving} {keep_scripts}"
     context = {
         "benchmark": benchmark,
         "tasks": tasks,
@@ -39,23 +39,25 @@ def copy(request: SignedInRequest, slug: str) -> HttpResponse:
         "target": target,
         "can_move": can_move,
         "moving": moving,
-        "theirs": theirs,
-        "looked": looked,
+        "keep_scripts": keep_scripts,
+        "previewed": previewed,
     }
     try:
-        if target and request.method == "POST" and "sure" in asked and asked.get("looked") == looked:
-            rows = copying.copy_tasks(tasks, target, by=request.user, moving=moving, keep_scripts=theirs)
+        if target and request.method == "POST" and "sure" in data and data.get("looked") == previewed:
+            rows = copy_tasks.copy_tasks(tasks, target, by=request.user, moving=moving, keep_scripts=keep_scripts)
             done = "moved" if moving else "copied"
             messages.success(request, f"{len(rows)} {'task' if len(rows) == 1 else 'tasks'} {done} to {target}.")
             return redirect(f"{target.get_absolute_url()}?task={rows[0].pk}")
-        context["plan"] = copying.plan_copy(tasks, target, moving=moving, keep_scripts=theirs) if target else None
-    except copying.CopyError as refusal:
-        context["refusal"] = str(refusal)
+        context["plan"] = (
+            copy_tasks.plan_copy(tasks, target, moving=moving, keep_scripts=keep_scripts) if target else None
+        )
+    except copy_tasks.CopyError as error:
+        context["refusal"] = str(error)
     return render(request, "studio/tasks/copy.html", context, status=409 if "refusal" in context else 200)
 
 
 def _tasks(benchmark: Benchmark, chosen: list[str]) -> list[Task]:
-    """All of them are this benchmark's, or there is nothing here."""
+    """The chosen tasks. Raises Http404 unless all are in this benchmark."""
     keys = {number_of(entry.partition(":")[0]) for entry in chosen} - {0}
     rows = Task.objects.filter(episode__persona__benchmark=benchmark, pk__in=keys)
     tasks = list(

@@ -14,7 +14,7 @@ from studio import access
 from studio.access import SignedInRequest
 from studio.domain.task import TaskSpec
 from studio.drafts.validate import DraftError
-from studio.forms import personas as sheets
+from studio.forms.personas import NewTaskForm
 from studio.forms.post_data import number_of
 from studio.models import Persona, Task, TaskTemplate
 from studio.search import task_filters
@@ -39,21 +39,23 @@ class TemplateCard:
 
 @login_required
 def new_task(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
-    """``?before=`` is the task that it goes before; without, it comes last. ``?from=`` chooses the template, ``?q=``
-    searches for tasks to start from."""
+    """``before`` is the task to insert it before (default: at the end), ``from`` the template, ``q`` a search for tasks
+    to start from."""
     persona = access.find_persona(request.user, slug, user_id)
     access.require(request.user, persona.benchmark, "edit")
-    asked = request.POST if request.method == "POST" else request.GET
-    before = asked.get("before", "")
-    later = persona.episode.tasks.filter(pk=before, position__isnull=False).first() if number_of(before) else None
+    data = request.POST if request.method == "POST" else request.GET
+    before = data.get("before", "")
+    next_task = persona.episode.tasks.filter(pk=before, position__isnull=False).first() if number_of(before) else None
     suggested = f"{persona.user_id}_task_{persona.episode.tasks.count() + 1:03d}"
-    form = sheets.NewTaskForm(request.POST if request.method == "POST" else None, initial={"task_id": suggested})
-    chosen = asked.get("from", "")
+    form = NewTaskForm(request.POST if request.method == "POST" else None, initial={"task_id": suggested})
+    chosen = data.get("from", "")
     template = _template(persona, chosen)
-    gone = bool(chosen) and template is None
-    if request.method == "POST" and not gone and form.is_valid():
+    template_missing = bool(chosen) and template is None
+    if request.method == "POST" and not template_missing and form.is_valid():
         try:
-            return redirect(_create(request, persona, template, form.cleaned_data, later.task_id if later else ""))
+            return redirect(
+                _create(request, persona, template, form.cleaned_data, next_task.task_id if next_task else "")
+            )
         except DraftError as error:
             form.add_error(error.field if error.field in form.fields else None, str(error))
         except CopyError as error:
@@ -62,33 +64,33 @@ def new_task(request: SignedInRequest, slug: str, user_id: str) -> HttpResponse:
         "persona": persona,
         "benchmark": persona.benchmark,
         "form": form,
-        "later": later,
+        "next_task": next_task,
         "chosen": chosen,
-        "gone": gone,
+        "template_missing": template_missing,
         "from_task": isinstance(template, Task),
-        "q": asked.get("q", "").replace("\0", "")[:200],
-        "points": [_starting_point_card(point) for point in starting_points().values()],
+        "q": data.get("q", "").replace("\0", "")[:200],
+        "starting_points": [_starting_point_card(point) for point in starting_points().values()],
         "templates": [_template_card(row) for row in templates.templates_of(persona.benchmark)],
     }
-    context["found"] = _search(persona, str(context["q"]), template)
-    refused = request.method == "POST"
-    return render(request, "studio/tasks/new.html", context, status=404 if gone else 422 if refused else 200)
+    context["matches"] = _search(persona, str(context["q"]), template)
+    status = 404 if template_missing else 422 if request.method == "POST" else 200
+    return render(request, "studio/tasks/new.html", context, status=status)
 
 
 def _create(
-    request: SignedInRequest, persona: Persona, template: Template | None, given: dict[str, Any], before: str
+    request: SignedInRequest, persona: Persona, template: Template | None, values: dict[str, Any], before: str
 ) -> Task:
     if template is None:
-        if not given["title"].strip():
+        if not values["title"].strip():
             raise DraftError("title", "Enter a title that says what the task is about.")
-        spec = TaskSpec(user_id=persona.user_id, **given)
+        spec = TaskSpec(user_id=persona.user_id, **values)
         return create_task(persona, spec, by=request.user, before=before)
     new = start_task(
         persona,
         template,
-        task_id=given["task_id"],
-        title=given["title"],
-        request=given["initial_request"],
+        task_id=values["task_id"],
+        title=values["title"],
+        request=values["initial_request"],
         by=request.user,
         before=before,
     )
@@ -98,7 +100,7 @@ def _create(
 
 
 def _template(persona: Persona, chosen: str) -> Template | None:
-    """What ``kind:key`` names in this benchmark, or None."""
+    """The template ``kind:key`` of this benchmark, or None."""
     kind, _, key = chosen.partition(":")
     if kind == "point":
         return starting_points().get(key)
@@ -111,7 +113,6 @@ def _template(persona: Persona, chosen: str) -> Template | None:
 
 
 def _search(persona: Persona, q: str, template: Template | None) -> list[TemplateCard]:
-    """Tasks to start from: the chosen one, then those that contain ``q``, or the persona's own."""
     narrow = {"q": q} if q.strip() else {"persona": persona.user_id}
     rows = task_filters.filter_tasks(persona.benchmark, narrow).tasks
     chosen = (

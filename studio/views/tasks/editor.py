@@ -14,13 +14,14 @@ from studio.access import SignedInRequest
 from studio.forms import signals
 from studio.forms.files import edited_contents
 from studio.forms.post_data import Posted, apply_row_operation
-from studio.forms.tasks import posted_task_form, read_task_form, task_form
+from studio.forms.task_reader import read_task_form
+from studio.forms.tasks import posted_task_form, task_form
 from studio.forms.uploads import store_uploads
 from studio.models import Blob, Task
 from studio.tasks.versions import cached_spec_at
 from studio.views.editing import ReadForm, draft_response
-from studio.views.tasks.autosave import TaskPage, autosave_posted, tokens_of
-from studio.views.tasks.editor_context import context
+from studio.views.tasks.autosave import TaskPage, autosave_posted
+from studio.views.tasks.editor_context import context, file_tokens
 
 
 @login_required
@@ -30,41 +31,40 @@ def task(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResp
     if request.method == "POST":
         access.require(request.user, row.episode.persona.benchmark, "edit")
         return _posted(request, row)
-    return render(request, "studio/tasks/editor.html", shown(request, row))
+    return render(request, "studio/tasks/editor.html", initial_context(request, row))
 
 
-def shown(request: SignedInRequest, row: Task) -> dict[str, Any]:
-    """The page's context when the user opens it."""
+def initial_context(request: SignedInRequest, row: Task) -> dict[str, Any]:
     page = TaskPage(request, row)
-    base, more = cached_spec_at(row, row.version), page.restored()
-    spec = more.pop("spec", base)
-    sheet = more.pop("values", None) or task_form(spec, tokens_of(row))
-    return context(request, row, base, sheet) | more
+    base, restored = cached_spec_at(row, row.version), page.restored()
+    spec = restored.pop("spec", base)
+    form = restored.pop("values", None) or task_form(spec, file_tokens(row))
+    return context(request, row, base, form) | restored
 
 
 def _posted(request: SignedInRequest, row: Task) -> HttpResponse:
     page = TaskPage(request, row)
     base_version = page.base_version(request.POST)
     base = page.editor.versions.at(base_version)
-    changed, problems = _rows_changed(request, base.trigger.payload)
-    sheet = posted_task_form(Posted(changed or request.POST), base, tokens_of(row))
-    Blob.objects.store(edited_contents(sheet.files))
-    refused = store_uploads(request.FILES, sheet, tokens_of(row))
+    changed, row_errors = _apply_row_button(request, base.trigger.payload)
+    form = posted_task_form(Posted(changed or request.POST), base, file_tokens(row))
+    Blob.objects.store(edited_contents(form.files))
+    upload_errors = store_uploads(request.FILES, form, file_tokens(row))
     if changed is None:
-        spec, errors = read_task_form(sheet, base)
-        form = ReadForm(spec, sheet, refused or errors)
-        return draft_response(page, form, page.draft(request.POST, form))
+        spec, errors = read_task_form(form, base)
+        read = ReadForm(spec, form, upload_errors or errors)
+        return draft_response(page, read, page.draft(request.POST, read))
     autosave_posted(request, row)
-    sheet = replace(sheet, errors=refused or problems)
-    again = context(request, row, base, sheet) | {"on_version": base_version, "dirty": True}
-    return render(request, "studio/tasks/editor.html", again, status=422 if refused else 200)
+    form = replace(form, errors=upload_errors or row_errors)
+    again = context(request, row, base, form) | {"on_version": base_version, "dirty": True}
+    return render(request, "studio/tasks/editor.html", again, status=422 if upload_errors else 200)
 
 
-def _rows_changed(request: SignedInRequest, payload: dict[str, Any]) -> tuple[Any, dict[str, str]]:
-    """The form after what a button without a script asks of its rows, None if it asks nothing; and errors by input."""
+def _apply_row_button(request: SignedInRequest, payload: dict[str, Any]) -> tuple[Any, dict[str, str]]:
+    """The data after a row button of a page without scripts, None if there was none; and errors by input."""
     if to := signals.requested_format(request.POST):
         try:
             return signals.switch_format(request.POST, payload, to), {}
         except signals.SignalFormatError as error:
-            return request.POST, {error.place: str(error)}
+            return request.POST, {error.input_name: str(error)}
     return apply_row_operation(request.POST), {}

@@ -1,4 +1,4 @@
-"""What the task editor shows, whoever opens it and after whatever was posted."""
+"""The template context of the task editor."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from studio.domain.persona import script_path
 from studio.domain.signals import SIGNAL_EXAMPLES
 from studio.domain.task import TaskSpec
 from studio.drafts.authors import authors_of
+from studio.files.tokens import FileTokens
 from studio.findings import waivers
 from studio.findings.queries import findings_of_task
 from studio.forms.file_mentions import mentions_in
-from studio.forms.tasks import TaskForm, read_task_form
+from studio.forms.task_reader import read_task_form
+from studio.forms.tasks import TaskForm
 from studio.models import Category, GraderScript, Persona, Task
 from studio.personas import tools_and_skills
 from studio.review import assignments
 from studio.review.checklist import QUESTIONS
 from studio.review.threads import threads_of
 from studio.review.workflow import approvals_of
-from studio.tasks import guidelines as guidance
 from studio.tasks.checks import evidence_map
+from studio.tasks.guidelines import guidelines
 from studio.views.personas.script_editor import script_keys
 
 FIELDS = [
@@ -65,150 +67,151 @@ SECTIONS = {
     "reference_workflow": "workflow",
     "expected_artifacts": "workflow",
 }
-"""The part of the page that a field stands in; all others are among the details."""
+"""The section of the page each field is in; all others are under Details."""
 SEVERITIES = ("error", "warning", "hint")
-IN_FILES = ("task_id", "environment_id", "user_id", "metadata")
-"""Fields only the exported files name; folded away until something is wrong there."""
-MANY = 400
-"""Boxes between items and intents from which on a page's rows are brief: what is not seen of a row before it is opened
-is put in by a script then, and so are the buttons that move it. ``?whole`` in the address brings everything."""
+EXPORT_FIELDS = ("task_id", "environment_id", "user_id", "metadata")
+"""Fields used only in exports; collapsed until one has an error."""
+BRIEF_ROWS_FROM = 400
+"""Intents times items above which rows are brief: a script adds the inputs and buttons of a row when it is opened.
+``?whole`` in the URL sends all rows in full."""
 
 
-def context(request: SignedInRequest, row: Task, base: TaskSpec, sheet: TaskForm) -> dict[str, Any]:
+def context(request: SignedInRequest, row: Task, base: TaskSpec, form: TaskForm) -> dict[str, Any]:
     persona = row.episode.persona
     benchmark = persona.benchmark
     can = access.actions_in(request.user, benchmark)
-    spec, _ = read_task_form(sheet, base)
+    spec, _ = read_task_form(form, base)
     newest = row.revisions.select_related("created_by").filter(number=row.version).first()
     authors = authors_of(newest) if newest else set()
-    findings, allowed = waivers.split_waived(row, findings_of_task(row))
+    findings, waived = waivers.split_waived(row, findings_of_task(row))
     categories = list(Category.objects.filter(taxonomy=benchmark.taxonomy_id)) if benchmark.taxonomy_id else []
     siblings = list(row.episode.tasks.order_by("position", "task_id").values("pk", "task_id", "title", "position"))
-    here = next((place for place, other in enumerate(siblings) if other["pk"] == row.pk), 0)
+    index = next((index for index, other in enumerate(siblings) if other["pk"] == row.pk), 0)
     scripts = list(persona.grader_scripts.order_by("path"))
-    named = script_path(persona.user_id, base.grader_script)
-    script = next((one for one in scripts if one.path == named), None)
+    path = script_path(persona.user_id, base.grader_script)
+    script = next((script for script in scripts if script.path == path), None)
     return {
         "task": row,
         "task_pk": str(row.pk),
         "task_name": str(row),
-        "outline": _outline(sheet, base, marked_sections(findings)),
+        "outline": _outline(form, base, marked_sections(findings)),
         "triggers": Task._meta.get_field("trigger_kind").choices,
         "recovery_kinds": SOURCE_LABELS.items(),
         "rule_kinds": RULE_LABELS.items(),
-        "scored": _scored(sheet),
+        "scored": _scored(form),
         "persona": persona,
         "benchmark": benchmark,
         "spec": base,
-        "sheet": sheet,
+        "form": form,
         "can": can,
         "on_version": row.version,
         "map": evidence_map(row, spec),
-        "brief": len(sheet.intents) * len(sheet.checklist) > MANY and "whole" not in request.GET,
+        "brief": len(form.intents) * len(form.checklist) > BRIEF_ROWS_FROM and "whole" not in request.GET,
         "opened": frozenset(),
-        "guide": guidance.guidelines(),
+        "guidelines": guidelines(),
         "newest": newest,
         "findings": findings,
         "errors": sum(finding.severity == "error" for finding in findings),
-        "waived": allowed,
-        "aside": [one for one in allowed if one.finding.severity == "error"],
-        "threads": threads_of(row, texts_shown(sheet)),
+        "waived": waived,
+        "waived_errors": [waiver for waiver in waived if waiver.finding.severity == "error"],
+        "threads": threads_of(row, quotable_texts(form)),
         "reviews": list(newest.reviews.select_related("reviewer")) if newest else [],
-        "given": approvals_of(newest) if newest else 0,
+        "approvals": approvals_of(newest) if newest else 0,
         "review_questions": QUESTIONS,
-        "own": request.user.pk in authors,
+        "is_author": request.user.pk in authors,
         "people": assignments.assignees_of(row, authors=authors),
         "fields": FIELDS,
-        "session_names": session_names(siblings),
+        "task_names": task_names(siblings),
         "earlier": [other for other in siblings if other["pk"] != row.pk and other["position"]],
-        "before": siblings[here - 1] if here else None,
-        "after": siblings[here + 1] if here + 1 < len(siblings) else None,
-        "unfold": bool(sheet.errors) or any(finding.field in IN_FILES for finding in findings),
-        "unknown_category": sheet.values["category"] not in ("", *(one.code for one in categories)),
+        "before": siblings[index - 1] if index else None,
+        "after": siblings[index + 1] if index + 1 < len(siblings) else None,
+        "details_open": bool(form.errors) or any(finding.field in EXPORT_FIELDS for finding in findings),
+        "unknown_category": form.values["category"] not in ("", *(category.code for category in categories)),
         "categories": categories,
         "groups": row.episode.groups.exclude(name="").values_list("name", flat=True),
-        **tools_and_skills.cards_of(persona, sheet.values["tools"], sheet.values["skills"]),
+        **tools_and_skills.cards_of(persona, form.values["tools"], form.values["skills"]),
         "scripts": scripts,
         "script": script,
-        "grader_choices": _grader_choices(persona, scripts, sheet.values["grader_script"]),
+        "grader_choices": _grader_choices(persona, scripts, form.values["grader_script"]),
         "script_keys": script_keys(script, base) if script else [],
-        "named_in": mentions_in(sheet),
+        "mentions": mentions_in(form),
         "opening": opening_message(spec),
-        "examples": examples(sheet.values["trigger"]),
+        "examples": examples(form.values["trigger"]),
         "limits": {"files": settings.UPLOAD_MAX_TASK_FILES, "file_bytes": settings.UPLOAD_MAX_FILE_BYTES},
         "activity": activity_of(row, size=8).object_list,
     }
 
 
-def session_names(siblings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Number and title of an episode's sessions, by the ids that the format knows them by."""
+def file_tokens(task: Task) -> FileTokens:
+    return FileTokens(task.episode.persona.benchmark_id)
+
+
+def task_names(tasks: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Position and title of an episode's placed tasks, by task id."""
     return {
-        one["task_id"]: f"{one['position']:02d} {one['title'].strip() or one['task_id']}"
-        for one in siblings
-        if one["position"]
+        task["task_id"]: f"{task['position']:02d} {task['title'].strip() or task['task_id']}"
+        for task in tasks
+        if task["position"]
     }
 
 
-def texts_shown(sheet: TaskForm) -> dict[FieldKey, str]:
-    """The texts of the page in which words can be chosen."""
-    texts: dict[FieldKey, str] = {(name, ""): sheet.values[name] for name in (*TEXT_FIELDS, "files_read")}
-    texts["expected_artifacts", ""] = "\n".join(row["path"] for row in sheet.expected_artifacts)
-    return texts | {(name, row["key"]): row[text] for name, text in ROW_TEXTS.items() for row in getattr(sheet, name)}
+def quotable_texts(form: TaskForm) -> dict[FieldKey, str]:
+    texts: dict[FieldKey, str] = {(name, ""): form.values[name] for name in (*TEXT_FIELDS, "files_read")}
+    texts["expected_artifacts", ""] = "\n".join(row["path"] for row in form.expected_artifacts)
+    return texts | {(name, row["key"]): row[text] for name, text in ROW_TEXTS.items() for row in getattr(form, name)}
 
 
 def examples(kind: str) -> list[str]:
-    """Names of the signals of this kind that one can begin from."""
     return [name for name, _ in SIGNAL_EXAMPLES.get(kind, [])]
 
 
 def marked_sections(findings: Iterable[Any]) -> dict[str, dict[str, Any]]:
-    """How many findings each part of the page has, and how much the worst of them weighs."""
-    found: dict[str, dict[str, Any]] = {}
+    """Number of findings and the worst severity, by section."""
+    marks: dict[str, dict[str, Any]] = {}
     for finding in findings:
-        mark = found.setdefault(SECTIONS.get(finding.field, "more"), {"count": 0, "severity": finding.severity})
+        mark = marks.setdefault(SECTIONS.get(finding.field, "more"), {"count": 0, "severity": finding.severity})
         mark["count"] += 1
         mark["severity"] = min(mark["severity"], finding.severity, key=SEVERITIES.index)
-    return found
+    return marks
 
 
 def _outline(
-    sheet: TaskForm, base: TaskSpec, marks: Mapping[str, dict[str, Any]]
+    form: TaskForm, base: TaskSpec, marks: Mapping[str, dict[str, Any]]
 ) -> list[tuple[str, str, Any, dict[str, Any] | None]]:
-    """The parts of the page, with how much each holds and what the checks find there."""
-    parts = [
+    sections = [
         ("about", "Title", ""),
         ("request", "Request", ""),
-        ("intents", "Intents", len(sheet.intents) or "–"),
-        ("checklist", "Checklist", len(sheet.checklist) or "–"),
-        ("needs", "Builds on", len(sheet.depends_on) or "–"),
-        ("files", "Files", len(sheet.assets) or "–"),
-        ("seen", "Judges see", len(base.files_read) + len(sheet.tool_evidence) or "–"),
-        ("script", "Grader", "✓" if sheet.values["grader_script"] else "–"),
-        ("reach", "Tools", len(sheet.values["tools"]) or "all"),
-        ("workflow", "Reference", _reference(sheet)),
+        ("intents", "Intents", len(form.intents) or "–"),
+        ("checklist", "Checklist", len(form.checklist) or "–"),
+        ("needs", "Builds on", len(form.depends_on) or "–"),
+        ("files", "Files", len(form.assets) or "–"),
+        ("seen", "Judges see", len(base.files_read) + len(form.tool_evidence) or "–"),
+        ("script", "Grader", "✓" if form.values["grader_script"] else "–"),
+        ("reach", "Tools", len(form.values["tools"]) or "all"),
+        ("workflow", "Reference", _reference(form)),
         ("more", "Details", ""),
     ]
-    return [(anchor, name, count, marks.get(anchor)) for anchor, name, count in parts]
+    return [(anchor, name, count, marks.get(anchor)) for anchor, name, count in sections]
 
 
-def _reference(sheet: TaskForm) -> str:
-    """Whether there is a workflow, and how many files the session is to leave."""
-    workflow = "✓" if sheet.values["reference_workflow"].strip() else ""
-    return " ".join(filter(None, [workflow, str(len(sheet.expected_artifacts) or "")])) or "–"
+def _reference(form: TaskForm) -> str:
+    workflow = "✓" if form.values["reference_workflow"].strip() else ""
+    return " ".join(filter(None, [workflow, str(len(form.expected_artifacts) or "")])) or "–"
 
 
 def _grader_choices(persona: Persona, scripts: Iterable[GraderScript], named: str) -> list[tuple[str, str]]:
-    """The persona's scripts by the path that a task names, each with its name; the one that is named as it is named."""
     own = script_path(persona.user_id, named)
-    found = [(named if one.path == own else f"data/{persona.user_id}/{one.path}", one.path) for one in scripts]
-    missing = [(named, f"{named} (script not found)")] if named and named not in dict(found) else []
-    return [(value, name.removeprefix("scripts/")) for value, name in (*missing, *found)]
+    options = [
+        (named if script.path == own else f"data/{persona.user_id}/{script.path}", script.path) for script in scripts
+    ]
+    missing = [(named, f"{named} (script not found)")] if named and named not in dict(options) else []
+    return [(value, name.removeprefix("scripts/")) for value, name in (*missing, *options)]
 
 
-def _scored(sheet: TaskForm) -> dict[str, str]:
-    """The numbers of the items that follow from each intent."""
+def _scored(form: TaskForm) -> dict[str, str]:
+    """The numbers of the items that follow from each intent, by intent key."""
     items: dict[str, list[str]] = {}
-    for number, row in enumerate(sheet.checklist, 1):
+    for number, row in enumerate(form.checklist, 1):
         for key in row["follows_from"]:
             items.setdefault(key, []).append(str(number))
     return {key: ", ".join(numbers) for key, numbers in items.items()}

@@ -1,4 +1,4 @@
-"""Templates of a benchmark: a task is kept as one, and they are listed, renamed and deleted."""
+"""Task templates: save a task as one, list, rename and delete them."""
 
 from __future__ import annotations
 
@@ -15,40 +15,37 @@ from studio.access import SignedInRequest
 from studio.forms.post_data import number_of
 from studio.models import Benchmark
 from studio.search import task_filters
-from studio.tasks import templates as keeping
+from studio.tasks import templates as task_templates
 from studio.tasks.templates import TaskTemplateError
 
 
 @login_required
 def templates(request: SignedInRequest, slug: str) -> HttpResponse:
-    """All of them, by name."""
     return _page(request, access.find_benchmark(request.user, slug))
 
 
 @login_required
 @require_POST
 def change(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Another name, other words; or, with ``delete``, away with it."""
     benchmark = access.find_benchmark(request.user, slug)
     template = get_object_or_404(benchmark.templates.defer("spec"), pk=pk)
-    if not keeping.may_change(request.user, template):
+    if not task_templates.may_change(request.user, template):
         access.require(request.user, benchmark, "manage")
     if "delete" in request.POST:
-        keeping.delete_template(template, by=request.user)
+        task_templates.delete_template(template, by=request.user)
         messages.success(request, f"Deleted “{template}”. Tasks started from it are not affected.")
         return redirect("studio:templates", slug)
-    given = {name: request.POST.get(name, "") for name in ("name", "when")}
+    values = {name: request.POST.get(name, "") for name in ("name", "when")}
     try:
-        keeping.rename_template(template, **given, by=request.user)
-    except TaskTemplateError as refusal:
-        return _page(request, benchmark, {"pk": pk, "field": refusal.field, "text": str(refusal), **given}, 422)
+        task_templates.rename_template(template, **values, by=request.user)
+    except TaskTemplateError as error:
+        return _page(request, benchmark, {"pk": pk, "field": error.field, "text": str(error), **values}, 422)
     messages.success(request, "Saved.")
     return redirect("studio:templates", slug)
 
 
 @login_required
 def save(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """Keep the task as a template: what comes along is shown first."""
     task = access.find_task(request.user, slug, user_id, pk)
     benchmark = task.episode.persona.benchmark
     access.require(request.user, benchmark, "edit")
@@ -57,17 +54,19 @@ def save(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResp
         "persona": task.episode.persona,
         "task": task,
         "version": number_of(request.POST.get("version")) or task.version,
-        "given": {name: request.POST.get(name, "") for name in ("name", "when")},
+        "values": {name: request.POST.get(name, "") for name in ("name", "when")},
         "n_files": task.assets.count(),
         "n_intents": task.intents.count(),
         "n_items": task.checklist.count(),
-        "templates": keeping.templates_of(benchmark),
+        "templates": task_templates.templates_of(benchmark),
     }
     if request.method == "POST":
         try:
-            template = keeping.save_template(task, **context["given"], version=context["version"], by=request.user)
-        except TaskTemplateError as refusal:
-            context["refusal"] = {"field": refusal.field, "text": str(refusal)}
+            template = task_templates.save_template(
+                task, **context["values"], version=context["version"], by=request.user
+            )
+        except TaskTemplateError as error:
+            context["refusal"] = {"field": error.field, "text": str(error)}
             return render(request, "studio/tasks/template_new.html", context, status=422)
         messages.success(request, f"Saved as the template “{template}”. New tasks can start from it.")
         return redirect(task)
@@ -75,16 +74,16 @@ def save(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResp
 
 
 def _page(
-    request: SignedInRequest, benchmark: Benchmark, refused: dict[str, Any] | None = None, status: int = 200
+    request: SignedInRequest, benchmark: Benchmark, refusal: dict[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
     can = access.actions_in(request.user, benchmark)
-    rows = list(keeping.templates_of(benchmark))
-    own = [row.pk for row in rows if "manage" in can or ("edit" in can and row.created_by_id == request.user.pk)]
+    rows = list(task_templates.templates_of(benchmark))
+    editable = [row.pk for row in rows if "manage" in can or ("edit" in can and row.created_by_id == request.user.pk)]
     context = {
         "benchmark": benchmark,
         "templates": rows,
-        "own": own,
+        "editable": editable,
         "triggers": task_filters.TRIGGERS,
-        "refused": refused,
+        "refusal": refusal,
     }
     return render(request, "studio/tasks/templates.html", context, status=status)

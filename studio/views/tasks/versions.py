@@ -1,4 +1,4 @@
-"""Versions of a task: the list, what one changed, and going back to it."""
+"""A task's activity and versions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from studio.tasks.save import restore_version
 
 @login_required
 def activity(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpResponse:
-    """All that happened, by day; ``?only=versions`` or ``?only=talk`` leaves the other out."""
+    """Activity by day; ``?only=versions`` or ``?only=talk`` filters it."""
     task = access.find_task(request.user, slug, user_id, pk)
     only = request.GET.get("only", "")
     only = only if only in FILTERS else ""
@@ -43,7 +43,6 @@ def versions(request: SignedInRequest, slug: str, user_id: str, pk: int) -> Http
 
 @login_required
 def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
-    """What a version says and how it differs from the one before, or from ``?with=``."""
     task = access.find_task(request.user, slug, user_id, pk)
     revision = get_object_or_404(
         task.revisions.select_related("created_by").prefetch_related("reviews__reviewer"), number=number
@@ -66,15 +65,14 @@ def version(request: SignedInRequest, slug: str, user_id: str, pk: int, number: 
 @login_required
 @require_POST
 def restore(request: SignedInRequest, slug: str, user_id: str, pk: int, number: int) -> HttpResponse:
-    """Make an earlier version the draft again, as a new version."""
     task = access.find_task(request.user, slug, user_id, pk)
     access.require(request.user, task.episode.persona.benchmark, "edit")
     get_object_or_404(task.revisions, number=number)
     try:
         saved = restore_version(task, number, by=request.user)
         messages.success(request, f"Version {number} restored as version {saved.number}.")
-    except DraftError as refusal:
-        messages.error(request, f"Version {number} no longer fits into the episode. {refusal}")
+    except DraftError as error:
+        messages.error(request, f"Version {number} no longer fits into the episode. {error}")
     return redirect(task)
 
 

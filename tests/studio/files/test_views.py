@@ -28,7 +28,7 @@ class Desk(SimpleNamespace):
         return form_of((client or self.client).get(self.url()).content.decode(), "task").data()
 
     def add(self, path: str, content: bytes, **more):
-        return self.client.post(self.url("add_file"), {"path": path, "file": SimpleUploadedFile("f", content), **more})
+        return self.client.post(self.url("file_add"), {"path": path, "file": SimpleUploadedFile("f", content), **more})
 
     def row(self, path: str, content: bytes) -> dict[str, list[str]]:
         """The form fields of an added file."""
@@ -157,8 +157,8 @@ def test_members_may_preview_and_authors_may_add_files(desk):
 
     assert stranger.get(desk.url("preview"), token).status_code == 404
     assert "rye" in viewer.get(desk.url("preview"), token).content.decode()
-    assert viewer.post(desk.url("add_file"), {"path": "a", "file": SimpleUploadedFile("a", b"a")}).status_code == 403
-    assert stranger.post(desk.url("add_file"), {"path": "a"}).status_code == 404
+    assert viewer.post(desk.url("file_add"), {"path": "a", "file": SimpleUploadedFile("a", b"a")}).status_code == 403
+    assert stranger.post(desk.url("file_add"), {"path": "a"}).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_page_shows_references_to_a_file_and_its_syntax_errors(desk):
     desk.client.post(desk.url(), desk.joined(desk.row("orders.csv", b"a,b\n1\n")))
 
     html = desk.client.get(desk.url()).content.decode()
-    answer = desk.client.post(desk.url("syntax"), {"path": "a.json", "text": '{"a": 1,\r\n}'}).json()
+    answer = desk.client.post(desk.url("file_syntax"), {"path": "a.json", "text": '{"a": 1,\r\n}'}).json()
 
     assert 'data-goto="initial_request">the request</a>' in html
     assert answer["line"] == 2

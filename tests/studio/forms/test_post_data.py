@@ -1,4 +1,4 @@
-"""What a page sends back is read as it was typed, whatever it is."""
+"""Reading posted data."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.factories import BenchmarkFactory, a_persona, a_task, member
     ("text", "number"),
     [("7", 7), ("007", 7), ("", 0), (None, 0), ("²", 0), ("٣", 0), ("-1", 0), ("1.5", 0), ("9" * 10, 0), (" 7", 0)],
 )
-def test_a_number_is_one_or_none(text, number):
+def test_number_of_reads_ascii_digits_only(text, number):
     assert number_of(text) == number
 
 
 @pytest.mark.django_db
-def test_what_only_looks_like_a_number_is_answered_like_any_other_wrong_one():
+def test_non_ascii_digits_in_requests_are_handled():
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR, Role.REVIEWER)
     persona = a_persona(benchmark, by=author)
@@ -32,5 +32,8 @@ def test_what_only_looks_like_a_number_is_answered_like_any_other_wrong_one():
     assert client.get(reverse("studio:version", args=[*here, task.pk, 1]), {"with": "²"}).status_code == 200
     assert client.get(reverse("studio:script_new", args=here), {"task": "²"}).status_code == 200
     assert client.post(task.get_absolute_url(), {"base_version": "²"}).status_code < 500
-    assert client.post(reverse("studio:step", args=[*here, task.pk, "approve"]), {"version": "²"}).status_code < 500
+    assert (
+        client.post(reverse("studio:workflow_step", args=[*here, task.pk, "approve"]), {"version": "²"}).status_code
+        < 500
+    )
     assert client.post(reverse("studio:tasks", args=[benchmark.slug]), {"task": "²:²"}).status_code < 500

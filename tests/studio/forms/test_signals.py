@@ -1,4 +1,4 @@
-"""The signal of a task, written as fields and as JSON, and what the assistant receives of it."""
+"""The signal of a task as fields and as JSON."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from studio.domain.task import Trigger
 from studio.forms.post_data import MAPPING, Posted
 from studio.forms.signals import SignalFormatError, read_payload, switch_format
 
-WORDS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), max_size=12)
-NAMES = WORDS.map(lambda text: " ".join(text.split())).filter(bool)
+TEXTS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), max_size=12)
+NAMES = TEXTS.map(lambda text: " ".join(text.split())).filter(bool)
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=6,
 )
 
@@ -30,29 +30,27 @@ def raw(text: str, **more: str) -> QueryDict:
     return data
 
 
-def said(data: QueryDict) -> dict[str, object]:
-    """The payload of a page's fields."""
-    posted, wrong = Posted(data), {}
+def payload_of(data: QueryDict) -> dict[str, object]:
+    posted = Posted(data)
+    errors: dict[str, str] = {}
     rows = posted.rows("payload", MAPPING)
-    payload = read_payload(
-        posted.text("payload_as"), posted.text("payload_raw"), rows, {}, lambda place, why: wrong.update({place: why})
-    )
-    assert wrong == {}
+    payload = read_payload(posted.text("payload_as"), posted.text("payload_raw"), rows, {}, errors.__setitem__)
+    assert errors == {}
     return payload
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.dictionaries(NAMES, VALUES, max_size=4))
-def test_from_json_to_fields_and_back_nothing_is_lost(payload):
+def test_converting_json_to_fields_and_back_is_lossless(payload):
     fields = switch_format(raw(json.dumps(payload)), {}, "rows")
     back = switch_format(fields, {}, "raw")
 
-    assert json.dumps(said(fields)) == json.dumps(payload)
-    assert json.dumps(said(back)) == json.dumps(payload)
+    assert json.dumps(payload_of(fields)) == json.dumps(payload)
+    assert json.dumps(payload_of(back)) == json.dumps(payload)
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ('{"a": 1,\n "b" 2}', "Line 2, column 6"),
         ("[1, 2]", "Enter an object"),
@@ -60,25 +58,25 @@ def test_from_json_to_fields_and_back_nothing_is_lost(payload):
         ("[" * 100_000, "nested too deeply"),
     ],
 )
-def test_what_is_no_signal_is_told_with_its_place_and_not_turned(text, words):
-    with pytest.raises(SignalFormatError, match=words) as refusal:
+def test_invalid_json_is_not_converted_and_names_its_input(text, message):
+    with pytest.raises(SignalFormatError, match=message) as refusal:
         switch_format(raw(text), {}, "rows")
-    assert refusal.value.place == "payload_raw"
+    assert refusal.value.input_name == "payload_raw"
 
 
-def test_a_name_that_fields_would_change_stays_json():
+def test_names_that_do_not_fit_an_input_stay_json():
     with pytest.raises(SignalFormatError):
         switch_format(raw('{" a ": 1}'), {}, "rows")
 
 
 @pytest.mark.parametrize("kind", ["webhook", "heartbeat", "feed", "file_drop"])
-def test_every_kind_has_examples_that_can_be_written_both_ways(kind):
+def test_examples_of_every_kind_convert_both_ways(kind):
     for number, (_, payload) in enumerate(SIGNAL_EXAMPLES[kind]):
-        put = switch_format(raw("", trigger=kind), {}, f"example:{number}")
-        assert said(switch_format(put, {}, "rows")) == payload
+        data = switch_format(raw("", trigger=kind), {}, f"example:{number}")
+        assert payload_of(switch_format(data, {}, "rows")) == payload
         assert render_opening(Trigger(kind=kind, payload=payload), "").startswith(f"[Environment signal: {kind}]")
 
 
-def test_an_example_that_is_not_there_changes_nothing():
+def test_unknown_example_is_rejected():
     with pytest.raises(SignalFormatError):
         switch_format(raw("{}", trigger="user_message"), {}, "example:0")

@@ -159,7 +159,7 @@ def test_notifications_are_marked_read_one_by_one_or_all_together(project):
     assert "Inbox: 2 unread" in client.get("/").content.decode()
     assert len(client.get(reverse("studio:inbox") + "?unread=1").context["page"].object_list) == 2
 
-    client.post(reverse("studio:inbox_read"))
+    client.post(reverse("studio:inbox_read_all"))
     assert inbox.count_unread(reviewer) == 0
 
 

@@ -232,7 +232,9 @@ def test_submitting_with_an_unresolved_conflict_is_rejected(desk):
     ben.autosave()  # on top of the version that the page shows now
     persona = ben.task.episode.persona
 
-    ben.client.post(reverse("studio:step", args=[persona.benchmark.slug, persona.user_id, ben.task.pk, "submit"]))
+    ben.client.post(
+        reverse("studio:workflow_step", args=[persona.benchmark.slug, persona.user_id, ben.task.pk, "submit"])
+    )
 
     task = Task.objects.get(pk=ben.task.pk)
     assert (task.title, task.state) == ("Rye", "draft")
@@ -334,7 +336,9 @@ def test_submitting_saves_autosaved_text(desk):
     ana.write(title="Rye").autosave()
     persona = ana.task.episode.persona
 
-    ana.client.post(reverse("studio:step", args=[persona.benchmark.slug, persona.user_id, ana.task.pk, "submit"]))
+    ana.client.post(
+        reverse("studio:workflow_step", args=[persona.benchmark.slug, persona.user_id, ana.task.pk, "submit"])
+    )
 
     task = Task.objects.get(pk=ana.task.pk)
     assert (task.title, task.version, task.state) == ("Rye", 2, "in_review")

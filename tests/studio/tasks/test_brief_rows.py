@@ -33,7 +33,7 @@ ITEMS = (
 
 @pytest.fixture
 def desk(monkeypatch):
-    monkeypatch.setattr(editor_context, "MANY", 0)
+    monkeypatch.setattr(editor_context, "BRIEF_ROWS_FROM", 0)
     benchmark = BenchmarkFactory()
     author = member(benchmark, Role.AUTHOR)
     task = a_task(a_persona(benchmark, by=author), by=author, intents=INTENTS, checklist=ITEMS)

@@ -148,7 +148,7 @@ def test_page_previews_and_copies_into_editable_personas(project):
     shown = client.post(url, {"task": keys, "target": there.pk})
     assert "Miller does not have the tool" in shown.content.decode()
     assert "Stranger" not in shown.content.decode()
-    looked = shown.context["looked"]
+    looked = shown.context["previewed"]
     again = client.post(url, {"task": keys, "target": persona.pk, "looked": looked, "sure": "1"})
     assert (again.status_code, Task.objects.count()) == (200, 2)
     done = client.post(url, {"task": keys, "target": there.pk, "looked": looked, "sure": "1"})

@@ -50,7 +50,7 @@ class Desk:
         return form_of(self.client.get(self.url).content.decode(), "task").data()
 
     def step(self, action, *, by=None, **data):
-        url = reverse("studio:step", args=[self.benchmark.slug, self.persona.user_id, self.task.pk, action])
+        url = reverse("studio:workflow_step", args=[self.benchmark.slug, self.persona.user_id, self.task.pk, action])
         return (by or self.client).post(url, data, follow=True)
 
     @property
@@ -185,7 +185,7 @@ def test_every_field_can_be_edited(desk):
 
 
 def test_long_checklist_renders_only_rule_fields_in_use(desk, monkeypatch):
-    monkeypatch.setattr(editor_context, "MANY", 0)
+    monkeypatch.setattr(editor_context, "BRIEF_ROWS_FROM", 0)
     data = desk.form()
     item = data["checklist"][0]
     assert f"checklist.{item}.rule_kind" not in data
@@ -416,7 +416,7 @@ def test_submitter_is_warned_if_nobody_else_can_review():
     task = a_task(a_persona(benchmark, by=author), by=author)
     client = Client()
     client.force_login(author)
-    url = reverse("studio:step", args=[benchmark.slug, task.episode.persona.user_id, task.pk, "submit"])
+    url = reverse("studio:workflow_step", args=[benchmark.slug, task.episode.persona.user_id, task.pk, "submit"])
 
     assert "nobody else can review here yet" in client.post(url, follow=True).content.decode()
     Task.objects.update(state=TaskState.DRAFT)

@@ -108,7 +108,7 @@ def test_reference_is_autosaved(desk):
     put(desk, artifact("plan.md"))
     key = desk.form()[LIST][0]
     sent = {"path": "plan.md", "file": SimpleUploadedFile("g.md", b"# Good"), "reference": key}
-    html = desk.client.post(desk.url("add_file"), sent).content.decode()
+    html = desk.client.post(desk.url("file_add"), sent).content.decode()
     added = form_of(f'<form id="row">{html}</form>', "row").data()
     desk.client.post(desk.url("autosave"), desk.form() | added | {LIST: [key]})
 
@@ -160,7 +160,7 @@ def test_workspace_files_and_references_share_their_limits(desk, settings):
 
     large = desk.with_row("b.md", "", b"x" * 11)
     together = desk.client.post(
-        desk.url("add_file"),
+        desk.url("file_add"),
         {
             "path": "c.md",
             "file": SimpleUploadedFile("c", b"1234567"),
@@ -266,7 +266,7 @@ def test_references_are_hidden_from_other_benchmarks(desk):
     assert stranger.get(desk.url("preview"), {"file": token, "path": "plan.md"}).status_code == 404
     assert reviewer.get(desk.url("preview"), {"file": token, "path": "plan.md"}).status_code == 200
     sent = {"path": "plan.md", "file": SimpleUploadedFile("g.md", b"x"), "reference": key}
-    assert reviewer.post(desk.url("add_file"), sent).status_code == 403
+    assert reviewer.post(desk.url("file_add"), sent).status_code == 403
 
 
 def test_api_accepts_only_references_the_task_has_or_had(desk):

@@ -7,6 +7,7 @@ import json
 import zipfile
 
 import pytest
+from django.template.loader import render_to_string
 
 from studio.files.previews import decode, is_media, preview, syntax_flaw
 from studio.files.previews.texts import encode
@@ -99,11 +100,19 @@ def test_yaml_alias_bomb_stays_small():
     bomb = preview("laughs.yaml", levels.encode())
 
     assert bomb.cut
-    assert len(bomb.html) < 1_000_000
+    assert len(bomb.tree) < 10_000
+
+
+def test_json_is_shown_as_an_escaped_tree():
     tree = preview("a.json", json.dumps({"<script>": ["<b>", 1, None, 10**30]}).encode())
-    assert tree.kind == "tree"
-    assert "<script>" not in tree.html
-    assert str(10**30) in tree.html
+
+    html = render_to_string("studio/files/parts/tree.html", {"preview": tree})
+
+    assert (tree.kind, tree.cut) == ("tree", False)
+    assert "&lt;script&gt;" in html
+    assert "<script>" not in html
+    assert str(10**30) in html
+    assert html.count("<details") == html.count("</details>") == 2
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000, "9" * 10_000, "nan", "- " * 40_000])
