@@ -55,7 +55,7 @@ def step(request: SignedInRequest, slug: str, user_id: str, pk: int, action: str
         needs_more_approvals = action == "approve" and changed.state == "in_review"
         no_reviewer = (
             action == "submit"
-            and not assignments.people_of(changed, authors=authors_of_newest([changed])[changed.pk]).may_review
+            and not assignments.assignees_of(changed, authors=authors_of_newest([changed])[changed.pk]).may_review
         )
         if no_reviewer:
             messages.warning(request, NO_REVIEWER)
@@ -75,10 +75,10 @@ def assign(request: SignedInRequest, slug: str, user_id: str, pk: int) -> HttpRe
     by_username = {user.username: user for user in members}
     writer = by_username.get(request.POST.get("writer", ""))
     reviewers = [by_username[name] for name in request.POST.getlist("reviewer") if name in by_username]
-    if "fewest" in request.POST and (reviewer := assignments.fewest_open(task, writer)):
+    if "fewest" in request.POST and (reviewer := assignments.least_busy_reviewer(task, writer)):
         reviewers = [reviewer]
     try:
-        assignments.set_people(task.pk, by=request.user, writer=writer, reviewers=reviewers)
+        assignments.set_assignees(task.pk, by=request.user, writer=writer, reviewers=reviewers)
     except assignments.AssignmentError as error:
         messages.error(request, str(error))
     else:
