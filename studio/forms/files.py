@@ -69,7 +69,9 @@ def read_files(
         input_name = f"{name}.{row['key']}.path"
         known = content_of(row)
         if known is None:
-            add_error(input_name, f"“{path or 'This file'}” was not fully uploaded, or this page is too old. Add it again.")
+            add_error(
+                input_name, f"“{path or 'This file'}” was not fully uploaded, or this page is too old. Add it again."
+            )
             continue
         file = FileRef(
             path=path,
