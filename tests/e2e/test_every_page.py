@@ -36,7 +36,7 @@ SERIOUS = """async (only) => {
 ACTIONS = (  # redirect to a page
     "logout api_key notification inbox_read_all tasks_change template_change import_decide skill_delete board_move "
     "script_remove script_restore comment_add suggestions_apply comment_reply comment_edit comment_resolve "
-    "suggestion_conflict assign waive restore workflow_step discard"
+    "suggestion_conflict import_publication assign waive restore workflow_step discard"
 )
 PARTS = (  # of pages
     "preview file_add signal file_syntax check autosave profile_autosave skill_autosave script_autosave destinations"
