@@ -30,7 +30,7 @@ class FrozenDecision:
     """Opaque here; unique within the campaign."""
     stratum: str
     weight: float
-    shown: PacketContent
+    content: PacketContent
     sealed: SealedDecision
 
 
@@ -67,10 +67,10 @@ def open_campaign(
         Packet(
             campaign=campaign,
             position=position,
-            kind=decision.shown.kind,
+            kind=decision.content.kind,
             stratum=decision.stratum[:100],
             sampling_weight=decision.weight,
-            shown=decision.shown.model_dump(mode="json"),
+            content=decision.content.model_dump(mode="json"),
             sealed=decision.sealed.model_dump(mode="json"),
             source=decision.source,
         )

@@ -87,7 +87,7 @@ def record_judgment(
 
 
 def _validate_passages(packet: Packet, evidence: Sequence[str]) -> list[str]:
-    content = PacketContent.model_validate(packet.shown)
+    content = PacketContent.model_validate(packet.content)
     passages = list(dict.fromkeys(collapse_whitespace(passage) for passage in evidence if passage.strip()))
     if len(passages) > MAX_PASSAGES:
         raise JudgmentError(f"Mark at most {MAX_PASSAGES} passages.", "evidence")

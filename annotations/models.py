@@ -56,7 +56,7 @@ class Packet(models.Model):
     stratum = models.CharField(max_length=100, blank=True)
     sampling_weight = models.FloatField(default=1.0)
     """How many decisions of the population it represents."""
-    shown = OrderedJSONField()
+    content = OrderedJSONField(db_column="shown")
     """A ``PacketContent``: all that the page may render before the judgment."""
     sealed = OrderedJSONField()
     """A ``SealedDecision``: read only after the judgment."""

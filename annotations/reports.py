@@ -91,7 +91,7 @@ def list_undecided(campaign: AuditCampaign, user: User) -> list[UndecidedPacket]
             UndecidedPacket(
                 packet,
                 KINDS[packet.kind],
-                packet.shown["subject"],
+                packet.content["subject"],
                 yes=counts["yes"],
                 no=counts["no"],
                 unsure=counts["unsure"],
@@ -112,7 +112,7 @@ def list_disagreements(campaign: AuditCampaign) -> list[JudgeDisagreement]:
         JudgeDisagreement(
             packet=row.packet,
             kind=KINDS[row.packet.kind],
-            subject=row.packet.shown["subject"],
+            subject=row.packet.content["subject"],
             people=bool(row.decision),
             judge=row.packet.sealed["decision"],
             reason=row.packet.sealed.get("reason", ""),

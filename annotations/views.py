@@ -160,7 +160,7 @@ def adjudication(request: SignedInRequest, pk: int, position: int) -> HttpRespon
             form.add_error(error.field or None, str(error))
         else:
             return redirect(row)
-    content = PacketContent.model_validate(packet.shown)
+    content = PacketContent.model_validate(packet.content)
     return render(
         request,
         "annotations/adjudicate.html",
@@ -200,7 +200,7 @@ def _render_question(
     request: SignedInRequest, row: AuditCampaign, packet: Packet, form: JudgmentForm, *, status: int
 ) -> HttpResponse:
     share = shares_of([row], request.user)[row.pk]
-    content = PacketContent.model_validate(packet.shown)
+    content = PacketContent.model_validate(packet.content)
     total = share.done + len(share.pending)
     return render(
         request,

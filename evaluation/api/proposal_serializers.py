@@ -1,6 +1,6 @@
 """Serializers of proposals.
 
-Some fields still have old names ("helper", "taken", "mend", "words"), which are part of the published API.
+Some JSON fields have older names ("helper", "taken", "asked_by", "cut", …), which are part of the published API.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from evaluation.protocol.assistance import KINDS
 
 
 class DecisionSerializer(serializers.ModelSerializer[ProposalDecision]):
+    taken = serializers.BooleanField(source="accepted")
+    changed = serializers.BooleanField(source="edited")
     by = serializers.CharField(source="by.username")
     version = serializers.IntegerField(source="revision.number", allow_null=True, default=None)
 
@@ -74,8 +76,11 @@ class ProposalSerializer(serializers.ModelSerializer[Proposal]):
     language = serializers.CharField(source="options.language", default="")
     reference = serializers.CharField(source="options.reference", default="")
     helper = serializers.CharField(source="endpoint.name")
-    cut = serializers.ListField(child=serializers.CharField(), help_text="Files the model saw only in part.")
-    asked_by = serializers.CharField(source="asked_by.username")
+    cut = serializers.ListField(
+        source="truncated_files", child=serializers.CharField(), help_text="Files the model saw only in part."
+    )
+    asked_by = serializers.CharField(source="requested_by.username")
+    asked_at = serializers.DateTimeField(source="requested_at")
     result = serializers.IntegerField(source="result.number", allow_null=True, default=None)
     title = serializers.SerializerMethodField()
     findings = serializers.SerializerMethodField()

@@ -47,8 +47,8 @@ def usage_of(assistant: AssistantModel) -> AssistanceUsage:
 def budget_of(assistant: AssistantModel) -> Budget:
     used = usage_of(assistant)
     return Budget(
-        max_tokens=assistant.most_tokens,
-        max_cost=assistant.most_cost,
+        max_tokens=assistant.max_tokens,
+        max_cost=assistant.max_cost,
         tokens=Tokens(prompt=used.tokens),
         cost=used.cost,
     )
@@ -57,8 +57,8 @@ def budget_of(assistant: AssistantModel) -> Budget:
 def why_over_budget(assistant: AssistantModel) -> str:
     used = usage_of(assistant)
     period = "this month's" if assistant.period == AssistantModel.Period.MONTH else "the whole"
-    if assistant.most_tokens and used.tokens >= assistant.most_tokens:
-        return f"AI help has used {period} budget of {assistant.most_tokens:,} tokens. An owner can raise it."
-    if assistant.most_cost and used.cost >= assistant.most_cost:
-        return f"AI help has used {period} budget of ${assistant.most_cost:.2f}. An owner can raise it."
+    if assistant.max_tokens and used.tokens >= assistant.max_tokens:
+        return f"AI help has used {period} budget of {assistant.max_tokens:,} tokens. An owner can raise it."
+    if assistant.max_cost and used.cost >= assistant.max_cost:
+        return f"AI help has used {period} budget of ${assistant.max_cost:.2f}. An owner can raise it."
     return ""

@@ -173,8 +173,8 @@ def _record_decisions(
             ProposalDecision(
                 proposal=proposal,
                 row=each.row,
-                taken=True,
-                changed=each.text != each.change.text,
+                accepted=True,
+                edited=each.text != each.change.text,
                 field=each.change.field,
                 uid=_uid_in_task(each, first_rows),
                 text=each.text,
@@ -184,7 +184,7 @@ def _record_decisions(
             for each in accepted
         ]
         + [
-            ProposalDecision(proposal=proposal, row=each.row, taken=False, field=each.change.field, by=by)
+            ProposalDecision(proposal=proposal, row=each.row, accepted=False, field=each.change.field, by=by)
             for each in dropped
         ]
     )
@@ -204,7 +204,7 @@ def _close_if_decided(
     if revision is not None:
         proposal.result = revision
         proposal.save(update_fields=["result"])
-    decided = list(proposal.decisions.values_list("taken", flat=True))
+    decided = list(proposal.decisions.values_list("accepted", flat=True))
     if len(decided) < len(changes):
         return proposal
     return _close(proposal, by, State.ACCEPTED if any(decided) else State.DISMISSED)

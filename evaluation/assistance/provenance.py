@@ -27,14 +27,14 @@ class Origin:
 def load_origins(task: Task) -> dict[tuple[str, str], Origin]:
     """By field and row uid (empty for a whole field); one query."""
     accepted = (
-        ProposalDecision.objects.filter(proposal__task=task, taken=True, revision__isnull=False)
+        ProposalDecision.objects.filter(proposal__task=task, accepted=True, revision__isnull=False)
         .select_related("by")
         .annotate(model=F("proposal__model"), was_scripted=F("proposal__scripted"), version=F("revision__number"))
         .order_by("pk")
     )
     return {
         (each.field, str(each.uid or "")): Origin(
-            each.model, each.was_scripted, str(each.by), each.changed, each.version
+            each.model, each.was_scripted, str(each.by), each.edited, each.version
         )
         for each in accepted
     }
@@ -55,7 +55,7 @@ def scripted_texts(benchmark: Benchmark, tasks: Iterable[int]) -> Iterator[Scrip
     decisions = ProposalDecision.objects.filter(
         proposal__task__episode__persona__benchmark=benchmark,
         proposal__scripted=True,
-        taken=True,
+        accepted=True,
         revision__isnull=False,
     )
     accepted = [

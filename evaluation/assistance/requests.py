@@ -67,8 +67,8 @@ def request_proposal(task: Task, *, by: User, request: Assignment, fresh: bool =
         model=f"{assistant.endpoint.name} ({assistant.endpoint.model})",
         scripted=assistant.endpoint.scripted,
         request_hash=digest,
-        cut=list(prompt.truncated),
-        asked_by=by,
+        truncated_files=list(prompt.truncated),
+        requested_by=by,
     )
     if recorded is not None:
         _replay(proposal, recorded, material)
@@ -86,7 +86,7 @@ def request_proposal(task: Task, *, by: User, request: Assignment, fresh: bool =
 def resend_unclaimed() -> None:
     now = timezone.now()
     unclaimed = Proposal.objects.filter(state=State.REQUESTED).filter(
-        Q(lease_until__lt=now) | Q(lease_until=None, asked_at__lt=now - RESEND_AFTER)
+        Q(lease_until__lt=now) | Q(lease_until=None, requested_at__lt=now - RESEND_AFTER)
     )
     enqueue(RUN_PROPOSAL, unclaimed.values_list("pk", flat=True))
 

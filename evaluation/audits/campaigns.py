@@ -120,7 +120,7 @@ def _freeze(pilot: Pilot, sample: Sequence[SampledDecision]) -> list[FrozenDecis
             source=sampled.key,
             stratum=sampled.stratum,
             weight=sampled.weight,
-            shown=contents[pk],
+            content=contents[pk],
             sealed=SealedDecision(
                 decision=bool(verdicts[pk].met),
                 quote=verdicts[pk].quote,

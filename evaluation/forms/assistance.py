@@ -14,18 +14,18 @@ from evaluation.models import AssistantModel
 class AssistantModelForm(forms.ModelForm[AssistantModel]):
     class Meta:
         model = AssistantModel
-        fields = ["endpoint", "period", "most_tokens", "most_cost"]
+        fields = ["endpoint", "period", "max_tokens", "max_cost"]
         labels = {
             "endpoint": "Assistant model",
             "period": "Budget period",
-            "most_tokens": "Tokens",
-            "most_cost": "US dollars",
+            "max_tokens": "Tokens",
+            "max_cost": "US dollars",
         }
         help_texts = {
             "endpoint": "It proposes when an author asks, and sees the task it is asked about: request, hidden "
             "intents, checklist, files that are text, the profile, and a reference where items are drawn from one.",
-            "most_tokens": "0 means no limit.",
-            "most_cost": "0 means no limit. Counted at the model's prices.",
+            "max_tokens": "0 means no limit.",
+            "max_cost": "0 means no limit. Counted at the model's prices.",
         }
 
     def __init__(self, *args: Any, **options: Any) -> None:

@@ -21,9 +21,9 @@ class AssistantModel(models.Model):
     endpoint = models.ForeignKey(
         "evaluation.ModelEndpoint", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
-    most_tokens = models.PositiveBigIntegerField(default=0)
+    max_tokens = models.PositiveBigIntegerField(default=0, db_column="most_tokens")
     """0 means no limit."""
-    most_cost = models.DecimalField(max_digits=12, decimal_places=2, default=0)
+    max_cost = models.DecimalField(max_digits=12, decimal_places=2, default=0, db_column="most_cost")
     """US dollars; 0 means no limit."""
     period = models.CharField(max_length=5, choices=Period.choices, default=Period.MONTH)
     changed_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
@@ -31,7 +31,7 @@ class AssistantModel(models.Model):
 
     class Meta:
         db_table = "evaluation_helper"
-        constraints = [models.CheckConstraint(condition=Q(most_cost__gte=0), name="helper_cost_not_negative")]
+        constraints = [models.CheckConstraint(condition=Q(max_cost__gte=0), name="helper_cost_not_negative")]
 
 
 class Proposal(models.Model):
@@ -70,7 +70,7 @@ class Proposal(models.Model):
     """List of ``ProposedChange``."""
     findings = OrderedJSONField(default=dict)
     """Findings by 0-based row, ``{"0": [Finding, …]}``; those about all rows together under ``""``."""
-    cut = OrderedJSONField(default=list)
+    truncated_files = OrderedJSONField(default=list, db_column="cut")
     """Paths of files the model saw only in part."""
     replay_of = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="+")
     """The proposal whose recorded answer this one repeats, free of charge."""
@@ -82,8 +82,8 @@ class Proposal(models.Model):
     lease_until = models.DateTimeField(null=True)
     """When this passes, the worker counts as dead and another may claim the request."""
     attempts = models.PositiveSmallIntegerField(default=0)
-    asked_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+")
-    asked_at = models.DateTimeField(auto_now_add=True)
+    requested_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, related_name="+", db_column="asked_by_id")
+    requested_at = models.DateTimeField(auto_now_add=True, db_column="asked_at")
     answered_at = models.DateTimeField(null=True)
     decided_by = models.ForeignKey("studio.User", on_delete=models.PROTECT, null=True, related_name="+")
     decided_at = models.DateTimeField(null=True)
@@ -148,8 +148,8 @@ class ProposalDecision(models.Model):
     )
     row = models.PositiveSmallIntegerField()
     """0-based."""
-    taken = models.BooleanField()
-    changed = models.BooleanField(default=False)
+    accepted = models.BooleanField(db_column="taken")
+    edited = models.BooleanField(default=False, db_column="changed")
     """The author edited the text before accepting it."""
     field = models.CharField(max_length=60)
     """Field of the TaskSpec the text went into."""
@@ -167,7 +167,7 @@ class ProposalDecision(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["proposal", "row"], name="suggestion_row_decided_once"),
             models.CheckConstraint(
-                condition=Q(taken=True) | Q(taken=False, changed=False, revision__isnull=True, text=""),
+                condition=Q(accepted=True) | Q(accepted=False, edited=False, revision__isnull=True, text=""),
                 name="suggestion_dismissed_leaves_nothing",
             ),
         ]

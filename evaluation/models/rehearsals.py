@@ -39,7 +39,7 @@ class Rehearsal(models.Model):
     """The next user message; empty once every intent is resolved."""
     turns = OrderedJSONField(default=list)
     """Finished turns, oldest first (``evaluation.rehearsals.turns``)."""
-    under_way = OrderedJSONField(default=dict)
+    current_turn = OrderedJSONField(default=dict, db_column="under_way")
     """The current turn: the reply, and the judge's proposed decisions."""
     agent_state = OrderedJSONField(default=dict)
     start_manifest = OrderedJSONField(default=dict)
@@ -50,7 +50,7 @@ class Rehearsal(models.Model):
     lease_until = models.DateTimeField(null=True)
     """When this passes, the process doing the model work counts as dead."""
     created_at = models.DateTimeField(auto_now_add=True)
-    touched_at = models.DateTimeField(auto_now=True)
+    updated_at = models.DateTimeField(auto_now=True, db_column="touched_at")
 
     class Meta:
         ordering = ["-created_at"]

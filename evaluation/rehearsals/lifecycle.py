@@ -107,8 +107,8 @@ def submit_reply(pk: int, text: str, *, turn: int | None = None) -> None:
             raise RehearsalError("text", "Write the assistant's reply.")
         if len(text) > MAX_REPLY:
             raise RehearsalError("text", f"This has {len(text):,} characters; a reply has at most {MAX_REPLY:,}.")
-        row.under_way = {"reply": reply_document(AgentReply(text))}
-        row.save(update_fields=["under_way", "touched_at"])
+        row.current_turn = {"reply": reply_document(AgentReply(text))}
+        row.save(update_fields=["current_turn", "updated_at"])
         start_model_work(row)
 
 
@@ -124,12 +124,12 @@ def submit_decisions(
     with _locked(pk, Seat.USER, State.YOURS, turn=turn) as row:
         _validate_message(message)
         task = TaskSpec.model_validate(row.revision.spec)
-        reply = row.under_way["reply"]
+        reply = row.current_turn["reply"]
         files = read_texts(task.files_read, manifest_reader(row.manifest))
         decided = manual_decisions(
             choices,
             quotes,
-            decisions_from_json(row.under_way.get("proposal")),
+            decisions_from_json(row.current_turn.get("proposal")),
             "\n".join((reply["text"], *files.values())),
         )
         taken, progress = resolve_current_turn(row, task, ManualIntentJudge(decided))
@@ -142,7 +142,7 @@ def submit_decisions(
         changes = {"reason": ""} | changes_after_turn(row, document, progress)
         for name, value in changes.items():
             setattr(row, name, value)
-        row.save(update_fields=[*changes, "touched_at"])
+        row.save(update_fields=[*changes, "updated_at"])
         if not progress.ending:
             start_model_work(row)
 
@@ -160,7 +160,7 @@ def retry_agent(pk: int, message: str = "") -> None:
         _validate_message(message)
         if message and row.turns:  # the first message is the task's own
             row.message = message
-            row.save(update_fields=["message", "touched_at"])
+            row.save(update_fields=["message", "updated_at"])
         start_model_work(row)
 
 
@@ -168,7 +168,7 @@ def end_rehearsal(pk: int) -> None:
     """Open intents stay open."""
     with _locked(pk, None, State.YOURS, State.STOPPED, State.WORKING) as row:
         row.state, row.reason, row.claimed_by = State.FINISHED, "You ended it.", ""
-        row.save(update_fields=["state", "reason", "claimed_by", "touched_at"])
+        row.save(update_fields=["state", "reason", "claimed_by", "updated_at"])
 
 
 def delete_rehearsal(pk: int) -> None:
@@ -199,7 +199,7 @@ def write_file(pk: int, path: str, content: bytes) -> str:
             )
         Blob.objects.store([content])
         row.manifest = dict(sorted({**row.manifest, name: hashlib.sha256(content).hexdigest()}.items()))
-        row.save(update_fields=["manifest", "touched_at"])
+        row.save(update_fields=["manifest", "updated_at"])
     return name
 
 
@@ -208,7 +208,7 @@ def remove_file(pk: int, path: str) -> None:
         if path not in row.manifest:
             raise RehearsalError("path", "The workspace no longer has this file.")
         row.manifest = {other: sha for other, sha in row.manifest.items() if other != path}
-        row.save(update_fields=["manifest", "touched_at"])
+        row.save(update_fields=["manifest", "updated_at"])
 
 
 def _conflicts(name: str, other: str) -> bool:

@@ -94,18 +94,18 @@ def summary_of(row: Rehearsal) -> RehearsalSummary:
 def load_transcript(row: Rehearsal) -> RehearsalTranscript:
     task = TaskSpec.model_validate(row.revision.spec)
     progress = progress_of(row, task)
-    proposal = decisions_from_json(row.under_way.get("proposal"))
+    proposal = decisions_from_json(row.current_turn.get("proposal"))
     turns, before = [], row.start_manifest
     for document in row.turns:
         turns.append(_turn(document, task, before))
         before = document["manifest"]
     current = None
-    if "reply" in row.under_way:
+    if "reply" in row.current_turn:
         document = {
             "number": len(turns) + 1,
             "message": row.message,
-            "reply": row.under_way["reply"],
-            "decided": row.under_way.get("proposal") or {},
+            "reply": row.current_turn["reply"],
+            "decided": row.current_turn.get("proposal") or {},
             "settled": {},
             "manifest": row.manifest,
         }

@@ -54,7 +54,7 @@ class RehearsalLeaseLostError(Exception):
 def start_model_work(rehearsal: Rehearsal) -> None:
     """Starts when the transaction commits."""
     Rehearsal.objects.filter(pk=rehearsal.pk).update(
-        state=State.WORKING, reason="", claimed_by="", lease_until=lease_end(), touched_at=timezone.now()
+        state=State.WORKING, reason="", claimed_by="", lease_until=lease_end(), updated_at=timezone.now()
     )
     transaction.on_commit(
         lambda: threading.Thread(target=_run, args=(rehearsal.pk,), name="rehearsal", daemon=True).start(),
@@ -96,13 +96,13 @@ def work_on(pk: int) -> None:
 
 
 def resolve_current_turn(rehearsal: Rehearsal, task: TaskSpec, judge: IntentJudge) -> tuple[TurnTaken, Progress]:
-    reply = reply_of(rehearsal.under_way["reply"])
+    reply = reply_of(rehearsal.current_turn["reply"])
     read = manifest_reader(rehearsal.manifest)
     return resolve_turn(progress_of(rehearsal, task), reply, judge, lambda: read_texts(task.files_read, read))
 
 
 def changes_after_turn(rehearsal: Rehearsal, turn: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    changes: dict[str, Any] = {"turns": [*rehearsal.turns, turn], "under_way": {}, "message": progress.message}
+    changes: dict[str, Any] = {"turns": [*rehearsal.turns, turn], "current_turn": {}, "message": progress.message}
     if progress.ending:
         changes |= {
             "state": State.FINISHED,
@@ -119,18 +119,18 @@ def _work(rehearsal: Rehearsal) -> None:
     if rehearsal.seat == Rehearsal.Seat.AGENT:
         _judge_reply(rehearsal, task, record)
         return
-    if "reply" not in rehearsal.under_way and not _run_agent(rehearsal, task, record):
+    if "reply" not in rehearsal.current_turn and not _run_agent(rehearsal, task, record):
         return
     if rehearsal.judge:
         taken, _ = resolve_current_turn(rehearsal, task, _make_judge(rehearsal, record))
-        rehearsal.under_way |= {"proposal": decisions_to_json(judge_decisions(taken))}
-        _write(rehearsal, under_way=rehearsal.under_way)
+        rehearsal.current_turn |= {"proposal": decisions_to_json(judge_decisions(taken))}
+        _write(rehearsal, current_turn=rehearsal.current_turn)
     _write(rehearsal, state=State.YOURS, claimed_by="", lease_until=None)
 
 
 def _judge_reply(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> None:
     taken, progress = resolve_current_turn(rehearsal, task, _make_judge(rehearsal, record))
-    turn = turn_document(taken, rehearsal.under_way["reply"], judge_decisions(taken), rehearsal.manifest)
+    turn = turn_document(taken, rehearsal.current_turn["reply"], judge_decisions(taken), rehearsal.manifest)
     _write(
         rehearsal,
         **{"state": State.YOURS, "claimed_by": "", "lease_until": None} | changes_after_turn(rehearsal, turn, progress),
@@ -160,11 +160,11 @@ def _run_agent(rehearsal: Rehearsal, task: TaskSpec, record: CallRecord) -> bool
         except AgentError as error:
             _write(rehearsal, state=State.FINISHED, reason=f"The assistant failed: {error}", claimed_by="")
             return False
-    rehearsal.under_way = {"reply": reply_document(reply, int((time.monotonic() - started) * 1000))}
+    rehearsal.current_turn = {"reply": reply_document(reply, int((time.monotonic() - started) * 1000))}
     rehearsal.agent_state = storable(dict(reply.state))
     _write(
         rehearsal,
-        under_way=rehearsal.under_way,
+        current_turn=rehearsal.current_turn,
         agent_state=rehearsal.agent_state,
         manifest=rehearsal.manifest,
     )
@@ -181,19 +181,19 @@ def _claimed(rehearsal: Rehearsal) -> QuerySet[Rehearsal]:
 
 
 def _write(rehearsal: Rehearsal, **changes: Any) -> None:
-    if not _claimed(rehearsal).update(touched_at=timezone.now(), **changes):
+    if not _claimed(rehearsal).update(updated_at=timezone.now(), **changes):
         raise RehearsalLeaseLostError
 
 
 def _failure(rehearsal: Rehearsal, reason: str) -> dict[str, Any]:
     """Fields after an infrastructure failure. If the agent has replied, the user can decide manually."""
-    answered = rehearsal.seat == Rehearsal.Seat.USER and "reply" in rehearsal.under_way
+    answered = rehearsal.seat == Rehearsal.Seat.USER and "reply" in rehearsal.current_turn
     return {
         "state": State.YOURS if answered else State.STOPPED,
         "reason": storable(reason)[:2000],
         "claimed_by": "",
         "lease_until": None,
-        "touched_at": timezone.now(),
+        "updated_at": timezone.now(),
     }
 
 

@@ -113,7 +113,7 @@ def assistance_settings(request: SignedInRequest, slug: str) -> HttpResponse:
         "form": form,
         "assistant": row,
         "usage": usage_of(row) if row.pk else None,
-        "proposals": requested.select_related("task__episode__persona__benchmark", "asked_by", "endpoint")[:20],
+        "proposals": requested.select_related("task__episode__persona__benchmark", "requested_by", "endpoint")[:20],
         "total": requested.aggregate(
             prompt=Sum("prompt_tokens"), completion=Sum("completion_tokens"), cost=Sum("cost")
         ),

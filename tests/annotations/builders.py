@@ -30,7 +30,7 @@ def make_decision(
         source=f"verdict:{number}",
         stratum=f"{kind}/{judge}/ana",
         weight=2.5,
-        shown=build_content(
+        content=build_content(
             kind,  # type: ignore[arg-type]  # tests pass plain strings
             f"The message asks for paper number {number}.",
             [

@@ -15,7 +15,7 @@ def test_opening_freezes_decisions_in_order():
         (2, "verdict:2", "checklist", 2.5),
     ]
     assert [p.sealed["decision"] for p in campaign.packets.all()] == [True, False]
-    assert "sealed" not in str([p.shown for p in campaign.packets.all()])
+    assert "sealed" not in str([p.content for p in campaign.packets.all()])
     assert [(event.verb, event.data["campaign"]) for event in campaign.benchmark.events.all()] == [
         ("audit_opened", campaign.pk)
     ]

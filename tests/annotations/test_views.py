@@ -164,10 +164,10 @@ def test_adjudicator_does_not_see_the_judges_decision():
 
 def test_agent_output_is_escaped():
     campaign, (ana,) = make_campaign(size=1)
-    shown = campaign.packets.get().shown
+    shown = campaign.packets.get().content
     campaign.packets.all().delete()
     shown["parts"][1]["text"] = "<script>alert(1)</script>"
-    campaign.packets.create(position=1, kind="checklist", shown=shown, sealed={"decision": True}, source="x")
+    campaign.packets.create(position=1, kind="checklist", content=shown, sealed={"decision": True}, source="x")
 
     text = page(signed_in(ana), f"/audits/{campaign.pk}/judge/1/")
 

@@ -60,7 +60,7 @@ def test_empty_part_of_a_split_is_dropped(authoring):
     accept_proposal(row.pk, by=authoring.author, texts={2: "  "})
 
     assert criteria(authoring)[:2] == list(PARTS) and len(criteria(authoring)) == 3
-    assert list(ProposalDecision.objects.values_list("row", "taken")) == [(0, True), (1, True), (2, False)]
+    assert list(ProposalDecision.objects.values_list("row", "accepted")) == [(0, True), (1, True), (2, False)]
 
 
 def test_split_without_text_is_rejected(authoring):
@@ -198,4 +198,4 @@ def test_scripted_assistant_answers_every_kind(scripted_authoring, kind):
     assert row.calls.count() == 1
     if kind not in ("rule", "checklist"):
         assert row.rows
-        accept_proposal(row.pk, by=row.asked_by)
+        accept_proposal(row.pk, by=row.requested_by)

@@ -133,7 +133,7 @@ def test_scripted_assistant_derives_items_from_a_file_or_pasted_text(scripted_au
 
 def test_spent_budget_sends_no_request(authoring):
     authoring.model_answers(TWO)
-    authoring.assistant.most_tokens = 12
+    authoring.assistant.max_tokens = 12
     authoring.assistant.save()
     authoring.request()
 
@@ -147,7 +147,7 @@ def test_spent_budget_sends_no_request(authoring):
 
 def test_monthly_budget_starts_anew_each_month(authoring, monkeypatch):
     authoring.model_answers(TWO)
-    authoring.assistant.most_cost = Decimal("0.01")
+    authoring.assistant.max_cost = Decimal("0.01")
     authoring.assistant.save()
     authoring.endpoint.input_price = 10_000
     authoring.endpoint.save()

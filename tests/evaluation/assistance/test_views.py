@@ -221,14 +221,14 @@ def test_owner_chooses_the_model_and_budget(authoring, client):
     client.force_login(owner)
     authoring.request(work=False)
     address = f"/benchmarks/{authoring.benchmark.slug}/help/"
-    form = {"endpoint": authoring.endpoint.pk, "period": "ever", "most_tokens": "5000", "most_cost": "1.50"}
+    form = {"endpoint": authoring.endpoint.pk, "period": "ever", "max_tokens": "5000", "max_cost": "1.50"}
 
     assert "A split" in client.get(address).content.decode()
-    assert client.post(address, form | {"most_cost": "-1"}).status_code == 422
+    assert client.post(address, form | {"max_cost": "-1"}).status_code == 422
     assert client.post(address, form).status_code == 302
 
     row = AssistantModel.objects.get()
-    assert (row.most_tokens, str(row.most_cost), row.period, row.changed_by) == (5000, "1.50", "ever", owner)
+    assert (row.max_tokens, str(row.max_cost), row.period, row.changed_by) == (5000, "1.50", "ever", owner)
     client.post(address, form | {"endpoint": ""})
     assert AssistantModel.objects.get().endpoint is None
 

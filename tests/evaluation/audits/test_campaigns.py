@@ -63,7 +63,7 @@ def pilot() -> Pilot:
 
 
 def contents_of(campaign: AuditCampaign) -> dict[str, dict]:
-    return {packet.kind: packet.shown for packet in campaign.packets.all()}
+    return {packet.kind: packet.content for packet in campaign.packets.all()}
 
 
 def test_only_model_decisions_and_strict_checklists_are_audited(pilot):

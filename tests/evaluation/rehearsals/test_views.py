@@ -190,7 +190,7 @@ def test_text_of_users_and_models_is_escaped(client: Client, draft: Task, script
     row = start(client, draft, "user", "")
     work_on(row.pk)
     row.refresh_from_db()
-    row.under_way["reply"] |= {"text": HOSTILE, "note": HOSTILE}
+    row.current_turn["reply"] |= {"text": HOSTILE, "note": HOSTILE}
     row.reason = HOSTILE
     row.save()
     post(client, row, "decide", **{"choice.1": "met", "quote.1": HOSTILE, "message": HOSTILE})
