@@ -28,7 +28,7 @@ WHOLE_TASK = "task"
 
 
 @dataclass(frozen=True)
-class Assignment:
+class ProposalRequest:
     """What an author asks the assistant model for."""
 
     kind: Kind

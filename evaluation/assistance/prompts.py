@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.assistance.answers import schema_of
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material, available_tools, translatable_texts
 from evaluation.assistance.proposals import text_of
 from evaluation.protocol.prompts import escape, escape_attribute
@@ -104,7 +104,7 @@ class Prompt:
         return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
 
 
-def build_prompt(request: Assignment, material: Material) -> Prompt:
+def build_prompt(request: ProposalRequest, material: Material) -> Prompt:
     """Deterministic: equal arguments give an identical prompt."""
     kind = request.kind
     files, truncated = _files(material.files) if kind in ("intents", "rule") else ("", ())

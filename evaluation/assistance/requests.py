@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluation.assistance.assistant import AssistanceError, assistant_model_of, why_over_budget
 from evaluation.assistance.checks import check_rows
-from evaluation.assistance.kinds import Assignment, is_available
+from evaluation.assistance.kinds import ProposalRequest, is_available
 from evaluation.assistance.material import Material, translatable_texts
 from evaluation.assistance.prompts import PROMPTS_VERSION, Prompt, build_prompt
 from evaluation.assistance.proposals import ProposedChange, text_of
@@ -29,7 +29,7 @@ RESEND_AFTER = timedelta(seconds=30)
 """A queue message that no worker has acted on is sent again."""
 
 
-def request_proposal(task: Task, *, by: User, request: Assignment, fresh: bool = False) -> Proposal:
+def request_proposal(task: Task, *, by: User, request: ProposalRequest, fresh: bool = False) -> Proposal:
     """Request a proposal for the newest version of the task; an identical open request is returned instead.
 
     ``fresh`` asks for a new answer rather than the recorded one. Raises AssistanceError.
@@ -91,7 +91,7 @@ def resend_unclaimed() -> None:
     enqueue(RUN_PROPOSAL, unclaimed.values_list("pk", flat=True))
 
 
-def _validate_request(request: Assignment, spec: TaskSpec) -> None:
+def _validate_request(request: ProposalRequest, spec: TaskSpec) -> None:
     kind, field = request.kind, request.field
     if not is_available(kind, field):
         raise AssistanceError("This kind of AI help is not available here.")
@@ -112,7 +112,7 @@ def _hash(endpoint: ModelEndpoint, prompt: Prompt) -> str:
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
-def _options(request: Assignment) -> dict[str, str]:
+def _options(request: ProposalRequest) -> dict[str, str]:
     values = {name: getattr(request, name) for name in ("language", "reference", "reference_text")}
     options: dict[str, str] = storable({name: text for name, text in values.items() if text})
     if request.reference != PASTED:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from evaluation.assistance.assistant import AssistanceError
-from evaluation.assistance.kinds import LANGUAGES, ROW_FIELDS, Assignment
+from evaluation.assistance.kinds import LANGUAGES, ROW_FIELDS, ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.models import Proposal
 from evaluation.protocol.assistance import Kind
@@ -80,7 +80,7 @@ def _attached_text(spec: TaskSpec, path: str) -> str:
 
 def build_request(
     spec: TaskSpec, kind: str, field: str, *, uid: str = "", language: str = "", reference: str = "", pasted: str = ""
-) -> Assignment:
+) -> ProposalRequest:
     """``spec`` is the version the request is about; ``pasted`` takes precedence over ``reference``. Raises
     AssistanceError."""
     options: dict[str, Any] = {}
@@ -92,13 +92,13 @@ def build_request(
         chosen = PASTED if pasted.strip() else reference
         options = {"reference": chosen, "reference_text": reference_text(spec, chosen, pasted)}
     row_uid = uid if field in ROW_FIELDS and UUID.fullmatch(uid) else ""
-    return Assignment(kind=cast(Kind, kind), field=field, uid=row_uid, **options)
+    return ProposalRequest(kind=cast(Kind, kind), field=field, uid=row_uid, **options)
 
 
-def request_of(proposal: Proposal, spec: TaskSpec) -> Assignment:
+def request_of(proposal: Proposal, spec: TaskSpec) -> ProposalRequest:
     options: Mapping[str, str] = proposal.options
     reference = options.get("reference", "")
-    return Assignment(
+    return ProposalRequest(
         kind=cast(Kind, proposal.kind),
         field=proposal.field,
         uid=str(proposal.item or ""),

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluation.assistance import decisions, requests
 from evaluation.assistance.assistant import AssistanceError, usage_of
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.presentation import ProposalView, build_view, proposals_with_details
 from evaluation.assistance.task_material import build_request, request_of
 from evaluation.forms.assistance import AssistantModelForm
@@ -122,7 +122,7 @@ def assistance_settings(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "evaluation/assistance/settings.html", context, status=422 if form.errors else 200)
 
 
-def _new_request(request: SignedInRequest, task: Task) -> Assignment:
+def _new_request(request: SignedInRequest, task: Task) -> ProposalRequest:
     """``ask`` is ``kind:field`` or ``kind:field:row``; options have fields of their own."""
     kind, _, rest = request.POST.get("ask", "").partition(":")
     field, _, key = rest.partition(":")
@@ -138,7 +138,7 @@ def _new_request(request: SignedInRequest, task: Task) -> Assignment:
     )
 
 
-def _repeated_request(request: SignedInRequest, task: Task) -> tuple[Assignment, bool] | None:
+def _repeated_request(request: SignedInRequest, task: Task) -> tuple[ProposalRequest, bool] | None:
     """The request of an earlier proposal, for the current version, and whether a new answer is wanted: not if it
     failed."""
     again = request.POST.get("again", "")

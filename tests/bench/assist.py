@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from evaluation.assistance.answers import read_answer
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.assistance.prompts import build_prompt
 from evaluation.protocol.answers import UnusableAnswerError
@@ -58,16 +58,16 @@ def _measure(kind: Kind, task: TaskSpec, episode: EpisodeSpec, texts: dict[str, 
     return (len(prompt.system) + len(prompt.user)) // 4, len(answer) // 4, usable
 
 
-def _request_for(kind: Kind, task: TaskSpec) -> Assignment | None:
+def _request_for(kind: Kind, task: TaskSpec) -> ProposalRequest | None:
     if kind in ("split", "rule"):
         longest = max(task.checklist, key=lambda item: len(item.criterion), default=None)
-        return Assignment(kind, "checklist", uid=longest.uid) if longest else None
+        return ProposalRequest(kind, "checklist", uid=longest.uid) if longest else None
     if kind == "checklist":
         text = task.reference_workflow or task.initial_request
-        return Assignment(kind, "checklist", reference="the reference workflow", reference_text=text)
+        return ProposalRequest(kind, "checklist", reference="the reference workflow", reference_text=text)
     if kind == "translate":
-        return Assignment(kind, "task", language="German")
-    return Assignment(kind, "intents" if kind == "intents" else "initial_request") if task.intents else None
+        return ProposalRequest(kind, "task", language="German")
+    return ProposalRequest(kind, "intents" if kind == "intents" else "initial_request") if task.intents else None
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from evaluation.assistance.answers import checklist, intents, leaks, rewording, rules, splits, translations
 from evaluation.assistance.answers.base import AnswerModel
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import UnusableAnswerError, extract_document
@@ -28,7 +28,7 @@ SHAPES: dict[Kind, type[AnswerModel]] = {
     "translate": translations.Translations,
     "leaks": leaks.ReportedLeaks,
 }
-READERS: dict[Kind, Callable[[Any, Assignment, Material], tuple[ProposedChange, ...]]] = {
+READERS: dict[Kind, Callable[[Any, ProposalRequest, Material], tuple[ProposedChange, ...]]] = {
     "reword": rewording.read,
     "intents": intents.read,
     "split": splits.read,
@@ -43,7 +43,7 @@ def schema_of(kind: Kind) -> Mapping[str, Any]:
     return SHAPES[kind].model_json_schema()
 
 
-def read_answer(request: Assignment, material: Material, answer: str) -> tuple[ProposedChange, ...]:
+def read_answer(request: ProposalRequest, material: Material, answer: str) -> tuple[ProposedChange, ...]:
     """The changes an answer proposes; none if the model has none. Raises UnusableAnswerError."""
     document = extract_document(answer)
     try:

@@ -11,7 +11,7 @@ from evaluation.assistance.answers.base import (
     comparable,
     require_intent,
 )
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import occurs
@@ -28,7 +28,7 @@ class ProposedItems(AnswerModel):
     items: list[ProposedItem]
 
 
-def read(answer: ProposedItems, request: Assignment, material: Material) -> tuple[ProposedChange, ...]:
+def read(answer: ProposedItems, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     task = material.task
     seen = {comparable(item.criterion) for item in task.checklist}
     evidence = (request.reference,) if request.reference in task.files_read else ()

@@ -16,7 +16,7 @@ from evaluation.assistance.answers.base import (
     comparable,
     strict_schema,
 )
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material, available_tools
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import UnusableAnswerError, occurs
@@ -43,7 +43,7 @@ class ProposedIntents(AnswerModel):
     intents: list[ProposedIntent]
 
 
-def read(answer: ProposedIntents, request: Assignment, material: Material) -> tuple[ProposedChange, ...]:
+def read(answer: ProposedIntents, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     seen = {comparable(intent.content) for intent in material.task.intents}
     changes = []
     for intent in answer.intents[:MAX_ROWS]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from evaluation.assistance.answers.base import MAX_ROWS, AnswerModel, clean_note, require_intent
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import occurs
@@ -22,7 +22,7 @@ class ReportedLeaks(AnswerModel):
     given_away: list[ReportedLeak]
 
 
-def read(answer: ReportedLeaks, request: Assignment, material: Material) -> tuple[ProposedChange, ...]:
+def read(answer: ReportedLeaks, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     """One change per intent; leaks whose quote does not occur in the request are ignored."""
     task = material.task
     changes: dict[int, ProposedChange] = {}

@@ -10,7 +10,7 @@ from evaluation.assistance.answers.base import (
     lost_numbers,
     max_length,
 )
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import UnusableAnswerError
@@ -21,7 +21,7 @@ class Rewording(AnswerModel):
     why: str = ""
 
 
-def read(answer: Rewording, request: Assignment, material: Material) -> tuple[ProposedChange, ...]:
+def read(answer: Rewording, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     before = material.task.initial_request
     text = clean_within(answer.request, max_length("initial_request", before))
     if not text:

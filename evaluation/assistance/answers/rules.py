@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from evaluation.assistance.answers.base import MAX_ROW_TEXT, AnswerModel, clean_note, clean_within
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material, available_tools
 from evaluation.assistance.proposals import ProposedChange, text_of
 from evaluation.protocol.answers import UnusableAnswerError
@@ -22,7 +22,7 @@ class RuleAnswer(AnswerModel):
     why: str = ""
 
 
-def read(answer: RuleAnswer, request: Assignment, material: Material) -> tuple[ProposedChange, ...]:
+def read(answer: RuleAnswer, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     if not answer.exact:
         return ()
     criterion = text_of(material.task, "checklist", request.uid) or ""

@@ -10,7 +10,7 @@ from evaluation.assistance.answers.base import (
     clean_within,
     lost_numbers,
 )
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from evaluation.assistance.proposals import ProposedChange, text_of
 from evaluation.protocol.answers import UnusableAnswerError
@@ -21,7 +21,7 @@ class Split(AnswerModel):
     why: str = ""
 
 
-def read(answer: Split, request: Assignment, material: Material) -> tuple[ProposedChange, ...]:
+def read(answer: Split, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     texts = list(dict.fromkeys(filter(None, (clean_within(part, MAX_ROW_TEXT) for part in answer.parts))))
     if not 2 <= len(texts) <= MAX_ROWS:
         raise UnusableAnswerError(f"A split has from 2 to {MAX_ROWS} different parts, not {len(texts)}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.assistance.answers.base import AnswerModel, clean_within, comparable, lost_numbers, max_length
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material, translatable_texts
 from evaluation.assistance.proposals import ProposedChange
 from evaluation.protocol.answers import UnusableAnswerError
@@ -20,7 +20,7 @@ class Translations(AnswerModel):
     texts: list[Translation]
 
 
-def read(answer: Translations, request: Assignment, material: Material) -> tuple[ProposedChange, ...]:
+def read(answer: Translations, request: ProposalRequest, material: Material) -> tuple[ProposedChange, ...]:
     originals = translatable_texts(material.task, request.field)
     translated: dict[str, str] = {}
     for each in answer.texts[: MAX_TEXTS + 1]:

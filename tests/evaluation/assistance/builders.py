@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.material import Material
 from studio.domain.persona import PersonaSpec
 from studio.domain.task import ChecklistItem, HiddenIntent, TaskSpec
@@ -42,7 +42,7 @@ def a_material(**fields: Any) -> Material:
     )
 
 
-def a_request(kind: str, **more: Any) -> Assignment:
+def a_request(kind: str, **more: Any) -> ProposalRequest:
     fields = {"reword": "initial_request", "leaks": "initial_request", "intents": "intents", "translate": "task"}
     defaults: dict[str, Any] = {"field": fields.get(kind, "checklist")}
     if kind in ("split", "rule"):
@@ -54,7 +54,7 @@ def a_request(kind: str, **more: Any) -> Assignment:
         }
     if kind == "translate":
         defaults["language"] = "German"
-    return Assignment(kind, **(defaults | more))  # type: ignore[arg-type]  # tests pass plain strings
+    return ProposalRequest(kind, **(defaults | more))  # type: ignore[arg-type]  # tests pass plain strings
 
 
 def split_into(*parts: str) -> str:

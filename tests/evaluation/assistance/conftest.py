@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.assistance.kinds import Assignment
+from evaluation.assistance.kinds import ProposalRequest
 from evaluation.assistance.requests import request_proposal
 from evaluation.assistance.worker import work_on
 from evaluation.llm import RetryPolicy
@@ -54,7 +54,7 @@ class Authoring:
         self.stub.helper = lambda body: queue.pop(0) if len(queue) > 1 else queue[0]
 
     def request(self, kind: str = "split", *, work: bool = True, fresh: bool = False, **more: Any) -> Proposal:
-        proposal_request: Assignment = a_request(kind, **more)
+        proposal_request: ProposalRequest = a_request(kind, **more)
         row = request_proposal(self.fresh, by=self.author, request=proposal_request, fresh=fresh)
         if work:
             work_on(row.pk, retry_policy=IMPATIENT)
