@@ -1,4 +1,4 @@
-"""The one place that runs code we did not write.
+"""The one place that runs untrusted code.
 
 No network, no files but the system's (read-only) and a small folder in memory, an empty environment,
 an unprivileged user, and limits on time, memory, output, files and processes. Where the machine

@@ -25,7 +25,7 @@ PROGRAM = "/run/program"
 
 
 class SandboxUnavailableError(Exception):
-    """This machine cannot confine foreign code, so none is run. The text says why and what to do."""
+    """This machine cannot confine untrusted code, so none is run. The text says why and what to do."""
 
 
 @dataclass
@@ -85,7 +85,7 @@ def build_chain(
 ) -> Chain:
     """The whole command for ``interpreter`` with ``argv``. ``files`` appear below ``PROGRAM``, read-only.
 
-    ``hidden`` are folders that must stay out of sight even where they lie below ``/usr``.
+    ``hidden`` are folders that stay invisible even where they lie below ``/usr``.
     """
     chain = Chain()
     try:

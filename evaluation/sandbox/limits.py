@@ -1,4 +1,4 @@
-"""What foreign code may use, and what became of it."""
+"""Limits and results of sandboxed runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SandboxResult:
     stdout: bytes
     stderr: bytes
     exit: int | None
-    """Exit status as a shell gives it (128 + signal for a killed process); None: it was stopped by us."""
+    """Exit status as a shell gives it (128 + signal for a killed process); None: the sandbox stopped it."""
     reason: Reason
     """``ok``: exit 0. ``crash``: another status. ``killed``: by a signal. Else the limit that ended it."""
     seconds: float

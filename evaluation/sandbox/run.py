@@ -1,4 +1,4 @@
-"""Start a confined program, watch it, and say how it ended."""
+"""Start a confined program, watch it and report how it ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import time
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from evaluation.sandbox.chain import FOLDER, PROGRAM, Chain, SandboxUnavailableError, build_chain
 from evaluation.sandbox.interpreter import Interpreter, find_interpreter
@@ -19,7 +19,7 @@ from evaluation.sandbox.limits import Reason, SandboxLimits, SandboxResult
 
 STUDIO = Path(__file__).resolve().parents[2]
 TICK = 0.05
-"""Seconds between two looks at the memory in use."""
+"""Seconds between two checks of the memory in use."""
 
 # Runs first, inside. Limits the processes of this sandbox alone (outside, the same limit would count
 # everything else the user runs), volunteers as the first to go when the machine is out of memory, hands out a view of
@@ -53,7 +53,7 @@ def run_python(
     limits: SandboxLimits | None = None,
     interpreter: Interpreter | None = None,
 ) -> SandboxResult:
-    """Run a program, its text or its files of which ``main.py`` starts, and wait for its end.
+    """Run a program and wait for its end. ``code`` is its text, or its files, of which ``main.py`` is run.
 
     Only the standard library can be imported. Raises SandboxUnavailableError if nothing could be run.
     """
@@ -79,7 +79,7 @@ def run_python(
 
 
 def why_unavailable() -> str:
-    """Why no foreign code can run here now; empty: it can. What could run once is not tried again."""
+    """Why untrusted code cannot run on this machine now; empty: it can. Failures, which may pass, are not cached."""
     try:
         _try_out()
     except SandboxUnavailableError as exc:
@@ -89,7 +89,6 @@ def why_unavailable() -> str:
 
 @cache
 def _try_out() -> None:
-    """A success is remembered, a failure is not: it may have been a moment's shortage."""
     limits = SandboxLimits(seconds=20)
     outcome = run_python("print(1)", limits=limits)
     if outcome.stdout != b"1\n":
@@ -149,12 +148,12 @@ def _watch(
 ) -> tuple[bytes, bytes, Reason | None]:
     """Collect both outputs until the program ends or is stopped; then also the reason for stopping it."""
     assert process.stdout is not None and process.stderr is not None
-    kept: dict[IO[bytes], bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
+    outputs: dict[IO[bytes], bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
     stopped: Reason | None = None
-    looked = time.monotonic()
+    checked_at = time.monotonic()
     folder: int | None = None
     with ExitStack() as opened, selectors.DefaultSelector() as selector:
-        for stream in kept:
+        for stream in outputs:
             os.set_blocking(stream.fileno(), False)
             selector.register(stream, selectors.EVENT_READ)
         selector.register(handover, selectors.EVENT_READ)
@@ -166,13 +165,13 @@ def _watch(
                         for folder in socket.recv_fds(handover, 1, 1)[1]:
                             opened.callback(os.close, folder)
                         continue
-                    stream: IO[bytes] = key.fileobj  # type: ignore[no-redef]
-                    data = os.read(stream.fileno(), 65536)
+                    output = cast("IO[bytes]", key.fileobj)
+                    data = os.read(output.fileno(), 65536)
                     if not data:
-                        selector.unregister(stream)
-                    kept[stream] += data
-                    if len(kept[stream]) > limits.output:
-                        del kept[stream][limits.output :]
+                        selector.unregister(output)
+                    outputs[output] += data
+                    if len(outputs[output]) > limits.output:
+                        del outputs[output][limits.output :]
                         stopped = "output"
             else:
                 try:
@@ -184,8 +183,8 @@ def _watch(
             now = time.monotonic()
             if now > deadline:
                 stopped = stopped or "timeout"
-            elif now - looked > TICK:
-                looked = now
+            elif now - checked_at > TICK:
+                checked_at = now
                 if _resident_bytes(process.pid) > limits.memory:
                     stopped = stopped or "memory"
                 elif folder is not None and _files_in(folder) > limits.files:
@@ -193,19 +192,19 @@ def _watch(
     if stopped is not None:
         process.kill()
         process.wait()
-    return bytes(kept[process.stdout]), bytes(kept[process.stderr]), stopped
+    return bytes(outputs[process.stdout]), bytes(outputs[process.stderr]), stopped
 
 
 def _resident_bytes(pid: int) -> int:
-    """Memory that a process and all it has started hold; what is shared counts for each."""
+    """Memory of a process and all its descendants; shared memory counts once for each."""
     total, waiting, page = 0, [pid], os.sysconf("SC_PAGE_SIZE")
     while waiting:
-        one = waiting.pop()
+        current = waiting.pop()
         try:
-            with open(f"/proc/{one}/statm") as file:
+            with open(f"/proc/{current}/statm") as file:
                 total += int(file.read().split()[1]) * page
-            for thread in os.listdir(f"/proc/{one}/task"):
-                with open(f"/proc/{one}/task/{thread}/children") as file:
+            for thread in os.listdir(f"/proc/{current}/task"):
+                with open(f"/proc/{current}/task/{thread}/children") as file:
                     waiting += map(int, file.read().split())
         except (OSError, IndexError, ValueError):
             continue  # it has just ended
@@ -230,13 +229,13 @@ def _exit_code(status: bytes) -> int | None:
     return None
 
 
-def _explain_setup(words: str, returncode: int) -> str:
-    said = words.splitlines()[-1][:300] if words else f"status {returncode}"
+def _explain_setup(message: str, returncode: int) -> str:
+    detail = message.splitlines()[-1][:300] if message else f"status {returncode}"
     forbidden = ("namespace", "uid map", "gid map", "Operation not permitted", "Permission denied")
-    if any(sign in words for sign in forbidden):
+    if any(sign in message for sign in forbidden):
         return (
-            f"This machine forbids user namespaces, so untrusted code is not run ({said}). Allow them: "
+            f"This machine forbids user namespaces, so untrusted code is not run ({detail}). Allow them: "
             "sysctl kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0; "
             "in a container, a security profile that lets processes create user namespaces."
         )
-    return f"The sandbox could not be set up, so untrusted code is not run ({said})."
+    return f"The sandbox could not be set up, so untrusted code is not run ({detail})."
