@@ -17,7 +17,7 @@ def rename_field(model: str, old: str, new: str, field: models.Field[Any, Any]) 
 class Migration(migrations.Migration):
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ("evaluation", "0013_run_without_unused_time"),
+        ("evaluation", "0015_piloted_events_name_no_agent"),
     ]
 
     operations = [
